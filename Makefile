@@ -1,0 +1,32 @@
+# Every target is a line or two: the work is done by tools/ and tests/run.sh.
+# Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
+.PHONY: help build extension demo test bench asan lint clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+
+build:  ## the module araplbs, importable from build/venv
+	@tools/build_module.sh
+
+extension: build  ## dist/araplbs-VERSION.zip, validated by Blender
+	@tools/build_wheel.sh
+	@tools/stage_extension.sh
+
+demo: extension  ## build/demo: a character before and after; FILE=my.blend for your own
+	@tools/demo.sh $(if $(FILE),"$(FILE)")
+
+test:  ## everything, headless, in every Blender that can be had here
+	@tests/run.sh
+
+bench: extension  ## our times and energies beside Blender's; CHARACTERS="knight mage" for some
+	@tools/bench.sh $(CHARACTERS)
+
+asan:  ## the core tests under the address and undefined-behaviour sanitizers
+	@tools/asan.sh
+
+lint:  ## what ruff says about the Python files
+	@tools/setup.sh
+	@build/venv/bin/ruff check .
+
+clean:  ## removes build/ and dist/; the cache stays
+	rm -rf build dist

@@ -1,0 +1,32 @@
+"""Auto-weight (ARAP): skinning weights that make the posed mesh as rigid as possible.
+
+Layers, each of which uses only those below it:
+  registration              what Blender is told of
+  ui                        panel and menu entries
+  operators, cli            two ways to ask for the work
+  job                       read, solve, write
+  blender                   the only modules that read or write Blender's data
+  core                      options, problem, solving, report; knows nothing of Blender
+"""
+
+
+def register():
+    from . import notice
+
+    if notice.native_module_error():
+        notice.register()
+        return
+    from . import registration
+
+    registration.register()
+
+
+def unregister():
+    from . import notice
+
+    if notice.is_registered():
+        notice.unregister()
+        return
+    from . import registration
+
+    registration.unregister()

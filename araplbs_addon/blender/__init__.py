@@ -1,0 +1,1 @@
+"""The only modules that read or write Blender's data; main thread only."""

@@ -1,0 +1,66 @@
+"""How a mesh hangs on an armature: by an Armature modifier, as its child, or not yet."""
+
+import numpy as np
+from mathutils import Matrix
+
+
+def armature_of(ob):
+    """The armature that deforms a mesh, by its first Armature modifier or as its parent."""
+    for modifier in ob.modifiers:
+        if modifier.type == "ARMATURE" and modifier.object:
+            return modifier.object
+    if ob.parent and ob.parent.type == "ARMATURE" and ob.parent_type != "BONE":
+        return ob.parent
+    return None
+
+
+def armature_modifier(ob, armature):
+    """The Armature modifier of a mesh that uses this armature, or None."""
+    for modifier in ob.modifiers:
+        if modifier.type == "ARMATURE" and modifier.object == armature:
+            return modifier
+    return None
+
+
+def is_deformed_by(ob, armature):
+    """By a modifier, or by the older kind of parent that works like one."""
+    if armature_modifier(ob, armature):
+        return True
+    return ob.parent == armature and ob.parent_type == "ARMATURE"
+
+
+def bind(ob, armature):
+    """Parent and Armature modifier as "With Empty Groups" gives them; the mesh stays in place.
+
+    What deforms the mesh already is left alone. Returns whether anything was changed.
+    """
+    if is_deformed_by(ob, armature):
+        return False
+    if ob.parent != armature or ob.parent_type != "OBJECT":
+        # What the former parent did to it becomes part of the new parent inverse, without the
+        # loss that taking it apart into location, rotation and scale would mean.
+        above = Matrix()
+        if ob.parent and ob.parent_type == "OBJECT":
+            above = ob.parent.matrix_world @ ob.matrix_parent_inverse
+        elif ob.parent:
+            above = ob.matrix_world @ ob.matrix_basis.inverted_safe()
+        ob.parent = armature
+        ob.parent_type = "OBJECT"
+        ob.parent_bone = ""
+        ob.matrix_parent_inverse = armature.matrix_world.inverted_safe() @ above
+    empty = [m for m in ob.modifiers if m.type == "ARMATURE" and m.object is None]
+    modifier = empty[0] if empty else ob.modifiers.new("Armature", "ARMATURE")
+    modifier.object = armature
+    return True
+
+
+def world_matrix(ob, view_layer):
+    """(4, 4) float64 object to world. Blender does not keep it up to date for what is hidden
+    in all viewports, so there it is put together from the parents, without constraints."""
+    if ob.visible_get(view_layer=view_layer) or ob.constraints:
+        return np.array(ob.matrix_world, dtype=np.float64)
+    matrix = np.array(ob.matrix_basis, dtype=np.float64)
+    if ob.parent and ob.parent_type in ("OBJECT", "ARMATURE"):
+        inverse = np.array(ob.matrix_parent_inverse, dtype=np.float64)
+        return world_matrix(ob.parent, view_layer) @ inverse @ matrix
+    return np.array(ob.matrix_world, dtype=np.float64) if ob.parent else matrix

@@ -1,0 +1,87 @@
+"""An armature at rest as a core Skeleton, with joint limits and what selection keeps."""
+
+import math
+
+import bpy
+import numpy as np
+
+from ..core.errors import Refused
+from ..core.problem import Skeleton
+
+# A wider limit to both sides does not limit a joint: rigs use it for "free".
+FREE_ANGLE = math.radians(170)
+
+
+def read_armature(armature, use_joint_limits):
+    """The Skeleton of an armature object, all bones, in their order.
+
+    Raises Refused without bones, without deform bones, and with coordinates that are not finite.
+    """
+    bones = armature.data.bones
+    if not bones:
+        raise Refused(f"Armature '{armature.name}' has no bones")
+    deform = np.array([bone.use_deform for bone in bones])
+    if not deform.any():
+        raise Refused(f"Armature '{armature.name}' has no deform bones: Deform is off for all")
+    index = {bone.name: i for i, bone in enumerate(bones)}
+    heads = np.array([bone.head_local for bone in bones], dtype=np.float64)
+    tails = np.array([bone.tail_local for bone in bones], dtype=np.float64)
+    if not (np.isfinite(heads).all() and np.isfinite(tails).all()):
+        raise Refused(f"Armature '{armature.name}' has bones at coordinates that are not finite")
+    return Skeleton(
+        names=list(index),
+        heads=heads,
+        tails=tails,
+        parents=np.array([index[b.parent.name] if b.parent else -1 for b in bones], np.int32),
+        roll_axes=np.array([bone.matrix_local.col[2][:3] for bone in bones], dtype=np.float64),
+        deform=deform,
+        limits=_limits(armature) if use_joint_limits else np.full((len(bones), 3, 2), np.nan),
+        opposite=np.array([index.get(bpy.utils.flip_name(n), i) for n, i in index.items()]),
+    )
+
+
+def _limits(armature):
+    limits = np.full((len(armature.data.bones), 3, 2), np.nan)
+    for i, bone in enumerate(armature.data.bones):
+        posed = armature.pose.bones.get(bone.name)
+        if posed is None:  # the pose of a new bone is made with the next update
+            continue
+        for axis, name in enumerate("xyz"):
+            ranges = []
+            if getattr(posed, f"use_ik_limit_{name}"):
+                ranges.append((getattr(posed, f"ik_min_{name}"), getattr(posed, f"ik_max_{name}")))
+            ranges += [
+                (getattr(c, f"min_{name}"), getattr(c, f"max_{name}"))
+                for c in posed.constraints
+                if c.type == "LIMIT_ROTATION"
+                and c.owner_space == "LOCAL"
+                and c.enabled
+                and not c.mute
+                and c.influence > 0
+                and getattr(c, f"use_limit_{name}")
+            ]
+            low = max((r[0] for r in ranges), default=-math.pi)
+            high = min((r[1] for r in ranges), default=math.pi)
+            if low <= high and (low > -FREE_ANGLE or high < FREE_ANGLE):
+                limits[i, axis] = low, high
+    return limits
+
+
+def bones_to_keep(armature):
+    """(m,) bool: bones that Weight Paint mode leaves alone, as Blender's own tool does there.
+
+    Hidden ones, and the unselected ones where the armature is in Pose mode with a selection.
+    """
+    # Until 4.x these two belong to the bones of the armature, since 5.0 to those of the pose.
+    of_pose = "select" in bpy.types.PoseBone.bl_rna.properties
+    bones = armature.data.bones
+    flags = [armature.pose.bones[bone.name] for bone in bones] if of_pose else bones
+    visible = np.array(
+        [
+            not flag.hide
+            and (not bone.collections or any(c.is_visible_effectively for c in bone.collections))
+            for bone, flag in zip(bones, flags, strict=True)
+        ]
+    )
+    selected = visible & np.array([flag.select for flag in flags])
+    return ~selected if armature.mode == "POSE" and selected.any() else ~visible

@@ -1,0 +1,177 @@
+"""A mesh object as a core Mesh: undeformed, with what is to be kept of its weights."""
+
+import numpy as np
+
+from ..core.errors import Refused
+from ..core.mirror import Reflection
+from ..core.problem import Mesh
+from ..core.rows import make_rows
+from .binding import armature_modifier, world_matrix
+
+
+def refuse_mesh(ob):
+    """Raises Refused when the weights of this object cannot be changed."""
+    for data in (ob, ob.data):
+        if data.library:
+            raise Refused(f"'{ob.name}' is linked from another file: make it local first")
+        if data.override_library:
+            raise Refused(f"'{ob.name}' is a library override: make it local first")
+    if not ob.data.vertices:
+        raise Refused(f"'{ob.name}' has no vertices")
+
+
+def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones):
+    """The Mesh of an object.
+
+    The object has passed refuse_mesh(). painting: honour the paint mask. kept_bones (m,) bool:
+    kept beside those with a locked group.
+    Raises Refused when there is nothing to weight, or the coordinates are not usable.
+    """
+    vertices = _coordinates(ob)
+    if not np.isfinite(vertices).all():
+        bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
+        raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
+    matrix = _matrix_between(ob, armature, view_layer)
+    kept = kept_bones | locked_bones(ob, skeleton)
+    if kept[skeleton.deform].all():
+        raise Refused(f"'{ob.name}': the vertex groups of all deform bones are locked")
+    mask = _unmasked_vertices(ob.data) if painting else None
+    if mask is not None and mask.all():
+        raise Refused(f"'{ob.name}': no vertex is selected, but the paint mask is on")
+    keeps = kept[skeleton.deform].any() or mask is not None
+    edges, triangles = _edges_and_triangles(ob.data)
+    return Mesh(
+        name=ob.name,
+        vertices=vertices,
+        triangles=triangles,
+        edges=edges,
+        matrix=matrix,
+        reflections=_reflections(ob, armature, view_layer),
+        weights=present_weights(ob, skeleton) if keeps else None,
+        kept_bones=kept if keeps else None,
+        kept_vertices=mask,
+    )
+
+
+def _coordinates(ob):
+    keys = ob.data.shape_keys
+    points = keys.reference_key.data if keys else ob.data.vertices
+    vertices = np.empty(3 * len(points), np.float32)
+    points.foreach_get("co", vertices)
+    return vertices.reshape(-1, 3).astype(np.float64)
+
+
+def _edges_and_triangles(mesh):
+    """Edges of no face (e, 2), and the triangles that Blender itself cuts faces into (f, 3)."""
+    mesh.calc_loop_triangles()
+    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    edges = np.empty(2 * len(mesh.edges), np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    of_loops = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", of_loops)
+    loose = np.ones(len(mesh.edges), bool)
+    loose[of_loops] = False
+    return edges.reshape(-1, 2)[loose], triangles.reshape(-1, 3)
+
+
+def _matrix_between(ob, armature, view_layer):
+    """(4, 4) from the space of the mesh to that of the armature."""
+    matrices = []
+    for each in (armature, ob):
+        matrix = world_matrix(each, view_layer)
+        determinant = np.linalg.det(matrix[:3, :3]) if np.isfinite(matrix).all() else np.nan
+        if not np.isfinite(determinant) or determinant == 0:
+            raise Refused(f"'{each.name}' has a scale of zero, or a transform that is not finite")
+        matrices.append(matrix)
+    return np.linalg.inv(matrices[0]) @ matrices[1]
+
+
+def locked_bones(ob, skeleton):
+    """(m,) bool: deform bones whose vertex group is locked."""
+    locked = {group.name for group in ob.vertex_groups if group.lock_weight}
+    return np.array([name in locked for name in skeleton.names]) & skeleton.deform
+
+
+def _unmasked_vertices(mesh):
+    """(n,) bool: what the paint mask leaves out; None where no mask is on."""
+    selected = np.empty(len(mesh.vertices), bool)
+    if mesh.use_paint_mask_vertex:
+        mesh.vertices.foreach_get("select", selected)
+    elif mesh.use_paint_mask:
+        faces = np.empty(len(mesh.polygons), bool)
+        mesh.polygons.foreach_get("select", faces)
+        sizes = np.empty(len(mesh.polygons), np.int32)
+        mesh.polygons.foreach_get("loop_total", sizes)
+        corners = np.empty(len(mesh.loops), np.int32)
+        mesh.loops.foreach_get("vertex_index", corners)
+        selected[:] = False
+        selected[corners[np.repeat(faces, sizes)]] = True
+    else:
+        return None
+    return ~selected
+
+
+def _reflections(ob, armature, view_layer):
+    """Reflections of the Mirror modifiers that come before the armature deforms the mesh."""
+    deforming = armature_modifier(ob, armature)
+    reflections = []
+    for modifier in ob.modifiers:
+        if modifier == deforming:
+            break
+        if modifier.type != "MIRROR" or not (modifier.show_viewport or modifier.show_render):
+            continue
+        to_plane = np.eye(4)
+        if modifier.mirror_object:
+            plane = world_matrix(modifier.mirror_object, view_layer)
+            to_plane = np.linalg.inv(plane) @ world_matrix(ob, view_layer)
+        for axis in range(3):
+            # With Bisect the mesh is there on both sides already, one of which is cut away.
+            if not modifier.use_axis[axis] or modifier.use_bisect_axis[axis]:
+                continue
+            flip = np.eye(4)
+            flip[axis, axis] = -1
+            reflections.append(
+                Reflection(
+                    matrix=np.linalg.inv(to_plane) @ flip @ to_plane,
+                    merge=modifier.merge_threshold if modifier.use_mirror_merge else None,
+                    flip=modifier.use_mirror_vertex_groups,
+                )
+            )
+    return reflections
+
+
+def group_entries(mesh):
+    """All vertex group entries: (vertices, groups, weights) as arrays, vertices ascending.
+
+    Blender has no bulk access to them; this loop is the fastest way that changes nothing.
+    """
+    vertices, groups, weights = [], [], []
+    for vertex in mesh.vertices:
+        elements = vertex.groups
+        if elements:
+            i = vertex.index
+            for element in elements:
+                vertices.append(i)
+                groups.append(element.group)
+                weights.append(element.weight)
+    return (
+        np.array(vertices, np.int64),
+        np.array(groups, np.int64),
+        np.array(weights, np.float64),
+    )
+
+
+def present_weights(ob, skeleton):
+    """The Rows of the weights that deform bones have now."""
+    vertices, groups, weights = group_entries(ob.data)
+    index = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
+    bone_of_group = np.array([index.get(g.name, -1) for g in ob.vertex_groups] or [-1])
+    if not len(vertices):
+        return make_rows(len(ob.data.vertices), vertices, groups, weights)
+    # Files can hold entries of groups that are not in the list any more.
+    known = groups < len(ob.vertex_groups)
+    vertices, groups, weights = vertices[known], groups[known], weights[known]
+    bones = bone_of_group[groups]
+    of_bone = bones >= 0
+    return make_rows(len(ob.data.vertices), vertices[of_bone], bones[of_bone], weights[of_bone])

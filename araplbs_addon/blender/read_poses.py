@@ -1,0 +1,192 @@
+"""Poses of an armature's animation, as transforms of its bones from rest.
+
+Frames are evaluated in a scene of their own that holds the armature alone: no mesh has to be
+deformed for it, and neither the scene's frame nor what was posed by hand is touched.
+"""
+
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..core.errors import Refused
+
+
+def read_poses(armature, which, most, view_layer):
+    """(p, m, 4, 4) pose x inverse rest of all bones in armature space, p <= most.
+
+    which: "NONE", "ACTIVE" (the frames of the scene as the armature plays them) or "ALL"
+    (every action that moves bones of this armature). Raises Refused where there is no animation.
+    """
+    if which == "NONE":
+        return np.zeros((0, len(armature.data.bones), 4, 4))
+    if which == "ACTIVE":
+        frames = _frames(_played_range(armature), most)
+        with _stage(armature) as scene:
+            return _evaluate(armature, scene, frames)
+    clips = _clips(armature)
+    if not clips:
+        raise Refused(f"No action in this file moves bones of '{armature.name}'")
+    counts = _share_out(most, [action.frame_range for action, _slot in clips])
+    with _stage(armature) as scene, _swapped_actions(armature, view_layer) as play:
+        poses = []
+        for (action, slot), count in zip(clips, counts, strict=True):
+            if count:
+                play(action, slot)
+                poses.append(_evaluate(armature, scene, _frames(action.frame_range, count)))
+        return np.concatenate(poses)
+
+
+def _frames(frame_range, most):
+    first, last = round(frame_range[0]), round(frame_range[1])
+    count = min(most, last - first + 1)
+    return np.unique(np.linspace(first, last, count).round().astype(int)).tolist()
+
+
+def _share_out(most, ranges):
+    """Frames of each clip: evenly spaced over all of them, laid end to end."""
+    lengths = np.array([max(1, round(r[1]) - round(r[0]) + 1) for r in ranges])
+    picks = np.unique(np.linspace(0, lengths.sum() - 1, min(most, lengths.sum())).round())
+    clip = np.searchsorted(np.cumsum(lengths), picks, side="right")
+    return np.bincount(clip, minlength=len(lengths)).tolist()
+
+
+def _played_range(armature):
+    data = armature.animation_data
+    ranges = []
+    if data and data.action:
+        ranges.append(tuple(data.action.frame_range))
+    if data and data.use_nla:
+        ranges += [
+            (strip.frame_start, strip.frame_end)
+            for track in data.nla_tracks
+            if not track.mute
+            for strip in track.strips
+            if not strip.mute
+        ]
+    if not ranges:
+        raise Refused(f"'{armature.name}' has no action: choose other poses than its animation")
+    return min(r[0] for r in ranges), max(r[1] for r in ranges)
+
+
+def _evaluate(armature, scene, frames):
+    bones = armature.data.bones
+    to_rest = np.linalg.inv(np.array([bone.matrix_local for bone in bones], dtype=np.float64))
+    poses = np.empty((len(frames), len(bones), 4, 4))
+    for i, frame in enumerate(frames):
+        scene.frame_set(frame)
+        posed = armature.evaluated_get(scene.view_layers[0].depsgraph).pose.bones
+        poses[i] = [posed[bone.name].matrix for bone in bones]
+    if not np.isfinite(poses).all():
+        raise Refused(f"'{armature.name}' has poses that are not finite in its animation")
+    return poses @ to_rest
+
+
+@contextmanager
+def _stage(armature):
+    """A scene that holds the armature alone, in Pose Position."""
+    scene = bpy.data.scenes.new("Auto-weight")
+    position = armature.data.pose_position
+    try:
+        scene.collection.objects.link(armature)
+        if position != "POSE":
+            armature.data.pose_position = "POSE"
+        yield scene
+    finally:
+        if armature.data.pose_position != position:
+            armature.data.pose_position = position
+        bpy.data.scenes.remove(scene)
+
+
+def action_curves(action):
+    """(slot or None, F-curve) of all curves. Actions have slots since 4.4."""
+    if not hasattr(action, "layers"):
+        return [(None, curve) for curve in action.fcurves]
+    return [
+        (bag.slot, curve)
+        for layer in action.layers
+        for strip in layer.strips
+        for bag in strip.channelbags
+        for curve in bag.fcurves
+    ]
+
+
+def _clips(armature):
+    """(action, slot) of everything in the file that moves bones of this armature."""
+    paths = tuple(
+        f'pose.bones["{bpy.utils.escape_identifier(b.name)}"]' for b in armature.data.bones
+    )
+    clips = []
+    for action in bpy.data.actions:
+        slots = []
+        for slot, curve in action_curves(action):
+            of_object = slot is None or slot.target_id_type in ("OBJECT", "UNSPECIFIED")
+            if of_object and slot not in slots and curve.data_path.startswith(paths):
+                slots.append(slot)
+        clips += [(action, slot) for slot in slots]
+    return clips
+
+
+@contextmanager
+def _swapped_actions(armature, view_layer):
+    """Gives play(action, slot), which has the armature play this alone. All is put back after."""
+    if armature.library:
+        raise Refused(
+            f"'{armature.name}' is linked from another file and plays its own action only"
+        )
+    made = armature.animation_data is None
+    data = armature.animation_data or armature.animation_data_create()
+    if data.use_tweak_mode:
+        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it to use all actions")
+    has_slots = hasattr(data, "action_slot")
+    before = data.action, data.action_slot if has_slots else None, data.use_nla
+    identifier = data.last_slot_identifier if has_slots else None
+    values = _animated_values(armature)
+
+    def play(action, slot):
+        data.action = action
+        if has_slots and action:
+            data.action_slot = slot
+
+    try:
+        data.use_nla = False
+        yield play
+    finally:
+        play(*before[:2])
+        data.use_nla = before[2]
+        if has_slots and data.last_slot_identifier != identifier:
+            data.last_slot_identifier = identifier
+        if made:
+            armature.animation_data_clear()
+        # The next update plays the action again, over what was posed by hand and has no key.
+        view_layer.update()
+        for each in values:
+            _set(*each)
+
+
+def _animated_values(armature):
+    """[(owner, is it a custom property, name, value)] of all that its animation moves."""
+    data = armature.animation_data
+    actions = {data.action} | {s.action for track in data.nla_tracks for s in track.strips}
+    paths = {curve.data_path for a in actions if a for _slot, curve in action_curves(a)}
+    values = []
+    for path in sorted(paths):
+        # Quotes in a key are escaped, so that the last bare one opens a custom property.
+        custom = path.endswith('"]')
+        above, name = (path[: path.rindex('["')], path) if custom else path.rpartition(".")[::2]
+        try:
+            owner = armature.path_resolve(above) if above else armature
+            value = armature.path_resolve(path)
+        except ValueError:  # a curve of a bone that is gone
+            continue
+        if custom:
+            name = bpy.utils.unescape_identifier(path[len(above) + 2 : -2])
+        values.append((owner, custom, name, value[:] if hasattr(value, "__len__") else value))
+    return values
+
+
+def _set(owner, custom, name, value):
+    if custom:
+        owner[name] = value
+    else:
+        setattr(owner, name, value)

@@ -1,0 +1,90 @@
+"""Which meshes and which armature are meant: by selection, by mode, or by what a file holds."""
+
+from dataclasses import dataclass, field
+
+import bpy
+
+from ..core.errors import Refused
+from ..core.report import names_in_line
+from .binding import armature_of
+
+# Others can hang on an armature as well, but have no weights that could be solved for.
+DEFORMABLE = {"CURVE", "SURFACE", "FONT", "LATTICE"}
+
+
+@dataclass
+class Targets:
+    armature: bpy.types.Object
+    meshes: list[bpy.types.Object]
+    painting: bool = False  # Weight Paint mode: selection and masks count
+    skipped: list[str] = field(default_factory=list)  # for people
+
+
+def find_targets(context):
+    """The Targets of the operator in this context. Raises Refused with what is to be done."""
+    if context.mode == "PAINT_WEIGHT":
+        ob = context.active_object
+        armature = armature_of(ob) or context.pose_object
+        if not armature:
+            raise Refused(f"'{ob.name}' has no armature: add an Armature modifier first")
+        return Targets(armature, [ob], painting=True)
+    if context.mode != "OBJECT":
+        raise Refused("Works in Object mode and in Weight Paint mode")
+    selected = context.selected_objects
+    meshes = [ob for ob in selected if ob.type == "MESH"]
+    if not meshes:
+        raise Refused("Select at least one mesh object")
+    targets = Targets(_chosen_armature(context, selected, meshes), meshes)
+    others = [ob.name for ob in selected if ob.type in DEFORMABLE]
+    if others:
+        targets.skipped.append(f"Skipped, not a mesh: {names_in_line(others)}")
+    return targets
+
+
+def _chosen_armature(context, selected, meshes):
+    active = context.active_object
+    if active and active.type == "ARMATURE":
+        return active
+    armatures = [ob for ob in selected if ob.type == "ARMATURE"]
+    if len(armatures) == 1:
+        return armatures[0]
+    if armatures:
+        raise Refused("Several armatures are selected: make the one to use the active object")
+    first = active if active in meshes else meshes[0]
+    armature = armature_of(first)
+    if not armature:
+        raise Refused("Select an armature as well")
+    return armature
+
+
+def find_in_file(view_layer, armature_name=None, mesh_names=()):
+    """[Targets] of the command line: every armature with what hangs on it.
+
+    Where there is one armature and nothing hangs on it: all visible meshes. Names narrow it
+    down. Raises Refused when there is nothing to do, or a name is unknown.
+    """
+    objects = list(view_layer.objects)
+    armatures = [ob for ob in objects if ob.type == "ARMATURE"]
+    meshes = [ob for ob in objects if ob.type == "MESH"]
+    if armature_name:
+        armatures = [ob for ob in armatures if ob.name == armature_name]
+        if not armatures:
+            raise Refused(f"no armature '{armature_name}' in the active scene")
+    if not armatures:
+        raise Refused("no armature in the active scene")
+    unknown = set(mesh_names) - {ob.name for ob in meshes}
+    if unknown:
+        raise Refused(f"no mesh {names_in_line([repr(n) for n in sorted(unknown)])} in the scene")
+    if mesh_names:
+        meshes = [ob for ob in meshes if ob.name in mesh_names]
+
+    found = [Targets(a, [ob for ob in meshes if armature_of(ob) == a]) for a in armatures]
+    if len(armatures) == 1 and (mesh_names or not found[0].meshes):
+        # Named meshes are meant even when they hang on nothing yet.
+        found[0].meshes = [
+            ob for ob in meshes if mesh_names or (ob.visible_get(view_layer=view_layer))
+        ]
+    found = [targets for targets in found if targets.meshes]
+    if not found:
+        raise Refused("no mesh hangs on an armature, by modifier or as its child")
+    return found

@@ -1,0 +1,234 @@
+"""The command line: blender -c araplbs weight IN.blend ... --output OUT.blend|FOLDER
+
+A file is weighted and saved beside its place first, and moved there as a whole: whatever fails,
+neither the input nor an older output is touched.
+"""
+
+import argparse
+import json
+import math
+import os
+import secrets
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import araplbs
+import bpy
+
+from .blender.targets import find_in_file
+from .core.errors import Refused
+from .core.options import Options
+from .core.report import summary, warnings
+from .job import Job
+
+COMMAND = "araplbs"
+MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
+
+# What ends the work on one file; RuntimeError is how Blender's operators fail.
+FAILURES = (Refused, araplbs.SolverError, MemoryError, OSError, RuntimeError, ValueError)
+
+_handles = []  # what Blender gave for the registered command
+
+
+def make_parser():
+    parser = argparse.ArgumentParser(
+        prog=f"blender -c {COMMAND}",
+        description="Skinning weights that make the posed mesh as rigid as possible.",
+    )
+    parser.add_argument("--version", action="version", version=araplbs.__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    weight = commands.add_parser(
+        "weight",
+        help="weight the meshes of .blend files",
+        description="Weights every armature's meshes: those with its Armature modifier or "
+        "parented to it, or, where there is one armature and nothing hangs on it, all visible "
+        "ones. The input is left as it is unless it is also the output.",
+    )
+    weight.add_argument("input", nargs="+", type=Path, metavar="IN.blend")
+    weight.add_argument(
+        "--output",
+        "-o",
+        required=True,
+        metavar="OUT.blend|FOLDER",
+        help="file to write, or the folder for files of the same names",
+    )
+    weight.add_argument("--json", type=Path, metavar="REPORT.json", help="report to write")
+    weight.add_argument("--armature", metavar="NAME", help="only this armature")
+    weight.add_argument(
+        "--mesh", metavar="NAME", action="append", default=[], help="only this mesh; repeatable"
+    )
+    weight.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
+    _add_options(weight)
+    return parser
+
+
+def _add_options(parser):
+    group = parser.add_argument_group("options, as in the operator")
+    for option in fields(Options):
+        about, flag = option.metadata, "--" + option.name.replace("_", "-")
+        text = about["description"].replace("%", "%%")
+        if isinstance(option.default, bool):
+            text += f" (default: {'on' if option.default else 'off'})"
+            action = argparse.BooleanOptionalAction
+            group.add_argument(flag, action=action, default=option.default, help=text)
+        elif "choices" in about:
+            names = [name.lower() for name, _label, _tip in about["choices"]]
+            text += f" (default: {option.default.lower()})"
+            group.add_argument(flag, choices=names, default=option.default.lower(), help=text)
+        else:
+            angle = about.get("angle")
+            default = round(math.degrees(option.default), 6) if angle else option.default
+            text += f" (default: {default:g}{' degrees' if angle else ''})"
+            kind = "DEGREES" if angle else "N"
+            group.add_argument(
+                flag, type=type(option.default), default=default, metavar=kind, help=text
+            )
+
+
+def read_options(arguments):
+    """The Options that the arguments ask for. Raises ValueError for values out of range."""
+    values = {}
+    for option in fields(Options):
+        value = getattr(arguments, option.name)
+        if "choices" in option.metadata:
+            value = value.upper()
+        elif option.metadata.get("angle"):
+            value = math.radians(value)
+        values[option.name] = value
+    return Options(**values)
+
+
+def plan_outputs(inputs, output):
+    """[(input, output)]. Raises Refused when one output would hold several inputs."""
+    target = Path(output)
+    into_folder = len(inputs) > 1 or target.is_dir() or output.endswith(("/", os.sep))
+    if not into_folder:
+        if target.suffix != ".blend":
+            raise Refused(f"--output {output}: not a folder, and no name of a .blend file")
+        return [(inputs[0], target)]
+    names = [path.name for path in inputs]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise Refused(f"several inputs are called {', '.join(twice)}: give them other outputs")
+    return [(path, target / path.name) for path in inputs]
+
+
+def run(argv):
+    """The command; returns the exit code."""
+    try:
+        arguments = make_parser().parse_args(argv)
+    except SystemExit as end:  # help was printed, or what is wrong with the arguments
+        return end.code or 0
+    try:
+        options = read_options(arguments)
+        plan = plan_outputs(arguments.input, arguments.output)
+    except (Refused, ValueError) as error:
+        return _fail(error)
+
+    results, failures = [], 0
+    for source, target in plan:
+        print(f"{source}", flush=True)
+        result = {"input": str(source), "output": str(target)}
+        try:
+            result["armatures"] = weight_file(source, target, options, arguments)
+        except FAILURES as error:
+            failures += 1
+            result["error"] = str(error)
+            _fail(f"{source}: {error}")
+        results.append(result)
+    if arguments.json and failures < len(plan):
+        try:
+            write_json(arguments.json, {"version": araplbs.__version__, "files": results})
+        except OSError as error:
+            return _fail(error)
+    return 1 if failures else 0
+
+
+def _fail(error):
+    print(f"araplbs: {error}", file=sys.stderr, flush=True)
+    return 1
+
+
+def weight_file(source, target, options, arguments):
+    """Weights one file; the reports of its armatures. Nothing is written when it raises."""
+    compressed = _open(source)
+    view_layer = bpy.context.view_layer
+    reports = []
+    for targets in find_in_file(view_layer, arguments.armature, arguments.mesh):
+        start = time.perf_counter()
+        job = Job(targets, options, view_layer, arguments.threads)
+        job.solve(_Lines(targets.armature.name))
+        report = job.apply()
+        report["total_seconds"] = time.perf_counter() - start
+        for line in job.warnings + warnings(report):
+            print(f"  {targets.armature.name}: warning: {line}")
+        print(f"  {targets.armature.name}: {summary(report)}", flush=True)
+        reports.append(report)
+    _save(target, compressed)
+    print(f"  saved {target}", flush=True)
+    return reports
+
+
+class _Lines:
+    """Progress as lines: a new one for each stage, the later ones by tens of percent."""
+
+    def __init__(self, name):
+        self.name, self.last = name, None
+
+    def __call__(self, stage, fraction, _energy):
+        step = (stage if fraction < 0.25 else "optimisation", int(10 * fraction))
+        if step != self.last:
+            self.last = step
+            print(f"  {self.name}: {100 * fraction:3.0f} % {step[0]}", flush=True)
+
+
+def _open(path):
+    """Opens a file; whether it is compressed. Raises Refused for what is no .blend file."""
+    with open(path, "rb") as file:
+        start = file.read(7)
+    if not start.startswith(MAGIC):
+        raise Refused("not a .blend file")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
+    except RuntimeError as error:
+        raise Refused(str(error).strip().removeprefix("Error: ")) from None
+    return not start.startswith(b"BLENDER")
+
+
+def _beside(path):
+    """A name in the folder of `path` that nothing has yet; the suffix is kept for Blender."""
+    return path.with_name(f".{path.stem}-{secrets.token_hex(6)}{path.suffix}")
+
+
+def _save(target, compress):
+    target = target.absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _beside(target)
+    try:
+        bpy.ops.wm.save_as_mainfile(
+            filepath=str(temporary), copy=True, check_existing=False, compress=compress
+        )
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path, content):
+    """Writes a JSON file as a whole or not at all."""
+    path = path.absolute()
+    temporary = _beside(path)
+    try:
+        temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def register():
+    _handles.append(bpy.utils.register_cli_command(COMMAND, run))
+
+
+def unregister():
+    bpy.utils.unregister_cli_command(_handles.pop())

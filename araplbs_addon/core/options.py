@@ -1,0 +1,177 @@
+"""All options of the weighting, in one table: the operator's properties, the command line's
+arguments and the solver's keyword arguments are made from it."""
+
+import math
+from dataclasses import asdict, dataclass, field, fields
+
+
+def _option(default, name, description, **limits):
+    """A field whose metadata describes it to a user.
+
+    least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
+    name, description) of an enumeration; angle: radians, shown in degrees; advanced: for few.
+    """
+    return field(default=default, metadata={"name": name, "description": description, **limits})
+
+
+@dataclass(frozen=True)
+class Options:
+    """Raises ValueError for a value outside of its limits."""
+
+    max_influences: int = _option(
+        4,
+        "Max Influences",
+        "Most bones that may move one vertex, 0 for no limit. Game engines take 4 or 8. "
+        "The weights are optimised for this limit, not cut down to it",
+        least=0,
+        most=32767,
+        soft_most=16,
+    )
+    link_parts: bool = _option(
+        True,
+        "Loose Parts Follow",
+        "Buttons, eyes, hair cards and other separate pieces move with the surface that they "
+        "sit on, instead of being weighted each on its own",
+    )
+    pose_count: int = _option(
+        80,
+        "Random Poses",
+        "Number of random poses in which the mesh shall keep its shape. More give steadier "
+        "weights and take longer",
+        least=1,
+        most=10000,
+        soft_most=320,
+    )
+    swing: float = _option(
+        math.radians(60),
+        "Swing",
+        "How far a bone turns sideways in the random poses, to either side",
+        least=0.0,
+        most=math.pi,
+        angle=True,
+    )
+    twist: float = _option(
+        math.radians(10),
+        "Twist",
+        "How far a bone turns about its own axis in the random poses, to either side",
+        least=0.0,
+        most=math.pi,
+        angle=True,
+    )
+    seed: int = _option(
+        0, "Seed", "Another seed gives other random poses", least=0, most=2**31 - 1, soft_most=100
+    )
+    use_joint_limits: bool = _option(
+        True,
+        "Joint Limits",
+        "Random poses stay inside the IK limits and the Limit Rotation constraints (in local "
+        "space) of the bones, where there are any",
+    )
+    animation: str = _option(
+        "NONE",
+        "Animation",
+        "Frames of the armature's animation that the mesh shall keep its shape in as well",
+        choices=(
+            ("NONE", "None", "Random poses only"),
+            ("ACTIVE", "As Played", "Frames of the scene as the armature plays them now"),
+            ("ALL", "All Actions", "Frames of every action in the file that moves these bones"),
+        ),
+    )
+    animation_frames: int = _option(
+        40,
+        "Frames",
+        "Most frames that are taken from the animation, evenly spread over it",
+        least=1,
+        most=10000,
+        soft_most=200,
+    )
+    hold: float = _option(
+        0.01,
+        "Hold",
+        "How firmly each bone keeps the place where it is strongest. Raise it when a bone loses "
+        "its tip to a neighbour, 0 leaves all to the optimisation",
+        least=0.0,
+        most=1e6,
+        soft_most=1.0,
+        advanced=True,
+    )
+    iterations: int = _option(
+        10,
+        "Iterations",
+        "Most iterations in the last stage of the optimisation; it ends by itself when the "
+        "error no longer falls",
+        least=1,
+        most=10000,
+        soft_most=100,
+        advanced=True,
+    )
+    kept_sum: float = _option(
+        0.999,
+        "Kept Sum",
+        "Share of the initial weights of a vertex that the bones considered for it must hold. "
+        "Lower values are faster, consider fewer bones and deform worse",
+        least=0.5,
+        most=1.0,
+        advanced=True,
+    )
+    relative: float = _option(
+        0.001,
+        "Least Share",
+        "Bones with less than this share of a vertex' largest initial weight are not "
+        "considered for it",
+        least=0.0,
+        most=0.5,
+        advanced=True,
+    )
+    attach: bool = _option(
+        False,
+        "Attach",
+        "Vertices where a bone is strongest follow that bone alone, as in the paper of 2018. "
+        "Can glue parts to wrong bones",
+        advanced=True,
+    )
+    neumann: bool = _option(
+        False,
+        "Fade Out",
+        "A bone's weight is drawn to zero at the border of its area, as in the paper of 2018. "
+        "Smoother borders, less rigid poses",
+        advanced=True,
+    )
+    positivity: str = _option(
+        "CLIP",
+        "Negatives",
+        "How negative weights are avoided",
+        choices=(
+            ("CLIP", "Clip", "Set to zero in every iteration"),
+            ("PENALTY", "Penalty", "Drawn to zero from one iteration to the next, as in the paper"),
+            ("NONE", "At the End", "Set to zero in the result only"),
+        ),
+        advanced=True,
+    )
+
+    def __post_init__(self):
+        for option in fields(self):
+            value, limits = getattr(self, option.name), option.metadata
+            if "choices" in limits:
+                names = [choice[0] for choice in limits["choices"]]
+                if value not in names:
+                    raise ValueError(f"{option.name} is {value!r}: must be one of {names}")
+            elif "least" in limits and not limits["least"] <= value <= limits["most"]:
+                raise ValueError(
+                    f"{option.name} is {value}: must be from {limits['least']} to {limits['most']}"
+                )
+
+    def solver_arguments(self):
+        """Keyword arguments of araplbs.Solver; joint limits and animation are data, not these."""
+        same = (
+            *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
+            *("hold", "iterations", "attach", "neumann"),
+        )
+        return {
+            **{name: getattr(self, name) for name in same},
+            "support": (1, self.kept_sum, self.relative),
+            "positivity": self.positivity.lower(),
+        }
+
+    def as_dict(self):
+        return asdict(self)

@@ -1,0 +1,116 @@
+"""One problem for the solver out of the meshes of a character, and its result taken apart."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .mirror import Reflection, image_rows, reflect
+from .rows import Rows, empty_rows, join_rows
+
+
+@dataclass
+class Skeleton:
+    """The m bones of an armature at rest, in its own space; index = position in `names`."""
+
+    names: list[str]
+    heads: np.ndarray  # (m, 3)
+    tails: np.ndarray  # (m, 3)
+    parents: np.ndarray  # (m,) -1 for roots
+    roll_axes: np.ndarray  # (m, 3) local Z
+    deform: np.ndarray  # (m,) bool
+    limits: np.ndarray  # (m, 3, 2) radians about local X, Y, Z, NaN for none
+    opposite: np.ndarray  # (m,) the bone of the other side, or the bone itself
+
+
+@dataclass
+class Mesh:
+    """A mesh of n vertices as it is before any deformation."""
+
+    name: str
+    vertices: np.ndarray  # (n, 3) in its own space
+    triangles: np.ndarray  # (f, 3)
+    edges: np.ndarray  # (e, 2) edges of no face
+    matrix: np.ndarray  # (4, 4) to armature space
+    reflections: list[Reflection] = field(default_factory=list)
+    weights: Rows | None = None  # present ones; needed where something is kept
+    kept_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
+    kept_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
+
+    @property
+    def keeps(self):
+        """Some of the present weights stay."""
+        return any(k is not None and k.any() for k in (self.kept_bones, self.kept_vertices))
+
+
+class Problem:
+    """Meshes and skeleton as arguments of araplbs.Solver; nothing of it is changed later."""
+
+    def __init__(self, meshes, skeleton, poses=None):
+        self.skeleton = skeleton
+        self.names = [mesh.name for mesh in meshes]
+        self.sizes = [len(mesh.vertices) for mesh in meshes]
+        self.kept = [(mesh.kept_bones, mesh.kept_vertices) for mesh in meshes]
+        wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
+        self.sources = [whole.source for whole in wholes]
+        # First vertex of each mesh; its images follow its own vertices.
+        self.first = np.cumsum([0] + [len(source) for source in self.sources])
+        self.arguments = {
+            **self._geometry(meshes, wholes),
+            "bone_heads": skeleton.heads,
+            "bone_tails": skeleton.tails,
+            "bone_parents": skeleton.parents,
+            "bone_roll_axes": skeleton.roll_axes,
+            "bone_deform": skeleton.deform,
+            "bone_limits": skeleton.limits,
+            **({} if poses is None or not len(poses) else {"poses": poses}),
+        }
+        if any(mesh.keeps for mesh in meshes):
+            self.arguments.update(self._locks(meshes, wholes))
+
+    def _geometry(self, meshes, wholes):
+        vertices, triangles, edges = [], [], []
+        for mesh, whole, first in zip(meshes, wholes, self.first, strict=False):
+            vertices.append(whole.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3])
+            # A mirroring scale turns the faces inside out.
+            outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
+            triangles.append((whole.triangles[:, ::-1] if outside_in else whole.triangles) + first)
+            edges.append(whole.edges + first)
+        return {
+            "vertices": np.concatenate(vertices),
+            "triangles": np.concatenate(triangles),
+            "edges": np.concatenate(edges),
+        }
+
+    def _locks(self, meshes, wholes):
+        """Every mesh has two sets of locks: its own, and for images those of the other side."""
+        m = len(self.skeleton.names)
+        opposite = self.skeleton.opposite
+        rows, bones, vertices, sets = [], [], [], []
+        for index, (mesh, whole) in enumerate(zip(meshes, wholes, strict=True)):
+            present = mesh.weights if mesh.weights is not None else empty_rows(len(mesh.vertices))
+            rows.append(image_rows(present, whole, opposite))
+            kept = np.zeros(m, bool) if mesh.kept_bones is None else mesh.kept_bones
+            bones += [kept, kept[opposite]]
+            if mesh.kept_vertices is None:
+                vertices.append(np.zeros(len(whole.source), bool))
+            else:
+                vertices.append(mesh.kept_vertices[whole.source])
+            sets.append(2 * index + whole.flipped)
+        return {
+            "weights": join_rows(rows),
+            "locked_bones": np.array(bones),
+            "locked_vertices": np.concatenate(vertices),
+            "vertex_sets": np.concatenate(sets),
+        }
+
+    def split(self, rows):
+        """The Rows of each mesh, without those of its images."""
+        return [
+            rows.slice(first, first + size)
+            for first, size in zip(self.first, self.sizes, strict=False)
+        ]
+
+    def place(self, vertex):
+        """(name of the mesh, vertex in it) of a vertex of the problem; for an image its source."""
+        mesh = int(np.searchsorted(self.first, vertex, side="right")) - 1
+        return self.names[mesh], int(self.sources[mesh][vertex - self.first[mesh]])

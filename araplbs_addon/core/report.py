@@ -1,0 +1,85 @@
+"""What was done, for programs (a dictionary that JSON takes) and for people (lines)."""
+
+import math
+
+MOST_NAMES = 5
+
+
+def names_in_line(names):
+    """'A, B, C and 4 more'."""
+    shown = ", ".join(names[:MOST_NAMES])
+    more = len(names) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def make_report(problem, solution, options, armature, written=None):
+    """The report of a solved problem.
+
+    energy_before, energy_after: relative energies (mean squared edge error) over all poses used.
+    objects: for each mesh its vertices, influences and, once written, changed entries.
+    """
+    engine = solution.report
+    bones = problem.skeleton.names
+    taken = (
+        "welded parts linked_parts links deforming_bones poses iterations energy_before "
+        "energy_after most_influences mean_influences unknowns damping"
+    )
+    report = {
+        "armature": armature,
+        "objects": [
+            {"name": name, "vertices": size, **(done or {})}
+            for name, size, done in zip(
+                problem.names, problem.sizes, written or [None] * len(problem.names), strict=True
+            )
+        ],
+        "vertices": sum(problem.sizes),
+        "seconds": solution.seconds,
+        **{key: engine[key] for key in taken.split()},
+        "idle_bones": [bones[b] for b in engine["idle_bones"]],
+        "unseen_parts": [
+            {"object": name, "vertex": vertex, "size": part["size"], "rigid": bool(part["rigid"])}
+            for part in engine["unseen_parts"]
+            for name, vertex in [problem.place(part["vertex"])]
+        ],
+        "stage_seconds": dict(engine["seconds"]),
+        "options": options.as_dict(),
+    }
+    return report
+
+
+def percent(energy):
+    """The root of a relative energy, as people read it."""
+    return f"{100 * math.sqrt(max(energy, 0)):.1f} %"
+
+
+def summary(report):
+    """One line for people."""
+    meshes = len(report["objects"])
+    where = f" of {meshes} meshes" if meshes > 1 else ""
+    return (
+        f"{report['vertices']:,} vertices{where}, {report['deforming_bones']} bones: "
+        f"deformation error {percent(report['energy_before'])} -> "
+        f"{percent(report['energy_after'])} in {report['seconds']:.1f} s, at most "
+        f"{report['most_influences']} influences ({report['mean_influences']:.1f} on average)"
+    )
+
+
+def warnings(report):
+    """Lines about what a rigger should look at, the most important last."""
+    lines = []
+    if report["idle_bones"]:
+        idle = report["idle_bones"]
+        which = "1 deform bone moves" if len(idle) == 1 else f"{len(idle)} deform bones move"
+        lines.append(f"{which} no vertex: {names_in_line(idle)}")
+    for rigid, one, several in (
+        (True, "follows its nearest bone as a whole", "follow their nearest bones as a whole"),
+        (False, "was weighted by distance alone", "were weighted by distance alone"),
+    ):
+        parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
+        if parts:
+            which = f"1 part that sees no bone {one}"
+            if len(parts) > 1:
+                which = f"{len(parts)} parts that see no bone {several}"
+            first = parts[0]
+            lines.append(f"{which} (first: vertex {first['vertex']} of '{first['object']}')")
+    return lines

@@ -1,0 +1,60 @@
+"""Sparse weights: the row format that araplbs takes and gives, with what the add-on does to it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Rows(NamedTuple):
+    """Weights of n vertices: those of vertex i are at start[i]:start[i + 1], bones ascending."""
+
+    start: np.ndarray  # (n + 1,) int64
+    bones: np.ndarray  # (entries,) int32
+    weights: np.ndarray  # (entries,) float64
+
+    @property
+    def count(self):
+        return len(self.start) - 1
+
+    @property
+    def vertices(self):
+        """(entries,) the vertex of each entry."""
+        return np.repeat(np.arange(self.count), np.diff(self.start))
+
+    def sums(self):
+        """(n,) sum of the weights of each vertex."""
+        return np.bincount(self.vertices, self.weights, self.count)
+
+    def slice(self, begin, end):
+        """The rows begin..end-1."""
+        first, last = self.start[begin], self.start[end]
+        return Rows(
+            self.start[begin : end + 1] - first, self.bones[first:last], self.weights[first:last]
+        )
+
+
+def make_rows(count, vertices, bones, weights):
+    """Rows of `count` vertices from entries (vertices, bones, weights) in any order."""
+    order = np.lexsort((bones, vertices))
+    start = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(vertices, minlength=count), out=start[1:])
+    return Rows(
+        start,
+        np.ascontiguousarray(bones[order], np.int32),
+        np.ascontiguousarray(weights[order], np.float64),
+    )
+
+
+def join_rows(parts):
+    """The rows of several parts, one below the other."""
+    ends = np.cumsum([0] + [part.start[-1] for part in parts])
+    starts = [part.start[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    return Rows(
+        np.concatenate([*starts, ends[-1:]]).astype(np.int64),
+        np.concatenate([part.bones for part in parts]),
+        np.concatenate([part.weights for part in parts]),
+    )
+
+
+def empty_rows(count):
+    return Rows(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))

@@ -1,0 +1,91 @@
+"""Runs the solver of a problem, step by step. No bpy here: any thread may do it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import araplbs
+import numpy as np
+
+from .rows import Rows
+
+# progress(stage, fraction done 0..1, relative energy or None): return False to stop.
+Progress = Callable[[str, float, float | None], bool | None]
+
+# Shares of the time, as measured on characters of 3,000 to 50,000 vertices: the first part, and
+# how much of what is left one iteration does (their number is not known beforehand).
+INITIAL_SHARE = 0.25
+ITERATION_SHARE = 0.2
+
+STAGES = ("mesh", "links between parts", "visibility", "heat weights", "assembly")
+
+
+@dataclass
+class Solution:
+    """Weights of all vertices of a problem, complete and checked, and the solver's report."""
+
+    rows: Rows
+    report: dict[str, Any]
+    seconds: float
+
+
+class _Share:
+    """Turns the solver's progress of single calls into that of the whole."""
+
+    def __init__(self, progress):
+        self.progress = progress
+        self.begin, self.size = 0.0, INITIAL_SHARE
+        self.energy = None
+
+    def __call__(self, stage, fraction):
+        if self.energy is None:  # each of the first stages counts up from 0
+            known = STAGES.index(stage) if stage in STAGES else len(STAGES)
+            fraction = (known + fraction) / (len(STAGES) + 1)
+        return self.progress(stage, self.begin + self.size * fraction, self.energy)
+
+    def iterated(self, energy):
+        self.begin += self.size
+        self.size = ITERATION_SHARE * (1 - self.begin)
+        self.energy = energy
+
+
+def solve(problem, options, threads=0, progress: Progress | None = None):
+    """The Solution of a Problem.
+
+    Raises araplbs.Cancelled when progress returns False, araplbs.SolverError when there is no
+    solution, ValueError for input that the solver refuses.
+    """
+    start = time.perf_counter()
+    share = _Share(progress) if progress else None
+    solver = araplbs.Solver(
+        **problem.arguments, **options.solver_arguments(), threads=threads, progress=share
+    )
+    while not solver.done:
+        if share:
+            share.iterated(float(solver.energies[-1]))
+        solver.iterate(1)
+    rows = Rows(*solver.sparse_weights)
+    check(problem, rows, options)
+    return Solution(rows, solver.report, time.perf_counter() - start)
+
+
+def check(problem, rows, options):
+    """Raises araplbs.SolverError unless the weights may be written: the promise to the user."""
+    if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
+        raise araplbs.SolverError("the weights are not finite and positive")
+    m = len(problem.skeleton.names)
+    for part, name, (kept_bones, kept_vertices) in zip(
+        problem.split(rows), problem.names, problem.kept, strict=True
+    ):
+        free = np.ones(part.count, bool) if kept_vertices is None else ~kept_vertices
+        is_kept = (np.zeros(m, bool) if kept_bones is None else kept_bones)[part.bones]
+        kept_sums = np.bincount(part.vertices, part.weights * is_kept, part.count)
+        wrong = np.flatnonzero(free & (kept_sums < 1) & (np.abs(part.sums() - 1) > 1e-6))
+        if len(wrong):
+            raise araplbs.SolverError(
+                f"the weights of vertex {wrong[0]} of '{name}' do not sum to 1"
+            )
+        open_count = np.bincount(part.vertices[~is_kept], minlength=part.count)
+        if options.max_influences and (open_count[free] > options.max_influences).any():
+            raise araplbs.SolverError(f"a vertex of '{name}' has too many influences")

@@ -1,0 +1,169 @@
+"""The operator "Auto-weight (ARAP)"."""
+
+import araplbs
+from bpy.types import Operator
+
+from ..blender.targets import find_targets
+from ..core.errors import Refused
+from ..core.report import percent, summary, warnings
+from ..core.worker import Worker
+from ..job import Job
+from ..preferences import preferred_threads
+from .properties import (
+    OptionProperties,
+    draw_advanced_options,
+    draw_pose_options,
+    draw_result_options,
+)
+
+IDNAME = "object.araplbs_auto_weight"
+LABEL = "Auto-weight (ARAP)"
+
+REFUSALS = (Refused, araplbs.SolverError, MemoryError)
+
+# What moves the view goes on working during a solve; everything else waits for it.
+VIEW_EVENTS = (
+    *("WHEEL", "TRACKPAD", "NDOF", "NUMPAD", "MIDDLEMOUSE"),
+    *("MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER", "WINDOW"),
+)
+
+
+class _Steps:
+    """Start, step and finish of the work, for execute() and modal() alike."""
+
+    _worker = None
+    _timer = None
+    _job = None
+
+    def start(self, context):
+        """The Job, or None after an error was reported."""
+        try:
+            targets = find_targets(context)
+            return Job(targets, self.read_options(), context.view_layer, preferred_threads(context))
+        except REFUSALS as reason:
+            self.report({"ERROR"}, str(reason))
+        return None
+
+    def finish(self, job):
+        """Writes the solution and says what was done."""
+        try:
+            report = job.apply()
+        except Refused as reason:
+            self.report({"ERROR"}, str(reason))
+            return {"CANCELLED"}
+        # The status bar shows the last one, so the one that matters most comes last.
+        self.report({"INFO"}, summary(report))
+        for line in warnings(report) + job.warnings:
+            self.report({"WARNING"}, line)
+        return {"FINISHED"}
+
+    def begin_waiting(self, context, job):
+        self._job, self._worker = job, Worker(job.solve)
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
+        self._timer = manager.event_timer_add(0.1, window=context.window)
+        manager.modal_handler_add(self)
+        self.show_progress(context)
+
+    def show_progress(self, context):
+        worker = self._worker
+        context.window_manager.progress_update(100 * worker.fraction)
+        parts = [LABEL, f"{100 * worker.fraction:.0f} %", worker.stage]
+        if worker.energy is not None:
+            parts.append(f"deformation error {percent(worker.energy)}")
+        parts.append("stopping..." if worker.cancelled else "Esc: cancel")
+        context.workspace.status_text_set("   |   ".join(parts))
+
+    def end_waiting(self, context):
+        """After this nothing of the wait is left: thread, timer, cursor, status text."""
+        self._worker.cancel()
+        self._worker.join()
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        if context.workspace:
+            context.workspace.status_text_set(None)
+        worker, job = self._worker, self._job
+        self._worker = self._timer = self._job = None
+        return worker, job
+
+
+class OBJECT_OT_araplbs_auto_weight(_Steps, OptionProperties, Operator):
+    """Give the selected meshes skinning weights for the armature, chosen so that they keep \
+their shape as well as possible when posed"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        try:
+            find_targets(context)
+        except Refused as reason:
+            cls.poll_message_set(str(reason))
+            return False
+        return True
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_result_options(layout, self)
+        layout.separator()
+        draw_pose_options(layout, self)
+        layout.separator()
+        draw_advanced_options(layout, self)
+
+    def execute(self, context):
+        """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
+        job = self.start(context)
+        if job is None:
+            return {"CANCELLED"}
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
+        try:
+            job.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
+        except REFUSALS as reason:
+            self.report({"ERROR"}, str(reason))
+            return {"CANCELLED"}
+        finally:
+            manager.progress_end()
+        return self.finish(job)
+
+    def invoke(self, context, _event):
+        """In a window: the work is done beside it, and can be cancelled."""
+        job = self.start(context)
+        if job is None:
+            return {"CANCELLED"}
+        self.begin_waiting(context, job)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type == "ESC" and event.value == "PRESS":
+            self._worker.cancel()
+        elif event.type != "TIMER":
+            return {"PASS_THROUGH"} if self._moves_view(event) else {"RUNNING_MODAL"}
+        if self._worker.running:
+            self.show_progress(context)
+            return {"RUNNING_MODAL"}
+
+        was_cancelled = self._worker.cancelled
+        worker, job = self.end_waiting(context)
+        if was_cancelled or isinstance(worker.error, araplbs.Cancelled):
+            self.report({"INFO"}, "Auto-weight was cancelled: nothing was changed")
+            return {"CANCELLED"}
+        if isinstance(worker.error, REFUSALS):
+            self.report({"ERROR"}, str(worker.error))
+            return {"CANCELLED"}
+        if worker.error:
+            raise worker.error
+        return self.finish(job)
+
+    def cancel(self, context):
+        """Blender ends the operator: another file, or quit."""
+        if self._worker:
+            self.end_waiting(context)
+
+    @staticmethod
+    def _moves_view(event):
+        return event.type.startswith(VIEW_EVENTS)

@@ -1,0 +1,49 @@
+"""Loads an operator preset into the settings that the sidebar panel shows."""
+
+import ast
+
+from bpy.path import display_name
+from bpy.props import StringProperty
+from bpy.types import Operator
+
+from .auto_weight import IDNAME
+
+
+def preset_values(text):
+    """{property: value} of a preset file of Blender, read without running it."""
+    values = {}
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        target = node.targets[0]
+        if (
+            isinstance(target, ast.Attribute)
+            and isinstance(target.value, ast.Name)
+            and target.value.id == "op"
+        ):
+            values[target.attr] = ast.literal_eval(node.value)
+    return values
+
+
+class OBJECT_OT_araplbs_load_preset(Operator):
+    """Use the settings of this preset"""
+
+    bl_idname = "object.araplbs_load_preset"
+    bl_label = "Load Auto-weight Preset"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
+    menu_idname: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
+
+    def execute(self, context):
+        try:
+            with open(self.filepath, encoding="utf-8") as file:
+                values = preset_values(file.read())
+        except (OSError, SyntaxError, ValueError) as error:
+            self.report({"ERROR"}, f"Preset '{display_name(self.filepath)}': {error}")
+            return {"CANCELLED"}
+        settings = context.window_manager.operator_properties_last(IDNAME)
+        for name, value in values.items():
+            if name in settings.bl_rna.properties:
+                setattr(settings, name, value)
+        return {"FINISHED"}

@@ -1,0 +1,61 @@
+"""The options of core/options.py as properties of an operator, and how they are laid out."""
+
+from dataclasses import fields
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from ..core.options import Options
+
+
+def _property(option):
+    about = option.metadata
+    common = {
+        "name": about["name"],
+        "description": about["description"],
+        "default": option.default,
+        "options": set(),  # nothing here can be animated
+    }
+    if "choices" in about:
+        return EnumProperty(items=about["choices"], **common)
+    if isinstance(option.default, bool):
+        return BoolProperty(**common)
+    limits = {"min": about["least"], "max": about["most"]}
+    limits["soft_max"] = about.get("soft_most", about["most"])
+    if isinstance(option.default, int):
+        return IntProperty(**limits, **common)
+    if about.get("angle"):
+        return FloatProperty(subtype="ANGLE", **limits, **common)
+    return FloatProperty(precision=3, step=0.1, **limits, **common)
+
+
+class OptionProperties:
+    """To be mixed into an operator."""
+
+    __annotations__ = {option.name: _property(option) for option in fields(Options)}
+
+    def read_options(self):
+        return Options(**{option.name: getattr(self, option.name) for option in fields(Options)})
+
+
+def draw_result_options(layout, properties):
+    layout.prop(properties, "max_influences")
+    layout.prop(properties, "link_parts")
+
+
+def draw_pose_options(layout, properties):
+    column = layout.column(align=True)
+    column.prop(properties, "pose_count")
+    column.prop(properties, "swing")
+    column.prop(properties, "twist")
+    column.prop(properties, "seed")
+    layout.prop(properties, "use_joint_limits")
+    layout.prop(properties, "animation")
+    row = layout.row()
+    row.active = properties.animation != "NONE"
+    row.prop(properties, "animation_frames")
+
+
+def draw_advanced_options(layout, properties):
+    for option in fields(Options):
+        if option.metadata.get("advanced"):
+            layout.prop(properties, option.name)

@@ -1,0 +1,11 @@
+import bpy
+
+op = bpy.context.active_operator
+
+op.max_influences = 4
+op.kept_sum = 0.999
+op.relative = 0.001
+op.hold = 0.01
+op.attach = False
+op.neumann = False
+op.positivity = "CLIP"

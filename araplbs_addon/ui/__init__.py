@@ -1,0 +1,1 @@
+"""What is seen: sidebar panel and menu entries."""

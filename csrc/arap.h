@@ -1,0 +1,145 @@
+/* ARAPLBS: skinning weights that make the posed mesh as rigid as possible.
+ *
+ *   Thiery & Eisemann 2018, "ARAPLBS: Robust and efficient elasticity-based optimization of
+ *   weights and skeleton joints for linear blend skinning with parameterized bones".
+ *
+ * A solver owns a copy of everything it needs. Create it, iterate until it is done (or as long
+ * as you like), read the weights. A solver may be used from any one thread at a time; two
+ * solvers share nothing. */
+#ifndef ARAP_H
+#define ARAP_H
+
+#include "job.h"
+#include "mesh.h"
+#include "poses.h"
+#include "skeleton.h"
+#include "supports.h"
+
+typedef enum arap_positivity {
+    ARAP_POSITIVITY_CLIP,    /* clip and normalise after each iteration */
+    ARAP_POSITIVITY_PENALTY, /* the paper's: penalty rows at negative local minima */
+    ARAP_POSITIVITY_NONE     /* clip only what is handed out */
+} arap_positivity;
+
+typedef struct arap_settings {
+    int single_precision;     /* of the local step */
+    arap_sampling sampling;   /* random poses */
+    int max_influences;       /* per vertex, 0: no limit */
+    double least_weight;      /* smaller weights are dropped from what is handed out */
+    int iterations;           /* of the last stage, at most */
+    double tolerance;         /* a stage ends when the energy changes by less than this share */
+    double heat_floor;        /* initial weights below this are dropped at once */
+    arap_pruning pruning;     /* of the initial weights */
+    int link_parts;           /* tie loose parts to what they sit on */
+    double hold;              /* strength of the rows that keep every bone useful, 0: none */
+    int attach, neumann;      /* the paper's constraint rows */
+    arap_positivity positivity;
+    double strength;          /* c_i = strength #poses Lambda_i of constraint rows */
+    double damping;           /* pull to the initial weights, in the same unit */
+} arap_settings;
+
+void arap_settings_default(arap_settings *settings);
+
+/* Weights of the caller, rows of a sparse (vertices, bones) matrix. */
+typedef struct arap_rows {
+    const long long *start; /* (vertices + 1) */
+    const int *bone;        /* bone of the caller */
+    const double *weight;
+} arap_rows;
+
+/* Everything a problem is made of; NULL or 0 where there is nothing. */
+typedef struct arap_problem {
+    arap_geometry geometry;
+    arap_bones bones;
+    int pose_count;
+    const double *poses;         /* (pose_count, bones, 3, 4) further poses, rest to posed */
+    const arap_rows *weights;    /* given weights, and the start if start_from_weights */
+    int start_from_weights;      /* influence maps and initial weights are those of `weights`,
+                                    explicit zeros included, instead of heat weights */
+    const char *locked_vertices; /* (vertices) keep their row of `weights` */
+    int set_count;               /* sets of vertices with locked bones of their own, 0: one */
+    const int *vertex_set;       /* (vertices) */
+    const char *locked_bones;    /* (sets, bones) keep their column of `weights` in that set */
+    int constraint_count;        /* soft constraints w(vertex, bone) = target */
+    const int *constraint_vertex, *constraint_bone;
+    const double *constraint_target;
+} arap_problem;
+
+enum arap_timing {
+    ARAP_TIME_MESH,    /* checks, welding, links, one-rings, elimination order */
+    ARAP_TIME_SIGHT,   /* nearest bones and visibility */
+    ARAP_TIME_HEAT,    /* heat weights and influence maps */
+    ARAP_TIME_POSES,
+    ARAP_TIME_SYSTEM,  /* assembly */
+    ARAP_TIME_FACTOR,  /* factorisations */
+    ARAP_TIME_LOCAL,   /* local steps */
+    ARAP_TIME_SOLVE,   /* back-substitutions */
+    ARAP_TIMES
+};
+extern const char *const arap_timing_names[ARAP_TIMES];
+
+/* Stages of a problem with a limit on influences: see solver.c. */
+#define ARAP_STAGES 3
+
+typedef struct arap_report {
+    int vertices, welded;   /* of the caller; merged into others */
+    int parts, linked_parts;
+    size_t links;
+    int bones, deforming_bones, poses;
+    int unseen_count;       /* islands that see no bone: first vertex, size, rigid */
+    const arap_island *unseen;
+    int iterations;
+    int energy_count;
+    const double *energies; /* relative: of the initial weights, then after each change of the
+                               influence maps and each iteration */
+    int stage_start[ARAP_STAGES + 1]; /* entry of `energies` right after the change of the maps
+                               that began stage 1.., -1: no such stage */
+    int unknowns;           /* of the present system */
+    double factor_size;     /* non-zeros of its factor */
+    int hold_rows, attach_rows, neumann_rows, positivity_rows;
+    double damping;         /* what the factorisation needed; settings.damping or more */
+    double seconds[ARAP_TIMES];
+} arap_report;
+
+typedef struct arap_solver arap_solver;
+
+/* Copies the problem, computes the initial weights and factorises. */
+arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
+                               const arap_settings *settings, arap_solver **out);
+void arap_solver_free(arap_solver *solver);
+
+/* Up to `count` iterations of global and local step, ending early when done. The first
+ * iteration of a stage first changes the influence maps and factorises. */
+arap_status arap_solver_iterate(arap_job *job, arap_solver *solver, int count);
+
+/* Nothing left to do: the last stage has converged or used up its iterations. */
+int arap_solver_done(const arap_solver *solver);
+
+void arap_solver_report(const arap_solver *solver, arap_report *report);
+
+/* The weights to use, for the caller's vertices and bones: finite, >= 0, sum 1, none below
+ * least_weight, locked ones as they came. Release with arap_influences_clear. energy: of these
+ * weights, relative. */
+arap_status arap_solver_weights(arap_job *job, const arap_solver *solver, arap_influences *out,
+                                double *energy);
+
+/* The initial weights (before any iteration), and the present ones before clipping, for the
+ * caller's vertices and bones. */
+arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *solver,
+                                        arap_influences *out);
+arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *solver,
+                                    arap_influences *out);
+
+/* What tests look at. */
+struct arap_inside {
+    const arap_mesh *mesh;
+    const arap_skeleton *skeleton;
+    const arap_poses *poses;
+    const struct arap_sight *sight; /* NULL when started from weights */
+    const arap_influences *influences;
+    const struct arap_system *system;
+    const double *right_side, *product; /* b and F w of the present weights, per influence */
+};
+void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside);
+
+#endif

@@ -1,0 +1,217 @@
+"""Skinning weights that make the posed mesh as rigid as possible.
+
+Conventions: arrays are NumPy's; n vertices, f triangles, m bones, p poses. Coordinates and
+transforms share one space and unit (the add-on uses the armature's). A pose gives every bone
+the affine map from rest to posed as rows [R | t]. Energies are relative: the mean squared
+error of posed edges over that of rest edges (SPEC section 3), so its root reads as a percentage.
+
+Wrong input raises ValueError (a value; the message names it) or TypeError (a type or dtype);
+a solve that cannot be done raises SolverError.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__version__: str
+simd: str
+"""Instruction set of the local step on this machine: "avx512", "avx2" or "portable"."""
+
+Floats: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
+"""Sparse (n, m) rows: (start (n + 1,), bones, weights), as in scipy.sparse.csr_matrix."""
+
+class SolverError(ArithmeticError):
+    """The weights could not be solved for."""
+
+class Cancelled(Exception):
+    """The progress function asked to stop."""
+
+class Solver:
+    """The skinning weights of one mesh and skeleton.
+
+    Creating a solver checks the input, welds coincident vertices, links loose parts, and computes
+    the initial weights (heat, or yours). `solve()` then does the rest; or call `iterate()` and
+    read `weights` whenever you like until `done`.
+
+    The GIL is released while it works. Solvers in different threads do not interfere. The same
+    input, seed and number of threads give bit-identical results.
+    """
+
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        triangles: ArrayLike,
+        bone_heads: ArrayLike,
+        bone_tails: ArrayLike,
+        bone_parents: ArrayLike,
+        *,
+        edges: ArrayLike | None = None,
+        bone_roll_axes: ArrayLike | None = None,
+        bone_deform: ArrayLike | None = None,
+        bone_limits: ArrayLike | None = None,
+        poses: ArrayLike | None = None,
+        weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        start_from_weights: bool = False,
+        locked_vertices: ArrayLike | None = None,
+        locked_bones: ArrayLike | None = None,
+        vertex_sets: ArrayLike | None = None,
+        constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        progress: Callable[[str, float], bool | None] | None = None,
+        threads: int = 0,
+        precision: Literal["single", "double"] = "single",
+        pose_count: int = 80,
+        seed: int = 0,
+        swing: float = ...,
+        twist: float = ...,
+        max_influences: int = 4,
+        least_weight: float = 0.001,
+        iterations: int = 10,
+        tolerance: float = 0.002,
+        heat_floor: float = 1e-6,
+        support: tuple[int, float, float] = (1, 0.999, 0.001),
+        link_parts: bool = True,
+        hold: float = 0.01,
+        attach: bool = False,
+        neumann: bool = False,
+        positivity: Literal["clip", "penalty", "none"] = "clip",
+        constraint_strength: float = 100.0,
+        damping: float = 1e-6,
+    ) -> None:
+        """
+        Geometry
+          vertices (n, 3), triangles (f, 3); edges (e, 2): edges of no face, loose or drawn.
+        Skeleton
+          bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
+          local Z; bone_deform (m,): bones that do not deform only link others (default: all do);
+          bone_limits (m, 3, 2): rotation limits in radians about local X, Y (the bone) and Z,
+          NaN for none; they replace `swing` and `twist` in the sampled poses.
+        Poses
+          pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
+          `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees);
+          poses (p, m, 3, 4) or (p, m, 4, 4): further ones, such as frames of an animation.
+        Given weights
+          weights: (n, m), or rows (start, bones, weights). locked_vertices (n,) and locked_bones
+          (m,) keep theirs exactly; everything else shares what they leave. Several meshes with
+          locks of their own: locked_bones (s, m) and vertex_sets (n,), the row of each vertex.
+          Of welded vertices, what is locked for one is locked for all.
+          With start_from_weights the weights are also the start, and their pattern (explicit zeros of rows included) the influence
+          maps, instead of heat weights.
+        constraints: soft w(vertex, bone) = target, as (vertices, bones, targets).
+        progress(stage, fraction of the call): return False to stop; the call then raises
+          Cancelled. It must not use the solver.
+        threads: 0 for one per processor. precision: of the local step.
+        Result
+          max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
+        Optimisation
+          iterations: of the last stage, at most; a stage ends when the energy changes by less
+          than the share `tolerance`. heat_floor and support = (least, kept_sum, relative) prune
+          the initial weights (paper section 3.2). link_parts ties loose parts to what they sit
+          on. hold: strength of the rows that keep every bone at least as influential where it
+          is strongest as it was at the start, 0 for none. attach, neumann, positivity="penalty"
+          and constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps
+          weights >= 0 in every iteration, "none" only in the result. damping: pull to the
+          initial weights, where the energy does not decide.
+        """
+
+    def iterate(self, count: int = 1, /) -> float:
+        """Iterate up to `count` times, fewer if done; the energy reached."""
+
+    def solve(self) -> float:
+        """Iterate until done; the energy reached."""
+
+    @property
+    def done(self) -> bool:
+        """Nothing is left to do: the last stage has converged or used up its iterations."""
+
+    @property
+    def weights(self) -> Floats:
+        """(n, m) weights to use: finite, >= 0, rows sum to 1, none below least_weight, at most
+        max_influences once the solver is done; locked ones as they came."""
+
+    @property
+    def sparse_weights(self) -> Rows:
+        """The same as rows; zeros are left out."""
+
+    @property
+    def energy(self) -> float:
+        """Energy of `weights` over the poses of the solver, links between parts included."""
+
+    @property
+    def energies(self) -> Floats:
+        """Energies of the initial weights, then after each change of the influence maps and
+        each iteration."""
+
+    @property
+    def initial_weights(self) -> Floats:
+        """(n, m) weights before any iteration."""
+
+    @property
+    def raw_weights(self) -> Floats:
+        """(n, m) present weights as the last global step left them."""
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What was found and done:
+
+        vertices, welded (vertices merged into others), parts, linked_parts, links,
+        unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
+        follow their nearest bone as a whole), bones, deforming_bones, idle_bones (deforming but
+        without influence: indices), poses, iterations, stage_starts (entries of `energies`),
+        energy_before, energy_after, unknowns, factor_size (non-zeros), hold_rows, attach_rows,
+        neumann_rows, positivity_rows, damping, most_influences, mean_influences,
+        seconds (per stage of the work).
+        """
+
+def energy(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    poses: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+    weld: bool = True,
+    per_vertex: bool = False,
+    threads: int = 0,
+) -> Any:
+    """Relative ARAP energy of any weights (n, m) over poses (p, m, 3, 4) or (p, m, 4, 4).
+
+    Rows are normalised; a vertex without weights stays at rest, as in Blender. `weld` joins
+    coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
+    energies of the vertices, each relative to its own one-ring.
+    """
+
+def sample_poses(
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    count: int,
+    *,
+    bone_roll_axes: ArrayLike | None = None,
+    bone_deform: ArrayLike | None = None,
+    bone_limits: ArrayLike | None = None,
+    seed: int = 0,
+    swing: float = ...,
+    twist: float = ...,
+) -> Floats:
+    """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses."""
+
+def forward_kinematics(
+    bone_heads: ArrayLike, bone_tails: ArrayLike, bone_parents: ArrayLike, rotations: ArrayLike, /
+) -> Floats:
+    """(p, m, 3, 4) transforms of local rotations (p, m, 3, 3), given in rest orientation."""
+
+def nearest_rotations(matrices: ArrayLike, /) -> Floats:
+    """(n, 3, 3) proper rotations nearest to (n, 3, 3) matrices."""
+
+def prune(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    weights: ArrayLike,
+    least: int,
+    kept_sum: float,
+    relative: float,
+) -> NDArray[np.bool_]:
+    """(n, m) mask of the influences that the paper's pruning (section 3.2) keeps."""

@@ -1,0 +1,149 @@
+/* What a solver hands to its caller: see arap.h. Nothing here changes the solver. */
+#include <math.h>
+#include <string.h>
+
+#include "memory.h"
+#include "solver.h"
+
+void arap_solver_report(const arap_solver *s, arap_report *report) {
+    *report = s->report;
+    report->vertices = s->mesh.input_count;
+    report->welded = s->mesh.input_count - s->mesh.count;
+    report->parts = s->mesh.part_count;
+    report->bones = s->skeleton.count;
+    report->deforming_bones = s->skeleton.deform_count;
+    report->poses = s->poses.count;
+    report->unseen_count = s->heat_report.unseen_count;
+    report->unseen = s->heat_report.unseen;
+    report->energies = s->energies;
+    memcpy(report->stage_start, s->stage_start, sizeof report->stage_start);
+}
+
+void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
+    *inside = (struct arap_inside){.mesh = &s->mesh,
+                                   .skeleton = &s->skeleton,
+                                   .poses = &s->poses,
+                                   .sight = s->has_sight ? &s->sight : NULL,
+                                   .influences = &s->influences,
+                                   .system = &s->system,
+                                   .right_side = s->right_side,
+                                   .product = s->product};
+}
+
+/* Non-negative weights that sum to 1, without those below `least`. */
+static arap_status tidy(arap_job *job, const arap_influences *in, double least,
+                        arap_influences *out) {
+    arap_influences whole = {0};
+    arap_status status = arap_influences_copy(job, in, &whole);
+    if (status) return status;
+    arap_influences_normalise(&whole);
+    size_t entries = whole.start[whole.count];
+    char *keep = ARAP_NEW(char, entries);
+    if (!keep) {
+        status = arap_fail_memory(&job->error, "the weights");
+        goto done;
+    }
+    for (int i = 0; i < whole.count; i++) {
+        size_t largest = whole.start[i];
+        for (size_t e = whole.start[i]; e < whole.start[i + 1]; e++) {
+            keep[e] = whole.given[e] || (whole.weight[e] >= least && whole.weight[e] > 0);
+            if (whole.given[largest] || (!whole.given[e] && whole.weight[e] > whole.weight[largest]))
+                largest = e;
+        }
+        if (!whole.given[largest] && whole.weight[largest] > 0) keep[largest] = 1;
+    }
+    status = arap_influences_filter(job, &whole, keep, out);
+    if (!status) arap_influences_normalise(out);
+
+done:
+    arap_free(keep);
+    arap_influences_clear(&whole);
+    return status;
+}
+
+/* One row for the caller: locked weights as they came, then the free ones, which share what
+ * the locked ones of this vertex leave. Without an output only counts. */
+static int hand_row(const arap_solver *s, const arap_influences *in, int i, int *bone, double *weight,
+                    char *given) {
+    int count = 0, first_free, v = s->mesh.weld[i];
+    double locked = 0, open = 0;
+    for (long long e = s->locked_start ? s->locked_start[i] : 0;
+         s->locked_start && e < s->locked_start[i + 1]; e++) {
+        int owner = s->skeleton.owner[s->locked_bone[e]];
+        int d = owner >= 0 && s->skeleton.deform_bone[owner] == s->locked_bone[e] ? owner : -1;
+        if (d < 0 || !arap_is_locked(s, i, d)) continue;
+        locked += s->locked_weight[e];
+        if (bone) {
+            bone[count] = s->locked_bone[e];
+            weight[count] = s->locked_weight[e];
+            given[count] = 1;
+        }
+        count++;
+    }
+    if (s->locked_vertex && s->locked_vertex[i]) return count;
+    first_free = count;
+    for (size_t e = in->start[v]; e < in->start[v + 1]; e++) {
+        if (arap_is_locked(s, i, in->bone[e])) continue;
+        open += in->weight[e];
+        if (bone) {
+            bone[count] = s->skeleton.deform_bone[in->bone[e]];
+            weight[count] = in->weight[e];
+            given[count] = 0;
+        }
+        count++;
+    }
+    double rest = locked < 1 ? 1 - locked : 0;
+    if (bone && s->locked_vertex && open > 0)
+        for (int k = first_free; k < count; k++) weight[k] *= rest / open;
+    return count;
+}
+
+/* Bones ascending: locked and free ones come interleaved. */
+static void sort_row(int count, int *bone, double *weight, char *given) {
+    for (int i = 1; i < count; i++) {
+        int b = bone[i], at = i;
+        double w = weight[i];
+        char g = given[i];
+        for (; at > 0 && bone[at - 1] > b; at--) {
+            bone[at] = bone[at - 1];
+            weight[at] = weight[at - 1];
+            given[at] = given[at - 1];
+        }
+        bone[at] = b, weight[at] = w, given[at] = g;
+    }
+}
+
+static arap_status hand_out(arap_job *job, const arap_solver *s, const arap_influences *in,
+                            arap_influences *out) {
+    int n = s->mesh.input_count;
+    int *sizes = ARAP_NEW(int, n);
+    if (!sizes) return arap_fail_memory(&job->error, "the weights");
+    for (int i = 0; i < n; i++) sizes[i] = hand_row(s, in, i, NULL, NULL, NULL);
+    arap_status status = arap_influences_create(job, n, sizes, out);
+    for (int i = 0; i < n && !status; i++) {
+        size_t at = out->start[i];
+        hand_row(s, in, i, out->bone + at, out->weight + at, out->given + at);
+        sort_row(sizes[i], out->bone + at, out->weight + at, out->given + at);
+    }
+    arap_free(sizes);
+    return status;
+}
+
+arap_status arap_solver_weights(arap_job *job, const arap_solver *s, arap_influences *out,
+                                double *energy) {
+    arap_influences tidied = {0};
+    arap_status status = tidy(job, &s->influences, s->settings.least_weight, &tidied);
+    if (!status)
+        status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &tidied, energy, NULL);
+    if (!status) status = hand_out(job, s, &tidied, out);
+    arap_influences_clear(&tidied);
+    return status;
+}
+
+arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+    return hand_out(job, s, &s->initial, out);
+}
+
+arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+    return hand_out(job, s, &s->influences, out);
+}

@@ -1,0 +1,147 @@
+/* The innermost loop of the local step: one vertex, all poses. Included by local_kernels.c
+ * once per instruction set and precision with
+ *   KERNEL    name of the function
+ *   REAL      float or double
+ *   WIDTH     poses per step; `lanes` is a multiple of it
+ *   NEWTON    Newton steps for the largest eigenvalue
+ *   FLAT      a lane with z (below) or 4 |cof B| under this takes the exact path
+ *   SLIP      and so does one whose last Newton step was more than this share of z
+ *
+ * For each pose   cov = sum_b T_b M_b            (3x3, M_b 4x3)
+ *                 R   = argmax tr(R^T cov) over rotations
+ *                 P_b += T_b^T R                 (4x3, summed over poses)
+ *
+ * Rotation (FOAM, Markley 1993), for B = cov / |cov|:
+ *   lambda: largest root of (l^2 - 1)^2 - 8 l det B - 4 |cof B|^2, by Newton from
+ *           sqrt(1 + 2 |cof B|), the root for det B = 0
+ *   k = (lambda^2 - 1) / 2,  z = k lambda - det B
+ *   R = ((k + 1) B + lambda cof B - B B^T B) / z
+ * followed by one Newton-Schulz step R (3 - R^T R) / 2. With singular values s of B,
+ * z = (s1 + s2)(s2 + s3)(s3 + s1), s3 signed by det B: where it is small the best rotation is
+ * ill-determined, and lambda nearly a double root that Newton reaches late (rings turned inside
+ * out) or runs away from (|cof B| = 0). Such a lane takes arap_nearest_rotation of cov plus a
+ * trace of the blended bone rotations, which decides what cov leaves open (wires, slivers,
+ * collapsed rings). */
+typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
+#define VEC TOKEN(KERNEL, vec)
+
+static inline VEC TOKEN(KERNEL, sqrt)(VEC x) {
+    VEC y;
+    for (int i = 0; i < WIDTH; i++) y[i] = SQRT(x[i]);
+    return y;
+}
+
+static void KERNEL(const arap_kernel_input *in, double *out) {
+    const REAL *transform = in->transform;
+    const REAL *m = in->moments;
+    VEC *sum = in->scratch;
+    const int lanes = in->lanes, bones = in->bones;
+    memset(sum, 0, (size_t)bones * 12 * sizeof(VEC));
+    for (int lane = 0; lane < lanes; lane += WIDTH) {
+        VEC c[9];
+        for (int i = 0; i < 9; i++) c[i] = (VEC){0};
+        for (int b = 0; b < bones; b++) {
+            const REAL *t = transform + ((size_t)in->bone[b] * 12) * (size_t)lanes + lane;
+            const REAL *mb = m + 12 * b;
+            for (int r = 0; r < 3; r++)
+                for (int k = 0; k < 4; k++) {
+                    VEC row = *(const VEC *)(t + (size_t)(4 * r + k) * (size_t)lanes);
+                    for (int j = 0; j < 3; j++) c[3 * r + j] += row * mb[3 * k + j];
+                }
+        }
+        VEC norm2 = c[0] * c[0];
+        for (int i = 1; i < 9; i++) norm2 += c[i] * c[i];
+        VEC inverse = (REAL)1 / TOKEN(KERNEL, sqrt)(norm2 + TINY);
+        VEC a[9];
+        for (int i = 0; i < 9; i++) a[i] = c[i] * inverse;
+
+        VEC f[9]; /* cofactors */
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+                f[3 * i + j] = a[3 * i1 + j1] * a[3 * i2 + j2] - a[3 * i1 + j2] * a[3 * i2 + j1];
+            }
+        VEC det = a[0] * f[0] + a[1] * f[1] + a[2] * f[2];
+        VEC f2 = f[0] * f[0];
+        for (int i = 1; i < 9; i++) f2 += f[i] * f[i];
+        VEC minor = TOKEN(KERNEL, sqrt)(f2);
+        VEC l = TOKEN(KERNEL, sqrt)((REAL)1 + (REAL)2 * minor);
+        VEC slip = l;
+        for (int step = 0; step < NEWTON; step++) {
+            VEC u = l * l - (REAL)1;
+            VEC value = u * u - (REAL)8 * l * det - (REAL)4 * f2;
+            VEC slope = (REAL)4 * l * u - (REAL)8 * det;
+            slip = value / (slope + TINY);
+            l -= slip;
+        }
+        VEC k = (REAL)0.5 * (l * l - (REAL)1);
+        VEC z = k * l - det;
+        VEC s[6]; /* B B^T: 00 01 02 11 12 22 */
+        s[0] = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+        s[1] = a[0] * a[3] + a[1] * a[4] + a[2] * a[5];
+        s[2] = a[0] * a[6] + a[1] * a[7] + a[2] * a[8];
+        s[3] = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
+        s[4] = a[3] * a[6] + a[4] * a[7] + a[5] * a[8];
+        s[5] = a[6] * a[6] + a[7] * a[7] + a[8] * a[8];
+        VEC over = (REAL)1 / (z + TINY), first = (k + (REAL)1) * over, second = l * over;
+        VEC r[9];
+        for (int j = 0; j < 3; j++) {
+            r[j] = first * a[j] + second * f[j] -
+                   over * (s[0] * a[j] + s[1] * a[3 + j] + s[2] * a[6 + j]);
+            r[3 + j] = first * a[3 + j] + second * f[3 + j] -
+                       over * (s[1] * a[j] + s[3] * a[3 + j] + s[4] * a[6 + j]);
+            r[6 + j] = first * a[6 + j] + second * f[6 + j] -
+                       over * (s[2] * a[j] + s[4] * a[3 + j] + s[5] * a[6 + j]);
+        }
+        VEC g[6]; /* (3 - R^T R) / 2 */
+        g[0] = (REAL)1.5 - (REAL)0.5 * (r[0] * r[0] + r[3] * r[3] + r[6] * r[6]);
+        g[1] = (REAL)-0.5 * (r[0] * r[1] + r[3] * r[4] + r[6] * r[7]);
+        g[2] = (REAL)-0.5 * (r[0] * r[2] + r[3] * r[5] + r[6] * r[8]);
+        g[3] = (REAL)1.5 - (REAL)0.5 * (r[1] * r[1] + r[4] * r[4] + r[7] * r[7]);
+        g[4] = (REAL)-0.5 * (r[1] * r[2] + r[4] * r[5] + r[7] * r[8]);
+        g[5] = (REAL)1.5 - (REAL)0.5 * (r[2] * r[2] + r[5] * r[5] + r[8] * r[8]);
+        VEC q[9];
+        for (int i = 0; i < 3; i++) {
+            VEC x = r[3 * i], y = r[3 * i + 1], w = r[3 * i + 2];
+            q[3 * i] = x * g[0] + y * g[1] + w * g[2];
+            q[3 * i + 1] = x * g[1] + y * g[3] + w * g[4];
+            q[3 * i + 2] = x * g[2] + y * g[4] + w * g[5];
+        }
+        int flat = 0, exact[WIDTH];
+        for (int i = 0; i < WIDTH; i++) {
+            exact[i] = !(z[i] >= (REAL)FLAT) | !(minor[i] >= (REAL)(FLAT / 4)) |
+                       !(slip[i] * slip[i] <= (REAL)(SLIP * SLIP) * z[i] * z[i]);
+            flat |= exact[i];
+        }
+        if (flat)
+            for (int i = 0; i < WIDTH && lane + i < in->poses; i++) {
+                if (!exact[i]) continue;
+                double cov[9], prior[9] = {0}, rotation[9];
+                for (int j = 0; j < 9; j++) cov[j] = c[j][i];
+                for (int b = 0; b < bones; b++)
+                    for (int j = 0; j < 9; j++)
+                        prior[j] += in->weight[b] *
+                                    transform[((size_t)in->bone[b] * 12 + (size_t)(j / 3 * 4 + j % 3)) *
+                                                  (size_t)lanes + (size_t)(lane + i)];
+                for (int j = 0; j < 9; j++) cov[j] += in->prior_share * prior[j];
+                arap_nearest_rotation(cov, rotation);
+                for (int j = 0; j < 9; j++) q[j][i] = (REAL)rotation[j];
+            }
+        for (int b = 0; b < bones; b++) {
+            const REAL *t = transform + ((size_t)in->bone[b] * 12) * (size_t)lanes + lane;
+            VEC *p = sum + 12 * b;
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 4; j++) {
+                    VEC row = *(const VEC *)(t + (size_t)(4 * i + j) * (size_t)lanes);
+                    for (int n = 0; n < 3; n++) p[3 * j + n] += row * q[3 * i + n];
+                }
+        }
+    }
+    for (int i = 0; i < 12 * bones; i++) {
+        double total = 0;
+        for (int j = 0; j < WIDTH; j++) total += sum[i][j];
+        out[i] = total;
+    }
+}
+#undef VEC
+#undef KERNEL

@@ -1,0 +1,37 @@
+/* The inner loop of the local step for one vertex, in the widest SIMD of this machine. */
+#ifndef ARAP_LOCAL_KERNELS_H
+#define ARAP_LOCAL_KERNELS_H
+
+#include <stddef.h>
+
+/* Poses are padded to a multiple of this many lanes. */
+#define ARAP_LANES 16
+
+/* Bytes of scratch a kernel needs per bone. */
+#define ARAP_KERNEL_SCRATCH (12 * 64)
+
+typedef struct arap_kernel_input {
+    const void *transform; /* (all bones, 12, lanes) */
+    int lanes;
+    int poses;             /* lanes in use */
+    int bones;             /* bones of the one-ring */
+    const int *bone;       /* (bones) */
+    const void *moments;   /* (bones, 12) M_b, scaled so that cov is about 1 */
+    const double *weight;  /* (bones) weights of the vertex itself */
+    double prior_share;    /* weight of the blended bone rotations where cov leaves R open */
+    void *scratch;         /* (bones * ARAP_KERNEL_SCRATCH) bytes, 64-byte aligned */
+} arap_kernel_input;
+
+/* out (bones, 4, 3): P_b = sum over poses of T_b^T R. */
+typedef void (*arap_kernel)(const arap_kernel_input *in, double *out);
+
+/* The kernel for this processor. */
+arap_kernel arap_kernel_single(void);
+arap_kernel arap_kernel_double(void);
+
+/* Names of the instruction sets that this processor can run, widest first, and a way for
+ * tests and benchmarks to pick one: NULL for a name it cannot run. */
+arap_kernel arap_kernel_named(const char *name, int is_double);
+const char *arap_kernel_name(void);
+
+#endif

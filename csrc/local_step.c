@@ -1,0 +1,317 @@
+/* Local step and right-hand side: see local_step.h and SPEC section 4.
+ *
+ * For vertex i, over the union of the influences of its one-ring,
+ *     M_b = sum_k a_ik (w_kb v_k - w_ib v_i) e_ik^T       (4x3, v homogeneous)
+ * gives cov_i = sum_b T_b M_b of every pose, the kernel turns that into P_b = sum T_b^T R_i,
+ * and P_b gives this vertex's part of the right-hand side: + a_ik v_k^T P_b e_ik at (k, b),
+ * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbours go to a slot of their own per
+ * directed edge and are summed by their owners afterwards, in the order of the ring: no two
+ * threads write one number, and the result does not depend on the number of threads.
+ *
+ * Cost: O(vertices x poses x bones of a one-ring) plus O(edges x influences); memory: one
+ * double per directed edge and influence. */
+#include "local_step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "local_kernels.h"
+#include "memory.h"
+#include "vec3.h"
+
+#define CHUNK 64
+
+arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
+                              arap_lanes *lanes) {
+    int padded = (poses->count + ARAP_LANES - 1) / ARAP_LANES * ARAP_LANES;
+    size_t count = (size_t)poses->bones * 12 * (size_t)padded;
+    size_t size = precision == ARAP_SINGLE ? sizeof(float) : sizeof(double);
+    *lanes = (arap_lanes){.precision = precision,
+                          .poses = poses->count,
+                          .lanes = padded,
+                          .bones = poses->bones,
+                          .transform = arap_alloc_zero(count, size)};
+    if (!lanes->transform) return arap_fail_memory(&job->error, "the poses");
+    for (int p = 0; p < poses->count; p++) {
+        const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->bones;
+        double shift[12] = {0};
+        for (int b = 0; b < poses->bones; b++)
+            for (int i = 3; i < 12; i += 4) shift[i] += pose[12 * b + i] / poses->bones;
+        for (int b = 0; b < poses->bones; b++)
+            for (int i = 0; i < 12; i++) {
+                size_t at = ((size_t)b * 12 + (size_t)i) * (size_t)padded + (size_t)p;
+                double x = pose[12 * b + i] - shift[i];
+                if (precision == ARAP_SINGLE)
+                    ((float *)lanes->transform)[at] = (float)x;
+                else
+                    ((double *)lanes->transform)[at] = x;
+            }
+    }
+    return ARAP_OK;
+}
+
+void arap_lanes_clear(arap_lanes *lanes) {
+    arap_free(lanes->transform);
+    *lanes = (arap_lanes){0};
+}
+
+/* Per-thread work space for one vertex; sizes are for the widest union of influences. */
+typedef struct workspace {
+    int *where;      /* (all bones) place of a bone in `bone`, -1 if absent */
+    int *bone;       /* (widest) */
+    double *moment;  /* (widest, 12) M_b */
+    double *product; /* (widest, 12) P_b */
+    double *weight;  /* (widest) */
+    void *scaled;    /* (widest, 12) moments as the kernel wants them */
+    void *scratch;
+} workspace;
+
+struct arap_pass {
+    const arap_mesh *mesh;
+    const arap_lanes *lanes;
+    const arap_influences *in;
+    arap_kernel kernel;
+    int workers;
+    workspace *workspaces;
+    size_t *slot;     /* (count) first slot of the incoming edges of a vertex */
+    double *incoming; /* per vertex: (neighbours, influences) */
+    double *right_side, *alignment; /* of the present run */
+};
+
+static void moments(const arap_pass *p, int i, workspace *ws, int *bones, double *unit) {
+    const arap_mesh *mesh = p->mesh;
+    const arap_influences *in = p->in;
+    const double *vi = mesh->v + 3 * (size_t)i;
+    int count = 0;
+    *unit = 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        int b = in->bone[e];
+        ws->where[b] = count;
+        ws->bone[count] = b;
+        ws->weight[count] = in->weight[e];
+        memset(ws->moment + 12 * count++, 0, 12 * sizeof(double));
+    }
+    double pull[3] = {0, 0, 0}; /* sum a_ik e_ik */
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        int k = mesh->neighbour[r];
+        const double *vk = mesh->v + 3 * (size_t)k;
+        double a = mesh->edge[r], e_ik[3];
+        arap_sub(vk, vi, e_ik);
+        *unit += a * arap_dot(e_ik, e_ik);
+        for (int c = 0; c < 3; c++) {
+            e_ik[c] *= a;
+            pull[c] += e_ik[c];
+        }
+        for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
+            int at = ws->where[in->bone[e]];
+            if (at < 0) {
+                at = ws->where[in->bone[e]] = count;
+                ws->bone[count] = in->bone[e];
+                ws->weight[count] = 0;
+                memset(ws->moment + 12 * count++, 0, 12 * sizeof(double));
+            }
+            double *m = ws->moment + 12 * at, w = in->weight[e];
+            for (int c = 0; c < 3; c++) {
+                double we = w * e_ik[c];
+                m[c] += we * vk[0];
+                m[3 + c] += we * vk[1];
+                m[6 + c] += we * vk[2];
+                m[9 + c] += we;
+            }
+        }
+    }
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        double *m = ws->moment + 12 * (e - in->start[i]), w = in->weight[e];
+        for (int c = 0; c < 3; c++) {
+            double we = w * pull[c];
+            m[c] -= we * vi[0];
+            m[3 + c] -= we * vi[1];
+            m[6 + c] -= we * vi[2];
+            m[9 + c] -= we;
+        }
+    }
+    *bones = count;
+}
+
+/* v^T P e for the homogeneous point v. */
+static double push_through(const double *p, const double *v, const double *e) {
+    return v[0] * arap_dot(p, e) + v[1] * arap_dot(p + 3, e) + v[2] * arap_dot(p + 6, e) +
+           arap_dot(p + 9, e);
+}
+
+static void scatter(const arap_pass *p, int i, const workspace *ws) {
+    const arap_mesh *mesh = p->mesh;
+    const arap_influences *in = p->in;
+    const double *vi = mesh->v + 3 * (size_t)i;
+    double pull[3] = {0, 0, 0};
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        int k = mesh->neighbour[r];
+        const double *vk = mesh->v + 3 * (size_t)k;
+        double e_ik[3];
+        for (int c = 0; c < 3; c++) {
+            e_ik[c] = mesh->edge[r] * (vk[c] - vi[c]);
+            pull[c] += e_ik[c];
+        }
+        size_t width = in->start[k + 1] - in->start[k];
+        double *slot = p->incoming + p->slot[k] + (mesh->reverse[r] - mesh->ring[k]) * width;
+        for (size_t e = 0; e < width; e++)
+            slot[e] = push_through(ws->product + 12 * ws->where[in->bone[in->start[k] + e]], vk,
+                                   e_ik);
+    }
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        p->right_side[e] = -push_through(ws->product + 12 * (e - in->start[i]), vi, pull);
+}
+
+static void visit(const arap_pass *p, int i, workspace *ws) {
+    int bones;
+    double unit;
+    moments(p, i, ws, &bones, &unit);
+    double scale = unit > 0 ? 1 / unit : 0;
+    int single = p->lanes->precision == ARAP_SINGLE;
+    for (int j = 0; j < 12 * bones; j++) {
+        if (single)
+            ((float *)ws->scaled)[j] = (float)(scale * ws->moment[j]);
+        else
+            ((double *)ws->scaled)[j] = scale * ws->moment[j];
+    }
+    arap_kernel_input input = {.transform = p->lanes->transform,
+                               .lanes = p->lanes->lanes,
+                               .poses = p->lanes->poses,
+                               .bones = bones,
+                               .bone = ws->bone,
+                               .moments = ws->scaled,
+                               .weight = ws->weight,
+                               .prior_share = single ? 1e-6 : 1e-12,
+                               .scratch = ws->scratch};
+    p->kernel(&input, ws->product);
+    if (p->alignment) {
+        double sum = 0;
+        for (int j = 0; j < 12 * bones; j++) sum += ws->product[j] * ws->moment[j];
+        p->alignment[i] = sum;
+    }
+    if (p->right_side) scatter(p, i, ws);
+    for (int b = 0; b < bones; b++) ws->where[ws->bone[b]] = -1;
+}
+
+static void visit_chunk(void *data, int chunk, int worker) {
+    const arap_pass *p = data;
+    int end = (chunk + 1) * CHUNK < p->mesh->count ? (chunk + 1) * CHUNK : p->mesh->count;
+    for (int i = chunk * CHUNK; i < end; i++) visit(p, i, &p->workspaces[worker]);
+}
+
+static void gather_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const arap_pass *p = data;
+    const arap_influences *in = p->in;
+    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    for (int k = chunk * CHUNK; k < end; k++) {
+        size_t width = in->start[k + 1] - in->start[k];
+        size_t neighbours = p->mesh->ring[k + 1] - p->mesh->ring[k];
+        const double *slot = p->incoming + p->slot[k];
+        for (size_t r = 0; r < neighbours; r++)
+            for (size_t e = 0; e < width; e++) p->right_side[in->start[k] + e] += *slot++;
+    }
+}
+
+/* Size of the union of the influences of each one-ring, the largest of them. */
+static int widest_union(const arap_mesh *mesh, const arap_influences *in, int *seen) {
+    int widest = 0;
+    for (int i = 0; i < mesh->count; i++) {
+        int count = 0;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            seen[in->bone[e]] = i + 1;
+            count++;
+        }
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+            int k = mesh->neighbour[r];
+            for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
+                if (seen[in->bone[e]] != i + 1) {
+                    seen[in->bone[e]] = i + 1;
+                    count++;
+                }
+        }
+        if (count > widest) widest = count;
+    }
+    return widest;
+}
+
+static void free_workspaces(workspace *workspaces, int count) {
+    if (!workspaces) return;
+    for (int t = 0; t < count; t++) {
+        arap_free(workspaces[t].where);
+        arap_free(workspaces[t].bone);
+        arap_free(workspaces[t].moment);
+        arap_free(workspaces[t].product);
+        arap_free(workspaces[t].weight);
+        arap_free(workspaces[t].scaled);
+        arap_free(workspaces[t].scratch);
+    }
+    arap_free(workspaces);
+}
+
+static workspace *create_workspaces(int count, int widest, int bones) {
+    workspace *workspaces = ARAP_NEW_ZERO(workspace, count);
+    for (int t = 0; workspaces && t < count; t++) {
+        workspace *ws = &workspaces[t];
+        ws->where = ARAP_NEW(int, bones);
+        ws->bone = ARAP_NEW(int, widest);
+        ws->moment = ARAP_NEW(double, 12 * widest);
+        ws->product = ARAP_NEW(double, 12 * widest);
+        ws->weight = ARAP_NEW(double, widest);
+        ws->scaled = ARAP_NEW(double, 12 * widest);
+        ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
+        if (!ws->where || !ws->bone || !ws->moment || !ws->product || !ws->weight || !ws->scaled ||
+            !ws->scratch) {
+            free_workspaces(workspaces, count);
+            return NULL;
+        }
+        for (int b = 0; b < bones; b++) ws->where[b] = -1;
+    }
+    return workspaces;
+}
+
+arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_lanes *lanes,
+                             const arap_influences *in, arap_pass **out) {
+    arap_pass *p = *out = ARAP_NEW_ZERO(arap_pass, 1);
+    int *seen = ARAP_NEW_ZERO(int, lanes->bones);
+    if (!p || !seen) goto no_memory;
+    p->mesh = mesh;
+    p->lanes = lanes;
+    p->in = in;
+    p->kernel = lanes->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
+    p->workers = job->threads;
+    p->workspaces = create_workspaces(job->threads, widest_union(mesh, in, seen), lanes->bones);
+    p->slot = ARAP_NEW(size_t, mesh->count);
+    if (!p->workspaces || !p->slot) goto no_memory;
+    size_t slots = 0;
+    for (int k = 0; k < mesh->count; k++) {
+        p->slot[k] = slots;
+        slots += (mesh->ring[k + 1] - mesh->ring[k]) * (in->start[k + 1] - in->start[k]);
+    }
+    p->incoming = ARAP_NEW(double, slots);
+    if (!p->incoming) goto no_memory;
+    arap_free(seen);
+    return ARAP_OK;
+
+no_memory:
+    arap_free(seen);
+    arap_pass_free(p);
+    *out = NULL;
+    return arap_fail_memory(&job->error, "the local step");
+}
+
+void arap_pass_free(arap_pass *p) {
+    if (!p) return;
+    free_workspaces(p->workspaces, p->workers);
+    arap_free(p->slot);
+    arap_free(p->incoming);
+    arap_free(p);
+}
+
+void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alignment) {
+    int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
+    p->right_side = right_side;
+    p->alignment = alignment;
+    arap_parallel(job, chunks, visit_chunk, p);
+    if (right_side) arap_parallel(job, chunks, gather_chunk, p);
+}

@@ -1,0 +1,49 @@
+/* The local step and the right-hand side of the global step, in one pass over the vertices
+ * (SPEC section 4). */
+#ifndef ARAP_LOCAL_STEP_H
+#define ARAP_LOCAL_STEP_H
+
+#include "influences.h"
+#include "poses.h"
+
+/* Arithmetic of the pass over poses; sums over edges and vertices are always double. */
+typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
+
+/* Poses laid out for the pass: (bones, 12, lanes), lanes = poses padded with zeros. Each pose
+ * is shifted to a mean translation of 0, which changes no edge and keeps single precision
+ * accurate for animations that travel. */
+typedef struct arap_lanes {
+    arap_precision precision;
+    int poses;
+    int lanes;
+    int bones;
+    void *transform; /* float or double */
+} arap_lanes;
+
+arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
+                              arap_lanes *lanes);
+void arap_lanes_clear(arap_lanes *lanes);
+
+/* Work space of the pass for given influence maps: made once, used by every iteration. It
+ * keeps references to the mesh, the lanes and the influences. */
+typedef struct arap_pass arap_pass;
+
+arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_lanes *lanes,
+                             const arap_influences *influences, arap_pass **out);
+void arap_pass_free(arap_pass *pass);
+
+/* One best rotation per vertex and pose for the present weights (local step), folded into the
+ * right-hand side of the global step; nothing is stored per pose and nothing is allocated.
+ * Either output may be NULL:
+ * right_side (start[count]) per influence: b of E = w'Fw - 2 b'w + const;
+ * alignment (count): sum over poses of tr(R_i^T cov_i), the rotations' share of the energy. */
+void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *alignment);
+
+/* Relative ARAP energy of any weights (rows should sum to 1) over the poses:
+ * E / (#poses sum a_ik |e_ik|^2), SPEC section 3. vertex_energy (count) or NULL: E_i over
+ * #poses sum_k a_ik |e_ik|^2. */
+arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                        const arap_lanes *lanes, const arap_influences *influences, double *energy,
+                        double *vertex_energy);
+
+#endif

@@ -1,0 +1,24 @@
+/* Allocation. All memory of the solver comes from here, so that tests can make the k-th
+ * allocation fail (built with ARAP_FAULT_INJECTION) and watch every clean-up path. */
+#ifndef ARAP_MEMORY_H
+#define ARAP_MEMORY_H
+
+#include <stddef.h>
+
+/* `count` elements of `size` bytes, uninitialised / zeroed; NULL when there is no memory or
+ * the product overflows. A count of 0 gives a valid pointer to nothing. */
+void *arap_alloc(size_t count, size_t size);
+void *arap_alloc_zero(size_t count, size_t size);
+void *arap_realloc(void *block, size_t count, size_t size);
+void arap_free(void *block);
+
+#define ARAP_NEW(type, count) ((type *)arap_alloc((size_t)(count), sizeof(type)))
+#define ARAP_NEW_ZERO(type, count) ((type *)arap_alloc_zero((size_t)(count), sizeof(type)))
+
+#ifdef ARAP_FAULT_INJECTION
+/* Let the next `count` allocations of the process succeed and all later ones fail;
+ * a negative count switches the fault off. */
+void arap_fail_allocations_after(long count);
+#endif
+
+#endif

@@ -1,0 +1,231 @@
+/* Pose sampling, forward kinematics and the pose Gram matrix: see poses.h.
+ *
+ * Local rotation of a deforming bone, in its own axes X, Y (along the bone), Z:
+ *   r = swing(about an axis in the XZ plane) twist(about Y).
+ * Free bone: swing by at most +-swing about an axis uniform in the plane. A bone with a limit
+ * about X or Z: rotation vector uniform in the box of both limits. Then
+ *   T_b(p) = T_parent(head_b + r_b (p - head_b)).
+ * Poses come in pairs: the second takes the opposite turns about Y and Z, mirrored in its
+ * range. A mirror image of the skeleton keeps Y and Z as axes and turns X around, so it gets
+ * the mirror images of the same poses, and a mirrored character the same weights.
+ *
+ * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
+ * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). */
+#include "poses.h"
+
+#include <string.h>
+
+#include "blas.h"
+#include "memory.h"
+#include "vec3.h"
+
+static double uniform(uint64_t *state) {
+    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-53;
+}
+
+
+static void multiply33(const double *a, const double *b, double *out) {
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[3 * r + c] = a[3 * r] * b[c] + a[3 * r + 1] * b[3 + c] + a[3 * r + 2] * b[6 + c];
+}
+
+/* Rotation by the vector `v` (axis times angle), Rodrigues' formula. */
+static void rotation_from_vector(const double *v, double *out) {
+    double angle2 = arap_dot(v, v), angle = sqrt(angle2);
+    double s = angle2 > 1e-16 ? sin(angle) / angle : 1;
+    double c = angle2 > 1e-16 ? (1 - cos(angle)) / angle2 : 0.5;
+    double k[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
+    double kk[9];
+    multiply33(k, k, kk);
+    for (int i = 0; i < 9; i++) out[i] = (i % 4 == 0) + s * k[i] + c * kk[i];
+}
+
+/* Local rotation of one bone from three numbers in [0, 1). */
+static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, int b,
+                        const double *u, double *out) {
+    const double *limit = s->limits + 6 * b, *axes = s->axes + 9 * b;
+    double swing[3] = {0, 0, 0}, twist[3] = {0, 0, 0};
+    if (isnan(limit[0]) && isnan(limit[4])) {
+        double direction = 6.283185307179586 * (u[2] - 0.5), angle = sampling->swing * u[0];
+        swing[0] = angle * cos(direction);
+        swing[2] = angle * sin(direction);
+    } else {
+        for (int c = 0; c < 3; c += 2) {
+            double lo = isnan(limit[2 * c]) ? -sampling->swing : limit[2 * c];
+            double hi = isnan(limit[2 * c]) ? sampling->swing : limit[2 * c + 1];
+            swing[c] = lo + (hi - lo) * u[c];
+        }
+    }
+    double lo = isnan(limit[2]) ? -sampling->twist : limit[2];
+    double hi = isnan(limit[2]) ? sampling->twist : limit[3];
+    twist[1] = lo + (hi - lo) * u[1];
+    double swing_matrix[9], twist_matrix[9], both[9], back[9];
+    rotation_from_vector(swing, swing_matrix);
+    rotation_from_vector(twist, twist_matrix);
+    multiply33(swing_matrix, twist_matrix, both);
+    multiply33(axes, both, back);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(back + 3 * r, axes + 3 * c);
+}
+
+void arap_sample_poses(const arap_skeleton *s, const arap_sampling *sampling, uint64_t *state,
+                       double *local, double *mirrored) {
+    for (int b = 0; b < s->count; b++) {
+        /* Every bone draws the same number of values, so that the flags of one bone do not
+         * change the poses of the others. */
+        double u[3];
+        for (int c = 0; c < 3; c++) u[c] = uniform(state);
+        double flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
+        if (s->owner[b] >= 0 && s->deform_bone[s->owner[b]] == b) {
+            sample_bone(s, sampling, b, u, local + 9 * b);
+            sample_bone(s, sampling, b, flipped, mirrored + 9 * b);
+        } else {
+            for (int i = 0; i < 9; i++) local[9 * b + i] = mirrored[9 * b + i] = i % 4 == 0;
+        }
+    }
+}
+
+void arap_forward_kinematics(const arap_skeleton *s, const double *local, double *transforms) {
+    static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    for (int i = 0; i < s->deform_count; i++) {
+        int d = s->order[i], b = s->deform_bone[d], up = s->deform_parent[d];
+        const double *parent = up < 0 ? identity : transforms + 12 * s->deform_bone[up];
+        const double *r = local + 9 * b, *head = s->heads + 3 * b;
+        double offset[3];
+        for (int k = 0; k < 3; k++) offset[k] = head[k] - arap_dot(r + 3 * k, head);
+        double *out = transforms + 12 * b;
+        for (int k = 0; k < 3; k++) {
+            const double *row = parent + 4 * k;
+            for (int c = 0; c < 3; c++)
+                out[4 * k + c] = row[0] * r[c] + row[1] * r[3 + c] + row[2] * r[6 + c];
+            out[4 * k + 3] = arap_dot(row, offset) + row[3];
+        }
+    }
+    for (int b = 0; b < s->count; b++) { /* virtual bones go with their owners */
+        int owner = s->owner[b] < 0 ? -1 : s->deform_bone[s->owner[b]];
+        if (owner != b)
+            memcpy(transforms + 12 * b, owner < 0 ? identity : transforms + 12 * owner,
+                   sizeof identity);
+    }
+}
+
+/* Copy the deforming bones of one pose. */
+static void store_pose(const arap_skeleton *s, const double *transforms, double *out) {
+    for (int d = 0; d < s->deform_count; d++)
+        memcpy(out + 12 * d, transforms + 12 * s->deform_bone[d], 12 * sizeof(double));
+}
+
+/* x -> R x + t in the caller's units, as a map of centred, scaled coordinates. */
+static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, double *out) {
+    for (int b = 0; b < bones; b++)
+        for (int k = 0; k < 3; k++) {
+            const double *row = in + 12 * b + 4 * k;
+            memcpy(out + 12 * b + 4 * k, row, 3 * sizeof(double));
+            out[12 * b + 4 * k + 3] =
+                (arap_dot(row, mesh->centre) + row[3] - mesh->centre[k]) / mesh->diagonal;
+        }
+}
+
+static arap_status gram_matrix(arap_job *job, arap_poses *poses) {
+    int rows = 3 * poses->count, columns = 4 * poses->bones;
+    double *stack = ARAP_NEW(double, (size_t)rows * (size_t)columns);
+    double *product = ARAP_NEW(double, (size_t)columns * (size_t)columns);
+    arap_status status = ARAP_OK;
+    if (!stack || !product) {
+        status = arap_fail_memory(&job->error, "the pose matrix");
+        goto done;
+    }
+    for (int p = 0; p < poses->count; p++)
+        for (int b = 0; b < poses->bones; b++)
+            for (int k = 0; k < 3; k++)
+                memcpy(stack + (size_t)(3 * p + k) * (size_t)columns + 4 * b,
+                       poses->transform + 12 * ((size_t)p * (size_t)poses->bones + (size_t)b) +
+                           4 * k,
+                       4 * sizeof(double));
+    arap_gram(rows, columns, stack, product);
+    for (int b = 0; b < poses->bones; b++)
+        for (int c = 0; c < poses->bones; c++)
+            for (int i = 0; i < 4; i++)
+                memcpy(poses->gram + 16 * ((size_t)b * (size_t)poses->bones + (size_t)c) + 4 * i,
+                       product + (size_t)(4 * b + i) * (size_t)columns + 4 * c,
+                       4 * sizeof(double));
+
+done:
+    arap_free(stack);
+    arap_free(product);
+    return status;
+}
+
+static arap_status allocate_poses(arap_job *job, int count, int bones, arap_poses *poses) {
+    *poses = (arap_poses){.count = count, .bones = bones};
+    if (count < 1) return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no poses");
+    poses->transform = ARAP_NEW(double, 12 * (size_t)count * (size_t)bones);
+    poses->gram = ARAP_NEW(double, 16 * (size_t)bones * (size_t)bones);
+    if (poses->transform && poses->gram) return ARAP_OK;
+    arap_poses_clear(poses);
+    return arap_fail_memory(&job->error, "the poses");
+}
+
+static arap_status check_transforms(arap_error *error, const double *transforms, size_t count,
+                                    size_t bones) {
+    for (size_t i = 0; i < 12 * bones * count; i++)
+        if (!isfinite(transforms[i]))
+            return arap_fail(error, ARAP_BAD_VALUE, "poses[%zu] of bone %zu holds %g",
+                             i / (12 * bones), i / 12 % bones, transforms[i]);
+    return ARAP_OK;
+}
+
+arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                              const arap_sampling *sampling, const double *extra, int extra_count,
+                              arap_poses *poses) {
+    size_t bones = (size_t)s->count, size = 12 * (size_t)s->deform_count;
+    arap_status status = check_transforms(&job->error, extra, (size_t)extra_count, bones);
+    if (!status) status = allocate_poses(job, sampling->count + extra_count, s->deform_count, poses);
+    if (status) return status;
+    double *local = ARAP_NEW(double, 18 * bones), *transforms = ARAP_NEW(double, 12 * bones);
+    if (!local || !transforms) {
+        status = arap_fail_memory(&job->error, "the poses");
+        goto done;
+    }
+    uint64_t state = sampling->seed;
+    for (int p = 0; p < sampling->count; p++) {
+        if (p % 2 == 0) arap_sample_poses(s, sampling, &state, local, local + 9 * bones);
+        arap_forward_kinematics(s, local + 9 * bones * (size_t)(p % 2), transforms);
+        store_pose(s, transforms, poses->transform + size * (size_t)p);
+    }
+    for (int p = 0; p < extra_count; p++) {
+        rescale_pose(mesh, s->count, extra + 12 * bones * (size_t)p, transforms);
+        store_pose(s, transforms, poses->transform + size * (size_t)(sampling->count + p));
+    }
+    status = gram_matrix(job, poses);
+
+done:
+    arap_free(local);
+    arap_free(transforms);
+    if (status) arap_poses_clear(poses);
+    return status;
+}
+
+arap_status arap_poses_given(arap_job *job, const arap_mesh *mesh, int bones,
+                             const double *transforms, int count, arap_poses *poses) {
+    size_t size = 12 * (size_t)bones;
+    arap_status status = check_transforms(&job->error, transforms, (size_t)count, (size_t)bones);
+    if (!status) status = allocate_poses(job, count, bones, poses);
+    if (status) return status;
+    for (size_t p = 0; p < (size_t)count; p++)
+        rescale_pose(mesh, bones, transforms + size * p, poses->transform + size * p);
+    status = gram_matrix(job, poses);
+    if (status) arap_poses_clear(poses);
+    return status;
+}
+
+void arap_poses_clear(arap_poses *poses) {
+    arap_free(poses->transform);
+    arap_free(poses->gram);
+    *poses = (arap_poses){0};
+}

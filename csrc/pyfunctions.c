@@ -1,0 +1,309 @@
+/* The functions of the module araplbs that need no solver: see pyfunctions.h and the stubs. */
+#include "pyfunctions.h"
+
+#include <string.h>
+
+#include "local_step.h"
+#include "memory.h"
+#include "pyerror.h"
+#include "pyinput.h"
+#include "rotation.h"
+
+static arap_status check_weights(arap_error *error, const arap_rows *rows, int vertices, int bones) {
+    for (int i = 0; i < vertices; i++)
+        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
+            if (rows->bone[e] < 0 || rows->bone[e] >= bones)
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "weights of vertex %d name bone %d: no bone of the %d there are", i,
+                                 rows->bone[e], bones);
+            if (!(rows->weight[e] >= 0 && rows->weight[e] < 1e30))
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "the weight of vertex %d for bone %d is %g: not a weight", i,
+                                 rows->bone[e], rows->weight[e]);
+            for (long long f = rows->start[i]; f < e; f++)
+                if (rows->bone[f] == rows->bone[e])
+                    return arap_fail(error, ARAP_BAD_VALUE,
+                                     "weights of vertex %d name bone %d twice", i, rows->bone[e]);
+        }
+    return ARAP_OK;
+}
+
+/* Weights as influences over `bones` + 1 bones: rows sum to 1, and a vertex without weights
+ * follows the last bone, which never moves, as an unweighted vertex does in Blender. */
+static arap_status evaluated_weights(arap_job *job, const arap_mesh *mesh, const arap_rows *rows,
+                                     int bones, arap_influences *out) {
+    arap_status status = check_weights(&job->error, rows, mesh->input_count, bones);
+    if (status) return status;
+    int *sizes = ARAP_NEW_ZERO(int, mesh->count);
+    if (!sizes) return arap_fail_memory(&job->error, "the weights");
+    for (int i = 0; i < mesh->count; i++) {
+        int input = mesh->first[i];
+        double sum = 0;
+        for (long long e = rows->start[input]; e < rows->start[input + 1]; e++)
+            sum += rows->weight[e];
+        sizes[i] = sum > 0 ? (int)(rows->start[input + 1] - rows->start[input]) : 1;
+    }
+    status = arap_influences_create(job, mesh->count, sizes, out);
+    for (int i = 0; i < mesh->count && !status; i++) {
+        long long from = rows->start[mesh->first[i]];
+        double sum = 0;
+        for (int k = 0; k < sizes[i]; k++)
+            sum += from + k < rows->start[mesh->first[i] + 1] ? rows->weight[from + k] : 0;
+        for (int k = 0; k < sizes[i]; k++) {
+            size_t at = out->start[i] + (size_t)k;
+            for (; sum > 0 && at > out->start[i] && out->bone[at - 1] > rows->bone[from + k]; at--) {
+                out->bone[at] = out->bone[at - 1];
+                out->weight[at] = out->weight[at - 1];
+            }
+            out->bone[at] = sum > 0 ? rows->bone[from + k] : bones;
+            out->weight[at] = sum > 0 ? rows->weight[from + k] / sum : 1;
+        }
+    }
+    arap_free(sizes);
+    return status;
+}
+
+static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int weld,
+                            const arap_rows *rows, int bones, const double *transforms, int count,
+                            double *energy, double *vertex_energy) {
+    arap_mesh mesh = {0};
+    arap_poses poses = {0};
+    arap_lanes lanes = {0};
+    arap_influences in = {0};
+    size_t size = 12 * (size_t)bones;
+    double *padded = NULL, *welded = NULL;
+    arap_status status =
+        arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
+    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0);
+    if (status) goto done;
+    padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);
+    welded = ARAP_NEW(double, mesh.count);
+    if (!padded || !welded) {
+        status = arap_fail_memory(&job->error, "the energy");
+        goto done;
+    }
+    for (size_t p = 0; p < (size_t)count; p++) {
+        memcpy(padded + (size + 12) * p, transforms + size * p, size * sizeof(double));
+        for (int k = 0; k < 12; k += 5) padded[(size + 12) * p + size + (size_t)k] = 1;
+    }
+    status = arap_poses_given(job, &mesh, bones + 1, padded, count, &poses);
+    if (!status) status = arap_lanes_create(job, &poses, ARAP_DOUBLE, &lanes);
+    if (!status) status = evaluated_weights(job, &mesh, rows, bones, &in);
+    if (!status)
+        status = arap_energy(job, &mesh, &poses, &lanes, &in, energy, vertex_energy ? welded : NULL);
+    if (!status && vertex_energy)
+        for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
+
+done:
+    arap_free(padded);
+    arap_free(welded);
+    arap_influences_clear(&in);
+    arap_lanes_clear(&lanes);
+    arap_poses_clear(&poses);
+    arap_mesh_clear(&mesh);
+    return status;
+}
+
+PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"vertices", "triangles", "weights", "poses", "edges", "weld",
+                            "per_vertex", "threads", NULL};
+    PyObject *vertices, *triangles, *weights, *poses, *edges = NULL, *result = NULL, *each = NULL;
+    int weld = 1, per_vertex = 0, count = 0, given = 0;
+    arap_int_argument threads = {"threads", 0};
+    arap_arrays arrays = {0};
+    arap_geometry geometry;
+    arap_rows rows;
+    arap_py_job run;
+    const double *transforms;
+    double energy = 0;
+    arap_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OppO&:energy", names, &vertices,
+                                     &triangles, &weights, &poses, &edges, &weld, &per_vertex,
+                                     arap_read_int, &threads) ||
+        arap_py_job_init(&run, NULL, threads.value))
+        return NULL;
+    arap_shape shape = {4, {-1, -1, -1, 4}};
+    if (!arap_doubles(&arrays, poses, "poses", &shape)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
+        goto done;
+    }
+    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, &geometry) ||
+        arap_transforms_from_python(&arrays, poses, shape.size[1], &transforms, &count) ||
+        arap_rows_from_python(&arrays, weights, geometry.vertex_count, shape.size[1], &rows, &given))
+        goto done;
+    if (!given) {
+        PyErr_SetString(PyExc_TypeError, "weights must be an array, not None");
+        goto done;
+    }
+    npy_intp n = geometry.vertex_count;
+    if (per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
+    double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = evaluate(&run.job, &geometry, weld, &rows, (int)shape.size[1], transforms, count,
+                      &energy, vertex_energy);
+    Py_END_ALLOW_THREADS
+    if (status)
+        arap_raise(PyModule_GetState(module), &run.job);
+    else
+        result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
+
+done:
+    Py_XDECREF(each);
+    arap_arrays_release(&arrays);
+    return result;
+}
+
+/* A mesh that only carries units: coordinates of the skeleton stay as they are. */
+static const arap_mesh unit_mesh = {.diagonal = 1};
+
+PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"bone_heads", "bone_tails", "bone_parents", "count", "bone_roll_axes",
+                            "bone_deform", "bone_limits", "seed", "swing", "twist", NULL};
+    PyObject *heads, *tails, *parents, *roll = NULL, *deform = NULL, *limits = NULL, *result = NULL;
+    arap_settings settings;
+    arap_settings_default(&settings);
+    arap_sampling sampling = settings.sampling;
+    arap_int_argument count = {"count", 0};
+    unsigned long long seed = 0;
+    arap_arrays arrays = {0};
+    arap_bones bones;
+    arap_skeleton skeleton = {0};
+    arap_py_job run;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO&|$OOOO&dd:sample_poses", names, &heads,
+                                     &tails, &parents, arap_read_int, &count, &roll, &deform,
+                                     &limits, arap_read_seed, &seed, &sampling.swing,
+                                     &sampling.twist))
+        return NULL;
+    sampling.count = count.value;
+    if (sampling.count < 0)
+        return PyErr_Format(PyExc_ValueError, "count is %d: must be 0 or more", sampling.count);
+    const double angles[2] = {sampling.swing, sampling.twist};
+    if (arap_check_finite(angles, 1, "swing") || arap_check_finite(angles + 1, 1, "twist")) return NULL;
+    arap_py_job_init(&run, NULL, 1);
+    if (arap_bones_from_python(&arrays, heads, tails, parents, roll, deform, limits, &bones))
+        goto done;
+    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton)) {
+        arap_raise(PyModule_GetState(module), &run.job);
+        goto done;
+    }
+    npy_intp sizes[4] = {sampling.count, bones.count, 3, 4};
+    size_t m = (size_t)bones.count;
+    double *local = ARAP_NEW(double, 18 * m);
+    result = local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
+    uint64_t state = seed;
+    for (int p = 0; result && p < sampling.count; p++) {
+        if (p % 2 == 0) arap_sample_poses(&skeleton, &sampling, &state, local, local + 9 * m);
+        double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
+        arap_forward_kinematics(&skeleton, local + 9 * m * (size_t)(p % 2), out);
+    }
+    arap_free(local);
+
+done:
+    arap_skeleton_clear(&skeleton);
+    arap_arrays_release(&arrays);
+    return result;
+}
+
+PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args) {
+    PyObject *heads, *tails, *parents, *rotations, *result = NULL;
+    arap_arrays arrays = {0};
+    arap_bones bones;
+    arap_skeleton skeleton = {0};
+    arap_py_job run;
+    if (!PyArg_ParseTuple(args, "OOOO:forward_kinematics", &heads, &tails, &parents, &rotations))
+        return NULL;
+    arap_py_job_init(&run, NULL, 1);
+    if (arap_bones_from_python(&arrays, heads, tails, parents, NULL, NULL, NULL, &bones)) goto done;
+    arap_shape shape = {4, {-1, bones.count, 3, 3}};
+    const double *local = arap_doubles(&arrays, rotations, "rotations", &shape);
+    if (!local) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "rotations must be an array");
+        goto done;
+    }
+    if (arap_check_finite(local, shape.size[0] * 9 * bones.count, "rotations")) goto done;
+    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton)) {
+        arap_raise(PyModule_GetState(module), &run.job);
+        goto done;
+    }
+    npy_intp sizes[4] = {shape.size[0], bones.count, 3, 4};
+    size_t m = (size_t)bones.count;
+    result = arap_new_doubles(4, sizes, NULL);
+    for (size_t p = 0; result && p < (size_t)shape.size[0]; p++)
+        arap_forward_kinematics(&skeleton, local + 9 * m * p,
+                                (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * p);
+
+done:
+    arap_skeleton_clear(&skeleton);
+    arap_arrays_release(&arrays);
+    return result;
+}
+
+PyObject *arap_py_nearest_rotations(PyObject *module, PyObject *argument) {
+    (void)module;
+    arap_arrays arrays = {0};
+    arap_shape shape = {3, {-1, 3, 3}};
+    const double *in = arap_doubles(&arrays, argument, "matrices", &shape);
+    if (in && arap_check_finite(in, 9 * shape.size[0], "matrices")) in = NULL;
+    PyObject *result = in ? arap_new_doubles(3, shape.size, NULL) : NULL;
+    for (npy_intp i = 0; result && i < shape.size[0]; i++)
+        arap_nearest_rotation(in + 9 * i, (double *)PyArray_DATA((PyArrayObject *)result) + 9 * i);
+    if (!in && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "matrices must be an array");
+    arap_arrays_release(&arrays);
+    return result;
+}
+
+PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"vertices", "triangles", "weights", "least", "kept_sum", "relative", NULL};
+    PyObject *vertices, *triangles, *weights, *result = NULL;
+    arap_arrays arrays = {0};
+    arap_geometry geometry;
+    arap_mesh mesh = {0};
+    arap_influences in = {0};
+    arap_pruning pruning;
+    arap_py_job run;
+    char *keep = NULL;
+    int *sizes = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOidd:prune", names, &vertices, &triangles,
+                                     &weights, &pruning.least, &pruning.kept_sum,
+                                     &pruning.relative))
+        return NULL;
+    arap_py_job_init(&run, NULL, 1);
+    if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, &geometry)) goto done;
+    arap_shape shape = {2, {geometry.vertex_count, -1}};
+    const double *dense = arap_doubles(&arrays, weights, "weights", &shape);
+    if (!dense) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "weights must be an array");
+        goto done;
+    }
+    if (arap_check_finite(dense, shape.size[0] * shape.size[1], "weights")) goto done;
+    size_t n = (size_t)shape.size[0], m = (size_t)shape.size[1];
+    sizes = ARAP_NEW(int, n);
+    keep = ARAP_NEW(char, n * m);
+    if (!sizes || !keep) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++) sizes[i] = (int)m;
+    arap_status status = arap_mesh_create(&run.job, &geometry, -1, &mesh);
+    if (!status) status = arap_mesh_connect(&run.job, &mesh, NULL, 0);
+    if (!status) status = arap_influences_create(&run.job, mesh.count, sizes, &in);
+    for (size_t e = 0; e < n * m && !status; e++) {
+        in.bone[e] = (int)(e % m);
+        in.weight[e] = dense[e];
+    }
+    if (!status) status = arap_prune(&run.job, &mesh, &in, &pruning, keep);
+    if (status) {
+        arap_raise(PyModule_GetState(module), &run.job);
+        goto done;
+    }
+    result = PyArray_SimpleNew(2, shape.size, NPY_BOOL);
+    if (result) memcpy(PyArray_DATA((PyArrayObject *)result), keep, n * m);
+
+done:
+    arap_free(sizes);
+    arap_free(keep);
+    arap_influences_clear(&in);
+    arap_mesh_clear(&mesh);
+    arap_arrays_release(&arrays);
+    return result;
+}

@@ -1,0 +1,194 @@
+/* Python arguments as the structures of arap.h: see pyinput.h. */
+#include "pyinput.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+int arap_read_int(PyObject *object, void *argument) {
+    arap_int_argument *out = argument;
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(object, &overflow);
+    if (value == -1 && PyErr_Occurred()) return 0;
+    if (overflow || value < INT_MIN || value > INT_MAX) {
+        PyErr_Format(PyExc_ValueError, "%s is %S: out of range", out->name, object);
+        return 0;
+    }
+    out->value = (int)value;
+    return 1;
+}
+
+int arap_read_seed(PyObject *object, void *seed) {
+    PyObject *number = PyNumber_Index(object);
+    if (!number) return 0;
+    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    int failed = value == (unsigned long long)-1 && PyErr_Occurred();
+    if (failed) PyErr_Format(PyExc_ValueError, "seed is %S: must be from 0 to 2**64 - 1", number);
+    Py_DECREF(number);
+    *(unsigned long long *)seed = value;
+    return !failed;
+}
+
+int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject *triangles,
+                              PyObject *edges, arap_geometry *geometry) {
+    arap_shape points = {2, {-1, 3}}, faces = {2, {-1, 3}}, pairs = {2, {-1, 2}};
+    *geometry = (arap_geometry){.vertices = arap_doubles(arrays, vertices, "vertices", &points),
+                                .triangles = arap_ints(arrays, triangles, "triangles", &faces),
+                                .edges = arap_ints(arrays, edges, "edges", &pairs)};
+    if (PyErr_Occurred()) return -1;
+    if (!geometry->vertices) {
+        PyErr_SetString(PyExc_TypeError, "vertices must be an array, not None");
+        return -1;
+    }
+    if (points.size[0] > INT_MAX / 4) {
+        PyErr_Format(PyExc_ValueError, "%zd vertices are too many", points.size[0]);
+        return -1;
+    }
+    geometry->vertex_count = (int)points.size[0];
+    geometry->triangle_count = geometry->triangles ? (size_t)faces.size[0] : 0;
+    geometry->edge_count = geometry->edges ? (size_t)pairs.size[0] : 0;
+    return 0;
+}
+
+int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails,
+                           PyObject *parents, PyObject *roll_axes, PyObject *deform,
+                           PyObject *limits, arap_bones *bones) {
+    arap_shape shape = {2, {-1, 3}};
+    *bones = (arap_bones){.heads = arap_doubles(arrays, heads, "bone_heads", &shape)};
+    if (PyErr_Occurred()) return -1;
+    npy_intp m = shape.size[0];
+    arap_shape tail_shape = {2, {m, 3}}, parent_shape = {1, {m}}, roll_shape = {2, {m, 3}},
+               deform_shape = {1, {m}}, limit_shape = {3, {m, 3, 2}};
+    bones->tails = arap_doubles(arrays, tails, "bone_tails", &tail_shape);
+    if (!PyErr_Occurred())
+        bones->parents = arap_ints(arrays, parents, "bone_parents", &parent_shape);
+    if (!PyErr_Occurred())
+        bones->roll_axes = arap_doubles(arrays, roll_axes, "bone_roll_axes", &roll_shape);
+    if (!PyErr_Occurred()) bones->deform = arap_bools(arrays, deform, "bone_deform", &deform_shape);
+    if (!PyErr_Occurred()) bones->limits = arap_doubles(arrays, limits, "bone_limits", &limit_shape);
+    if (PyErr_Occurred()) return -1;
+    if (!bones->heads || !bones->tails || !bones->parents) {
+        PyErr_SetString(PyExc_TypeError,
+                        "bone_heads, bone_tails and bone_parents must be arrays, not None");
+        return -1;
+    }
+    if (m > 32768) {
+        PyErr_Format(PyExc_ValueError, "%zd bones are too many", m);
+        return -1;
+    }
+    bones->count = (int)m;
+    return 0;
+}
+
+/* Rows of a dense (vertices, bones) array. */
+static int dense_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices, npy_intp bones,
+                      arap_rows *rows) {
+    arap_shape shape = {2, {vertices, bones}};
+    const double *dense = arap_doubles(arrays, argument, "weights", &shape);
+    if (!dense) return -1;
+    npy_intp count = 0;
+    for (npy_intp i = 0; i < vertices * bones; i++) count += dense[i] != 0;
+    npy_intp starts = vertices + 1;
+    PyObject *start = PyArray_SimpleNew(1, &starts, NPY_LONGLONG);
+    PyObject *bone = PyArray_SimpleNew(1, &count, NPY_INT);
+    PyObject *weight = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
+    if (!start || !bone || !weight || arrays->count + 3 > ARAP_MOST_ARRAYS) {
+        Py_XDECREF(start);
+        Py_XDECREF(bone);
+        Py_XDECREF(weight);
+        return -1;
+    }
+    long long *to_start = PyArray_DATA((PyArrayObject *)start), fill = 0;
+    int *to_bone = PyArray_DATA((PyArrayObject *)bone);
+    double *to_weight = PyArray_DATA((PyArrayObject *)weight);
+    for (npy_intp i = 0; i < vertices; i++) {
+        to_start[i] = fill;
+        for (npy_intp b = 0; b < bones; b++) {
+            if (dense[i * bones + b] == 0) continue;
+            to_bone[fill] = (int)b;
+            to_weight[fill++] = dense[i * bones + b];
+        }
+    }
+    to_start[vertices] = fill;
+    arrays->held[arrays->count++] = start;
+    arrays->held[arrays->count++] = bone;
+    arrays->held[arrays->count++] = weight;
+    *rows = (arap_rows){to_start, to_bone, to_weight};
+    return 0;
+}
+
+static int sparse_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices, arap_rows *rows) {
+    PyObject *part[3];
+    if (PyTuple_Size(argument) != 3) {
+        PyErr_Format(PyExc_ValueError, "weights is a tuple of %zd, expected (start, bones, weights)",
+                     PyTuple_Size(argument));
+        return -1;
+    }
+    for (int i = 0; i < 3; i++) part[i] = PyTuple_GetItem(argument, i);
+    arap_shape start = {1, {vertices + 1}}, bone = {1, {-1}};
+    rows->start = arap_longs(arrays, part[0], "weights[0]", &start);
+    if (rows->start) rows->bone = arap_ints(arrays, part[1], "weights[1]", &bone);
+    if (rows->bone) rows->weight = arap_doubles(arrays, part[2], "weights[2]", &bone);
+    if (!rows->start || !rows->bone || !rows->weight) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "weights must be three arrays, not None");
+        return -1;
+    }
+    int ascending = rows->start[0] == 0 && rows->start[vertices] == bone.size[0];
+    for (npy_intp i = 0; i < vertices; i++) ascending &= rows->start[i] <= rows->start[i + 1];
+    if (!ascending) {
+        PyErr_Format(PyExc_ValueError, "weights[0] must ascend from 0 to %zd, the number of weights",
+                     bone.size[0]);
+        return -1;
+    }
+    return 0;
+}
+
+int arap_rows_from_python(arap_arrays *arrays, PyObject *argument, npy_intp vertices,
+                          npy_intp bones, arap_rows *rows, int *given) {
+    *rows = (arap_rows){0};
+    *given = argument && argument != Py_None;
+    if (!*given) return 0;
+    return PyTuple_Check(argument) ? sparse_rows(arrays, argument, vertices, rows)
+                                   : dense_rows(arrays, argument, vertices, bones, rows);
+}
+
+int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
+                                const double **out, int *count) {
+    arap_shape shape = {4, {-1, bones, -1, 4}};
+    const double *data = arap_doubles(arrays, argument, "poses", &shape);
+    *out = NULL;
+    *count = 0;
+    if (!data) return PyErr_Occurred() ? -1 : 0;
+    npy_intp rows = shape.size[2];
+    if (shape.size[0] && rows != 3 && rows != 4) {
+        PyErr_Format(PyExc_ValueError, "poses has %zd rows per transform, expected 3 or 4", rows);
+        return -1;
+    }
+    *count = (int)shape.size[0];
+    if (rows == 4) { /* drop the last rows */
+        npy_intp sizes[4] = {shape.size[0], bones, 3, 4};
+        PyObject *packed = PyArray_SimpleNew(4, sizes, NPY_DOUBLE);
+        if (!packed) return -1;
+        if (arrays->count == ARAP_MOST_ARRAYS) {
+            Py_DECREF(packed);
+            return -1;
+        }
+        arrays->held[arrays->count++] = packed;
+        double *to = PyArray_DATA((PyArrayObject *)packed);
+        for (npy_intp i = 0; i < shape.size[0] * bones; i++) {
+            const double *last = data + 16 * i + 12;
+            double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
+            if (!(off <= 1e-5)) { /* rounding of a matrix product is no perspective */
+                PyErr_Format(PyExc_ValueError,
+                             "poses[%zd] of bone %zd has a last row other than (0, 0, 0, 1)",
+                             i / bones, i % bones);
+                return -1;
+            }
+            memcpy(to + 12 * i, data + 16 * i, 12 * sizeof(double));
+        }
+        data = to;
+    }
+    *out = data;
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* Python arguments as the structures of arap.h. Every function returns 0, or -1 with an
+ * exception that names the argument. */
+#ifndef ARAP_PYINPUT_H
+#define ARAP_PYINPUT_H
+
+#include "arap.h"
+#include "pyarray.h"
+
+/* For PyArg_Parse's O&: an int / a seed that names itself when it is out of range. */
+typedef struct arap_int_argument {
+    const char *name;
+    int value;
+} arap_int_argument;
+int arap_read_int(PyObject *object, void *argument);
+int arap_read_seed(PyObject *object, void *seed); /* unsigned long long */
+
+/* vertices (n, 3), triangles (f, 3), edges (e, 2) or None. */
+int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject *triangles,
+                              PyObject *edges, arap_geometry *geometry);
+
+/* heads (m, 3), tails (m, 3), parents (m,); roll axes (m, 3), deform (m,), limits (m, 3, 2) or
+ * None. */
+int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails,
+                           PyObject *parents, PyObject *roll_axes, PyObject *deform,
+                           PyObject *limits, arap_bones *bones);
+
+/* (start, bones, weights), rows of a sparse matrix, or a dense (vertices, bones) array, whose
+ * non-zeros count; None: *given = 0. */
+int arap_rows_from_python(arap_arrays *arrays, PyObject *argument, npy_intp vertices,
+                          npy_intp bones, arap_rows *rows, int *given);
+
+/* Transforms (count, bones, 3, 4) or (count, bones, 4, 4); None: *out = NULL, *count = 0. */
+int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
+                                const double **out, int *count);
+
+#endif

@@ -1,0 +1,70 @@
+/* The inside of a solver, for tests: see pyinside.h. */
+#include "pyinside.h"
+
+#include <string.h>
+
+#include "heat.h"
+#include "system.h"
+
+static int put(PyObject *dict, const char *name, PyObject *value) {
+    int failed = !value || PyDict_SetItemString(dict, name, value);
+    Py_XDECREF(value);
+    return failed;
+}
+
+PyObject *arap_inside_dict(const arap_solver *solver) {
+    struct arap_inside in;
+    arap_solver_inside(solver, &in);
+    PyObject *dict = PyDict_New();
+    if (!dict) return NULL;
+    npy_intp n = in.mesh->count, starts = n + 1, edges = (npy_intp)in.mesh->ring[n];
+    npy_intp entries = (npy_intp)in.influences->start[n], unknowns = in.system->unknowns;
+    npy_intp stored = unknowns ? in.system->matrix.start[unknowns] : 0, columns = unknowns + 1;
+    npy_intp points[2] = {n, 3}, gram[4] = {in.poses->bones, in.poses->bones, 4, 4};
+    npy_intp transforms[4] = {in.poses->count, in.poses->bones, 3, 4};
+    npy_intp inputs = in.mesh->input_count, wires[2] = {(npy_intp)in.mesh->wire_count, 2};
+    PyObject *ring = PyArray_SimpleNew(1, &starts, NPY_INT64);
+    PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
+    PyObject *entry = PyArray_SimpleNew(1, &unknowns, NPY_INT64);
+    if (ring && start && entry) {
+        for (npy_intp i = 0; i <= n; i++) {
+            ((npy_int64 *)PyArray_DATA((PyArrayObject *)ring))[i] = (npy_int64)in.mesh->ring[i];
+            ((npy_int64 *)PyArray_DATA((PyArrayObject *)start))[i] =
+                (npy_int64)in.influences->start[i];
+        }
+        for (npy_intp u = 0; u < unknowns; u++)
+            ((npy_int64 *)PyArray_DATA((PyArrayObject *)entry))[u] = (npy_int64)in.system->entry[u];
+    }
+    int failed = put(dict, "ring", ring) | put(dict, "start", start) | put(dict, "entry", entry);
+    failed = failed || put(dict, "weld", arap_new_ints(1, &inputs, in.mesh->weld)) ||
+             put(dict, "part", arap_new_ints(1, &n, in.mesh->part)) ||
+             put(dict, "wires", arap_new_ints(2, wires, in.mesh->wires)) ||
+             put(dict, "points", arap_new_doubles(2, points, in.mesh->v)) ||
+             put(dict, "diagonal", PyFloat_FromDouble(in.mesh->diagonal)) ||
+             put(dict, "neighbour", arap_new_ints(1, &edges, in.mesh->neighbour)) ||
+             put(dict, "edge", arap_new_doubles(1, &edges, in.mesh->edge)) ||
+             put(dict, "area", arap_new_doubles(1, &n, in.mesh->area)) ||
+             put(dict, "transform", arap_new_doubles(4, transforms, in.poses->transform)) ||
+             put(dict, "gram", arap_new_doubles(4, gram, in.poses->gram)) ||
+             put(dict, "bone", arap_new_ints(1, &entries, in.influences->bone)) ||
+             put(dict, "right_side", arap_new_doubles(1, &entries, in.right_side)) ||
+             put(dict, "column", arap_new_ints(1, &columns, in.system->matrix.start)) ||
+             put(dict, "row", arap_new_ints(1, &stored, in.system->matrix.row)) ||
+             put(dict, "value", arap_new_doubles(1, &stored, in.system->matrix.value)) ||
+             put(dict, "penalised", arap_new_doubles(1, &stored, in.system->penalised)) ||
+             put(dict, "product", arap_new_doubles(1, &entries, in.product));
+    if (!failed && in.sight) {
+        npy_intp owners[2] = {n, ARAP_MOST_SHARED};
+        PyObject *visible = PyArray_SimpleNew(1, &n, NPY_BOOL);
+        PyObject *shared = PyArray_SimpleNew(1, &n, NPY_BYTE);
+        if (visible && shared) {
+            memcpy(PyArray_DATA((PyArrayObject *)visible), in.sight->visible, (size_t)n);
+            memcpy(PyArray_DATA((PyArrayObject *)shared), in.sight->nearest_count, (size_t)n);
+        }
+        failed = put(dict, "visible", visible) | put(dict, "nearest_count", shared);
+        failed = failed || put(dict, "distance", arap_new_doubles(1, &n, in.sight->distance)) ||
+                 put(dict, "nearest", arap_new_ints(2, owners, in.sight->nearest));
+    }
+    if (failed) Py_CLEAR(dict);
+    return dict;
+}

@@ -1,0 +1,64 @@
+/* The skeleton: bones in the units of the mesh, which of them deform, and what the others do.
+ *
+ * A virtual segment is a bone that does not deform, or the gap between the head of a bone and
+ * the tail of its parent. It deforms nothing; it belongs to the nearest deforming bone up the
+ * chain, and the points next to it count as next to that bone (paper section 3.1).
+ *
+ * Control rigs hang deforming bones on others that do not deform but lie where deforming bones
+ * lie (Rigify's ORG and DEF bones). Such a bone belongs to its twin, the deforming bone on it,
+ * so that the deforming bones form the chains that the control rig makes of them. */
+#ifndef ARAP_SKELETON_H
+#define ARAP_SKELETON_H
+
+#include "job.h"
+#include "mesh.h"
+
+/* What the caller has. Missing arrays are NULL. */
+typedef struct arap_bones {
+    int count;
+    const double *heads;     /* (count, 3) */
+    const double *tails;     /* (count, 3) */
+    const int *parents;      /* (count) -1 for a root */
+    const double *roll_axes; /* (count, 3) local Z of the bone, any length */
+    const char *deform;      /* (count) */
+    const double *limits;    /* (count, 3, 2) radians about local X, Y (the bone), Z; NaN: none */
+} arap_bones;
+
+typedef struct arap_segment {
+    double a[3], b[3];
+    int owner;   /* deforming bone (compact index) */
+    int is_bone; /* the owner itself, not a virtual segment */
+} arap_segment;
+
+typedef struct arap_skeleton {
+    int count;     /* bones of the caller */
+    double *heads; /* (count, 3) units of arap_mesh.v */
+    double *tails;
+    double *axes; /* (count, 3, 3) columns: local X, Y (head to tail), Z */
+    int *parents; /* (count) */
+    double *limits; /* (count, 3, 2), NaN where there is none */
+
+    int deform_count;
+    int *deform_bone;   /* (deform_count) compact index -> bone */
+    int *owner;         /* (count) compact index of the bone itself, if it deforms, of its twin,
+                           or of its nearest ancestor with either; -1 without one */
+    int *deform_parent; /* (deform_count) compact index or -1 */
+    int *order;         /* (deform_count) parents before children */
+    int *depth;         /* (deform_count) steps to the root */
+    int segment_count;
+    arap_segment *segments; /* bones and virtual segments with an owner */
+} arap_skeleton;
+
+/* Check and copy. Errors name the bone: NaN, a parent out of range, a loop of parents, no
+ * deforming bone, a lower limit above the upper one. */
+arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
+                                 arap_skeleton *skeleton);
+void arap_skeleton_clear(arap_skeleton *skeleton);
+
+/* Mark in `set` (deform_count) every bone on the paths between its members, so that each
+ * connected part of the set's skeleton is a subtree (paper section 3.2, property P2). Bones
+ * that share a joint are neighbours: siblings connect without their parent. Scratch:
+ * (deform_count) ints. Returns the number of bones added. */
+int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
+
+#endif

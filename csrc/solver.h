@@ -1,0 +1,72 @@
+/* The solver's own data, shared by start.c (everything up to the initial weights), solver.c
+ * (iterations) and handout.c (what the caller gets). */
+#ifndef ARAP_SOLVER_H
+#define ARAP_SOLVER_H
+
+#include "arap.h"
+#include "constraints.h"
+#include "heat.h"
+#include "local_step.h"
+#include "system.h"
+
+struct arap_solver {
+    arap_settings settings;
+    arap_mesh mesh;
+    arap_skeleton skeleton;
+    arap_poses poses;
+    arap_lanes lanes;
+    int *order; /* elimination order of the vertices */
+    arap_sight sight;
+    int has_sight;
+    arap_heat_report heat_report;
+    arap_row_list rows; /* holds, attachments and the user's constraints */
+
+    /* Locked weights of the caller, kept to be handed back unchanged. */
+    long long *locked_start; /* (input vertices + 1) or NULL */
+    int *locked_bone;
+    double *locked_weight;
+    char *locked_vertex; /* (input vertices) or NULL */
+    int *vertex_set;     /* (input vertices) row of locked_column */
+    char *locked_column; /* (sets, deforming bones) or NULL */
+
+    arap_influences initial;    /* weights before the first iteration */
+    arap_influences influences; /* present weights */
+
+    /* Of the present influence maps: */
+    arap_system system;
+    arap_factor *factor;
+    arap_penalties penalties;
+    char *held;         /* (entries) has a positivity row */
+    arap_pass *pass;
+    double *right_side; /* (entries) b of the present weights */
+    double *product;    /* (entries) F w of the present weights */
+    double *residual;   /* (entries) work */
+    double *unknowns;   /* (system.unknowns) work */
+    int has_system;
+
+    int stage;          /* 0 before the first, then 1 to ARAP_STAGES */
+    int stage_start[ARAP_STAGES + 1]; /* entry of `energies` of its first weights, -1: skipped */
+    int stage_iterations;
+    int stage_over;
+    int broken; /* an iteration failed half-way: no further ones */
+    double *energies;
+    int energy_capacity;
+    arap_report report;
+};
+
+/* start.c: the influence maps and weights to begin with. */
+arap_status arap_start_weights(arap_job *job, arap_solver *solver, const arap_problem *problem);
+
+/* Is the weight of deforming bone d at input vertex i locked? */
+static inline int arap_is_locked(const arap_solver *s, int i, int d) {
+    return s->locked_vertex &&
+           (s->locked_vertex[i] || s->locked_column[s->vertex_set[i] * s->skeleton.deform_count + d]);
+}
+
+/* Seconds of a monotonic clock. */
+double arap_seconds(void);
+
+/* Add the time since *since to a stage of the report and restart *since. */
+void arap_lap(arap_solver *solver, enum arap_timing stage, double *since);
+
+#endif

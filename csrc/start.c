@@ -1,0 +1,313 @@
+/* The start of a problem: heat weights or the caller's, with what is locked.
+ *
+ * A locked weight is a constant of the solve: a locked bone keeps its column (of its set of
+ * vertices), a locked vertex its row, made to sum to 1 for the solve as Blender does when it
+ * deforms; a locked vertex without any weight is solved like the others and handed back empty.
+ * What is locked for one of several welded vertices is locked for all, and the lowest of them
+ * that has it locked says what it is. Free weights share what the locked ones leave. */
+#include <math.h>
+#include <string.h>
+
+#include "memory.h"
+#include "solver.h"
+#include "vec3.h"
+
+static arap_status check_rows(arap_error *error, const arap_problem *problem) {
+    const arap_rows *rows = problem->weights;
+    if (!rows) return ARAP_OK;
+    for (int i = 0; i < problem->geometry.vertex_count; i++)
+        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
+            if (rows->bone[e] < 0 || rows->bone[e] >= problem->bones.count)
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "weights of vertex %d name bone %d: no bone of the %d there are",
+                                 i, rows->bone[e], problem->bones.count);
+            if (!isfinite(rows->weight[e]) || rows->weight[e] < 0)
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "the weight of vertex %d for bone %d is %g: not a weight", i,
+                                 rows->bone[e], rows->weight[e]);
+            for (long long f = rows->start[i]; f < e; f++)
+                if (rows->bone[f] == rows->bone[e])
+                    return arap_fail(error, ARAP_BAD_VALUE,
+                                     "weights of vertex %d name bone %d twice", i, rows->bone[e]);
+        }
+    return ARAP_OK;
+}
+
+static arap_status check_constraints(arap_error *error, const arap_problem *problem) {
+    for (int c = 0; c < problem->constraint_count; c++) {
+        int vertex = problem->constraint_vertex[c], bone = problem->constraint_bone[c];
+        if (vertex < 0 || vertex >= problem->geometry.vertex_count)
+            return arap_fail(error, ARAP_BAD_VALUE, "constraint %d names vertex %d of %d", c,
+                             vertex, problem->geometry.vertex_count);
+        if (bone < 0 || bone >= problem->bones.count)
+            return arap_fail(error, ARAP_BAD_VALUE, "constraint %d names bone %d of %d", c, bone,
+                             problem->bones.count);
+        if (!isfinite(problem->constraint_target[c]))
+            return arap_fail(error, ARAP_BAD_VALUE, "constraint %d has the target %g", c,
+                             problem->constraint_target[c]);
+    }
+    return ARAP_OK;
+}
+
+/* Keep a copy of the caller's rows and locks. */
+static arap_status copy_locks(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    const arap_rows *rows = problem->weights;
+    if (!problem->locked_vertices && !problem->locked_bones) return ARAP_OK;
+    if (!rows)
+        return arap_fail(&job->error, ARAP_BAD_VALUE,
+                         "vertices or bones are locked, but there are no weights to keep");
+    size_t n = (size_t)problem->geometry.vertex_count, entries = (size_t)rows->start[n];
+    int sets = problem->set_count > 0 ? problem->set_count : 1, bones = s->skeleton.deform_count;
+    s->locked_start = ARAP_NEW(long long, n + 1);
+    s->locked_bone = ARAP_NEW(int, entries);
+    s->locked_weight = ARAP_NEW(double, entries);
+    s->locked_vertex = ARAP_NEW_ZERO(char, n);
+    s->vertex_set = ARAP_NEW_ZERO(int, n);
+    s->locked_column = ARAP_NEW_ZERO(char, sets * bones);
+    if (!s->locked_start || !s->locked_bone || !s->locked_weight || !s->locked_vertex ||
+        !s->vertex_set || !s->locked_column)
+        return arap_fail_memory(&job->error, "the locked weights");
+    memcpy(s->locked_start, rows->start, (n + 1) * sizeof *rows->start);
+    memcpy(s->locked_bone, rows->bone, entries * sizeof *rows->bone);
+    memcpy(s->locked_weight, rows->weight, entries * sizeof *rows->weight);
+    if (problem->locked_vertices) memcpy(s->locked_vertex, problem->locked_vertices, n);
+    for (size_t i = 0; i < n && problem->vertex_set; i++) {
+        s->vertex_set[i] = problem->vertex_set[i];
+        if (s->vertex_set[i] < 0 || s->vertex_set[i] >= sets)
+            return arap_fail(&job->error, ARAP_BAD_VALUE,
+                             "vertex_sets[%zu] is %d: no row of the %d in locked_bones", i,
+                             s->vertex_set[i], sets);
+    }
+    for (int k = 0; k < sets && problem->locked_bones; k++)
+        for (int d = 0; d < bones; d++)
+            s->locked_column[k * bones + d] =
+                problem->locked_bones[k * problem->bones.count + s->skeleton.deform_bone[d]];
+    size_t open = 0;
+    for (size_t i = 0; i < n && !open; i++)
+        for (int d = 0; d < bones; d++)
+            open += !s->locked_vertex[i] && !s->locked_column[s->vertex_set[i] * bones + d];
+    if (!open)
+        return arap_fail(&job->error, ARAP_BAD_VALUE,
+                         "nothing is free: every deforming bone or every vertex is locked");
+    return ARAP_OK;
+}
+
+/* Deforming bone of a caller's bone, or -1. */
+static int deforming(const arap_skeleton *skeleton, int bone) {
+    int d = skeleton->owner[bone];
+    return d >= 0 && skeleton->deform_bone[d] == bone ? d : -1;
+}
+
+/* The caller's row of an input vertex as a dense one; NAN: no entry. */
+static void read_row(const arap_solver *s, const arap_rows *rows, int input, double *row) {
+    for (int d = 0; d < s->skeleton.deform_count; d++) row[d] = NAN;
+    for (long long e = rows->start[input]; e < rows->start[input + 1]; e++) {
+        int d = deforming(&s->skeleton, rows->bone[e]);
+        if (d >= 0) row[d] = rows->weight[e];
+    }
+}
+
+static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
+                                      arap_influences *out) {
+    int n = s->mesh.count, bones = s->skeleton.deform_count;
+    int *sizes = ARAP_NEW_ZERO(int, n);
+    double *row = ARAP_NEW(double, bones);
+    arap_status status = ARAP_OK;
+    if (!sizes || !row) {
+        status = arap_fail_memory(&job->error, "the initial weights");
+        goto done;
+    }
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0; i < n; i++) {
+            read_row(s, rows, s->mesh.first[i], row);
+            size_t at = fill ? out->start[i] : 0;
+            for (int d = 0; d < bones; d++) {
+                if (isnan(row[d])) continue;
+                if (!fill) {
+                    sizes[i]++;
+                } else {
+                    out->bone[at] = d;
+                    out->weight[at++] = row[d];
+                }
+            }
+            if (!sizes[i]) {
+                status = arap_fail(&job->error, ARAP_BAD_VALUE,
+                                   "vertex %d has no weight to start from", s->mesh.first[i]);
+                goto done;
+            }
+        }
+        if (!fill) status = arap_influences_create(job, n, sizes, out);
+    }
+
+done:
+    arap_free(sizes);
+    arap_free(row);
+    return status;
+}
+
+/* Locked entries of one vertex. */
+typedef struct lock_row {
+    double *weight; /* (bones) NAN where nothing is locked; 0: locked without weight */
+    double *own;    /* (bones) scratch */
+    int whole;      /* the whole row is locked */
+} lock_row;
+
+/* What input vertex `input` locks, added to what lower ones of the same welded vertex do. */
+static void collect_locks(const arap_solver *s, const arap_rows *rows, int input, lock_row *lock) {
+    int bones = s->skeleton.deform_count;
+    const char *columns = s->locked_column + s->vertex_set[input] * bones;
+    double sum = 0;
+    if (lock->whole) return;
+    read_row(s, rows, input, lock->own);
+    for (int d = 0; d < bones; d++) sum += isnan(lock->own[d]) ? 0 : lock->own[d];
+    lock->whole = s->locked_vertex[input] && sum > 0;
+    for (int d = 0; d < bones; d++) {
+        double w = isnan(lock->own[d]) ? 0 : lock->own[d];
+        if (lock->whole)
+            lock->weight[d] = w / sum;
+        else if (columns[d] && isnan(lock->weight[d]))
+            lock->weight[d] = w;
+    }
+}
+
+/* The bone nearest to vertex i that is not locked there. */
+static int nearest_free_bone(const arap_solver *s, int i, const lock_row *lock) {
+    int best = 0;
+    double least = INFINITY, point[3];
+    for (int k = 0; k < s->skeleton.segment_count; k++) {
+        const arap_segment *segment = &s->skeleton.segments[k];
+        if (!isnan(lock->weight[segment->owner])) continue;
+        double d2 = arap_nearest_on_segment(s->mesh.v + 3 * (size_t)i, segment->a, segment->b, point);
+        if (d2 < least) {
+            least = d2;
+            best = segment->owner;
+        }
+    }
+    return best;
+}
+
+/* Put the locked entries into a dense row (NAN: no entry) of free ones; given[d] marks them. */
+static void apply_lock(const arap_solver *s, int i, const lock_row *lock, double *row, char *given) {
+    int bones = s->skeleton.deform_count, locked = 0, open = 0;
+    double sum = 0;
+    for (int d = 0; d < bones; d++) {
+        given[d] = lock->weight[d] > 0;
+        if (given[d]) sum += lock->weight[d];
+        if (!isnan(lock->weight[d])) {
+            locked++;
+            row[d] = NAN;
+        }
+    }
+    int full = lock->whole || sum >= 1 || (locked == bones && sum > 0);
+    for (int d = 0; d < bones; d++) {
+        if (given[d]) row[d] = full ? lock->weight[d] / sum : lock->weight[d];
+        if (full && !given[d]) row[d] = NAN;
+        open += !given[d] && !isnan(row[d]);
+    }
+    if (!full && !open) row[nearest_free_bone(s, i, lock)] = 1;
+}
+
+/* Rebuild the influences with the locked weights as given entries. */
+static arap_status apply_locks(arap_job *job, arap_solver *s, const arap_rows *rows) {
+    int n = s->mesh.count, bones = s->skeleton.deform_count;
+    arap_influences *in = &s->influences, out = {0};
+    int *sizes = ARAP_NEW_ZERO(int, n);
+    double *row = ARAP_NEW(double, 3 * bones);
+    char *given = ARAP_NEW(char, bones);
+    arap_status status = ARAP_OK;
+    if (!sizes || !row || !given) {
+        status = arap_fail_memory(&job->error, "the locked weights");
+        goto done;
+    }
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0; i < n; i++) {
+            lock_row lock = {.weight = row + bones, .own = row + 2 * bones};
+            for (int d = 0; d < 2 * bones; d++) row[d] = NAN;
+            for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+                row[in->bone[e]] = in->weight[e];
+            for (int input = s->mesh.first[i]; input >= 0; input = s->mesh.next[input])
+                collect_locks(s, rows, input, &lock);
+            apply_lock(s, i, &lock, row, given);
+            size_t at = fill ? out.start[i] : 0;
+            for (int d = 0; d < bones; d++) {
+                if (isnan(row[d])) continue;
+                if (!fill) {
+                    sizes[i]++;
+                    continue;
+                }
+                out.bone[at] = d;
+                out.weight[at] = row[d];
+                out.given[at++] = given[d];
+            }
+        }
+        if (!fill) status = arap_influences_create(job, n, sizes, &out);
+    }
+    if (status) goto done;
+    arap_influences_clear(in);
+    *in = out;
+    arap_influences_normalise(in);
+
+done:
+    arap_free(sizes);
+    arap_free(row);
+    arap_free(given);
+    return status;
+}
+
+static arap_status heat_start(arap_job *job, arap_solver *s) {
+    arap_influences heat = {0};
+    arap_bvh *faces = NULL;
+    double since = arap_seconds();
+    arap_status status = arap_face_bvh(job, &s->mesh, NULL, &faces);
+    if (!status) status = arap_progress(job, "visibility", 0);
+    if (!status) status = arap_sight_create(job, &s->mesh, &s->skeleton, faces, &s->sight);
+    arap_bvh_free(faces);
+    if (status) return status;
+    s->has_sight = 1;
+    arap_lap(s, ARAP_TIME_SIGHT, &since);
+    status = arap_heat_weights(job, &s->mesh, &s->skeleton, &s->sight, s->order,
+                               s->settings.heat_floor, &heat, &s->heat_report);
+    if (!status && s->settings.hold > 0)
+        status = arap_find_holds(job, &s->mesh, &s->sight, &heat, &s->skeleton,
+                                 s->settings.hold * s->mesh.size * s->mesh.size, &s->rows);
+    s->report.hold_rows = s->rows.count;
+    if (!status && s->settings.attach)
+        status = arap_find_attachments(job, &s->mesh, &s->sight, &heat, s->settings.strength,
+                                       &s->rows);
+    s->report.attach_rows = s->rows.count - s->report.hold_rows;
+    if (!status)
+        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &heat, &s->settings.pruning,
+                                      &s->influences);
+    arap_influences_clear(&heat);
+    arap_lap(s, ARAP_TIME_HEAT, &since);
+    return status;
+}
+
+static arap_status add_constraints(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    arap_status status = ARAP_OK;
+    for (int c = 0; c < problem->constraint_count && !status; c++) {
+        int bone = deforming(&s->skeleton, problem->constraint_bone[c]);
+        arap_row row = {s->mesh.weld[problem->constraint_vertex[c]], bone,
+                        problem->constraint_target[c], s->settings.strength};
+        if (bone >= 0) status = arap_append_row(job, &s->rows, row);
+    }
+    return status;
+}
+
+arap_status arap_start_weights(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    arap_status status = check_rows(&job->error, problem);
+    if (!status) status = check_constraints(&job->error, problem);
+    if (!status && problem->start_from_weights && !problem->weights)
+        status = arap_fail(&job->error, ARAP_BAD_VALUE, "there are no weights to start from");
+    if (!status) status = copy_locks(job, s, problem);
+    if (status) return status;
+    if (problem->start_from_weights) {
+        status = influences_of_rows(job, s, problem->weights, &s->influences);
+        if (!status) arap_influences_normalise(&s->influences);
+    } else {
+        status = heat_start(job, s);
+    }
+    if (!status) status = add_constraints(job, s, problem);
+    if (!status && s->locked_vertex) status = apply_locks(job, s, problem->weights);
+    return status;
+}

@@ -1,0 +1,154 @@
+/* Products with the quadratic part of the energy: see stiffness.h.
+ *
+ * With y_c = sum_k s_ik w_kc v_k over the one-ring (4 numbers per bone),
+ *     (F w)_ib = v_i^T sum_c G_bc (S_i w_ic v_i - y_c),   S_i = sum_k s_ik,
+ * so a vertex costs one Gram product per pair of (own bone, bone of the ring). The same with
+ * a_ik for s_ik, and N_i = w_i^T F_ii w_i / S_i, gives
+ *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik. */
+#include "stiffness.h"
+
+#include <string.h>
+
+#include "memory.h"
+
+#define CHUNK 128
+
+typedef struct product {
+    const arap_mesh *mesh;
+    const arap_poses *poses;
+    const arap_influences *in;
+    double *out, *stretch;
+    double *norm;    /* (count) N_i */
+    double *moments; /* (workers, bones, 8) y with s, then y with a */
+    int *ring_bones; /* (workers, bones) */
+    char *seen;      /* (workers, bones) */
+} product;
+
+/* v^T G u for homogeneous v and any 4-vector u. */
+static double gram_form(const double *g, const double *v, const double *u) {
+    double sum = 0;
+    for (int r = 0; r < 4; r++) {
+        double row = g[4 * r] * u[0] + g[4 * r + 1] * u[1] + g[4 * r + 2] * u[2] + g[4 * r + 3] * u[3];
+        sum += r < 3 ? v[r] * row : row;
+    }
+    return sum;
+}
+
+void arap_gram_block(const arap_poses *poses, const double *vk, int k_bones, const int *k_bone,
+                     const double *vl, int l_bones, const int *l_bone, double factor,
+                     double *block) {
+    double l[4] = {vl[0], vl[1], vl[2], 1};
+    for (int p = 0; p < k_bones; p++)
+        for (int q = 0; q < l_bones; q++) {
+            size_t pair = (size_t)k_bone[p] * (size_t)poses->bones + (size_t)l_bone[q];
+            *block++ = factor * gram_form(poses->gram + 16 * pair, vk, l);
+        }
+}
+
+static void norm_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const product *p = data;
+    const arap_influences *in = p->in;
+    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        const double *vi = p->mesh->v + 3 * (size_t)i;
+        double v[4] = {vi[0], vi[1], vi[2], 1}, sum = 0;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            for (size_t f = in->start[i]; f <= e; f++) {
+                size_t pair = (size_t)in->bone[e] * (size_t)p->poses->bones + (size_t)in->bone[f];
+                double form = gram_form(p->poses->gram + 16 * pair, vi, v);
+                sum += (e == f ? 1 : 2) * in->weight[e] * in->weight[f] * form;
+            }
+        p->norm[i] = sum;
+    }
+}
+
+static void multiply(const product *p, int i, double *moments, int *ring_bones, char *seen) {
+    const arap_mesh *mesh = p->mesh;
+    const arap_influences *in = p->in;
+    const double *vi = mesh->v + 3 * (size_t)i;
+    double both = 0, directed = 0, neighbours = 0, cross = 0;
+    int count = 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        ring_bones[count++] = in->bone[e];
+        seen[in->bone[e]] = 1;
+        memset(moments + 8 * in->bone[e], 0, 8 * sizeof(double));
+    }
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        int k = mesh->neighbour[r];
+        const double *vk = mesh->v + 3 * (size_t)k;
+        double s = mesh->both[r], a = mesh->edge[r];
+        both += s;
+        directed += a;
+        if (p->stretch) neighbours += a * p->norm[k];
+        for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
+            double *y = moments + 8 * in->bone[e], sw = s * in->weight[e], aw = a * in->weight[e];
+            if (!seen[in->bone[e]]) {
+                ring_bones[count++] = in->bone[e];
+                seen[in->bone[e]] = 1;
+                memset(y, 0, 8 * sizeof(double));
+            }
+            for (int c = 0; c < 3; c++) {
+                y[c] += sw * vk[c];
+                y[4 + c] += aw * vk[c];
+            }
+            y[3] += sw;
+            y[7] += aw;
+        }
+    }
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        double *y = moments + 8 * in->bone[e], own = both * in->weight[e];
+        for (int c = 0; c < 3; c++) y[c] -= own * vi[c];
+        y[3] -= own;
+    }
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        const double *row = p->poses->gram + 16 * (size_t)in->bone[e] * (size_t)p->poses->bones;
+        double sum = 0, mixed = 0;
+        for (int c = 0; c < count; c++) {
+            const double *g = row + 16 * ring_bones[c], *y = moments + 8 * ring_bones[c];
+            sum -= gram_form(g, vi, y);
+            if (p->stretch) mixed += gram_form(g, vi, y + 4);
+        }
+        if (p->out) p->out[e] = sum;
+        cross += in->weight[e] * mixed;
+    }
+    if (p->stretch) p->stretch[i] = neighbours - 2 * cross + directed * p->norm[i];
+    for (int c = 0; c < count; c++) seen[ring_bones[c]] = 0;
+}
+
+static void multiply_chunk(void *data, int chunk, int worker) {
+    const product *p = data;
+    size_t bones = (size_t)p->poses->bones, at = (size_t)worker * bones;
+    int end = (chunk + 1) * CHUNK < p->in->count ? (chunk + 1) * CHUNK : p->in->count;
+    for (int i = chunk * CHUNK; i < end; i++)
+        multiply(p, i, p->moments + 8 * at, p->ring_bones + at, p->seen + at);
+}
+
+arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                                   const arap_influences *in, double *out, double *stretch) {
+    size_t bones = (size_t)job->threads * (size_t)poses->bones;
+    int chunks = (in->count + CHUNK - 1) / CHUNK;
+    product p = {.mesh = mesh,
+                 .poses = poses,
+                 .in = in,
+                 .out = out,
+                 .stretch = stretch,
+                 .norm = ARAP_NEW(double, stretch ? in->count : 0),
+                 .moments = ARAP_NEW(double, 8 * bones),
+                 .ring_bones = ARAP_NEW(int, bones),
+                 .seen = ARAP_NEW_ZERO(char, bones)};
+    arap_status status = ARAP_OK;
+    if (!p.norm || !p.moments || !p.ring_bones || !p.seen) {
+        status = arap_fail_memory(&job->error, "the energy");
+        goto done;
+    }
+    if (stretch) arap_parallel(job, chunks, norm_chunk, &p);
+    arap_parallel(job, chunks, multiply_chunk, &p);
+
+done:
+    arap_free(p.norm);
+    arap_free(p.moments);
+    arap_free(p.ring_bones);
+    arap_free(p.seen);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Choosing the influence maps B(i): before the optimisation from the initial weights, later
+ * down to K influences from the energy. */
+#ifndef ARAP_SUPPORTS_H
+#define ARAP_SUPPORTS_H
+
+#include "influences.h"
+#include "poses.h"
+
+/* Parameters (M, t, alpha) of the paper's section 3.2. */
+typedef struct arap_pruning {
+    int least;       /* M: influences that a vertex keeps at least */
+    double kept_sum; /* t: its kept weights sum to more than this */
+    double relative; /* alpha: only weights below this share of its largest go */
+} arap_pruning;
+
+/* Mark in keep (start[count]) the influences that survive pruning in increasing order of
+ * weight: one is dropped if all three parameters allow it and no neighbour that keeps the bone
+ * has a smaller weight (no local minimum is introduced). Rows should sum to 1. */
+arap_status arap_prune(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
+                       const arap_pruning *pruning, char *keep);
+
+/* Influence maps of pruned heat weights: the pruned rows, reconnected along the skeleton
+ * (property P2; joined bones keep their weight in `in`, 0 if it was never there), normalised. */
+arap_status arap_choose_supports(arap_job *job, const arap_mesh *mesh,
+                                 const arap_skeleton *skeleton, const arap_influences *in,
+                                 const arap_pruning *pruning, arap_influences *out);
+
+/* Non-zero if `bone` may not be added to the row of `vertex`. */
+typedef int (*arap_closed_fn)(const void *data, int vertex, int bone);
+
+/* Rows joined with the bones of their neighbours, new ones with weight 0, unless closed (NULL:
+ * none is). Rows without free weights get no new entries. */
+arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
+                                  int bones, arap_closed_fn closed, const void *data,
+                                  arap_influences *out);
+
+/* At most `most` influences per vertex, given ones included (but always one free one while the
+ * given sum is below 1), chosen by what their loss costs in energy with the neighbours fixed
+ * (see limit.c). right_side and product (start[count]): b and F w at the present weights. The
+ * weights of reduced rows are their local optimum, to be solved again. */
+arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                                  const arap_influences *in, const double *right_side,
+                                  const double *product, int most, arap_influences *out);
+
+#endif

@@ -1,0 +1,202 @@
+"""Our weights beside Blender's own, on the same character in the same process.
+
+Needs the extension installed (install_extension)."""
+
+import importlib
+import os
+import re
+import time
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+UNSEEN_POSES, UNSEEN_SEED = 100, 20_180_101  # poses that no optimisation has seen
+EXTENSION = "bl_ext.user_default.araplbs"
+
+
+def install_extension(zip_path):
+    """Installs and enables the extension for this user of Blender."""
+    bpy.ops.extensions.package_install_files(
+        repo="user_default", filepath=os.path.abspath(zip_path), enable_on_install=True
+    )
+    if EXTENSION not in bpy.context.preferences.addons:
+        raise RuntimeError(f"{zip_path} was not installed and enabled")
+
+
+def part(name):
+    """A module of the installed extension."""
+    return importlib.import_module(f"{EXTENSION}.{name}")
+
+
+@dataclass
+class Outcome:
+    """What one way of weighting a character came to."""
+
+    name: str
+    seconds: float
+    rows: object  # weights of all meshes (start, bones, weights)
+    energy: float | None = None  # relative, on unseen poses
+    animation_energy: float | None = None
+    unweighted: int = 0
+    most_influences: int = 0
+    mean_influences: float = 0.0
+    bad_sums: int = 0  # vertices whose weights do not sum to 1
+    peak_bytes: int = 0
+    report: dict | None = None
+
+    def as_dict(self):
+        kept = "seconds energy animation_energy unweighted most_influences mean_influences bad_sums"
+        result = {key: getattr(self, key) for key in kept.split()}
+        return {**result, "peak_mib": round(self.peak_bytes / 2**20, 1)}
+
+
+def select(armature, meshes):
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(ob in meshes or ob == armature)
+    bpy.context.view_layer.objects.active = armature
+
+
+def copies_of(meshes):
+    """Unbound copies of mesh objects, without vertex groups, at the same place in the world."""
+    result = []
+    for ob in meshes:
+        copy = ob.copy()
+        copy.data = ob.data.copy()
+        copy.parent = None
+        copy.matrix_world = ob.matrix_world
+        for modifier in [m for m in copy.modifiers if m.type == "ARMATURE"]:
+            copy.modifiers.remove(modifier)
+        copy.vertex_groups.clear()
+        ob.users_collection[0].objects.link(copy)
+        result.append(copy)
+    bpy.context.view_layer.update()
+    return result
+
+
+def remove(objects):
+    for ob in objects:
+        data = ob.data
+        bpy.data.objects.remove(ob)
+        if not data.users:
+            (bpy.data.meshes if isinstance(data, bpy.types.Mesh) else bpy.data.armatures).remove(data)
+
+
+def animation_poses(armature, frames=60):
+    """(p, m, 4, 4) poses of all actions of the armature, or None."""
+    try:
+        return part("blender.read_poses").read_poses(
+            armature, "ALL", frames, bpy.context.view_layer
+        )
+    except part("core.errors").Refused:  # there is no action
+        return None
+
+
+class Character:
+    """An armature with its meshes, as arrays in armature space, and the poses to judge with."""
+
+    def __init__(self, armature, meshes, threads=0):
+        import araplbs
+
+        targets = part("blender.targets").Targets(armature, meshes)
+        options = part("core.options").Options()
+        self.threads = threads
+        self.armature, self.meshes = armature, meshes
+        self.job = part("job").Job(targets, options, bpy.context.view_layer, threads)
+        self.skeleton = self.job.problem.skeleton
+        arguments = self.job.problem.arguments
+        self.vertices, self.triangles = arguments["vertices"], arguments["triangles"]
+        self.edges = arguments["edges"]
+        s = self.skeleton
+        self.poses = araplbs.sample_poses(
+            s.heads, s.tails, s.parents, UNSEEN_POSES, bone_roll_axes=s.roll_axes,
+            bone_deform=s.deform, bone_limits=s.limits, seed=UNSEEN_SEED,
+        )  # fmt: skip
+        self.animation = animation_poses(armature)
+
+    def present_rows(self, meshes):
+        read = part("blender.read_mesh").present_weights
+        return part("core.rows").join_rows([read(ob, self.skeleton) for ob in meshes])
+
+    def energy(self, rows, poses, per_vertex=False):
+        import araplbs
+
+        return araplbs.energy(
+            self.vertices, self.triangles, tuple(rows), poses, edges=self.edges,
+            per_vertex=per_vertex, threads=self.threads,
+        )  # fmt: skip
+
+    def judge(self, outcome):
+        rows = outcome.rows
+        sums, counts = rows.sums(), np.bincount(rows.vertices[rows.weights > 0], minlength=rows.count)
+        outcome.unweighted = int((sums <= 0).sum())
+        outcome.most_influences = int(counts.max(initial=0))
+        outcome.mean_influences = float(counts.mean())
+        outcome.bad_sums = int((np.abs(sums - 1) > 1e-4).sum())
+        if outcome.unweighted < rows.count:
+            outcome.energy = self.energy(rows, self.poses)
+            if self.animation is not None:
+                outcome.animation_energy = self.energy(rows, self.animation)
+        return outcome
+
+
+def blender_weights(character, limit=0):
+    """(Outcome of Blender's automatic weights on copies, the copies). limit: influences per
+    vertex, by Blender's own operators."""
+    copies = copies_of(character.meshes)
+    select(character.armature, copies)
+    reset_peak()
+    start = time.perf_counter()
+    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    seconds = time.perf_counter() - start
+    outcome = Outcome("Blender", seconds, None, peak_bytes=peak())
+    if limit:
+        for ob in copies:
+            if not any(vertex.groups for vertex in ob.data.vertices):
+                continue
+            bpy.context.view_layer.objects.active = ob
+            bpy.ops.object.vertex_group_limit_total(group_select_mode="ALL", limit=limit)
+            bpy.ops.object.vertex_group_normalize_all(group_select_mode="ALL", lock_active=False)
+    outcome.rows = character.present_rows(copies)
+    return character.judge(outcome), copies
+
+
+def our_weights(character, **options):
+    """(Outcome of the operator on copies, the copies)."""
+    copies = copies_of(character.meshes)
+    select(character.armature, copies)
+    reset_peak()
+    start = time.perf_counter()
+    result = bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT", **options)
+    seconds = time.perf_counter() - start
+    if result != {"FINISHED"}:
+        raise RuntimeError(f"the operator ended with {result}")
+    outcome = Outcome("ours", seconds, character.present_rows(copies), peak_bytes=peak())
+    return character.judge(outcome), copies
+
+
+def solve_again(character, **options):
+    """The engine's own report for these options: stages, iterations, energies."""
+    job = character.job
+    job.options = part("core.options").Options(**options)
+    job.solve()
+    return job.solution.report
+
+
+def reset_peak():
+    """Lets peak() count from here, where the system can."""
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+    except OSError:
+        pass
+
+
+def peak():
+    """Peak resident memory of the process in bytes since reset_peak(), 0 where unknown."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:
+            found = re.search(r"VmHWM:\s+(\d+) kB", file.read())
+    except OSError:
+        return 0
+    return 1024 * int(found.group(1)) if found else 0

@@ -1,0 +1,52 @@
+"""Real characters: no vertex without weights, within the promised limits, also where Blender's
+own automatic weights fail."""
+
+from pathlib import Path
+
+import bpy
+import pytest
+from scenes import assert_good, auto_weight, deform_names, weights
+
+DATA = Path(__file__).parents[3] / "shared/data"
+
+
+@pytest.fixture
+def character(request):
+    path = DATA / f"{request.param}.blend"
+    if not path.exists():
+        pytest.skip("no ../shared/data here")
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    meshes = [ob for ob in bpy.data.objects if ob.type == "MESH" and ob.find_armature() == rig]
+    return meshes, rig
+
+
+@pytest.mark.parametrize(
+    "character", ["knight", "mage", "human_game_engine", "q_cat_wire"], indirect=True
+)
+def test_character(character):
+    meshes, rig = character
+    assert auto_weight(*meshes, rig) == {"FINISHED"}
+    for mesh in meshes:
+        assert_good(mesh, rig)
+
+
+@pytest.mark.parametrize("character", ["knight"], indirect=True)
+def test_with_all_its_actions(character):
+    meshes, rig = character
+    assert auto_weight(*meshes, rig, animation="ALL", max_influences=8) == {"FINISHED"}
+    for mesh in meshes:
+        assert_good(mesh, rig, 8)
+
+
+@pytest.mark.parametrize("character", ["mage"], indirect=True)
+def test_blender_itself_fails_here(character):
+    """What the test above is good for: with bone heat the body has no weights at all."""
+    meshes, rig = character
+    body = next(mesh for mesh in meshes if "Body" in mesh.name)
+    body.vertex_groups.clear()
+    auto_weight(body, rig)
+    assert_good(body, rig)
+    body.vertex_groups.clear()
+    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    assert not weights(body, deform_names(rig)).any()

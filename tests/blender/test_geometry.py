@@ -1,0 +1,292 @@
+"""Where the mesh is and how it is made must not matter: transforms, modifiers, shape keys."""
+
+from itertools import pairwise
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Vector
+from scenes import (
+    add_armature,
+    add_mesh,
+    add_object,
+    add_tube,
+    addon,
+    assert_good,
+    auto_weight,
+    bind,
+    deform_names,
+    rotation,
+    tube_and_rig,
+    tube_arrays,
+    two_sided_bones,
+    weights,
+)
+
+NAMES = ["lower", "middle", "upper"]
+
+
+def reference_weights():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    result = assert_good(tube, rig)
+    for ob in (tube, rig):
+        bpy.data.objects.remove(ob)
+    return result
+
+
+def transform(*scale, angle=30, at=(4, -2, 1)):
+    return (
+        Matrix.Translation(at)
+        @ rotation(angle, "X")
+        @ rotation(2 * angle, "Z")
+        @ Matrix.Diagonal((*scale, 1))
+    )
+
+
+TRANSFORMS = {
+    "moved and turned": transform(1, 1, 1),
+    "non-uniform scale": transform(2, 0.5, 1.5),
+    "negative scale": transform(-1, 1, 1),
+    "tiny": transform(0.001, 0.001, 0.001, at=(0.004, -0.002, 0.001)),
+    "huge, three times negative": transform(-1000, -1000, -1000),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_unapplied_transform_of_the_mesh(name):
+    """The same shape in the world, by unapplied object transforms: the same weights."""
+    expected = reference_weights()
+    matrix = TRANSFORMS[name]
+    vertices, faces = tube_arrays()
+    local = [matrix.inverted() @ Vector(v) for v in vertices]
+    if matrix.determinant() < 0:
+        faces = [(face[0], *face[:0:-1]) for face in faces]  # same diagonals
+    rig = add_armature()
+    tube = add_mesh("Tube", local, faces, matrix=matrix)
+    auto_weight(tube, rig)
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_unapplied_transform_of_both(name):
+    """A rig and its mesh as they are, moved together."""
+    expected = reference_weights()
+    tube, rig = tube_and_rig(matrix=TRANSFORMS[name], rig_matrix=TRANSFORMS[name])
+    auto_weight(tube, rig)
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
+
+
+@pytest.mark.parametrize("size", [0.001, 1000])
+def test_size_of_the_data(size):
+    expected = reference_weights()
+    vertices, faces = tube_arrays()
+    tube = add_mesh("Tube", vertices * size, faces)
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1), None),
+        ("middle", (0, 0, 1), (0, 0, 2), "lower"),
+        ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
+    ]
+    rig = add_armature(bones=[(n, Vector(h) * size, Vector(t) * size, p) for n, h, t, p in bones])
+    auto_weight(tube, rig)
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
+
+
+def test_parent_inverse():
+    """Parented while the rig stood elsewhere and scaled: only the inverse tells."""
+    expected = reference_weights()
+    rig = add_armature(matrix=transform(3, 3, 3))
+    tube = add_tube(matrix=rig.matrix_world)
+    bind(tube, rig)
+    rig.matrix_world = transform(0.5, 0.5, 0.5, angle=70, at=(0, 9, 0))
+    bpy.context.view_layer.update()
+    inverse = [tuple(row) for row in tube.matrix_parent_inverse]
+    assert inverse != [tuple(row) for row in Matrix()]
+    auto_weight(tube, rig)
+    assert [tuple(row) for row in tube.matrix_parent_inverse] == inverse
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
+
+
+def test_posed_armature_does_not_matter():
+    expected = reference_weights()
+    tube, rig = tube_and_rig()
+    rig.pose.bones["middle"].rotation_mode = "XYZ"
+    rig.pose.bones["middle"].rotation_euler = (1.2, 0.3, 0)
+    auto_weight(tube, rig)
+    assert np.abs(assert_good(tube, rig) - expected).max() == 0
+    assert rig.pose.bones["middle"].rotation_euler.x == pytest.approx(1.2)
+
+
+def test_shape_keys():
+    """Weighted is the basis, whatever key is shown, mixed or active."""
+    expected = reference_weights()
+    tube, rig = tube_and_rig()
+    tube.shape_key_add(name="Basis")
+    bent = tube.shape_key_add(name="Bent")
+    for point in bent.data:
+        point.co.x += point.co.z**2
+    bent.value = 1.0
+    tube.active_shape_key_index = 1
+    auto_weight(tube, rig)
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-9
+    assert bent.value == 1.0 and tube.active_shape_key_index == 1
+
+
+def test_loose_edges_and_vertices():
+    vertices, faces = tube_arrays()
+    top = len(vertices)  # the last vertex is the middle of the upper cap
+    hair = [(0, 0, 3.0 + 0.1 * i) for i in range(1, 6)]
+    lone = [(0.6, 0, 0.2)]
+    edges = [(top - 1, top)] + [(top + i, top + i + 1) for i in range(4)]
+    rig = add_armature()
+    tube = add_mesh("Tube", [*vertices, *hair, *lone], faces, edges)
+    auto_weight(tube, rig)
+    dense = assert_good(tube, rig)
+    assert (dense[top : top + 5, 2] > 0.9).all(), "the wire follows the bone it grows from"
+    assert dense[-1, 0] > 0.5
+
+
+def test_seams_get_equal_weights():
+    """Every face with vertices of its own, as importers split them."""
+    vertices, faces = tube_arrays()
+    corners = [vertices[i] for face in faces for i in face]
+    split, at = [], 0
+    for face in faces:
+        split.append(tuple(range(at, at + len(face))))
+        at += len(face)
+    rig = add_armature()
+    tube = add_mesh("Tube", corners, split)
+    auto_weight(tube, rig)
+    dense = assert_good(tube, rig)
+    keys = {}
+    for place, weight in zip(corners, dense, strict=True):
+        keys.setdefault(tuple(np.round(place, 6)), []).append(weight)
+    assert max(np.ptp(np.array(w), axis=0).max() for w in keys.values()) <= 1e-7
+
+
+def test_subdivision_before_the_armature():
+    """Weights go to the base mesh; each of its vertices has some, and no other data changed."""
+    tube, rig = tube_and_rig()
+    expected = reference_weights()
+    tube, rig = tube_and_rig()
+    modifier = tube.modifiers.new("Subdivision", "SUBSURF")
+    tube.modifiers.move(1, 0)
+    modifier.levels = 2
+    auto_weight(tube, rig)
+    assert np.abs(assert_good(tube, rig) - expected).max() < 1e-9
+    assert [m.type for m in tube.modifiers] == ["SUBSURF", "ARMATURE"]
+    rig.pose.bones["upper"].location = (0, 0, 1)
+    bpy.context.view_layer.update()
+    evaluated = tube.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    assert len(evaluated.data.vertices) > 1000
+
+
+def cross_arrays():
+    """A T of two tubes, a trunk along Z and arms along X, that is symmetric in X."""
+    vertices, faces = tube_arrays(length=1.0, rings=9, sides=8, radius=0.15, caps=False)
+    arm, arm_faces = tube_arrays(length=2.6, rings=27, sides=8, radius=0.1)
+    turn = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float)
+    arm = arm @ turn.T + np.array([-1.3, 0, 0.9])
+    faces = faces + [tuple(i + len(vertices) for i in face) for face in arm_faces]
+    return np.concatenate([vertices, arm]), faces
+
+
+def half_cross():
+    """Its half with x >= 0, in triangles: no quad is cut one way here and another way there."""
+    vertices, faces = cross_arrays()
+    vertices[np.abs(vertices[:, 0]) < 1e-9, 0] = 0
+    keep = vertices[:, 0] >= 0
+    index = np.cumsum(keep) - 1
+    half = [[int(index[i]) for i in face] for face in faces if keep[list(face)].all()]
+    triangles = [(f[0], *pair) for f in half for pair in pairwise(f[1:])]
+    return vertices[keep], triangles
+
+
+@pytest.mark.parametrize("unbound", [False, True])
+def test_mirror_modifier(unbound):
+    """Half a mesh and Mirror: the weights of the whole mesh, and groups for the other side."""
+    rig = add_armature(bones=two_sided_bones())
+    names = deform_names(rig)
+    half = add_mesh("Half", *half_cross())
+    half.modifiers.new("Mirror", "MIRROR").merge_threshold = 0.001
+    bpy.context.view_layer.update()
+    evaluated = half.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    whole = add_object("Whole", bpy.data.meshes.new_from_object(evaluated))
+    auto_weight(whole, rig)
+    expected = {
+        tuple(v.co): w for v, w in zip(whole.data.vertices, weights(whole, names), strict=True)
+    }
+    bpy.data.objects.remove(whole)
+
+    if not unbound:
+        bind(half, rig)
+    auto_weight(half, rig)
+    dense = assert_good(half, rig)
+    assert {g.name for g in half.vertex_groups} == set(names)
+    for vertex, weight in zip(half.data.vertices, dense, strict=True):
+        # Influences that tie between left and right are told apart by the order of the vertices.
+        assert np.abs(expected[tuple(vertex.co)] - weight).max() < 0.02
+    assert [m.type for m in half.modifiers] == ["MIRROR", "ARMATURE"]
+
+    rig.pose.bones["arm.R"].rotation_mode = "XYZ"
+    rig.pose.bones["arm.R"].rotation_euler = (0, 0, 1)
+    bpy.context.view_layer.update()
+    posed = half.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    tips = [v.co for v in posed.vertices if v.co.x < -0.2]
+    moved = max((co - Vector((co.x, 0, 0.9))).length for co in tips)
+    assert moved > 0.3, "the mirrored arm moves with its own bone"
+
+
+def test_mirror_modifier_after_the_armature_or_off():
+    rig = add_armature(bones=two_sided_bones())
+    half = add_mesh("Half", *half_cross())
+    bind(half, rig)
+    read = addon("blender.read_mesh")
+    skeleton = addon("blender.read_armature").read_armature(rig, True)
+
+    def reflections():
+        return len(
+            read.read_mesh(
+                half, rig, skeleton, bpy.context.view_layer, False, np.zeros(5, bool)
+            ).reflections
+        )
+
+    mirror = half.modifiers.new("Mirror", "MIRROR")
+    assert reflections() == 0
+    half.modifiers.move(1, 0)
+    assert reflections() == 1
+    mirror.use_axis = (True, True, False)
+    assert reflections() == 2
+    mirror.use_bisect_axis[1] = True
+    assert reflections() == 1
+    mirror.show_viewport = mirror.show_render = False
+    assert reflections() == 0
+
+
+def test_mirror_geometry_is_blenders():
+    """The reflected arrays against the evaluated modifier: axes, mirror object, merging."""
+    rig = add_armature(bones=two_sided_bones())
+    half = add_mesh("Half", *half_cross(), matrix=transform(1, 2, 1))
+    plane = bpy.data.objects.new("Plane", None)
+    bpy.context.scene.collection.objects.link(plane)
+    plane.matrix_world = half.matrix_world @ rotation(10, "Z")
+    mirror = half.modifiers.new("Mirror", "MIRROR")
+    mirror.use_axis = (True, False, True)
+    mirror.merge_threshold = 0.01
+    skeleton = addon("blender.read_armature").read_armature(rig, True)
+    for mirror_object in (None, plane):
+        mirror.mirror_object = mirror_object
+        bpy.context.view_layer.update()
+        mesh = addon("blender.read_mesh").read_mesh(
+            half, rig, skeleton, bpy.context.view_layer, False, np.zeros(5, bool)
+        )
+        whole = addon("core.mirror").reflect(
+            mesh.vertices, mesh.triangles, mesh.edges, mesh.reflections
+        )
+        evaluated = half.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        theirs = np.array([v.co for v in evaluated.vertices])
+        evaluated.calc_loop_triangles()
+        assert len(whole.vertices) == len(theirs)
+        assert len(whole.triangles) == len(evaluated.loop_triangles)
+        distances = np.linalg.norm(whole.vertices[:, None] - theirs[None], axis=2)
+        assert distances.min(axis=1).max() < 0.01 and distances.min(axis=0).max() < 0.01

@@ -1,0 +1,32 @@
+"""The extension was installed from the zip, is enabled, and brought its own native module."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import araplbs
+import bpy
+
+MODULE = "bl_ext.user_default.araplbs"
+
+
+def test_enabled():
+    assert MODULE in bpy.context.preferences.addons
+
+
+def test_module_comes_from_the_wheel():
+    resources = Path(bpy.utils.resource_path("USER")).resolve()
+    assert Path(araplbs.__file__).resolve().is_relative_to(resources)
+
+
+def test_version_is_the_manifests():
+    folder = Path(sys.modules[MODULE].__file__).parent
+    manifest = tomllib.loads((folder / "blender_manifest.toml").read_text())
+    assert araplbs.__version__ == manifest["version"]
+
+
+def test_licences_travel_along():
+    folder = Path(sys.modules[MODULE].__file__).parent
+    names = {f.name for f in (folder / "licenses").iterdir()}
+    assert (folder / "LICENSE").exists() and (folder / "THIRD_PARTY.md").exists()
+    assert {"SuiteSparse-CHOLMOD.txt", "OpenBLAS-LICENSE.txt", "VERSIONS.txt"} <= names

@@ -1,0 +1,329 @@
+"""The operator as scripts and the redo panel call it: result, reports, options, presets."""
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from scenes import (
+    MODULE,
+    add_armature,
+    add_tube,
+    addon,
+    assert_good,
+    auto_weight,
+    deform_names,
+    entries,
+    select,
+    snapshot,
+    tube_and_rig,
+    weights,
+)
+
+IDNAME = "object.araplbs_auto_weight"
+
+
+def poll_message(call=bpy.ops.object.araplbs_auto_weight):
+    with pytest.raises(RuntimeError) as error:
+        call("EXEC_DEFAULT")
+    return str(error.value)
+
+
+@pytest.mark.parametrize("most", [1, 2, 4, 0])
+def test_result(most):
+    tube, rig = tube_and_rig()
+    assert auto_weight(tube, rig, max_influences=most) == {"FINISHED"}
+    dense = assert_good(tube, rig, most)
+    assert [g.name for g in tube.vertex_groups] == deform_names(rig)
+    z = np.array([v.co.z for v in tube.data.vertices])
+    assert (dense[z < 0.4, 0] > 0.9).all() and (dense[z > 2.6, 2] > 0.9).all()
+
+
+def test_existing_weights_are_replaced():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    expected = entries(tube)
+    for group in tube.vertex_groups:
+        group.add(range(len(tube.data.vertices)), 0.37, "REPLACE")
+    auto_weight(tube, rig)
+    assert entries(tube) == expected
+
+
+def test_deterministic_and_seed():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    first = entries(tube)
+    auto_weight(tube, rig, seed=5)
+    other = entries(tube)
+    auto_weight(tube, rig)
+    assert entries(tube) == first and other != first
+
+
+def test_mode_selection_active_frame_kept():
+    tube, rig = tube_and_rig()
+    bystander = add_tube("Bystander")
+    bpy.context.scene.frame_set(17)
+    select(tube, rig, active=rig)
+    before = snapshot()
+    bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT")
+    after = snapshot()
+    for each in (before, after):
+        for key in ("weights", "groups", "active group"):
+            del each["Tube"][key]
+    assert after == before
+    assert not bystander.vertex_groups
+
+
+def test_active_group_kept():
+    tube, rig = tube_and_rig()
+    tube.vertex_groups.new(name="mine")
+    tube.vertex_groups.new(name="other")
+    tube.vertex_groups.active_index = 1
+    auto_weight(tube, rig)
+    assert tube.vertex_groups.active.name == "other"
+
+
+def test_several_meshes_are_one_problem():
+    """Two halves of one tube get the weights of the whole tube: no crack between them."""
+    rig = add_armature()
+    whole = add_tube(caps=False)
+    auto_weight(whole, rig)
+    names = deform_names(rig)
+    expected = {
+        tuple(v.co): w for v, w in zip(whole.data.vertices, weights(whole, names), strict=True)
+    }
+    lower = add_tube("Lower", length=1.5, rings=10, caps=False)
+    upper = add_tube("Upper", length=1.5, rings=10, caps=False, shift=(0, 0, 1.5))
+    bpy.data.objects.remove(whole)
+    auto_weight(lower, upper, rig)
+    for mesh in (lower, upper):
+        assert_good(mesh, rig)
+        for vertex, weight in zip(mesh.data.vertices, weights(mesh, names), strict=True):
+            nearest = min(expected, key=lambda co: (vertex.co - type(vertex.co)(co)).length)
+            assert np.abs(expected[nearest] - weight).max() < 2e-3
+
+
+def test_non_deforming_bones_get_no_group():
+    tube, rig = tube_and_rig()
+    rig.data.bones["middle"].use_deform = False
+    auto_weight(tube, rig)
+    assert [g.name for g in tube.vertex_groups] == ["lower", "upper"]
+    assert_good(tube, rig)
+
+
+def test_reports(capfd):
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    out = capfd.readouterr().out
+    assert "192 vertices, 3 bones: deformation error " in out and "influences" in out
+
+
+def test_idle_bone_is_named(capfd):
+    tube = add_tube()
+    rig = add_armature(
+        bones=[
+            ("stem", (0, 0, 0.05), (0, 0, 2.95), None),
+            ("far away", (0, 30, 0), (0, 31, 0), "stem"),
+        ]
+    )
+    auto_weight(tube, rig)
+    assert "1 deform bone moves no vertex: far away" in capfd.readouterr().out
+
+
+def test_every_option_reaches_the_solver(monkeypatch):
+    seen = {}
+    module = addon("core.solve")
+    real = module.araplbs.Solver
+
+    class Spy:
+        def __new__(cls, **arguments):
+            seen.update(arguments)
+            return real(**arguments)
+
+    class Stand:
+        Solver = Spy
+
+        def __getattr__(self, name):
+            return getattr(araplbs, name)
+
+    import araplbs
+
+    monkeypatch.setattr(module, "araplbs", Stand())
+    tube, rig = tube_and_rig()
+    chosen = {
+        "max_influences": 3,
+        "link_parts": False,
+        "pose_count": 33,
+        "swing": 0.5,
+        "twist": 0.25,
+        "seed": 9,
+        "hold": 0.5,
+        "iterations": 3,
+        "attach": True,
+        "neumann": True,
+    }
+    assert auto_weight(tube, rig, positivity="PENALTY", kept_sum=0.9, relative=0.125, **chosen) == {
+        "FINISHED"
+    }
+    assert {key: seen[key] for key in chosen} == pytest.approx(chosen)
+    assert seen["positivity"] == "penalty"
+    assert seen["support"] == (1, pytest.approx(0.9), pytest.approx(0.125))
+
+
+def test_threads_of_the_preferences_are_used(monkeypatch):
+    threads = []
+    job = addon("job")
+    real = job.solve
+    monkeypatch.setattr(
+        job, "solve", lambda p, o, t, progress: threads.append(t) or real(p, o, t, progress)
+    )
+    preferences = bpy.context.preferences.addons[MODULE].preferences
+    tube, rig = tube_and_rig()
+    try:
+        preferences.threads = 1
+        auto_weight(tube, rig)
+    finally:
+        preferences.threads = 0
+    auto_weight(tube, rig)
+    assert threads == [1, 0]
+
+
+def test_properties_have_tooltips_and_engine_defaults():
+    import inspect
+
+    operator = bpy.ops.object.araplbs_auto_weight.get_rna_type()
+    options = addon("core.options").Options()
+    for name, value in options.as_dict().items():
+        prop = operator.properties[name]
+        assert len(prop.description) > 10, name
+        assert (
+            prop.default == pytest.approx(value)
+            if isinstance(value, float)
+            else (prop.default == value)
+        )
+    import araplbs
+
+    engine = (
+        {
+            name: parameter.default
+            for name, parameter in inspect.signature(araplbs.Solver).parameters.items()
+        }
+        if araplbs.Solver.__text_signature__
+        else {}
+    )
+    for name, value in options.solver_arguments().items():
+        if name in engine and not isinstance(engine[name], type(...)):
+            assert engine[name] == value, name
+
+
+@pytest.mark.parametrize(
+    ("preset", "values"),
+    [
+        ("Game (4 influences)", {"max_influences": 4, "attach": False, "kept_sum": 0.999}),
+        ("Game (8 influences)", {"max_influences": 8, "attach": False, "hold": 0.01}),
+        ("Film (unlimited)", {"max_influences": 0, "neumann": False, "positivity": "CLIP"}),
+        (
+            "As published (2018 paper)",
+            {
+                "max_influences": 0,
+                "kept_sum": 0.95,
+                "relative": 0.05,
+                "attach": True,
+                "neumann": True,
+                "positivity": "PENALTY",
+                "hold": 0.0,
+            },
+        ),
+    ],
+)
+def test_presets(preset, values):
+    folders = bpy.utils.preset_paths(f"operator/{IDNAME}")
+    files = {
+        bpy.path.display_name(f.name, title_case=False): f
+        for folder in folders
+        for f in Path(folder).glob("*.py")
+    }
+    assert len(files) == 4
+    text = files[preset].read_text()
+    read = addon("operators.load_preset").preset_values(text)
+    assert {key: read[key] for key in values} == pytest.approx(values)
+    assert set(read) <= set(bpy.ops.object.araplbs_auto_weight.get_rna_type().properties.keys())
+
+    # As Blender's own preset menu runs it, and as the panel's does.
+    class Recorder:
+        pass
+
+    operator = Recorder()
+    code = text.replace("bpy.context.active_operator", "operator")
+    exec(compile(code, preset, "exec"), {"operator": operator})
+    assert vars(operator) == read
+    assert bpy.ops.object.araplbs_load_preset(
+        filepath=str(files[preset]), menu_idname="VIEW3D_MT_araplbs_presets"
+    ) == {"FINISHED"}
+    settings = bpy.context.window_manager.operator_properties_last(IDNAME)
+    assert {key: getattr(settings, key) for key in values} == pytest.approx(values)
+
+    tube, rig = tube_and_rig()
+    assert auto_weight(tube, rig, **read) == {"FINISHED"}
+    assert_good(tube, rig, read["max_influences"])
+
+
+def test_preset_that_cannot_be_read(tmp_path):
+    bad = tmp_path / "bad.py"
+    bad.write_text("op.max_influences = (")
+    with pytest.raises(RuntimeError, match="Preset 'Bad'"):
+        bpy.ops.object.araplbs_load_preset(filepath=str(bad))
+
+
+def test_poll_messages():
+    assert "Select at least one mesh object" in poll_message()
+    tube = add_tube()
+    select(tube)
+    assert "Select an armature as well" in poll_message()
+    first, second = add_armature("A"), add_armature("B")
+    select(tube, first, second, active=tube)
+    assert "Several armatures are selected" in poll_message()
+    select(tube, active=tube)
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    assert "'Tube' has no armature" in poll_message()
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert "Works in Object mode and in Weight Paint mode" in poll_message()
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_armature_is_found():
+    """Active; the only selected one; that of the active mesh's modifier; that of its parent."""
+    tube, rig = tube_and_rig()
+    other = add_armature("Other", bones=[("only", (0, 0, 0), (0, 0, 3), None)])
+    find = addon("blender.targets").find_targets
+    select(tube, rig, active=tube)
+    assert find(bpy.context).armature == rig
+    select(tube, active=tube)
+    assert find(bpy.context).armature == rig
+    tube.modifiers.clear()
+    assert find(bpy.context).armature == rig
+    select(tube, rig, other, active=other)
+    assert find(bpy.context).armature == other
+
+
+def test_weights_survive_a_gltf_like_reading():
+    """As exporters see it: four bones at most, every vertex has one, sums are one."""
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    for vertex in tube.data.vertices:
+        kept = [g.weight for g in vertex.groups if g.weight > 0.0001]
+        assert 1 <= len(kept) <= 4 and abs(sum(kept) - 1) < 1e-5
+
+
+def test_install_folder_is_not_written_to():
+    import sys
+
+    folder = Path(sys.modules[MODULE].__file__).parent
+
+    def files():
+        return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if "__pycache__" not in p.parts}
+
+    before = files()
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    assert files() == before

@@ -1,0 +1,39 @@
+"""What holds of every result, whatever the input."""
+
+import numpy as np
+
+LEAST = 0.001
+
+
+def check_weights(solver, limit, count=None):
+    """Every vertex weighted, finite, >= 0, sum 1, at most `limit`, none below 0.001."""
+    weights = solver.weights
+    assert count is None or len(weights) == count
+    assert np.isfinite(weights).all()
+    assert weights.min() >= 0
+    np.testing.assert_allclose(weights.sum(1), 1, atol=1e-6)
+    assert (weights.max(1) > 0).all()
+    used = weights[weights > 0]
+    assert used.min() >= LEAST
+    if limit:
+        assert (weights > 0).sum(1).max() <= limit
+    start, bones, values = solver.sparse_weights
+    dense = np.zeros_like(weights)
+    dense[np.repeat(np.arange(len(weights)), np.diff(start)), bones] = values
+    np.testing.assert_array_equal(dense, weights)
+    assert (values > 0).all()
+    return weights
+
+
+def check_report(solver, vertices, bones):
+    report = solver.report
+    assert report["vertices"] == len(vertices)
+    assert report["bones"] == len(bones)
+    assert report["energy_after"] == solver.energy >= 0
+    assert np.isfinite(solver.energies).all()
+    used = solver.weights.any(0)
+    deforming = np.ones(len(bones), bool) if bones.deform is None else bones.deform
+    assert report["idle_bones"] == np.nonzero(deforming & ~used)[0].tolist()
+    assert not used[~deforming].any()
+    assert all(s >= 0 for s in report["seconds"].values())
+    return report

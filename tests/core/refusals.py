@@ -1,0 +1,36 @@
+"""A small good problem, and how to see that a bad one is refused."""
+
+import re
+
+import numpy as np
+import pytest
+import shapes
+
+MESH, BONES = shapes.tube(6, 5), shapes.chain(3)
+N, M, NAN, INF = len(MESH[0]), 3, np.nan, np.inf
+WEIGHTS = np.full((N, M), 1 / M)
+BIG = 2**31
+POSES = np.tile(np.eye(3, 4), (2, M, 1, 1))
+SQUARE = np.tile(np.eye(4), (2, M, 1, 1))
+LIMITS = np.tile([-1.0, 1.0], (M, 3, 1))
+GOOD = {
+    "vertices": MESH[0],
+    "triangles": MESH[1],
+    "bone_heads": BONES.heads,
+    "bone_tails": BONES.tails,
+    "bone_parents": BONES.parents,
+}
+
+
+def changed(array, at, value):
+    array = np.array(array, float if isinstance(value, float) else None)
+    array[at] = value
+    return array
+
+
+def refuse(kind, pattern, function, **arguments):
+    """The call raises just this exception, with a message that has the pattern."""
+    with pytest.raises(kind) as caught:
+        function(**arguments)
+    assert caught.type is kind
+    assert re.search(pattern, str(caught.value)), str(caught.value)

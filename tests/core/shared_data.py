@@ -1,0 +1,51 @@
+"""Files of the folder `shared` next to the project, where there is one. Tests that want one of
+them skip without it; nothing of it is copied into the project."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from shapes import Bones
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+
+
+@cache
+def load(folder, name):
+    path = SHARED / folder / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"no ../shared/{folder} beside the project")
+    with np.load(path, allow_pickle=True) as archive:
+        return {key: archive[key] for key in archive.files}
+
+
+def fixture(name):
+    return load("fixtures", name)
+
+
+class Character:
+    """A rigged mesh of ../shared/data."""
+
+    def __init__(self, name):
+        data = load("data", name)
+        self.name = name
+        self.vertices, self.triangles = data["V"], data["F"]
+        self.edges = data.get("wire_edges")
+        self.bones = Bones(
+            data["bone_head"],
+            data["bone_tail"],
+            data["bone_parent"],
+            roll_axes=data.get("bone_roll_axis"),
+            deform=data.get("bone_deform"),
+        )
+        self.animation = data.get("anim", np.zeros((0,)))
+        self.artist = data.get("W")
+
+    @property
+    def arguments(self):
+        return self.vertices, self.triangles, *self.bones
+
+    @property
+    def more(self):
+        return {**self.bones.more, "edges": self.edges}

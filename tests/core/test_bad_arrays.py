@@ -1,0 +1,144 @@
+"""Arrays of the wrong shape or type, and all that NumPy takes for an array."""
+
+import re
+
+import araplbs
+import numpy as np
+import pytest
+from refusals import BONES, GOOD, MESH, WEIGHTS, M, N, refuse
+
+SHAPES = {
+    "vertices": (N, 3),
+    "triangles": (len(MESH[1]), 3),
+    "edges": (4, 2),
+    "bone_heads": (M, 3),
+    "bone_tails": (M, 3),
+    "bone_parents": (M,),
+    "bone_roll_axes": (M, 3),
+    "bone_deform": (M,),
+    "bone_limits": (M, 3, 2),
+    "poses": (2, M, 3, 4),
+    "weights": (N, M),
+    "locked_vertices": (N,),
+    "locked_bones": (M,),
+    "vertex_sets": (N,),
+}
+INTEGERS = {"triangles", "edges", "bone_parents", "vertex_sets"}
+BOOLEANS = {"bone_deform", "locked_vertices", "locked_bones"}
+
+
+def arguments(name, value):
+    """Of a Solver that looks at `name`, with this value for it."""
+    others = {"weights": WEIGHTS}
+    if name == "vertex_sets":
+        others["locked_bones"] = np.zeros((1, M), bool)
+    return {**GOOD, **others, name: value}
+
+
+def wrong_shapes(shape):
+    yield (*shape, 1)
+    yield (2, *shape)
+    yield shape[:-1]
+    yield (*shape[:-1], shape[-1] + 1)
+    if len(shape) > 1:
+        yield (*shape[:-1], shape[-1] - 1)
+    yield ()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes(name):
+    """Too many, too few and wrong dimensions; the message has the shape found and that wanted."""
+    dtype = int if name in INTEGERS else bool if name in BOOLEANS else float
+    for shape in wrong_shapes(SHAPES[name]):
+        bad = np.zeros(shape, dtype)
+        found = re.escape(str(shape))
+        refuse(
+            ValueError,
+            rf"^{name} has shape {found}, expected \(",
+            araplbs.Solver,
+            **arguments(name, bad),
+        )
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_counts_that_do_not_fit(name):
+    """An array for another number of vertices or bones."""
+    if name in ("vertices", "triangles", "edges", "bone_heads"):
+        return
+    shape = list(SHAPES[name])
+    shape[1 if name == "poses" else 0] += 1
+    dtype = int if name in INTEGERS else bool if name in BOOLEANS else float
+    bad = np.zeros(shape, dtype)
+    refuse(ValueError, rf"^{name} has shape", araplbs.Solver, **arguments(name, bad))
+
+
+WRONG = {
+    "complex": lambda shape: np.zeros(shape, complex),
+    "text": lambda shape: np.full(shape, "x"),
+    "objects": lambda shape: np.full(shape, None, object),
+    "dates": lambda shape: np.zeros(shape, "datetime64[s]"),
+    "structures": lambda shape: np.zeros(shape, [("x", float)]),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("name", SHAPES)
+def test_types(name, what):
+    bad = WRONG[what](SHAPES[name])
+    pattern = rf"^{name} must hold (numbers|integers|booleans), not "
+    refuse(TypeError, pattern, araplbs.Solver, **arguments(name, bad))
+
+
+@pytest.mark.parametrize("name", sorted(INTEGERS | BOOLEANS))
+def test_floats_are_neither_integers_nor_booleans(name):
+    bad = np.zeros(SHAPES[name])
+    refuse(TypeError, rf"^{name} must hold", araplbs.Solver, **arguments(name, bad))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_ragged_lists(name):
+    refuse(ValueError, rf"^{name}: ", araplbs.Solver, **arguments(name, [[1, 2], [3]]))
+
+
+@pytest.mark.parametrize("name", [*GOOD])
+def test_none_where_something_is_needed(name):
+    if name == "triangles":  # a mesh of wires and loose vertices
+        araplbs.Solver(**{**GOOD, name: None})
+        return
+    refuse(TypeError, rf"{name}.* must be .*, not None", araplbs.Solver, **{**GOOD, name: None})
+
+
+@pytest.mark.parametrize("name", [*GOOD])
+def test_missing_arguments(name):
+    refuse(TypeError, name, araplbs.Solver, **{k: v for k, v in GOOD.items() if k != name})
+
+
+def test_unknown_arguments():
+    refuse(TypeError, "colour", araplbs.Solver, **GOOD, colour=1)
+    with pytest.raises(TypeError, match="positional"):
+        araplbs.Solver(*GOOD.values(), MESH[1])
+
+
+def test_what_numpy_takes_for_an_array_is_taken():
+    """Lists, other widths, other byte orders, strides, read-only and empty ones."""
+    expected = araplbs.Solver(**GOOD)
+    expected.solve()
+    big = {k: np.asfortranarray(v).astype(v.dtype.newbyteorder(">")) for k, v in GOOD.items()}
+    strided = {k: np.repeat(v, 2, axis=0)[::2] for k, v in GOOD.items()}
+    lists = {k: v.tolist() for k, v in GOOD.items()}
+    small = {
+        **GOOD,
+        "triangles": MESH[1].astype(np.uint16),
+        "bone_parents": BONES.parents.astype(np.int8),
+    }
+    nothing = {"edges": [], "poses": [], "constraints": ([], [], [])}
+    for arguments in (big, strided, lists, small, {**GOOD, **nothing}):
+        for a in arguments.values():
+            if isinstance(a, np.ndarray):
+                a.flags.writeable = False
+        solver = araplbs.Solver(**arguments)
+        solver.solve()
+        np.testing.assert_array_equal(solver.weights, expected.weights)
+        for a in arguments.values():
+            if isinstance(a, np.ndarray):
+                a.flags.writeable = True

@@ -1,0 +1,272 @@
+"""Settings out of range or of the wrong type, and wrong input of the module's functions."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from refusals import BIG, BONES, GOOD, INF, MESH, NAN, POSES, WEIGHTS, M, N, changed, refuse
+
+RANGES = {
+    "pose_count": (-1, 2_000_000),
+    "swing": (-0.1, 3.2, NAN, INF),
+    "twist": (-0.1, 3.2, NAN, -INF),
+    "max_influences": (-1, 2_000_000),
+    "least_weight": (-0.001, 0.3, NAN),
+    "iterations": (0, -3, 2_000_000),
+    "tolerance": (-1e-9, 1.5, NAN),
+    "heat_floor": (-1e-9, 0.3, NAN),
+    "hold": (-1, 1e13, NAN, INF),
+    "constraint_strength": (-1, INF, NAN),
+    "damping": (-1e-9, 1e7, NAN),
+    "threads": (-1, -1000),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(n, v) for n, values in RANGES.items() for v in values]
+)
+def test_settings_out_of_range(name, value):
+    refuse(
+        ValueError,
+        f"^{name} is {value:g}: must be".replace("+", r"\+"),
+        araplbs.Solver,
+        **GOOD,
+        **{name: value},
+    )
+
+
+@pytest.mark.parametrize("name", ["pose_count", "max_influences", "iterations", "threads"])
+@pytest.mark.parametrize("value", [BIG, 2**70, -(2**70)])
+def test_integers_beyond_those_of_c(name, value):
+    refuse(ValueError, f"^{name} is {value}: ", araplbs.Solver, **GOOD, **{name: value})
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
+def test_seeds(seed):
+    araplbs.Solver(**GOOD, seed=seed)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_seeds_out_of_range(seed):
+    refuse(ValueError, f"^seed is {seed}: ", araplbs.Solver, **GOOD, seed=seed)
+    refuse(ValueError, f"^seed is {seed}: ", sample, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "support"),
+    [
+        ("least influences", (0, 0.9, 0.1)),
+        ("kept sum", (1, 1.1, 0.1)),
+        ("kept sum", (1, NAN, 0.1)),
+        ("relative weight", (1, 0.9, -0.1)),
+        ("relative weight", (1, 0.9, NAN)),
+    ],
+)
+def test_supports_out_of_range(name, support):
+    refuse(ValueError, f"^{name} .*support is .*: must be", araplbs.Solver, **GOOD, support=support)
+
+
+@pytest.mark.parametrize("support", [(1, 0.9), [1, 0.9, 0.1], (1, 0.9, "x"), 3, (1.5, 0.9, 0.1)])
+def test_supports_of_the_wrong_type(support):
+    refuse(TypeError, "^support is .* expected", araplbs.Solver, **GOOD, support=support)
+
+
+@pytest.mark.parametrize("name", ["precision", "positivity"])
+def test_unknown_choices(name):
+    refuse(
+        ValueError, f"^{name} is 'best': no such choice", araplbs.Solver, **GOOD, **{name: "best"}
+    )
+    refuse(TypeError, "str", araplbs.Solver, **GOOD, **{name: 3})
+
+
+@pytest.mark.parametrize("name", ["pose_count", "seed", "max_influences", "iterations", "threads"])
+@pytest.mark.parametrize("value", [1.5, "3", None])
+def test_integers_of_the_wrong_type(name, value):
+    refuse(TypeError, "int", araplbs.Solver, **GOOD, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["swing", "tolerance", "hold", "damping", "least_weight"])
+@pytest.mark.parametrize("value", ["3", None, 1j])
+def test_numbers_of_the_wrong_type(name, value):
+    refuse(TypeError, "real number", araplbs.Solver, **GOOD, **{name: value})
+
+
+@pytest.mark.parametrize("progress", [3, "print", [print]])
+def test_progress_that_cannot_be_called(progress):
+    refuse(
+        TypeError,
+        "^progress must be callable, not <class",
+        araplbs.Solver,
+        **GOOD,
+        progress=progress,
+    )
+
+
+def test_iterating_backwards():
+    solver = araplbs.Solver(**GOOD)
+    with pytest.raises(ValueError, match=r"iterate\(-1\): cannot go back"):
+        solver.iterate(-1)
+    with pytest.raises(TypeError):
+        solver.iterate(1.5)
+    with pytest.raises(TypeError):
+        solver.iterate(1, 2)
+    with pytest.raises(TypeError):
+        solver.solve(3)
+
+
+def test_properties_cannot_be_set():
+    solver = araplbs.Solver(**GOOD)
+    for name in ("weights", "energies", "done", "report"):
+        with pytest.raises(AttributeError):
+            setattr(solver, name, None)
+
+
+def energy(**changes):
+    arguments = {"vertices": MESH[0], "triangles": MESH[1], "weights": WEIGHTS, "poses": POSES}
+    return araplbs.energy(**{**arguments, **changes})
+
+
+ENERGY = [
+    (
+        ValueError,
+        "the mesh has no vertices",
+        {"vertices": np.zeros((0, 3)), "triangles": [], "weights": np.zeros((0, 3))},
+    ),
+    (ValueError, r"vertices\[1, 1\] is nan", {"vertices": changed(MESH[0], (1, 1), NAN)}),
+    (ValueError, r"triangles\[0, 1\] is 99", {"triangles": [[0, 99, 1]]}),
+    (ValueError, r"edges\[0, 0\] is -1", {"edges": [[-1, 0]]}),
+    (ValueError, "weights has shape", {"weights": WEIGHTS[:-1]}),
+    (ValueError, "weights has shape", {"weights": WEIGHTS[:, :-1]}),
+    (
+        ValueError,
+        "weight of vertex 2 for bone 1 is -1",
+        {"weights": changed(WEIGHTS, (2, 1), -1.0)},
+    ),
+    (
+        ValueError,
+        "weight of vertex 2 for bone 1 is nan",
+        {"weights": changed(WEIGHTS, (2, 1), NAN)},
+    ),
+    (
+        ValueError,
+        "vertex 0 name bone 0 twice",
+        {"weights": (np.arange(N + 1) * 2, np.zeros(2 * N, int), np.ones(2 * N))},
+    ),
+    (
+        ValueError,
+        "vertex 0 name bone 3",
+        {"weights": (np.arange(N + 1), np.full(N, 3), np.ones(N))},
+    ),
+    (
+        ValueError,
+        "vertex 0 name bone -1",
+        {"weights": (np.arange(N + 1), np.full(N, -1), np.ones(N))},
+    ),
+    (ValueError, "there are no poses", {"poses": POSES[:0]}),
+    (ValueError, "there are no poses", {"poses": []}),
+    (ValueError, r"poses\[1\] of bone 0 holds nan", {"poses": changed(POSES, (1, 0, 0, 0), NAN)}),
+    (ValueError, "poses has 2 rows", {"poses": POSES[:, :, :2]}),
+    (ValueError, "poses has shape", {"poses": POSES[0]}),
+    (TypeError, "poses must be an array", {"poses": None}),
+    (TypeError, "weights must be an array", {"weights": None}),
+    (TypeError, "weights must hold numbers", {"weights": WEIGHTS.astype(str)}),
+    (ValueError, "threads is -1", {"threads": -1}),
+]
+
+
+@pytest.mark.parametrize(("kind", "pattern", "changes"), ENERGY)
+def test_energy(kind, pattern, changes):
+    refuse(kind, pattern, energy, **changes)
+
+
+def test_weights_that_welding_hides_are_checked_too():
+    vertices = np.concatenate([MESH[0], MESH[0][:1]])
+    weights = np.concatenate([WEIGHTS, [[0.5, -1, 0.5]]])
+    refuse(
+        ValueError,
+        "weight of vertex 30 for bone 1 is -1",
+        energy,
+        vertices=vertices,
+        weights=weights,
+    )
+
+
+def sample(**changes):
+    arguments = {
+        "bone_heads": BONES.heads,
+        "bone_tails": BONES.tails,
+        "bone_parents": BONES.parents,
+        "count": 2,
+    }
+    return araplbs.sample_poses(**{**arguments, **changes})
+
+
+SAMPLE = [
+    (ValueError, "count is -1", {"count": -1}),
+    (ValueError, r"bone_heads\[0, 0\] is nan", {"bone_heads": changed(BONES.heads, (0, 0), NAN)}),
+    (ValueError, "no bone of the skeleton deforms", {"bone_deform": [False] * M}),
+    (ValueError, "bone_parents has shape", {"bone_parents": [-1, 0]}),
+    (ValueError, r"bone_limits\[0, 0\]", {"bone_limits": np.tile([1.0, 0.0], (M, 3, 1))}),
+    (ValueError, "swing .* nan", {"swing": NAN}),
+    (ValueError, "twist .* inf", {"twist": INF}),
+    (TypeError, "int", {"count": 1.5}),
+]
+
+
+@pytest.mark.parametrize(("kind", "pattern", "changes"), SAMPLE)
+def test_sample_poses(kind, pattern, changes):
+    refuse(kind, pattern, sample, **changes)
+
+
+def test_forward_kinematics():
+    def call(rotations):
+        return araplbs.forward_kinematics(*BONES, rotations)
+
+    turns = np.tile(np.eye(3), (2, M, 1, 1))
+    assert call(turns).shape == (2, M, 3, 4)
+    assert call(turns[:0]).shape == (0, M, 3, 4)
+    refuse(ValueError, "rotations holds nan", call, rotations=changed(turns, (0, 0, 0, 0), NAN))
+    refuse(ValueError, "rotations has shape", call, rotations=turns[:, :-1])
+    refuse(TypeError, "rotations must be an array", call, rotations=None)
+
+
+def test_nearest_rotations():
+    def call(matrices):
+        return araplbs.nearest_rotations(matrices)
+
+    refuse(ValueError, "matrices holds nan", call, matrices=np.full((1, 3, 3), NAN))
+    refuse(ValueError, "matrices holds -inf", call, matrices=np.full((1, 3, 3), -INF))
+    refuse(ValueError, r"matrices has shape \(3, 3\)", call, matrices=np.eye(3))
+    refuse(TypeError, "matrices must hold numbers", call, matrices=np.full((1, 3, 3), 1j))
+    refuse(TypeError, "matrices must be an array", call, matrices=None)
+
+
+def test_prune():
+    def call(
+        vertices=MESH[0], triangles=MESH[1], weights=WEIGHTS, least=1, kept_sum=0.9, relative=0.1
+    ):
+        return araplbs.prune(vertices, triangles, weights, least, kept_sum, relative)
+
+    assert call().all()
+    refuse(ValueError, "weights holds nan", call, weights=changed(WEIGHTS, (0, 0), NAN))
+    refuse(ValueError, "weights has shape", call, weights=WEIGHTS[1:])
+    refuse(ValueError, r"triangles\[0, 0\] is 1000", call, triangles=[[1000, 0, 1]])
+    refuse(TypeError, "weights must be an array", call, weights=None)
+
+
+@pytest.mark.parametrize("scale", [1e155, 1e200, 1e300])
+def test_poses_beyond_all_numbers(scale):
+    """Finite, but their squares are not: an error that says so, not a wrong result."""
+    poses = POSES * scale
+    with pytest.raises(araplbs.SolverError, match="the energy is"):
+        araplbs.Solver(**GOOD, poses=poses, pose_count=0).solve()
+    with pytest.raises(araplbs.SolverError, match="the energy is"):
+        energy(poses=poses)
+
+
+def test_solver_errors_are_arithmetic_errors():
+    assert issubclass(araplbs.SolverError, ArithmeticError)
+    assert issubclass(araplbs.Cancelled, Exception)
+    assert araplbs.SolverError.__module__ == araplbs.Cancelled.__module__ == "araplbs"
+    mesh, bones = shapes.tube(), shapes.chain(2)
+    assert repr(araplbs.Solver(*mesh, *bones)).startswith("<araplbs.Solver object")

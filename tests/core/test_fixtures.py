@@ -1,0 +1,229 @@
+"""The fixtures of ../shared/fixtures, made by an independent reference implementation, to the
+tolerances that their README gives. What they hold of spines, joint positions, tetrahedra,
+filters, the harmonic term and exact positivity belongs to parts of the engine yet to come."""
+
+import araplbs
+import numpy as np
+import pytest
+import scipy.sparse
+import shapes
+from shared_data import fixture
+
+ITERATIONS = (1, 2, 5, 10, 50)
+BARE = {
+    "link_parts": False,
+    "precision": "double",
+    "damping": 0,
+    "hold": 0,
+    "max_influences": 0,
+    "iterations": 1000,
+    "tolerance": 0,
+    "positivity": "none",
+}
+weights_problems = pytest.mark.parametrize(
+    "name", ["fx01_bar2", "fx02_cyl4", "fx04_wires_nonmanifold"]
+)
+
+
+def start(d, **settings):
+    """A solver on the fixture's poses, supports and initial weights."""
+    return araplbs.Solver(
+        d["V"],
+        d["F"],
+        d["bone_head"],
+        d["bone_tail"],
+        d["bone_parent"],
+        edges=d.get("wires"),
+        poses=d["T"],
+        pose_count=0,
+        weights=shapes.rows(d["support"], d["W0"]),
+        start_from_weights=True,
+        **{**BARE, **settings},
+    )
+
+
+def sparse(d, name, size):
+    rows, columns = d[f"{name}_ij"].T
+    return scipy.sparse.coo_matrix((d[f"{name}_v"], (rows, columns)), shape=(size, size)).tocsr()
+
+
+def largest(matrix):
+    return np.abs(matrix).max()
+
+
+@weights_problems
+def test_edge_weights(name):
+    d = fixture(name)
+    inside = start(d)._inside
+    n, area = len(d["V"]), inside["diagonal"] ** 2
+    np.testing.assert_allclose(inside["area"] * area, d["Lam"], rtol=1e-12)
+    edges = scipy.sparse.csr_matrix(
+        (inside["edge"] * area, inside["neighbour"], inside["ring"]), shape=(n, n)
+    )
+    om = sparse(d, "om", n)
+    assert largest(edges - om) < 1e-12 * largest(om)
+
+
+@weights_problems
+def test_gram_matrix(name):
+    """G in the solver's coordinates is that of the fixture for x = diagonal x' + centre."""
+    d = fixture(name)
+    inside = start(d)._inside
+    bones = len(d["bone_parent"])
+    centre = (d["V"].min(0) + d["V"].max(0)) / 2
+    forward = np.eye(4) * inside["diagonal"]  # x' to x, homogeneous
+    forward[:3, 3], forward[3, 3] = centre, 1
+    # T' = (T forward - [0 | centre]) / diagonal, so products with the constant appear as well.
+    shift = np.zeros((3, 4))
+    shift[:, 3] = centre
+    total = d["T"].sum(0)
+    expected = np.zeros((bones, bones, 4, 4))
+    for b in range(bones):
+        for c in range(bones):
+            mixed = forward.T @ total[b].T @ shift + shift.T @ total[c] @ forward
+            expected[b, c] = forward.T @ d["G"][b, c] @ forward - mixed
+            expected[b, c] += len(d["T"]) * shift.T @ shift
+    expected /= inside["diagonal"] ** 2
+    np.testing.assert_allclose(inside["gram"], expected, atol=1e-12 * np.abs(expected).max())
+
+
+@weights_problems
+def test_energy_of_the_start(name):
+    d = fixture(name)
+    expected = d["E0_rel"][0]
+    assert start(d).energies[0] == pytest.approx(expected, rel=1e-12)
+    free = araplbs.energy(d["V"], d["F"], d["W0"], d["T"], edges=d.get("wires"))
+    assert free == pytest.approx(expected, rel=1e-12)
+    for pose, own in zip(d["T"], d["E0_per_exemplar"], strict=True):
+        got = araplbs.energy(d["V"], d["F"], d["W0"], pose[None], edges=d.get("wires"))
+        assert got == pytest.approx(own, rel=1e-11)
+
+
+@weights_problems
+def test_first_system(name):
+    d = fixture(name)
+    solver = start(d)
+    before = solver._inside
+    solver.iterate(1)
+    inside = solver._inside
+    unknowns, scale = len(inside["entry"]), inside["diagonal"] ** 4
+    order = np.argsort(inside["entry"])
+    assert (inside["entry"][order] == d["unknown_entry"]).all()
+    lower = scipy.sparse.csc_matrix(
+        (inside["value"] * scale, inside["row"], inside["column"]), shape=(unknowns, unknowns)
+    )
+    matrix = (lower + scipy.sparse.tril(lower, -1).T).tocsr()[order][:, order]
+    expected = sparse(d, "A", unknowns)
+    assert largest(matrix - expected) < 1e-12 * largest(expected)
+    # A x = Z'(b - F w) is a step from w; the fixture's right-hand side is for the weights.
+    vertex = np.repeat(np.arange(len(d["V"])), np.diff(inside["start"]))
+    entry = inside["entry"][order]
+    residual = before["right_side"] - before["product"]
+    step = (residual[entry] - residual[inside["start"][vertex[entry]]]) * scale
+    right_side = step + expected @ d["W0"][vertex, inside["bone"]][entry]
+    assert largest(right_side - d["b0"]) < 1e-11 * largest(d["b0"])
+
+
+def settings_of(d, run):
+    """free: no constraints; cons: attach and Neumann rows; pos: those and positivity rows."""
+    if run == "free":
+        return {}
+    vertices, bones = d["attach"].T
+    settings = {"neumann": True, "constraints": (vertices, bones, np.ones(len(vertices)))}
+    return {**settings, "positivity": "penalty"} if run == "pos" else settings
+
+
+@weights_problems
+@pytest.mark.parametrize("run", ["free", "cons", "pos"])
+def test_iterations(name, run):
+    d = fixture(name)
+    solver = start(d, **settings_of(d, run))
+    done = 0
+    for count in ITERATIONS:
+        solver.iterate(count - done)
+        done = count
+        tolerance = 1e-9 if count <= 10 else 1e-7
+        np.testing.assert_allclose(solver.raw_weights, d[f"{run}_W{count}"], atol=tolerance)
+    energies = d[f"{run}_energy"] / d["const_full"]
+    np.testing.assert_allclose(solver.energies, energies[: len(solver.energies)], rtol=1e-9)
+    assert len(solver.energies) == 51 or solver.done
+    if run != "free":
+        assert solver.report["neumann_rows"] == d["neumann"].sum()
+    if run == "pos":
+        assert solver.report["positivity_rows"] == d["pos_count"][0]
+
+
+starts = pytest.mark.parametrize("name", ["fx05_init_cyl4", "fx07_init_virtual"])
+
+
+def heat(d, **settings):
+    return araplbs.Solver(
+        d["V"],
+        d["F"],
+        d["bone_head"],
+        d["bone_tail"],
+        d["bone_parent"],
+        **{**BARE, "pose_count": 2, "heat_floor": 0, **settings},
+    )
+
+
+@starts
+def test_nearest_bones_and_visibility(name):
+    d = fixture(name)
+    inside = heat(d)._inside
+    distance = inside["distance"] * inside["diagonal"]
+    np.testing.assert_allclose(distance, d["bone_dist"].min(1), atol=1e-12)
+    np.testing.assert_array_equal(inside["visible"], d["visible"])
+
+
+@starts
+def test_heat_weights(name):
+    d = fixture(name)
+    full = heat(d, support=(1, 1.0, 0.0)).initial_weights
+    np.testing.assert_allclose(full, d["heat"], atol=1e-12)
+
+
+@starts
+def test_supports_and_initial_weights(name):
+    d = fixture(name)
+    solver = heat(d, support=(1, 0.95, 0.05))
+    inside = solver._inside
+    keep = np.zeros(d["keep"].shape, bool)
+    keep[np.repeat(np.arange(len(keep)), np.diff(inside["start"])), inside["bone"]] = True
+    np.testing.assert_array_equal(keep, d["keep"])
+    np.testing.assert_allclose(solver.initial_weights, d["W0"], atol=1e-12)
+
+
+def test_attach_and_neumann_rows():
+    """As many rows, and the step that they make is that of rows at the fixture's places.
+    (On fx05 rounding alone decides which of several equal weights is a maximum.)"""
+    d = fixture("fx07_init_virtual")
+    settings = {"support": (1, 0.95, 0.05), "neumann": True, "pose_count": 6}
+    vertices, bones = d["attach"].T
+    own = heat(d, **settings, attach=True)
+    given = heat(d, **settings, constraints=(vertices, bones, np.ones(len(vertices))))
+    own.iterate(1), given.iterate(1)
+    assert own.report["attach_rows"] == len(vertices)
+    assert own.report["neumann_rows"] == d["neumann"].sum()
+    np.testing.assert_allclose(own.raw_weights, given.raw_weights, atol=1e-11)
+
+
+def test_forward_kinematics():
+    d = fixture("fx09_fk")
+    got = araplbs.forward_kinematics(
+        d["bone_head"], d["bone_tail"], d["bone_parent"], d["local_rot"]
+    )
+    np.testing.assert_allclose(got, d["T"], atol=1e-13)
+
+
+@pytest.mark.parametrize("case", [0, 1, 2])
+def test_pruning_with_ties(case):
+    d = fixture("fx13_sparsify_ties")
+    least, kept_sum, relative = d[f"par{case}"]
+    got = araplbs.prune(d["V"], d["F"], d["W"], int(least), kept_sum, relative)
+    np.testing.assert_array_equal(got, d[f"keep{case}"])
+
+
+def test_rotations():
+    d = fixture("fx14_rotfit")
+    np.testing.assert_allclose(araplbs.nearest_rotations(d["S"]), d["R"], atol=1e-12)

@@ -1,0 +1,145 @@
+"""The same problem in other units, turned, moved, mirrored or shuffled has the same solution,
+and the same problem twice has the same bits."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from shared_data import Character
+
+CHARACTERS = ["q_cat_wire", "webxr_hand", "knight"]
+TURN = shapes.rotation([1, -2, 0.5], 2.1)
+MIRROR = np.diag([-1.0, 1, 1])
+MOVES = {
+    "a thousandth": (0.001 * np.eye(3), (0, 0, 0)),
+    "a thousand times": (1000 * np.eye(3), (0, 0, 0)),
+    "turned": (TURN, (0, 0, 0)),
+    "moved": (np.eye(3), (100, -70, 30)),
+    "mirrored": (MIRROR, (0, 0, 0)),
+    "all at once": (0.01 * TURN @ MIRROR, (3, 1, -2)),
+}
+
+
+class Problem:
+    def __init__(self, vertices, triangles, bones, edges=None):
+        self.vertices, self.triangles, self.bones = vertices, triangles, bones
+        self.edges = edges
+
+    def moved(self, matrix, offset):
+        flip = np.linalg.det(matrix) < 0
+        return Problem(
+            self.vertices @ matrix.T + offset,
+            self.triangles[:, ::-1] if flip else self.triangles,
+            self.bones.moved(matrix, offset),
+            self.edges,
+        )
+
+    def solver(self, **settings):
+        return araplbs.Solver(
+            self.vertices,
+            self.triangles,
+            *self.bones,
+            **self.bones.more,
+            edges=self.edges,
+            **settings,
+        )
+
+    def weights(self, **settings):
+        solver = self.solver(**settings)
+        solver.solve()
+        return solver.weights
+
+
+def generated():
+    """Two arms and a loose part, without any symmetry."""
+    rng = np.random.default_rng(8)
+    body = shapes.tube(10, 31, 0.25, 1.9, caps=True)
+    arm = shapes.tube(8, 17, 0.12, 1.3)
+    arm = arm[0] @ shapes.rotation([0, 1, 0], np.pi / 2).T + [0.15, 0, 1.8], arm[1]
+    knob = shapes.sphere(4, 6, 0.07, (0.33, 0.02, 1.1))
+    vertices, triangles = shapes.join(body, arm, knob)
+    vertices = vertices + rng.normal(size=vertices.shape) * 0.005
+    return Problem(vertices, triangles, shapes.tree())
+
+
+def problem(name):
+    if name == "generated":
+        return generated()
+    c = Character(name)
+    return Problem(c.vertices, c.triangles, c.bones, c.edges)
+
+
+names = pytest.mark.parametrize("name", ["generated", *CHARACTERS])
+
+
+@names
+@pytest.mark.parametrize("move", MOVES)
+def test_moved_problems_have_the_same_weights(name, move):
+    one = problem(name)
+    other = one.moved(*MOVES[move])
+    for limit in (0, 4):
+        difference = np.abs(other.weights(max_influences=limit) - one.weights(max_influences=limit))
+        assert difference.max() < 1e-4
+
+
+@names
+def test_a_mirrored_character_is_mirrored_without_roll_axes_too(name):
+    """Where the skeleton gives no roll axes they are chosen so that they mirror."""
+    one = problem(name)
+    one.bones = one.bones.but(roll_axes=None)
+    other = one.moved(*MOVES["all at once"])
+    assert np.abs(other.weights() - one.weights()).max() < 1e-4
+
+
+@names
+def test_order_of_vertices_triangles_and_corners(name, rng):
+    one = problem(name)
+    order = rng.permutation(len(one.vertices))
+    place = np.argsort(order)
+    triangles = place[one.triangles[rng.permutation(len(one.triangles))]]
+    triangles = np.take_along_axis(
+        triangles, (np.arange(3) + rng.integers(0, 3, (len(triangles), 1))) % 3, axis=1
+    )
+    edges = None if one.edges is None else place[one.edges[::-1, ::-1]]
+    other = Problem(one.vertices[order], triangles, one.bones, edges)
+    for limit in (0, 4):
+        difference = np.abs(
+            other.weights(max_influences=limit) - one.weights(max_influences=limit)[order]
+        )
+        assert difference.max() < 1e-4
+
+
+@names
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_same_twice_and_with_other_thread_counts(name, precision):
+    one = problem(name)
+    results = []
+    for threads in (2, 2, 1, 5):
+        solver = one.solver(threads=threads, precision=precision)
+        solver.solve()
+        results.append((solver.weights, solver.energies, solver.energy, solver.initial_weights))
+    for other in results[1:]:
+        for x, y in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+@names
+def test_precision(name):
+    one = problem(name)
+    single, double = (one.solver(precision=p) for p in ("single", "double"))
+    assert single.energies[0] == pytest.approx(double.energies[0], rel=1e-5)
+    single.solve(), double.solve()
+    assert single.energy == pytest.approx(double.energy, rel=1e-3)
+    # The energy of the very same weights, in either precision.
+    bones = one.bones
+    again = [
+        one.solver(precision=p, weights=double.weights, start_from_weights=True).energies[0]
+        for p in ("single", "double")
+    ]
+    assert again[0] == pytest.approx(again[1], rel=1e-5)
+    assert len(bones) > 1
+
+
+def test_another_seed_is_another_problem():
+    one = generated()
+    assert np.abs(one.weights(seed=1) - one.weights(seed=2)).max() > 1e-4

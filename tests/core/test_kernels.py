@@ -1,0 +1,173 @@
+"""The inner loop of the local step in every instruction set that this machine can run.
+
+The kernels are not part of the Python module, which picks the widest: their two source files are
+compiled into a library of their own here."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import shapes
+
+CSRC = Path(__file__).resolve().parents[2] / "csrc"
+LANES = 16
+SETS = ["avx512", "avx2", "portable"]
+
+
+class Input(ctypes.Structure):
+    """arap_kernel_input of csrc/local_kernels.h."""
+
+    _fields_ = (
+        ("transform", ctypes.c_void_p),
+        ("lanes", ctypes.c_int),
+        ("poses", ctypes.c_int),
+        ("bones", ctypes.c_int),
+        ("bone", ctypes.c_void_p),
+        ("moments", ctypes.c_void_p),
+        ("weight", ctypes.c_void_p),
+        ("prior_share", ctypes.c_double),
+        ("scratch", ctypes.c_void_p),
+    )
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    compiler = os.environ.get("CC") or shutil.which("gcc")
+    if not compiler:
+        pytest.skip("no C compiler")
+    path = tmp_path_factory.mktemp("kernels") / "kernels.so"
+    sources = [CSRC / "local_kernels.c", CSRC / "rotation.c"]
+    flags = ["-O3", "-fno-math-errno", "-std=gnu11", "-shared", "-fPIC", "-w", "-lm"]
+    subprocess.run([compiler, *sources, *flags, "-o", path], check=True)
+    result = ctypes.CDLL(str(path))
+    result.arap_kernel_named.restype = ctypes.c_void_p
+    result.arap_kernel_name.restype = ctypes.c_char_p
+    return result
+
+
+def aligned(array, dtype):
+    """A copy at a multiple of 64 bytes."""
+    array = np.ascontiguousarray(array, dtype)
+    raw = np.zeros(array.nbytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    out = raw[start : start + array.nbytes].view(dtype).reshape(array.shape)
+    out[...] = array
+    return out
+
+
+def run(library, name, double, transforms, used, moments, weights):
+    """P_b (bones, 4, 3) of one vertex; transforms (poses, all bones, 3, 4), moments (b, 4, 3)."""
+    address = library.arap_kernel_named(name.encode(), int(double))
+    if not address:
+        pytest.skip(f"this machine does not run {name}")
+    kernel = ctypes.CFUNCTYPE(None, ctypes.POINTER(Input), ctypes.c_void_p)(address)
+    dtype = np.float64 if double else np.float32
+    poses, bones = transforms.shape[:2]
+    lanes = -(-poses // LANES) * LANES
+    padded = np.zeros((bones, 12, lanes))
+    padded[..., :poses] = transforms.reshape(poses, bones, 12).transpose(1, 2, 0)
+    held = [
+        aligned(padded, dtype),
+        aligned(used, np.int32),
+        aligned(moments, dtype),
+        aligned(weights, np.float64),
+        aligned(np.zeros(len(used) * 12 * 64), np.uint8),
+    ]
+    t, b, m, w, s = (a.ctypes.data for a in held)
+    share = 1e-12 if double else 1e-6
+    out = np.zeros((len(used), 4, 3))
+    kernel(Input(t, lanes, poses, len(used), b, m, w, share, s), out.ctypes.data)
+    return out
+
+
+def expected(transforms, used, moments):
+    result = np.zeros((len(used), 4, 3))
+    for pose in transforms[:, used]:
+        rotation = reference.rotation_of(np.einsum("bij,bjk->ik", pose, moments))
+        result += np.einsum("bij,ik->bjk", pose, rotation)
+    return result
+
+
+precisions = pytest.mark.parametrize("double", [False, True], ids=["single", "double"])
+sets = pytest.mark.parametrize("name", SETS)
+
+
+@precisions
+@sets
+@pytest.mark.parametrize("poses", [1, 16, 37])
+def test_against_the_svd(library, name, double, poses, rng):
+    used, weights = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2])
+    worst = 0
+    for _ in range(20):
+        transforms = rng.normal(size=(poses, 6, 3, 4)) * 0.3
+        turns = 0.5 * rng.normal(size=(poses, 6, 3))
+        for p, b in np.ndindex(poses, 6):
+            transforms[p, b, :, :3] = shapes.rotation(turns[p, b], np.linalg.norm(turns[p, b]))
+        moments = rng.normal(size=(3, 4, 3)) * 0.03
+        moments[:, :3] += weights[:, None, None] * np.diag(rng.uniform(0.3, 1, 3))
+        got = run(library, name, double, transforms, used, moments, weights)
+        worst = max(worst, np.abs(got - expected(transforms, used, moments)).max() / poses)
+    assert worst < (1e-12 if double else 1e-5)
+
+
+@precisions
+@sets
+@pytest.mark.parametrize("flatness", [1, 1e-1, 1e-2, 1e-3, 1e-5, 1e-8, 0])
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_rings_that_leave_the_rotation_open(library, name, double, rank, flatness, rng):
+    """The trace of R^T cov is the best there is however flat the ring, and of all rotations that
+    reach it the one nearest to the bones' is taken."""
+    poses = 37
+    transforms = np.zeros((poses, 1, 3, 4))
+    transforms[:, 0, :, :3] = shapes.random_rotations(rng, poses)
+    stretched = transforms.copy()
+    stretched[:, 0, :, :3] @= np.eye(3) + 0.2 * rng.normal(size=(poses, 3, 3))
+    bone, weight = np.array([0]), np.array([1.0])
+    for _ in range(10):
+        frame = shapes.random_rotations(rng, 1)[0]
+        sizes = np.where(np.arange(3) < rank, rng.uniform(0.5, 1, 3), flatness)
+        moment = np.zeros((1, 4, 3))
+        moment[0, :3] = frame @ np.diag(sizes) @ frame.T
+        got = run(library, name, double, stretched, bone, moment, weight)
+        cov = stretched[:, 0, :, :3] @ moment[0, :3]
+        best = np.linalg.svd(cov, compute_uv=False) @ [1, 1, 1]
+        best -= 2 * np.linalg.svd(cov, compute_uv=False)[:, 2] * (np.linalg.det(cov) < 0)
+        tolerance = (1e-11 if double else 1e-5) * poses
+        assert np.sum(got[0] * moment[0]) == pytest.approx(best.sum(), abs=tolerance)
+        got = run(library, name, double, transforms, bone, moment, weight)
+        slack = np.abs(got[0, :3] / poses - np.eye(3)).max()
+        assert slack < (1e-4 if double else 0.01)
+
+
+@precisions
+@sets
+@pytest.mark.parametrize("gap", [1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-6, 0])
+@pytest.mark.parametrize("middle", [0.9, 0.5, 0.2, 0.05, 0.01])
+def test_rings_turned_inside_out(library, name, double, middle, gap, rng):
+    """A covariance with the singular values 1, m, gap - m: a proper rotation, none better."""
+    bone, weight, rest = np.array([0]), np.array([1.0]), np.eye(3, 4)[None, None]
+    tolerance = 1e-11 if double else 1e-5
+    for _ in range(5):
+        left, right = shapes.random_rotations(rng, 2)
+        moment = np.zeros((1, 4, 3))
+        moment[0, :3] = left @ np.diag([1, middle, min(gap - middle, middle)]) @ right
+        rotation = run(library, name, double, rest, bone, moment, weight)[0, :3]
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=tolerance)
+        assert np.linalg.det(rotation) == pytest.approx(1, abs=tolerance)
+        best = 1 + middle + min(gap - middle, middle)
+        assert np.sum(rotation * moment[0, :3]) == pytest.approx(best, abs=tolerance)
+
+
+def test_the_widest_is_the_one_in_use(library):
+    assert library.arap_kernel_name().decode() == araplbs.simd
+    assert araplbs.simd == next(n for n in SETS if library.arap_kernel_named(n.encode(), 0))
+
+
+def test_unknown_names_are_refused(library):
+    assert not library.arap_kernel_named(b"neon", 0)

@@ -1,0 +1,124 @@
+"""Limiting the number of influences, and pruning."""
+
+import itertools
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import shapes
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """A tube with bones shorter than it is thick: many influences want to be."""
+    return shapes.tube(12, 30, 0.35), shapes.chain(9)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 8, 100])
+def test_never_more_than_asked_for(problem, limit):
+    mesh, bones = problem
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, max_influences=limit)
+    assert (solver.initial_weights > 1e-3).sum(1).max() > 4
+    solver.solve()
+    counts = (solver.weights > 0).sum(1)
+    assert counts.max() <= limit
+    assert solver.report["most_influences"] == counts.max()
+    assert solver.report["mean_influences"] == pytest.approx(counts.mean())
+    used = solver.weights[solver.weights > 0]
+    assert used.min() >= 0.001
+
+
+@pytest.mark.parametrize("limit", [2, 3, 4])
+def test_solving_again_beats_cutting_off(problem, limit):
+    mesh, bones = problem
+    poses = araplbs.sample_poses(*bones, 60, seed=9, **bones.more)
+    unlimited, limited = (
+        araplbs.Solver(*mesh, *bones, **bones.more, max_influences=k) for k in (0, limit)
+    )
+    unlimited.solve(), limited.solve()
+    cut = np.array(unlimited.weights)
+    cut[cut < np.sort(cut, axis=1)[:, [-limit]]] = 0
+    assert ((cut > 0).sum(1) <= limit).all()
+    ours, theirs = (araplbs.energy(*mesh, w, poses) for w in (limited.weights, cut))
+    assert ours < 0.7 * theirs
+
+
+def local_minimum(q, c, at):
+    """Of w'Qw - 2 c'w with sum 1 on the influences `at`."""
+    ones = np.ones(len(at))
+    system = np.block([[q[np.ix_(at, at)], ones[:, None]], [ones[None], np.zeros((1, 1))]])
+    weights = np.zeros(len(c))
+    weights[at] = np.linalg.solve(system, [*c[at], 1])[:-1]
+    return weights
+
+
+def test_reduced_rows_are_their_local_optimum(problem, rng):
+    """Right after the first change of the maps, every row is the best of its own pattern with
+    the others fixed, and its pattern mostly the best of all patterns."""
+    mesh, bones = shapes.tube(5, 4), shapes.chain(6)
+    poses = araplbs.sample_poses(*bones, 5, **bones.more)
+    weights = shapes.random_weights(rng, len(mesh[0]), 6)
+    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    _, a = reference.edge_weights(points, mesh[1])
+    model = reference.Quadratic(points, a, weights, moved)
+    full, right = model.product_matrix, model.right_side
+    solver = araplbs.Solver(
+        *mesh,
+        *bones,
+        poses=poses,
+        pose_count=0,
+        weights=weights,
+        start_from_weights=True,
+        precision="double",
+        max_influences=1,
+        hold=0,
+        link_parts=False,
+        progress=lambda stage, _: stage != "assembly",
+    )
+    with pytest.raises(araplbs.Cancelled):
+        solver.iterate(1)
+    reduced = solver.raw_weights
+    inside = solver._inside
+    kept = np.zeros((len(points), 6), bool)
+    kept[np.repeat(np.arange(len(points)), np.diff(inside["start"])), inside["bone"]] = True
+    assert (kept.sum(1) == 3).all()  # the first stage of a limit of 1
+    best = 0
+    for i in range(len(points)):
+        own = slice(6 * i, 6 * i + 6)
+        q = full[own, own]
+        c = right[own] - full[own] @ weights.ravel() + q @ weights[i]
+        sets = list(itertools.combinations(range(6), 3))
+        optima = [local_minimum(q, c, np.array(s)) for s in sets]
+        mine = sets.index(tuple(np.nonzero(kept[i])[0]))
+        positive = np.maximum(optima[mine], 0)
+        np.testing.assert_allclose(reduced[i], positive / positive.sum(), atol=1e-6)
+        costs = [w @ q @ w - 2 * c @ w for w in optima]
+        best += costs[mine] <= min(k for k, w in zip(costs, optima, strict=True) if w.min() > -0.01)
+    assert best > 0.8 * len(points)
+
+
+def test_prune_against_its_definition(rng):
+    """In increasing order of weight, under the four conditions of the paper's section 3.2."""
+    vertices, triangles = shapes.tube(6, 6)
+    weights = shapes.random_weights(rng, len(vertices), 5, empty=0.3)
+    neighbours = [set() for _ in vertices]
+    for t in triangles:
+        for i in t:
+            neighbours[i] |= set(t.tolist()) - {i}
+    for least, kept_sum, relative in ((1, 0.95, 0.05), (2, 0.6, 0.5), (1, 0.5, 1.0), (3, 0.0, 1.0)):
+        keep = np.ones(weights.shape, bool)
+        for entry in np.argsort(weights, axis=None, kind="stable"):
+            i, b = divmod(entry, 5)
+            w = weights[i, b]
+            if (
+                keep[i].sum() - 1 >= least
+                and weights[i][keep[i]].sum() - w > kept_sum
+                and w < relative * weights[i].max()
+                and not any(keep[k, b] and weights[k, b] < w for k in neighbours[i])
+            ):
+                keep[i, b] = False
+        got = araplbs.prune(vertices, triangles, weights, least, kept_sum, relative)
+        assert got.dtype == bool
+        np.testing.assert_array_equal(got, keep)
+        assert 0 < keep.sum() < keep.size

@@ -1,0 +1,185 @@
+"""Coincident vertices, loose parts, parts that see no bone, bones without use."""
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import shapes
+from guarantees import check_report, check_weights
+
+INSIDE = shapes.chain(4, 1.8).moved(np.eye(3), (0, 0, 0.1))  # of a closed tube: no end shows
+
+
+def solve(mesh, bones, **settings):
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    solver.solve()
+    return solver
+
+
+def posed(mesh, weights, bones, count=40):
+    poses = araplbs.sample_poses(*bones, count, seed=99, **bones.more)
+    return reference.posed(mesh[0], weights, poses)
+
+
+@pytest.mark.parametrize("limit", [0, 4])
+@pytest.mark.parametrize("noise", [0, 1e-8])
+def test_coincident_vertices_get_identical_weights(limit, noise, rng):
+    """Also where the exporter's rounding keeps them a little apart."""
+    joined, bones = shapes.tube(10, 21), shapes.chain(4)
+    vertices, triangles = shapes.split(*joined)
+    vertices = vertices + noise * rng.uniform(-1, 1, vertices.shape)
+    solver = solve((vertices, triangles), bones, max_influences=limit)
+    weights = check_weights(solver, limit, len(vertices))
+    owner = joined[1].ravel()
+    first = np.array([np.nonzero(owner == v)[0][0] for v in range(len(joined[0]))])
+    np.testing.assert_array_equal(weights, weights[first[owner]])
+    assert solver.report["welded"] == len(vertices) - len(joined[0])
+    assert solver.report["parts"] == 1
+
+
+def test_a_split_mesh_is_solved_like_the_joined_one():
+    joined, bones = shapes.tube(10, 21), shapes.chain(4)
+    split = solve(shapes.split(*joined), bones, precision="double")
+    whole = solve(joined, bones, precision="double")
+    np.testing.assert_allclose(split.weights, whole.weights[joined[1].ravel()], atol=1e-9)
+
+
+def button_on_a_tube(distance=0.02):
+    """The button sits at the bend of the tube, on its side."""
+    body = shapes.tube(16, 41)
+    button = shapes.box((0.04, 0.1, 0.1), (0.2 + distance + 0.02, 0, 1.0))
+    return shapes.join(body, button), len(body[0])
+
+
+def test_loose_parts_follow_what_they_sit_on():
+    mesh, first = button_on_a_tube()
+    bones = shapes.chain(2)
+    solver = solve(mesh, bones)
+    report = check_report(solver, mesh[0], bones)
+    assert report["parts"] == 2
+    assert report["linked_parts"] == 1
+    assert report["links"] >= 4
+    assert len(solver._inside["wires"]) == report["links"]
+    # How far the button's centre is from the tube's vertices beside it, at rest and posed.
+    weights = check_weights(solver, 4)
+    beside = np.linalg.norm(mesh[0][:first] - [0.2, 0, 1], axis=1) < 0.09
+    rest = np.linalg.norm(mesh[0][first:].mean(0) - mesh[0][:first][beside].mean(0))
+    points = posed(mesh, weights, bones)
+    gap = np.linalg.norm(points[:, first:].mean(1) - points[:, :first][:, beside].mean(1), axis=1)
+    assert np.abs(gap - rest).max() < 0.25 * 0.2  # a quarter of the tube's radius
+    # and rigidly: its own edges keep their lengths
+    a, b = mesh[0][first:], points[:, first:]
+    sizes = (np.linalg.norm(b[:, 0] - b[:, 7], axis=1)) / np.linalg.norm(a[0] - a[7])
+    assert np.abs(sizes - 1).max() < 0.25
+
+
+def test_without_links_loose_parts_are_on_their_own():
+    mesh, _ = button_on_a_tube()
+    bones = shapes.chain(2)
+    solver = solve(mesh, bones, link_parts=False)
+    report = check_report(solver, mesh[0], bones)
+    assert (report["parts"], report["linked_parts"], report["links"]) == (2, 0, 0)
+    check_weights(solver, 4)
+
+
+def test_parts_linked_in_a_row():
+    """A stack of boxes on a tube: each holds on to the next."""
+    body = shapes.tube(12, 21)
+    stack = [shapes.box((0.08, 0.08, 0.08), (0.25 + 0.09 * k, 0, 1.5)) for k in range(4)]
+    mesh, bones = shapes.join(body, *stack), shapes.chain(2)
+    solver = solve(mesh, bones)
+    assert solver.report["parts"] == 5
+    assert solver.report["linked_parts"] == 4
+    points = posed(mesh, solver.weights, bones)
+    n = len(body[0])
+    centres = np.stack([points[:, n + 8 * k : n + 8 * k + 8].mean(1) for k in range(4)], axis=1)
+    steps = np.linalg.norm(np.diff(centres, axis=1), axis=2)
+    np.testing.assert_allclose(steps, 0.09, rtol=0.3)
+
+
+def test_links_weigh_a_share_of_wires(rng):
+    """The energy of the solver counts them, as SPEC section 1 with the share of links."""
+    mesh, bones = button_on_a_tube()[0], shapes.chain(2)
+    weights = shapes.random_weights(rng, len(mesh[0]), 2)
+    poses = araplbs.sample_poses(*bones, 3, **bones.more)
+    solver = araplbs.Solver(
+        *mesh,
+        *bones,
+        **bones.more,
+        poses=poses,
+        pose_count=0,
+        weights=weights,
+        start_from_weights=True,
+        precision="double",
+    )
+    links = solver._inside["wires"]
+    _, a = reference.edge_weights(mesh[0], mesh[1], links=links)
+    expected = reference.relative_energy(mesh[0], a, weights, poses)
+    assert solver.energies[0] == pytest.approx(expected, rel=1e-9)
+    assert solver.energies[0] != pytest.approx(araplbs.energy(*mesh, weights, poses), rel=1e-6)
+
+
+def test_thirteen_stray_cubes():
+    """Far from the body: all weighted, each follows its nearest bone as a whole, reported."""
+    body, bones = shapes.tube(12, 21, caps=True), INSIDE
+    places = [(5 + 2 * (k % 5), 4 * (k // 5) - 4, 0.3 * k) for k in range(13)]
+    cubes = [shapes.box((0.2, 0.2, 0.2), at) for at in places]
+    mesh = shapes.join(body, *cubes)
+    solver = solve(mesh, bones)
+    weights = check_weights(solver, 4, len(mesh[0]))
+    check_report(solver, mesh[0], bones)
+    unseen = solver.report["unseen_parts"]
+    assert len(unseen) == 13
+    n = len(body[0])
+    assert sorted(p["vertex"] for p in unseen) == [n + 8 * k for k in range(13)]
+    assert {p["size"] for p in unseen} == {8}
+    assert all(p["rigid"] is True for p in unseen)
+    for k, at in enumerate(places):
+        own = weights[n + 8 * k : n + 8 * k + 8]
+        assert (own == own[0]).all()
+        assert own[0].max() == 1
+        distance = [
+            reference.segment_distance(np.array(at), *ends)
+            for ends in zip(bones.heads, bones.tails, strict=True)
+        ]
+        assert distance[own[0].argmax()] < min(distance) + 0.2
+    alone = solve(body, bones, precision="double")
+    among = solve(mesh, bones, precision="double")
+    np.testing.assert_allclose(among.weights[:n], alone.weights, atol=0.02)
+
+
+def test_islands_that_see_no_bone_are_reported():
+    """A shell around another hides the bones; what is near one is not rigid."""
+    inner, outer = shapes.tube(12, 21, 0.15, caps=True), shapes.tube(12, 21, 0.4, 2.4, caps=True)
+    outer = outer[0] - [0, 0, 0.2], outer[1]
+    mesh, bones = shapes.join(inner, outer), INSIDE
+    loose = solve(mesh, bones, link_parts=False)
+    assert loose.report["unseen_parts"] == [
+        {"vertex": len(inner[0]), "size": len(outer[0]), "rigid": False}
+    ]
+    check_weights(loose, 4)
+    assert not solve(inner, bones).report["unseen_parts"]
+
+
+def test_idle_bones_are_reported():
+    """Bones far from the mesh, beyond others, end up with nothing."""
+    mesh, bones = shapes.tube(10, 21), shapes.chain(3)
+    far = np.array([[0, 0, 40.0], [0, 0, 41.0]])
+    bones = shapes.Bones(
+        np.concatenate([bones.heads, far]),
+        np.concatenate([bones.tails, far + np.array([0, 0, 1])]),
+        np.array([-1, 0, 1, -1, -1]),
+        deform=np.array([True, True, True, True, False]),
+    )
+    solver = solve(mesh, bones)
+    report = check_report(solver, mesh[0], bones)
+    assert report["idle_bones"] == [3]
+    assert report["deforming_bones"] == 4
+
+
+def test_parts_that_only_touch_at_a_vertex_or_by_a_wire_are_one():
+    a, b = shapes.box(), shapes.box(at=(1, 1, 1))
+    assert solve(shapes.join(a, b), shapes.chain(1)).report["parts"] == 1
+    apart = shapes.join(a, shapes.box(at=(5, 5, 5)))
+    assert solve(apart, shapes.chain(1)).report["parts"] == 2
+    assert solve(apart, shapes.chain(1), edges=[[0, 8]]).report["parts"] == 1

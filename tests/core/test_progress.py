@@ -1,0 +1,246 @@
+"""The progress function: what it is told, how it stops the work, and what it may not do."""
+
+import gc
+import signal
+import sys
+import threading
+import weakref
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+
+MESH, BONES = shapes.tube(10, 21), shapes.chain(4)
+
+
+def make(progress=None, **settings):
+    return araplbs.Solver(*MESH, *BONES, **BONES.more, progress=progress, **settings)
+
+
+def stages_of(work):
+    calls = []
+    work(lambda stage, fraction: calls.append((stage, fraction)))
+    return calls
+
+
+def test_it_is_told_stages_and_fractions():
+    calls = stages_of(lambda progress: make(progress).solve())
+    stages = [stage for stage, _ in calls]
+    assert stages[0] == "mesh"
+    for stage in ("visibility", "heat weights", "assembly", "factorisation", "iteration"):
+        assert stage in stages
+    assert all(isinstance(stage, str) and 0 <= fraction <= 1 for stage, fraction in calls)
+    iterations = [f for s, f in stages_of(lambda p: make(p).iterate(4)) if s == "iteration"]
+    assert iterations == [0, 0.25, 0.5, 0.75]
+
+
+def stop_at(call):
+    """A progress function that returns False at its n-th call, once."""
+    count = [0]
+
+    def progress(stage, fraction):
+        count[0] += 1
+        return count[0] != call
+
+    return progress
+
+
+def test_false_cancels_at_every_place():
+    """Creating a cancelled solver fails; cancelled iterations can go on with the same result."""
+    expected = make()
+    expected.solve()
+    total = len(stages_of(lambda p: make(p).solve()))
+    created = len(stages_of(lambda p: make(p)))
+    assert 0 < created < total
+    for call in range(1, total + 1):
+        if call <= created:
+            with pytest.raises(araplbs.Cancelled, match="cancelled during"):
+                make(stop_at(call))
+            continue
+        solver = make(stop_at(call))
+        with pytest.raises(araplbs.Cancelled, match="cancelled during"):
+            solver.solve()
+        np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+        for name in ("report", "energies", "_inside", "raw_weights"):
+            getattr(solver, name)
+        solver.solve()
+        np.testing.assert_array_equal(solver.weights, expected.weights)
+        np.testing.assert_array_equal(solver.energies, expected.energies)
+
+
+@pytest.mark.parametrize("answer", [None, True, 1, "go on", 0.0, []])
+def test_only_false_cancels(answer):
+    make(lambda *a: answer).solve()
+
+
+def test_exceptions_come_through():
+    class Own(Exception):
+        pass
+
+    def raising(stage, fraction):
+        if stage == "iteration":
+            raise Own(stage)
+
+    solver = make(raising)
+    with pytest.raises(Own, match="iteration"):
+        solver.iterate(3)
+    with pytest.raises(Own):
+        solver.solve()
+    with pytest.raises(ZeroDivisionError):
+        make(lambda *a: 1 / 0)
+    with pytest.raises(TypeError, match="positional argument"):
+        make(lambda: None)
+    assert solver.weights.shape == (len(MESH[0]), 4)
+
+
+def test_using_the_solver_inside_is_refused():
+    errors = []
+    holder = []
+
+    def meddle(stage, fraction):
+        if not holder:
+            return
+        for use in (
+            lambda s: s.weights,
+            lambda s: s.iterate(1),
+            lambda s: s.solve(),
+            lambda s: s.report,
+        ):
+            try:
+                use(holder[0])
+            except RuntimeError as error:
+                errors.append(str(error))
+
+    solver = make(meddle)
+    holder.append(solver)
+    solver.iterate(2)
+    assert len(errors) >= 8
+    assert set(errors) == {"the Solver is at work: its progress function cannot use it"}
+    np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+
+
+def test_other_solvers_may_be_used_inside():
+    other = make()
+    solver = make(lambda *a: other.weights is not None)
+    solver.solve()
+
+
+def test_creating_it_twice_is_refused_even_from_inside():
+    solver = make()
+    with pytest.raises(RuntimeError, match="created once"):
+        solver.__init__(*MESH, *BONES)
+    before = solver.weights
+    np.testing.assert_array_equal(solver.weights, before)
+    errors = []
+    fresh = araplbs.Solver.__new__(araplbs.Solver)
+
+    def again(stage, fraction):
+        try:
+            fresh.__init__(*MESH, *BONES)
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    fresh.__init__(*MESH, *BONES, progress=again)
+    assert errors
+    assert "at work" in errors[0]
+    fresh.solve()
+
+
+def test_a_solver_that_was_not_created_is_refused():
+    for solver in (araplbs.Solver.__new__(araplbs.Solver), araplbs.Solver.__new__(araplbs.Solver)):
+        for name in ("weights", "report", "energies", "done", "_inside", "sparse_weights"):
+            with pytest.raises(RuntimeError, match="not created"):
+                getattr(solver, name)
+        with pytest.raises(RuntimeError, match="not created"):
+            solver.iterate(1)
+        with pytest.raises(ValueError, match="no vertices"):
+            solver.__init__(np.zeros((0, 3)), [], *BONES)
+        with pytest.raises(RuntimeError, match="not created"):
+            solver.solve()
+
+
+def test_a_failed_creation_can_be_tried_again():
+    solver = araplbs.Solver.__new__(araplbs.Solver)
+    with pytest.raises(araplbs.Cancelled):
+        solver.__init__(*MESH, *BONES, progress=lambda *a: False)
+    solver.__init__(*MESH, *BONES)
+    solver.solve()
+
+
+class Watched:
+    def __call__(self, stage, fraction):
+        pass
+
+
+def test_references_to_the_progress_function():
+    """Held as long as the solver lives, released by failures and by the garbage collector."""
+    watched = Watched()
+    count = sys.getrefcount(watched)
+    for _ in range(5):
+        solver = araplbs.Solver.__new__(araplbs.Solver)
+        for _ in range(3):
+            with pytest.raises(ValueError, match="vertices"):
+                solver.__init__(np.full((3, 3), np.nan), [[0, 1, 2]], *BONES, progress=watched)
+        with pytest.raises(ValueError, match="threads"):
+            make(watched, threads=-1)
+        make(watched).solve()
+        del solver
+    assert sys.getrefcount(watched) == count
+    watched.solver = make(watched)
+    gone = weakref.ref(watched)
+    del watched
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="signals need the main thread"
+)
+def test_control_c_stops_the_work():
+    """Without a progress function too: between steps Python's signal handlers have their turn."""
+    solver = make(iterations=10**6, tolerance=0, max_influences=0)
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        solver.iterate(10**6)
+    timer.join()
+    np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+
+
+def test_iterations_and_solve():
+    """solve() is iterate() until done; both have nothing to do afterwards."""
+    solver, other = make(), make()
+    assert not solver.done
+    assert solver.iterate(0) == solver.energies[-1] == solver.energies[0]
+    energy = solver.solve()
+    assert solver.done
+    assert energy == solver.energies[-1]
+    while not other.done:
+        assert other.iterate() == other.energies[-1]
+    np.testing.assert_array_equal(solver.weights, other.weights)
+    count = solver.report["iterations"]
+    assert solver.solve() == solver.iterate(5) == energy
+    assert solver.report["iterations"] == count
+    steps = make()
+    steps.iterate(10**6)
+    np.testing.assert_array_equal(steps.weights, solver.weights)
+
+
+def test_results_are_copies():
+    solver = make()
+    for name in ("weights", "initial_weights", "raw_weights", "energies"):
+        array = getattr(solver, name)
+        kept = array.copy()
+        array[...] = -1
+        np.testing.assert_array_equal(getattr(solver, name), kept)
+    arrays = [a.copy() for a in (MESH[0], MESH[1], BONES.heads)]
+    solver = araplbs.Solver(arrays[0], arrays[1], arrays[2], BONES.tails, BONES.parents)
+    expected = solver.weights
+    for a in arrays:
+        a[...] = 0
+    solver.iterate(1)
+    other = araplbs.Solver(*MESH, *BONES)
+    np.testing.assert_array_equal(expected, other.weights)
+    other.iterate(1)
+    np.testing.assert_array_equal(solver.weights, other.weights)

@@ -1,0 +1,151 @@
+"""Python threads: the GIL is released, solvers do not interfere, one solver may be shared."""
+
+import threading
+import time
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+
+
+def make(limit=4, seed=0, **settings):
+    mesh, bones = shapes.tube(24, 80), shapes.chain(5)
+    return araplbs.Solver(*mesh, *bones, **bones.more, max_influences=limit, seed=seed, **settings)
+
+
+def run_all(*functions):
+    """Each in a thread of its own; their results, or the first exception."""
+    results, errors = [None] * len(functions), []
+
+    def call(k):
+        try:
+            results[k] = functions[k]()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=call, args=(k,)) for k in range(len(functions))]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(120)
+        assert not t.is_alive(), "a thread does not come back"
+    if errors:
+        raise errors[0]
+    return results
+
+
+def solved(seed, limit):
+    solver = make(limit, seed)
+    solver.solve()
+    return solver.weights, solver.energies
+
+
+def test_two_solvers_in_two_threads_give_what_each_gives_alone():
+    alone = [solved(1, 4), solved(2, 0), solved(3, 2)]
+    for _ in range(3):
+        together = run_all(lambda: solved(1, 4), lambda: solved(2, 0), lambda: solved(3, 2))
+        for one, other in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(one[0], other[0])
+            np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_energy_in_many_threads(rng):
+    mesh, bones = shapes.tube(24, 40), shapes.chain(5)
+    poses = araplbs.sample_poses(*bones, 50, **bones.more)
+    weights = shapes.random_weights(rng, len(mesh[0]), 5)
+    expected = araplbs.energy(*mesh, weights, poses)
+    results = run_all(*[lambda: [araplbs.energy(*mesh, weights, poses) for _ in range(3)]] * 4)
+    assert {e for each in results for e in each} == {expected}
+
+
+def test_a_shared_solver_takes_turns():
+    """Iterating and reading from several threads at once: the iterations add up to those of
+    one thread, and what is read is a whole state."""
+    settings = {"iterations": 12, "tolerance": 0, "limit": 0}
+    shared, alone = make(**settings), make(**settings)
+
+    def iterate():
+        for _ in range(4):
+            shared.iterate(1)
+
+    def read():
+        for _ in range(12):
+            weights, report = shared.weights, shared.report
+            np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
+            assert len(shared.energies) >= 1 + report["iterations"]
+            assert np.isfinite(shared.raw_weights).all()
+            for name in ("sparse_weights", "energy", "done", "initial_weights", "_inside"):
+                getattr(shared, name)
+
+    run_all(iterate, iterate, iterate, read, read)
+    alone.iterate(12)
+    np.testing.assert_array_equal(shared.energies, alone.energies)
+    np.testing.assert_array_equal(shared.weights, alone.weights)
+
+
+def counted_while(work):
+    """How often another thread has a turn while `work`, a single call, runs."""
+    turns, stop, started = [0], threading.Event(), threading.Event()
+
+    def count():
+        started.set()
+        while not stop.is_set():
+            turns[0] += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        started.wait()
+        before = turns[0]
+        work()
+        return turns[0] - before
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_the_gil_is_released():
+    solver = make(limit=0, iterations=40, tolerance=0, threads=1)
+    mesh, bones = shapes.tube(24, 80), shapes.chain(5)
+    poses = araplbs.sample_poses(*bones, 200, **bones.more)
+    weights = solver.weights
+    jobs = {
+        "create": lambda: make(threads=1, pose_count=300),
+        "iterate": lambda: solver.iterate(20),
+        "energy": lambda: araplbs.energy(*mesh, weights, poses, threads=1),
+        "weights": lambda: (solver.iterate(1), solver.weights),
+    }
+    for name, job in jobs.items():
+        assert counted_while(job) > 10, name
+
+
+def test_a_solver_in_use_outlives_its_last_reference():
+    seen = []
+
+    def work():
+        mesh, bones = shapes.tube(24, 40), shapes.chain(3)
+        araplbs.Solver(*mesh, *bones, progress=lambda *a: time.sleep(0.001)).solve()
+        seen.append(True)
+
+    run_all(work, work)
+    assert seen == [True, True]
+
+
+def test_sharing_does_not_wait_with_the_gil_held():
+    """A thread that waits for the solver must let the one that works call its progress."""
+    calls = []
+    solver = make(limit=0, iterations=10, tolerance=0, progress=lambda *a: calls.append(a))
+    run_all(solver.solve, lambda: solver.weights, lambda: solver.report)
+    assert len(calls) > 10
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7, 256, 10**6])
+def test_any_number_of_threads(threads):
+    mesh, bones = shapes.tube(), shapes.chain(2)
+    solver = araplbs.Solver(*mesh, *bones, threads=threads)
+    solver.solve()
+    reference = araplbs.Solver(*mesh, *bones)
+    reference.solve()
+    np.testing.assert_array_equal(solver.weights, reference.weights)

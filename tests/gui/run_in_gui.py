@@ -1,0 +1,117 @@
+"""Runs the GUI tests in a Blender with a window (under Xvfb, see tests/run.sh).
+
+blender --enable-event-simulate -P run_in_gui.py -- RESULTS.xml PICTURES_FOLDER [NAME_PART]
+
+A GUI test is a generator function test_*(ui) in tests/gui/test_*.py: every `yield` gives the event
+loop time to draw and to run modal operators, `yield 0.5` as many seconds.  pytest cannot drive
+that, hence this small runner; its results have pytest's XML form.  Each test starts with the
+factory start-up file.  RESULTS.xml is written ahead of each test, so that a crash leaves a trace.
+"""
+
+import faulthandler
+import importlib.util
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+from xml.etree import ElementTree
+
+import bpy
+
+LIMIT = 180  # seconds for one test
+
+
+class Ui:
+    """What a test needs of the window: contexts, simulated input, pictures."""
+
+    def __init__(self, pictures):
+        self.pictures = pictures
+
+    @property
+    def window(self):
+        return bpy.context.window_manager.windows[0]
+
+    def area(self, kind="VIEW_3D"):
+        return next(a for a in self.window.screen.areas if a.type == kind)
+
+    def override(self, kind="VIEW_3D"):
+        area = self.area(kind)
+        region = next(r for r in area.regions if r.type == "WINDOW")
+        return bpy.context.temp_override(window=self.window, area=area, region=region)
+
+    def event(self, kind, value="PRESS", at=None, **modifiers):
+        """at: window pixels from the lower left; default the middle of the 3D view."""
+        area = self.area()
+        x, y = at or (area.x + area.width // 2, area.y + area.height // 2)
+        self.window.event_simulate(type=kind, value=value, x=x, y=y, **modifiers)
+
+    def key(self, kind, **modifiers):
+        self.event("MOUSEMOVE", "NOTHING")
+        self.event(kind, "PRESS", **modifiers)
+        self.event(kind, "RELEASE", **modifiers)
+
+    def picture(self, name):
+        """The whole window as it is seen; Blender's own screenshot is black under Xvfb."""
+        path = self.pictures / f"{name}.png"
+        subprocess.run(["import", "-window", "root", str(path)], check=True)
+        return path
+
+
+class Runner:
+    def __init__(self, results, pictures, name_part=""):
+        self.results = Path(results)
+        self.suite = ElementTree.Element("testsuite")
+        self.ui = Ui(Path(pictures))
+        self.tests = [t for t in find_tests() if name_part in t[1]]
+        self.steps = self.run_all()
+
+    def tick(self):
+        """The app timer: goes on with the running test and returns the seconds to wait."""
+        try:
+            return next(self.steps) or 0.05
+        except StopIteration:
+            faulthandler.cancel_dump_traceback_later()
+            with self.ui.override():
+                bpy.ops.wm.quit_blender()
+
+    def run_all(self):
+        for file, name, function in self.tests:
+            case = ElementTree.SubElement(self.suite, "testcase", classname=file, name=name)
+            error = ElementTree.SubElement(case, "error", message="crash, or over the time limit")
+            self.write()
+            faulthandler.dump_traceback_later(LIMIT, exit=True)
+            start = time.monotonic()
+            try:
+                bpy.ops.wm.read_homefile(use_factory_startup=True)
+                yield 0.5
+                yield from function(self.ui)
+                error.tag = "ok"
+            except Exception:
+                error.tag, error.text = "failure", traceback.format_exc()
+                error.set("message", error.text.strip().splitlines()[-1])
+                traceback.print_exc()
+            if error.tag == "ok":
+                case.remove(error)
+            case.set("time", f"{time.monotonic() - start:.2f}")
+            print("passed" if error.tag == "ok" else "FAILED", f"{file}::{name}", flush=True)
+            self.write()
+
+    def write(self):
+        ElementTree.ElementTree(self.suite).write(self.results)
+
+
+def find_tests():
+    for path in sorted(Path(__file__).parent.glob("test_*.py")):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for name, function in vars(module).items():
+            if name.startswith("test_"):
+                yield path.stem, name, function
+
+
+faulthandler.enable()
+bpy.context.preferences.view.show_splash = False
+runner = Runner(*sys.argv[sys.argv.index("--") + 1 :])
+bpy.app.timers.register(runner.tick, first_interval=1.0, persistent=True)

@@ -1,0 +1,309 @@
+"""The operator as a user meets it: button, progress, Esc, undo, redo panel, pictures."""
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
+import scenes
+
+IDNAME = "object.araplbs_auto_weight"
+DATA = Path(__file__).parents[2].parent / "shared/data"
+
+# Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
+BUTTON = (120, 175)
+REDO_HEADER = (60, 15)
+REDO_MAX_INFLUENCES = (230, 67)
+
+
+def region(ui, kind):
+    return next(r for r in ui.area().regions if r.type == kind)
+
+
+def inside(ui, kind, place):
+    r = region(ui, kind)
+    return r.x + place[0], r.y + r.height - place[1]
+
+
+def click(ui, at):
+    ui.event("MOUSEMOVE", "NOTHING", at=at)
+    yield 0.2
+    ui.event("LEFTMOUSE", "PRESS", at=at)
+    ui.event("LEFTMOUSE", "RELEASE", at=at)
+    yield 0.1
+
+
+def open_sidebar(ui):
+    ui.area().spaces.active.show_region_ui = True
+    yield 0.3
+    region(ui, "UI").active_panel_category = "Auto-weight"
+    ui.area().tag_redraw()
+    yield 0.3
+
+
+def solving():
+    """A worker thread is there; it must be the only one beside Blender's own."""
+    return threading.active_count() > 1
+
+
+def wait_for_end(limit=60):
+    end = time.monotonic() + limit
+    while solving():
+        assert time.monotonic() < end, "the worker does not end"
+        yield 0.1
+    yield 0.5
+
+
+def make_tube(rings=19, sides=10):
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    tube, rig = scenes.tube_and_rig()
+    if rings != 19:
+        bpy.data.objects.remove(tube)
+        tube = scenes.add_tube(rings=rings, sides=sides)
+        scenes.bind(tube, rig)
+    scenes.select(tube, rig)
+    bpy.ops.ed.undo_push(message="set-up")
+    return tube, rig
+
+
+def settings():
+    return bpy.context.window_manager.operator_properties_last(IDNAME)
+
+
+def reset_settings():
+    options = scenes.addon("core.options").Options()
+    for name, value in options.as_dict().items():
+        setattr(settings(), name, value)
+
+
+def test_button_undo_and_redo_panel(ui):
+    reset_settings()
+    make_tube()
+    yield from open_sidebar(ui)
+    settings().max_influences = 3
+    before = scenes.snapshot()
+    yield from click(ui, inside(ui, "UI", BUTTON))
+    yield from wait_for_end()
+    tube, rig = (bpy.data.objects[n] for n in ("Tube", "Rig"))
+    scenes.assert_good(tube, rig, 3)
+    operator = bpy.context.window_manager.operators[-1]
+    assert operator.bl_idname == "OBJECT_OT_araplbs_auto_weight" and operator.max_influences == 3
+    after = scenes.snapshot()
+
+    # "Adjust Last Operation": another value takes back the first result and makes a new one.
+    yield from click(ui, inside(ui, "HUD", REDO_HEADER))
+    yield 0.8
+    for _ in range(2):
+        at = inside(ui, "HUD", REDO_MAX_INFLUENCES)
+        ui.event("MOUSEMOVE", "NOTHING", at=at)
+        yield 0.2
+        ui.event("WHEELDOWNMOUSE", "PRESS", at=at, ctrl=True)
+        yield 0.8
+    ui.picture("redo-panel")
+    assert bpy.context.window_manager.operators[-1].max_influences == 1
+    tube, rig = (bpy.data.objects[n] for n in ("Tube", "Rig"))
+    scenes.assert_good(tube, rig, 1)
+
+    ui.event("MOUSEMOVE", "NOTHING")
+    yield 0.2
+    ui.key("Z", ctrl=True)
+    yield 0.5
+    assert scenes.snapshot() == before, "one Ctrl-Z takes back all, and nothing else"
+    ui.key("Z", ctrl=True, shift=True)
+    yield 0.5
+    assert scenes.snapshot() != before and scenes.snapshot() != after
+    ui.key("Z", ctrl=True)
+    yield 0.5
+    assert scenes.snapshot() == before
+    reset_settings()
+
+
+def test_unbound_mesh_is_one_undo_step(ui):
+    tube = scenes.add_tube()
+    rig = scenes.add_armature()
+    scenes.select(tube, rig)
+    bpy.ops.ed.undo_push(message="set-up")
+    before = scenes.snapshot()
+    with ui.override():
+        assert bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    yield from wait_for_end()
+    assert bpy.data.objects["Tube"].parent.name == "Rig"
+    ui.event("MOUSEMOVE", "NOTHING")
+    yield 0.2
+    ui.key("Z", ctrl=True)
+    yield 0.5
+    assert scenes.snapshot() == before
+
+
+def test_escape(ui):
+    """Half-way on a heavy mesh: all is as before, at once, and nothing is left behind."""
+    make_tube(rings=300, sides=100)
+    bpy.context.view_layer.update()
+    before = scenes.snapshot()
+    operators = len(bpy.context.window_manager.operators)
+    with ui.override():
+        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", pose_count=3000, max_influences=0)
+    yield 1.0
+    assert solving(), "over before Esc"
+    ui.picture("progress")
+    # What is no view navigation does nothing meanwhile: X would delete, A deselect.
+    ui.key("A", alt=True)
+    ui.key("X")
+    yield 0.3
+    assert bpy.context.selected_objects and solving()
+    start = time.monotonic()
+    ui.key("ESC")
+    yield from wait_for_end()
+    assert time.monotonic() - start < 5
+    assert scenes.snapshot() == before
+    assert len(bpy.context.window_manager.operators) == operators, "no undo step"
+    yield 0.3
+    ui.picture("cancelled")
+    ui.key("A", alt=True)  # the window listens again
+    yield 0.3
+    assert not bpy.context.selected_objects
+
+
+def test_objects_that_go_meanwhile(ui):
+    """Deleted or changed by another add-on's timer, say, while the worker is busy."""
+    for change, name in ((delete_tube, "Tube"), (delete_rig, "Rig"), (add_vertex, "Tube")):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        yield 0.3
+        make_tube(rings=60, sides=40)
+        with ui.override():
+            bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", pose_count=1000)
+        change()
+        yield from wait_for_end()
+        ui.event("MOUSEMOVE", "NOTHING")
+        yield 0.2
+        if name in bpy.data.objects:
+            assert not bpy.data.objects[name].vertex_groups
+        ui.key("ESC")  # closes the message
+        yield 0.2
+
+
+def delete_tube():
+    bpy.data.objects.remove(bpy.data.objects["Tube"])
+
+
+def delete_rig():
+    bpy.data.objects.remove(bpy.data.objects["Rig"])
+
+
+def add_vertex():
+    bpy.data.objects["Tube"].data.vertices.add(1)
+
+
+def test_another_file_meanwhile(ui):
+    """Opening a file ends the operator and its thread."""
+    make_tube(rings=60, sides=40)
+    with ui.override():
+        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", pose_count=3000)
+    assert solving()
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    yield 0.5
+    assert not solving() and len(bpy.data.objects) == 3
+
+
+def test_disabled_meanwhile(ui):
+    """Disabling the add-on ends its operator and thread; enabled again it works."""
+    make_tube(rings=60, sides=40)
+    with ui.override():
+        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", pose_count=3000)
+    yield 0.2
+    assert solving()
+    bpy.ops.preferences.addon_disable(module=scenes.MODULE)
+    yield from wait_for_end(20)
+    bpy.ops.preferences.addon_enable(module=scenes.MODULE)
+    assert not bpy.data.objects["Tube"].vertex_groups
+    with ui.override():
+        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
+    yield from wait_for_end()
+    scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
+
+
+def test_weight_paint_mode(ui):
+    tube, rig = make_tube()
+    scenes.select(tube)
+    with ui.override():
+        bpy.ops.view3d.view_selected()
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    yield from open_sidebar(ui)
+    with ui.override():
+        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
+    yield from wait_for_end()
+    assert bpy.context.mode == "PAINT_WEIGHT"
+    scenes.assert_good(tube, rig)
+    ui.picture("weight-paint")
+    with ui.override():
+        bpy.ops.wm.call_menu(name="VIEW3D_MT_paint_weight")
+    yield 0.5
+    ui.picture("weights-menu")
+    ui.key("ESC")
+    yield 0.2
+
+
+def test_pictures_of_the_panel(ui):
+    tube, _rig = make_tube()
+    yield from open_sidebar(ui)
+    with ui.override():
+        bpy.ops.view3d.view_selected()
+    yield 0.3
+    # Opens both sub-panels: Ctrl-click on one closes the others, so each by itself.
+    for below in (237, 212):
+        yield from click(ui, inside(ui, "UI", (60, below)))
+        yield 0.5
+    ui.picture("panel")
+    with ui.override():
+        bpy.ops.wm.call_menu(name="VIEW3D_MT_araplbs_presets")
+    yield 0.5
+    ui.picture("presets")
+    ui.key("ESC")
+    yield 0.2
+    scenes.select(tube, active=tube)
+    tube.parent = None
+    tube.modifiers.clear()
+    yield 0.5
+    ui.picture("panel-no-armature")
+    with ui.override():
+        bpy.ops.wm.call_menu(name="VIEW3D_MT_object_parent")
+    yield 0.5
+    ui.picture("parent-menu")
+    ui.key("ESC")
+    yield 0.2
+
+
+def test_character(ui):
+    """A real one, posed afterwards, to be looked at."""
+    file = DATA / "mage.blend"
+    if not file.exists():
+        return
+    bpy.ops.wm.open_mainfile(filepath=str(file), load_ui=False)
+    yield 0.5
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    skinned = [ob for ob in bpy.data.objects if ob.find_armature() == rig]
+    scenes.select(*skinned, rig)
+    bpy.ops.ed.undo_push(message="set-up")
+    with ui.override():
+        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
+    yield from wait_for_end()
+    for ob in skinned:
+        scenes.assert_good(bpy.data.objects[ob.name], rig)
+    play = next(a for a in bpy.data.actions if "Chop" in a.name)
+    rig.animation_data_create().action = play
+    if hasattr(play, "slots"):
+        rig.animation_data.action_slot = play.slots[0]
+    bpy.context.scene.frame_set(round(sum(play.frame_range) / 3))
+    for prop in bpy.data.objects:
+        prop.hide_set(prop not in skinned and prop != rig)
+    scenes.select(*skinned)
+    view = ui.area().spaces.active
+    view.overlay.show_overlays = False
+    with ui.override():
+        bpy.ops.view3d.view_selected()
+    yield 0.5
+    ui.picture("mage")

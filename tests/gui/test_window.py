@@ -1,0 +1,13 @@
+"""The extension is there in a Blender with a window, and the window can be driven and seen."""
+
+import bpy
+
+
+def test_input_and_picture(ui):
+    assert "bl_ext.user_default.araplbs" in bpy.context.preferences.addons
+    ui.event("MOUSEMOVE", "NOTHING")
+    yield
+    ui.key("A", alt=True)  # deselects all
+    yield 0.3
+    assert not bpy.context.selected_objects
+    assert ui.picture("window").stat().st_size > 10_000

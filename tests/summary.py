@@ -1,0 +1,55 @@
+"""Prints the table at the end of the tests: one line for each run.
+
+usage: summary.py ROWS.tsv     with lines  name  version  seconds  exit code  results.xml
+                               or          name  -  -  skip|fail  reason
+Exit code 1 when a run failed, or when there was none.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+
+def counts(results):
+    cases = list(ElementTree.parse(results).iter("testcase"))
+    kinds = Counter(
+        next((c.tag for c in case if c.tag in ("failure", "error", "skipped")), "passed")
+        for case in cases
+    )
+    reasons = Counter(s.get("message", "") for case in cases for s in case.iter("skipped"))
+    return kinds["passed"], kinds["failure"] + kinds["error"], kinds["skipped"], reasons
+
+
+def row(name, version, seconds, code, what):
+    """The cells of one line, whether it is fine, and the reasons of what was skipped."""
+    if code in ("skip", "fail"):
+        return [name, "-", "-", "-", "-", "-", f"{code}: {what}"], code == "skip", {}
+    if not Path(what).exists():
+        return [name, version, "-", "-", "-", seconds, f"no results, exit code {code}"], False, {}
+    passed, failed, skipped, reasons = counts(what)
+    good = code == "0" and failed == 0 and passed > 0
+    note = "" if good or failed else f"exit code {code}"
+    return [name, version, str(passed), str(failed), str(skipped), seconds, note], good, reasons
+
+
+def main():
+    rows = [line.split("\t") for line in Path(sys.argv[1]).read_text().splitlines()]
+    table = [["run", "Blender", "passed", "failed", "skipped", "seconds", ""]]
+    good, reasons = bool(rows), Counter()
+    for cells, fine, skipped in (row(*r) for r in rows):
+        table.append(cells)
+        good &= fine
+        reasons.update(skipped)
+    widths = [max(len(cells[i]) for cells in table) for i in range(6)]
+    for cells in table:
+        left = [cells[i].ljust(widths[i]) for i in range(2)]
+        right = [cells[i].rjust(widths[i]) for i in range(2, 6)]
+        print("  ".join([*left, *right, cells[6]]).rstrip())
+    for reason, times in sorted(reasons.items()):
+        print(f"  skipped {times} x {reason}")
+    print("all good" if good else "FAILED")
+    return 0 if good else 1
+
+
+sys.exit(main())

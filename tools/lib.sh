@@ -1,0 +1,44 @@
+# Sourced by the scripts of this folder and by tests/run.sh: where things are, and small helpers.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Slow downloads and test beds live outside the tree, so that a fresh clone need not repeat them.
+CACHE=${ARAPLBS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/araplbs}
+VENV=$ROOT/build/venv
+VERSION=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$ROOT/blender_manifest.toml")
+ZIP=$ROOT/dist/araplbs-$VERSION.zip
+ME=$(basename "$0" .sh)
+
+say() { echo "== $ME: $*" >&2; }
+fail() { echo "$ME: $*" >&2; exit 1; }
+
+# Runs a command as root, or fails where that cannot be done without asking for a password.
+SUDO=()
+[ "$(id -u)" = 0 ] || SUDO=(sudo -n)
+as_root() { "${SUDO[@]}" "$@"; }
+can_be_root() { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
+
+# One process at a time may fill a part of the cache; the lock goes when the script ends.
+lock_cache() {
+  mkdir -p "$CACHE"
+  exec 9>"$CACHE/$1.lock"
+  flock -n 9 || { say "waiting for another $1 run"; flock 9; }
+}
+
+# apt_install PACKAGE...: installs what is missing, or says in one line what to install.
+apt_install() {
+  local missing=() p
+  for p in "$@"; do
+    dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  local line="apt-get install --no-install-recommends ${missing[*]}"
+  command -v apt-get >/dev/null || fail "missing packages (Debian's names): ${missing[*]}"
+  can_be_root || fail "missing packages, install them as root: $line"
+  say "$line"
+  { as_root apt-get -q update && as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install \
+    --no-install-recommends "${missing[@]}"; } >"$(log apt)" 2>&1 ||
+    fail "could not install ${missing[*]}: $(grep -m1 '^E:' "$(log apt)" || echo "see $(log apt)")"
+}
+
+log() { mkdir -p "$ROOT/build/log"; echo "$ROOT/build/log/$1.log"; }

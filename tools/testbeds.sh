@@ -1,0 +1,136 @@
+#!/bin/bash
+# Provides the Blenders that the tests run in, under beds/ in the cache folder:
+#   trixie, sid                 chroots with Debian's own Blender (4.3, 5.2): real executables
+#   bpy42 bpy45 bpy50 (bpy52)   venvs with Blender as a Python module, for Python 3.11 (3.13)
+# A bed that is there is left alone; one whose building broke off is taken up again.
+# usage: testbeds.sh [BED...]      default: all that this machine can have
+# Writes build/beds.tsv, one line a bed:  name  ok|skip|fail  Blender version or reason
+# Exit code 1 when a bed failed that has to be there; sid moves, so its failure only warns.
+. "$(dirname "$0")/lib.sh"
+BEDS=$CACHE/beds
+PACKAGES="blender xvfb xauth xdotool imagemagick libgl1-mesa-dri python3-numpy python3-pytest"
+declare -A MORE=([trixie]="" [sid]="python3-requests python3-cattr")  # sid's bl_pkg imports both
+declare -A BPY=([bpy42]='bpy==4.2.* numpy==1.24.*' [bpy45]='bpy==4.5.*' [bpy50]='bpy==5.0.*' [bpy52]='bpy==5.2.*')
+declare -A PY=([bpy42]=3.11 [bpy45]=3.11 [bpy50]=3.11 [bpy52]=3.13)
+# What the bpy module links to and a machine without a desktop lacks.
+BPY_LIBS="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1"
+
+skip() { echo "$*" >"$ROOT/build/reason"; exit 3; }
+broken() { echo "$*" >"$ROOT/build/reason"; exit 1; }
+last_error() { grep -m1 -E '^(E|ERROR|W):' "$1" || tail -1 "$1"; }
+
+python_for() {  # python_for 3.11: a Python of that version that can make a venv
+  local p
+  for p in "$VENV/bin/python" "python$1" python3; do
+    "$p" -c "import sys, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" \
+      2>/dev/null && { echo "$p"; return; }
+  done
+  return 1
+}
+
+# The Debian mirror of this machine's own apt; on Ubuntu $ARAPLBS_DEBIAN_MIRROR names one.
+debian_mirror() {
+  [ -z "${ARAPLBS_DEBIAN_MIRROR:-}" ] || { echo "$ARAPLBS_DEBIAN_MIRROR"; return; }
+  apt-get indextargets --format '$(ORIGIN)|$(RELEASE)|$(REPO_URI)' 'Created-By: Packages' |
+    awk -F'|' '$1 == "Debian" && $2 !~ /-/ { print $3; exit }'
+}
+
+build_chroot() {
+  local suite=$1 root=$BEDS/$1 out mirror
+  can_be_root || skip "a chroot needs root"
+  mkdir -p "$BEDS"
+  as_root mknod "$BEDS/.device" c 1 3 2>/dev/null || skip "no right to make devices in this container"
+  as_root rm "$BEDS/.device"
+  apt_install debootstrap
+  mirror=$(debian_mirror)
+  if [ -z "$mirror" ]; then
+    as_root apt-get -q update >"$(log apt)" 2>&1 || true
+    mirror=$(debian_mirror)
+  fi
+  [ -n "$mirror" ] || skip "no Debian mirror in apt's sources; ARAPLBS_DEBIAN_MIRROR can name one"
+
+  out=$(log "bed-$suite")
+  if [ ! -e "$root/.bootstrapped" ]; then
+    say "$suite: debootstrap"
+    as_root rm -rf --one-file-system "$root"
+    as_root debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$out" 2>&1 ||
+      broken "debootstrap: $(last_error "$out")"
+    as_root cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+    # The machine's own proxy and certificate settings, without its hooks.
+    as_root cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
+    (cd "$root/etc/apt/apt.conf.d" && as_root rm -f ./*appstream ./*packagekit ./*debconf ./docker-clean)
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$root/usr/sbin/policy-rc.d" >/dev/null
+    as_root chmod +x "$root/usr/sbin/policy-rc.d"
+    printf '%s\n' force-unsafe-io path-exclude=/usr/share/{doc,man,locale}/'*' |
+      as_root tee "$root/etc/dpkg/dpkg.cfg.d/01small" >/dev/null
+    as_root touch "$root/.bootstrapped"
+  fi
+  say "$suite: installing Blender"
+  as_root chroot "$root" env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 sh -c "
+    apt-get update && apt-get -o Acquire::Retries=5 install -y --no-install-recommends \
+      $PACKAGES ${MORE[$suite]} && apt-get clean && rm -rf /var/lib/apt/lists/*" >"$out" 2>&1 ||
+    broken "apt-get install: $(last_error "$out")"
+  as_root chroot "$root" env HOME=/tmp LC_ALL=C.UTF-8 blender -b --factory-startup \
+    --python-exit-code 3 --python-expr 'import numpy, bl_pkg, pytest' >"$out" 2>&1 ||
+    broken "its Blender does not start: $(last_error "$out")"
+  as_root chroot "$root" blender --version 2>/dev/null | sed -n '1s/^Blender \([0-9.]*\).*/\1/p' |
+    as_root tee "$root/.ready" >/dev/null
+}
+
+build_venv() {
+  local name=$1 root=$BEDS/$1 out python lib
+  python=$(python_for "${PY[$name]}") || skip "no Python ${PY[$name]} here"
+  out=$(log "bed-$name")
+  say "$name: pip install ${BPY[$name]}"
+  rm -rf "$root"
+  "$python" -m venv "$root"
+  # No pip cache: a bpy wheel is 370 to 520 MB, and the venv itself is what we keep.
+  "$root/bin/python" -m pip install -q --no-cache-dir ${BPY[$name]} pytest >"$out" 2>&1 ||
+    broken "pip: $(last_error "$out")"
+  lib=$(find "$root" -path '*site-packages/bpy/__init__*.so' -print -quit)
+  if ldd "$lib" | grep -q 'not found'; then
+    apt_install $BPY_LIBS
+    ! ldd "$lib" | grep -q 'not found' ||
+      broken "bpy misses $(ldd "$lib" | awk '/not found/ { print $1 }' | paste -sd' ')"
+  fi
+  "$root/bin/python" -c 'import bpy; print(bpy.app.version_string.split()[0])' \
+    2>"$out" | tail -1 >"$root/.version"
+  [ -s "$root/.version" ] || broken "import bpy: $(last_error "$out")"
+  mv "$root/.version" "$root/.ready"
+}
+
+if [ "${1:-}" = --one ]; then  # one bed in a process of its own, so that its failure ends only it
+  [ ! -e "$BEDS/$2/.ready" ] || exit 0
+  lock_cache "bed-$2"
+  [ ! -e "$BEDS/$2/.ready" ] || exit 0
+  case $2 in
+    trixie | sid) build_chroot "$2" ;;
+    bpy*) [ -n "${BPY[$2]:-}" ] || fail "unknown bed: $2"; build_venv "$2" ;;
+    *) fail "unknown bed: $2" ;;
+  esac
+  exit
+fi
+
+"$ROOT/tools/setup.sh"
+beds=("$@")
+if [ ${#beds[@]} -eq 0 ]; then
+  beds=(trixie bpy42 bpy45 bpy50 sid)
+  python_for 3.13 >/dev/null && beds+=(bpy52)
+fi
+: >"$ROOT/build/beds.tsv"
+bad=0
+for bed in "${beds[@]}"; do
+  echo "stopped: see build/log" >"$ROOT/build/reason"
+  if "$0" --one "$bed"; then
+    state=ok what=$(cat "$BEDS/$bed/.ready")
+  elif [ $? = 3 ]; then
+    state=skip what=$(cat "$ROOT/build/reason")
+    say "$bed skipped: $what"
+  else
+    state=fail what=$(cat "$ROOT/build/reason")
+    say "$bed could not be built: $what"
+    if [ "$bed" = sid ]; then state=skip; say "warning: sid moves, its tests are left out"; else bad=1; fi
+  fi
+  printf '%s\t%s\t%s\n' "$bed" "$state" "$what" >>"$ROOT/build/beds.tsv"
+done
+exit $bad
