@@ -8,7 +8,8 @@ Environment:
   ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ in the cache folder
   ARAPLBS_CACHE            the cache folder; default: araplbs/ in the user's cache
   ARAPLBS_WERROR=1         warnings in csrc/ are errors
-  ARAPLBS_ASAN=1           address and undefined-behaviour sanitizers, output in build/asan
+  ARAPLBS_ASAN=1           address and undefined-behaviour sanitizers, and allocations that tests
+                           can make fail; output in build/asan
 """
 
 import importlib.metadata
@@ -131,6 +132,7 @@ class build_ext(_build_ext):
         else:
             common += ["-O1", "-g", "-UNDEBUG", "-fno-omit-frame-pointer"]
             common += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+            common += ["-DARAP_FAULT_INJECTION"]  # see csrc/memory.h
         common += [f"-I{d}" for d in include] + blas + ["-DNPARTITION", "-DNCAMD"]
         # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.
         theirs = [*common, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]

@@ -4,10 +4,11 @@
  *
  * L: cotangent Laplacian, plus a spring for every wire edge and, a weak one, for every link
  * between parts: a part that sees a bone of its own keeps it, one that sees none takes the
- * weights of what it sits on. M: barycentric areas. H_ii = 1 / distance^2 to the skeleton where the vertex sees its
- * nearest point, else 0. chi: 1 for the bone that owns that point, shared among equals. An
- * island of which no vertex sees a bone takes H without the visibility test; one to which no
- * bone is near (the nearest is farther than the island is large) follows that bone rigidly.
+ * weights of what it sits on. M: barycentric areas. H_ii = 1 / distance^2 to the skeleton where
+ * the vertex sees its nearest point, else 0. chi: 1 for the bone that owns that point, shared
+ * among equals. An island of which no vertex sees a bone takes H without the visibility test;
+ * one to which no bone is near (the nearest is farther than the island is large) follows that
+ * bone rigidly.
  *
  * The paper couples wire edges by extra rows of a least-squares system (its HBM). Springs in
  * the Laplacian itself keep the matrix as it is, need no second factorisation, and give no

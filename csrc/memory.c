@@ -9,9 +9,10 @@
 
 #ifdef ARAP_FAULT_INJECTION
 #include <stdatomic.h>
-static atomic_long allocations_left = -1;
+static atomic_long allocations_left = -1, live_allocations;
 
 void arap_fail_allocations_after(long count) { atomic_store(&allocations_left, count); }
+long arap_live_allocations(void) { return atomic_load(&live_allocations); }
 
 static int allocation_denied(void) {
     if (atomic_load(&allocations_left) < 0) return 0;
@@ -19,8 +20,10 @@ static int allocation_denied(void) {
     atomic_store(&allocations_left, 0);
     return 1;
 }
+static void count_allocation(long change) { atomic_fetch_add(&live_allocations, change); }
 #else
 static int allocation_denied(void) { return 0; }
+static void count_allocation(long change) { (void)change; }
 #endif
 
 /* The block size is kept in front of the block for arap_realloc. */
@@ -32,6 +35,7 @@ void *arap_alloc(size_t count, size_t size) {
     char *raw = aligned_alloc(ALIGNMENT, bytes);
     if (!raw) return NULL;
     *(size_t *)raw = count * size;
+    count_allocation(1);
     return raw + ALIGNMENT;
 }
 
@@ -52,5 +56,7 @@ void *arap_realloc(void *block, size_t count, size_t size) {
 }
 
 void arap_free(void *block) {
-    if (block) free((char *)block - ALIGNMENT);
+    if (!block) return;
+    count_allocation(-1);
+    free((char *)block - ALIGNMENT);
 }

@@ -19,6 +19,8 @@ void arap_free(void *block);
 /* Let the next `count` allocations of the process succeed and all later ones fail;
  * a negative count switches the fault off. */
 void arap_fail_allocations_after(long count);
+/* Blocks that were allocated and not yet freed. */
+long arap_live_allocations(void);
 #endif
 
 #endif

@@ -9,7 +9,6 @@
 #include "pyfunctions.h"
 #include "pysolver.h"
 
-
 #ifdef ARAP_FAULT_INJECTION
 static PyObject *module_fail_allocations_after(PyObject *module, PyObject *argument) {
     (void)module;
@@ -17,6 +16,12 @@ static PyObject *module_fail_allocations_after(PyObject *module, PyObject *argum
     if (PyErr_Occurred()) return NULL;
     arap_fail_allocations_after(count);
     return Py_NewRef(Py_None);
+}
+
+static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyLong_FromLong(arap_live_allocations());
 }
 #endif
 
@@ -31,6 +36,7 @@ static PyMethodDef methods[] = {
     {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},
+    {"_live_allocations", module_live_allocations, METH_NOARGS, "For tests of clean-up."},
 #endif
     {0}};
 

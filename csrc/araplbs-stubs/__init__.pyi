@@ -97,8 +97,8 @@ class Solver:
           (m,) keep theirs exactly; everything else shares what they leave. Several meshes with
           locks of their own: locked_bones (s, m) and vertex_sets (n,), the row of each vertex.
           Of welded vertices, what is locked for one is locked for all.
-          With start_from_weights the weights are also the start, and their pattern (explicit zeros of rows included) the influence
-          maps, instead of heat weights.
+          With start_from_weights the weights are also the start, and their pattern (explicit
+          zeros of rows included) the influence maps, instead of heat weights.
         constraints: soft w(vertex, bone) = target, as (vertices, bones, targets).
         progress(stage, fraction of the call): return False to stop; the call then raises
           Cancelled. It must not use the solver.

@@ -1,0 +1,89 @@
+"""Every allocation fails once: a MemoryError, nothing lost, nothing left behind.
+
+Only the build for `make asan` lets allocations fail (csrc/memory.h)."""
+
+import gc
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(araplbs, "_fail_allocations_after"), reason="allocations fail in `make asan` only"
+)
+
+BODY, BONES = shapes.tube(6, 9), shapes.chain(3)
+BUTTON = shapes.box((0.05, 0.05, 0.05), (0.23, 0, 1.0))
+VERTICES = np.concatenate([BODY[0], BUTTON[0]])
+TRIANGLES = np.concatenate([BODY[1], BUTTON[1] + len(BODY[0])])
+
+
+def start(**settings):
+    return araplbs.Solver(VERTICES, TRIANGLES, *BONES, **BONES.more, pose_count=5, **settings)
+
+
+def everything(**settings):
+    solver = start(**settings)
+    solver.solve()
+    return solver.weights, solver.energy, solver.report["most_influences"]
+
+
+def from_weights():
+    weights = start().initial_weights
+    return everything(
+        weights=weights, start_from_weights=True, locked_vertices=np.arange(len(VERTICES)) < 6,
+        constraints=([20], [0], [1.0]),
+    )  # fmt: skip
+
+
+WORK = {
+    "limited": lambda: everything(max_influences=2),
+    "unlimited": lambda: everything(max_influences=0),
+    "paper": lambda: everything(
+        max_influences=0, attach=True, neumann=True, positivity="penalty", threads=1
+    ),
+    "from weights": from_weights,
+    "functions": lambda: araplbs.energy(
+        VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),
+        araplbs.sample_poses(BONES.heads, BONES.tails, BONES.parents, 4),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_each_allocation_may_fail(name):
+    work = WORK[name]
+    expected = work()
+    gc.collect()
+    live = araplbs._live_allocations()
+    count = 0
+    while True:
+        araplbs._fail_allocations_after(count)
+        try:
+            result = work()
+            break
+        except MemoryError:
+            pass
+        finally:
+            araplbs._fail_allocations_after(-1)
+        gc.collect()
+        assert araplbs._live_allocations() == live, f"allocation {count} failed"
+        count += 1
+    assert count > 20
+    np.testing.assert_equal(result, expected)
+
+
+def test_a_failed_iteration_ends_the_solver():
+    """It is not known what is whole in it: it says so, and does not crash."""
+    for count in range(8):
+        solver = start()
+        solver.iterate(2)
+        araplbs._fail_allocations_after(count)
+        try:
+            with pytest.raises(MemoryError):
+                solver.solve()
+        finally:
+            araplbs._fail_allocations_after(-1)
+        with pytest.raises(araplbs.SolverError, match="create another"):
+            solver.iterate()
