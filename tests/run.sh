@@ -1,7 +1,8 @@
 #!/bin/bash
-# Builds all, then runs every test: tests/core on the module in build/venv, tests/blender on the
-# zip installed in each Blender that this machine can have, tests/gui under Xvfb in the chroots.
-# usage: run.sh [RUN...]    RUN: core, or a bed of tools/testbeds.sh, or BED-gui; default: all
+# Builds all, then runs every test: tests/core on the module in build/venv and again under the
+# sanitizers, tests/blender on the zip installed in each Blender that this machine can have,
+# tests/gui under Xvfb in the chroots.
+# usage: run.sh [RUN...]    RUN: core, asan, a bed of tools/testbeds.sh, or BED-gui; default: all
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests.
 # Logs, results and pictures are left in build/test; a table comes last.
 . "$(dirname "$0")/../tools/lib.sh"
@@ -71,6 +72,9 @@ chroot_bed() {  # an executable, as a user has it: installed by Blender's own co
 if want core; then
   run core - "$OUT/core.xml" "$VENV/bin/python" -m pytest tests/core -p no:cacheprovider \
     --junitxml "$OUT/core.xml" ${PYTEST_ARGS:-}
+fi
+if want asan; then
+  run asan - "$OUT/asan.xml" tools/asan.sh --junitxml "$OUT/asan.xml" ${PYTEST_ARGS:-}
 fi
 
 beds=()
