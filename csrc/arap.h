@@ -22,20 +22,20 @@ typedef enum arap_positivity {
 } arap_positivity;
 
 typedef struct arap_settings {
-    int single_precision;     /* of the local step */
-    arap_sampling sampling;   /* random poses */
-    int max_influences;       /* per vertex, 0: no limit */
-    double least_weight;      /* smaller weights are dropped from what is handed out */
-    int iterations;           /* of the last stage, at most */
-    double tolerance;         /* a stage ends when the energy changes by less than this share */
-    double heat_floor;        /* initial weights below this are dropped at once */
-    arap_pruning pruning;     /* of the initial weights */
-    int link_parts;           /* tie loose parts to what they sit on */
-    double hold;              /* strength of the rows that keep every bone useful, 0: none */
-    int attach, neumann;      /* the paper's constraint rows */
+    int single_precision;   /* of the local step */
+    arap_sampling sampling; /* random poses */
+    int max_influences;     /* per vertex, 0: no limit */
+    double least_weight;    /* smaller weights are dropped from what is handed out */
+    int iterations;         /* of the last stage, at most */
+    double tolerance;       /* a stage ends when the energy changes by less than this share */
+    double heat_floor;      /* initial weights below this are dropped at once */
+    arap_pruning pruning;   /* of the initial weights */
+    int link_parts;         /* tie loose parts to what they sit on */
+    double hold;            /* strength of the rows that keep every bone useful, 0: none */
+    int attach, neumann;    /* the paper's constraint rows */
     arap_positivity positivity;
-    double strength;          /* c_i = strength #poses Lambda_i of constraint rows */
-    double damping;           /* pull to the initial weights, in the same unit */
+    double strength; /* c_i = strength #poses Lambda_i of constraint rows */
+    double damping;  /* pull to the initial weights, in the same unit */
 } arap_settings;
 
 void arap_settings_default(arap_settings *settings);
@@ -46,6 +46,9 @@ typedef struct arap_rows {
     const int *bone;        /* bone of the caller */
     const double *weight;
 } arap_rows;
+
+/* Bones in range and once a vertex, weights finite and >= 0. */
+arap_status arap_check_rows(arap_error *error, const arap_rows *rows, int vertices, int bones);
 
 /* Everything a problem is made of; NULL or 0 where there is nothing. */
 typedef struct arap_problem {
@@ -66,14 +69,14 @@ typedef struct arap_problem {
 } arap_problem;
 
 enum arap_timing {
-    ARAP_TIME_MESH,    /* checks, welding, links, one-rings, elimination order */
-    ARAP_TIME_SIGHT,   /* nearest bones and visibility */
-    ARAP_TIME_HEAT,    /* heat weights and influence maps */
+    ARAP_TIME_MESH,  /* checks, welding, links, one-rings, elimination order */
+    ARAP_TIME_SIGHT, /* nearest bones and visibility */
+    ARAP_TIME_HEAT,  /* heat weights and influence maps */
     ARAP_TIME_POSES,
-    ARAP_TIME_SYSTEM,  /* assembly */
-    ARAP_TIME_FACTOR,  /* factorisations */
-    ARAP_TIME_LOCAL,   /* local steps */
-    ARAP_TIME_SOLVE,   /* back-substitutions */
+    ARAP_TIME_SYSTEM, /* assembly */
+    ARAP_TIME_FACTOR, /* factorisations */
+    ARAP_TIME_LOCAL,  /* local steps */
+    ARAP_TIME_SOLVE,  /* back-substitutions */
     ARAP_TIMES
 };
 extern const char *const arap_timing_names[ARAP_TIMES];
@@ -82,11 +85,11 @@ extern const char *const arap_timing_names[ARAP_TIMES];
 #define ARAP_STAGES 3
 
 typedef struct arap_report {
-    int vertices, welded;   /* of the caller; merged into others */
+    int vertices, welded; /* of the caller; merged into others */
     int parts, linked_parts;
     size_t links;
     int bones, deforming_bones, poses;
-    int unseen_count;       /* islands that see no bone: first vertex, size, rigid */
+    int unseen_count; /* islands that see no bone: first vertex, size, rigid */
     const arap_island *unseen;
     int iterations;
     int energy_count;
@@ -94,10 +97,10 @@ typedef struct arap_report {
                                influence maps and each iteration */
     int stage_start[ARAP_STAGES + 1]; /* entry of `energies` right after the change of the maps
                                that began stage 1.., -1: no such stage */
-    int unknowns;           /* of the present system */
-    double factor_size;     /* non-zeros of its factor */
+    int unknowns;                     /* of the present system */
+    double factor_size;               /* non-zeros of its factor */
     int hold_rows, attach_rows, neumann_rows, positivity_rows;
-    double damping;         /* what the factorisation needed; settings.damping or more */
+    double damping; /* what the factorisation needed; settings.damping or more */
     double seconds[ARAP_TIMES];
 } arap_report;
 
@@ -127,8 +130,7 @@ arap_status arap_solver_weights(arap_job *job, const arap_solver *solver, arap_i
  * caller's vertices and bones. */
 arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *solver,
                                         arap_influences *out);
-arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *solver,
-                                    arap_influences *out);
+arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *solver, arap_influences *out);
 
 /* What tests look at. */
 struct arap_inside {

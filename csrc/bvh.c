@@ -161,8 +161,8 @@ int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distan
             }
         } else {
             int left = (int)(n - bvh->nodes) + 1, right = n->first;
-            int left_first = box_distance2(&bvh->nodes[left], p) <=
-                             box_distance2(&bvh->nodes[right], p);
+            int left_first =
+                box_distance2(&bvh->nodes[left], p) <= box_distance2(&bvh->nodes[right], p);
             stack[depth++] = left_first ? right : left;
             stack[depth++] = left_first ? left : right;
         }

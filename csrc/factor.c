@@ -86,8 +86,8 @@ arap_status arap_factor_create(arap_job *job, const arap_matrix *matrix, arap_fa
     start_common(&f->common);
     cholmod_sparse a = view(matrix);
     f->factor = cholmod_analyze(&a, &f->common);
-    arap_status status = translate(&job->error, &f->common, "the symbolic factorisation", 0,
-                                   (size_t)matrix->size);
+    arap_status status =
+        translate(&job->error, &f->common, "the symbolic factorisation", 0, (size_t)matrix->size);
     if (!status) status = arap_factor_update(job, f, matrix);
     if (status) {
         arap_factor_free(f);

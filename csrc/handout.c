@@ -47,7 +47,8 @@ static arap_status tidy(arap_job *job, const arap_influences *in, double least,
         size_t largest = whole.start[i];
         for (size_t e = whole.start[i]; e < whole.start[i + 1]; e++) {
             keep[e] = whole.given[e] || (whole.weight[e] >= least && whole.weight[e] > 0);
-            if (whole.given[largest] || (!whole.given[e] && whole.weight[e] > whole.weight[largest]))
+            if (whole.given[largest] ||
+                (!whole.given[e] && whole.weight[e] > whole.weight[largest]))
                 largest = e;
         }
         if (!whole.given[largest] && whole.weight[largest] > 0) keep[largest] = 1;
@@ -63,8 +64,8 @@ done:
 
 /* One row for the caller: locked weights as they came, then the free ones, which share what
  * the locked ones of this vertex leave. Without an output only counts. */
-static int hand_row(const arap_solver *s, const arap_influences *in, int i, int *bone, double *weight,
-                    char *given) {
+static int hand_row(const arap_solver *s, const arap_influences *in, int i, int *bone,
+                    double *weight, char *given) {
     int count = 0, first_free, v = s->mesh.weld[i];
     double locked = 0, open = 0;
     for (long long e = s->locked_start ? s->locked_start[i] : 0;
@@ -133,8 +134,7 @@ arap_status arap_solver_weights(arap_job *job, const arap_solver *s, arap_influe
                                 double *energy) {
     arap_influences tidied = {0};
     arap_status status = tidy(job, &s->influences, s->settings.least_weight, &tidied);
-    if (!status)
-        status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &tidied, energy, NULL);
+    if (!status) status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &tidied, energy, NULL);
     if (!status) status = hand_out(job, s, &tidied, out);
     arap_influences_clear(&tidied);
     return status;

@@ -213,7 +213,7 @@ static arap_status solve_bones(arap_job *job, const arap_mesh *mesh, const arap_
     size_t n = (size_t)mesh->count;
     int block = BLOCK_PER_THREAD * job->threads;
     if (block > bones) block = bones;
-    double *x = ARAP_NEW(double, n * (size_t)block);
+    double *x = ARAP_NEW(double, n *(size_t)block);
     arap_status status = x ? ARAP_OK : arap_fail_memory(&job->error, "the heat weights");
     for (int first = 0; first < bones && !status; first += block) {
         int width = bones - first < block ? bones - first : block;
@@ -222,8 +222,7 @@ static arap_status solve_bones(arap_job *job, const arap_mesh *mesh, const arap_
             int shares = sight->nearest_count[i];
             for (int s = 0; s < shares; s++) {
                 int b = sight->nearest[i * ARAP_MOST_SHARED + (size_t)s] - first;
-                if (b >= 0 && b < width)
-                    x[(size_t)b * n + (size_t)place[i]] = source[i] / shares;
+                if (b >= 0 && b < width) x[(size_t)b * n + (size_t)place[i]] = source[i] / shares;
             }
         }
         status = arap_factor_solve_all(job, factor, width, x);
@@ -231,8 +230,9 @@ static arap_status solve_bones(arap_job *job, const arap_mesh *mesh, const arap_
             for (size_t k = 0; k < n && !status; k++) {
                 double w = x[(size_t)b * n + k];
                 if (!isfinite(w))
-                    status = arap_fail(&job->error, ARAP_NOT_FINITE,
-                                       "the heat weight of vertex %d is %g", mesh->first[order[k]], w);
+                    status =
+                        arap_fail(&job->error, ARAP_NOT_FINITE,
+                                  "the heat weight of vertex %d is %g", mesh->first[order[k]], w);
                 if (w > 0) sum[order[k]] += w;
                 if (w > floor && !status) status = append(job, list, order[k], first + b, w);
             }

@@ -11,12 +11,12 @@
 
 /* Where the skeleton is, seen from each vertex. */
 typedef struct arap_sight {
-    double *distance;   /* (count) to the nearest bone or virtual segment, units of mesh.v */
-    char *visible;      /* (count) no face between the vertex and that point */
-    char *on_bone;      /* (count) that point is on a deforming bone, not on a virtual segment */
-    char *bone_inside;  /* (deform_count) the bone is inside the mesh, as most vertices see it */
+    double *distance;    /* (count) to the nearest bone or virtual segment, units of mesh.v */
+    char *visible;       /* (count) no face between the vertex and that point */
+    char *on_bone;       /* (count) that point is on a deforming bone, not on a virtual segment */
+    char *bone_inside;   /* (deform_count) the bone is inside the mesh, as most vertices see it */
     char *nearest_count; /* (count) how many bones are equally near (within 1e-9) */
-    int *nearest;       /* (count, ARAP_MOST_SHARED) these bones, ascending */
+    int *nearest;        /* (count, ARAP_MOST_SHARED) these bones, ascending */
 } arap_sight;
 
 /* Hierarchy of the faces of a mesh; tags (part_count) or NULL: the tag of each part's faces. */

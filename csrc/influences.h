@@ -8,11 +8,11 @@
 
 /* Rows of a sparse (vertices, deforming bones) matrix; bones ascending in a row. */
 typedef struct arap_influences {
-    int count;     /* vertices */
-    size_t *start; /* (count + 1) */
-    int *bone;     /* (start[count]) */
+    int count;      /* vertices */
+    size_t *start;  /* (count + 1) */
+    int *bone;      /* (start[count]) */
     double *weight; /* (start[count]) */
-    char *given;   /* (start[count]) 1: this weight is the user's and stays as it is */
+    char *given;    /* (start[count]) 1: this weight is the user's and stays as it is */
 } arap_influences;
 
 /* Rows of the given sizes (count + 1 running sums are made from them), nothing filled in. */

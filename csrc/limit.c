@@ -26,9 +26,9 @@ typedef struct limit_task {
     const arap_influences *in;
     const double *right_side, *product; /* (entries) b and F w */
     int most, widest;
-    char *keep;       /* (entries) */
-    double *weight;   /* (entries) weights after the removals */
-    double *scratch;  /* (workers, scratch_size) */
+    char *keep;      /* (entries) */
+    double *weight;  /* (entries) weights after the removals */
+    double *scratch; /* (workers, scratch_size) */
 } limit_task;
 
 static size_t scratch_size(int widest) {
@@ -180,7 +180,7 @@ arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const ar
     }
     task.keep = ARAP_NEW(char, entries);
     task.weight = ARAP_NEW(double, entries);
-    task.scratch = ARAP_NEW(double, (size_t)job->threads * scratch_size(task.widest));
+    task.scratch = ARAP_NEW(double, (size_t)job->threads *scratch_size(task.widest));
     arap_status status = ARAP_OK;
     if (!task.keep || !task.weight || !task.scratch) {
         status = arap_fail_memory(&job->error, "the limit of influences");

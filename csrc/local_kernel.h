@@ -120,9 +120,11 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
                 for (int j = 0; j < 9; j++) cov[j] = c[j][i];
                 for (int b = 0; b < bones; b++)
                     for (int j = 0; j < 9; j++)
-                        prior[j] += in->weight[b] *
-                                    transform[((size_t)in->bone[b] * 12 + (size_t)(j / 3 * 4 + j % 3)) *
-                                                  (size_t)lanes + (size_t)(lane + i)];
+                        prior[j] +=
+                            in->weight[b] *
+                            transform[((size_t)in->bone[b] * 12 + (size_t)(j / 3 * 4 + j % 3)) *
+                                          (size_t)lanes +
+                                      (size_t)(lane + i)];
                 for (int j = 0; j < 9; j++) cov[j] += in->prior_share * prior[j];
                 arap_nearest_rotation(cov, rotation);
                 for (int j = 0; j < 9; j++) q[j][i] = (REAL)rotation[j];

@@ -13,13 +13,13 @@
 typedef struct arap_kernel_input {
     const void *transform; /* (all bones, 12, lanes) */
     int lanes;
-    int poses;             /* lanes in use */
-    int bones;             /* bones of the one-ring */
-    const int *bone;       /* (bones) */
-    const void *moments;   /* (bones, 12) M_b, scaled so that cov is about 1 */
-    const double *weight;  /* (bones) weights of the vertex itself */
-    double prior_share;    /* weight of the blended bone rotations where cov leaves R open */
-    void *scratch;         /* (bones * ARAP_KERNEL_SCRATCH) bytes, 64-byte aligned */
+    int poses;            /* lanes in use */
+    int bones;            /* bones of the one-ring */
+    const int *bone;      /* (bones) */
+    const void *moments;  /* (bones, 12) M_b, scaled so that cov is about 1 */
+    const double *weight; /* (bones) weights of the vertex itself */
+    double prior_share;   /* weight of the blended bone rotations where cov leaves R open */
+    void *scratch;        /* (bones * ARAP_KERNEL_SCRATCH) bytes, 64-byte aligned */
 } arap_kernel_input;
 
 /* out (bones, 4, 3): P_b = sum over poses of T_b^T R. */

@@ -73,8 +73,8 @@ struct arap_pass {
     arap_kernel kernel;
     int workers;
     workspace *workspaces;
-    size_t *slot;     /* (count) first slot of the incoming edges of a vertex */
-    double *incoming; /* per vertex: (neighbours, influences) */
+    size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
+    double *incoming;               /* per vertex: (neighbours, influences) */
     double *right_side, *alignment; /* of the present run */
 };
 
@@ -155,8 +155,8 @@ static void scatter(const arap_pass *p, int i, const workspace *ws) {
         size_t width = in->start[k + 1] - in->start[k];
         double *slot = p->incoming + p->slot[k] + (mesh->reverse[r] - mesh->ring[k]) * width;
         for (size_t e = 0; e < width; e++)
-            slot[e] = push_through(ws->product + 12 * ws->where[in->bone[in->start[k] + e]], vk,
-                                   e_ik);
+            slot[e] =
+                push_through(ws->product + 12 * ws->where[in->bone[in->start[k] + e]], vk, e_ik);
     }
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         p->right_side[e] = -push_through(ws->product + 12 * (e - in->start[i]), vi, pull);

@@ -91,8 +91,7 @@ static int compare_keys(const void *a, const void *b) {
 }
 
 /* Fill mesh->weld, ->first and ->count; `vertices` are centred and scaled. */
-static arap_status weld(arap_job *job, arap_mesh *mesh, const double *vertices,
-                        double tolerance) {
+static arap_status weld(arap_job *job, arap_mesh *mesh, const double *vertices, double tolerance) {
     /* No modelling habit puts many vertices on one plane across this direction. */
     static const double direction[3] = {0.5347, 0.2713, 0.8003};
     int n = mesh->input_count;
@@ -202,7 +201,8 @@ arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_
     mesh->triangles = ARAP_NEW(int, 3 * g->triangle_count);
     mesh->wires = ARAP_NEW(int, 2 * g->edge_count);
     scaled = ARAP_NEW(double, 3 * n);
-    if (!mesh->weld || !mesh->first || !mesh->next || !mesh->triangles || !mesh->wires || !scaled) goto no_memory;
+    if (!mesh->weld || !mesh->first || !mesh->next || !mesh->triangles || !mesh->wires || !scaled)
+        goto no_memory;
     for (size_t i = 0; i < 3 * n; i++)
         scaled[i] = (g->vertices[i] - mesh->centre[i % 3]) / mesh->diagonal;
     status = weld(job, mesh, scaled, weld_tolerance);

@@ -46,14 +46,14 @@ typedef struct arap_mesh {
     int face_part_count;   /* of these, with at least one face of non-zero area */
 
     /* One-rings, made by arap_mesh_connect: row i holds the neighbours of vertex i, ascending. */
-    size_t *ring;      /* (count + 1) */
-    int *neighbour;    /* (ring[count]) */
-    size_t *reverse;   /* (ring[count]) where neighbour[e] holds i in its own row */
-    double *edge;      /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, SPEC section 1 */
-    double *both;      /* (ring[count]) a_ik + a_ki */
-    char *kind;        /* (ring[count]) enum arap_edge_kind */
-    double *area;      /* (count) Lambda_i, barycentric cell area; small for wire vertices */
-    int largest_ring;  /* most neighbours of a vertex */
+    size_t *ring;       /* (count + 1) */
+    int *neighbour;     /* (ring[count]) */
+    size_t *reverse;    /* (ring[count]) where neighbour[e] holds i in its own row */
+    double *edge;       /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, SPEC section 1 */
+    double *both;       /* (ring[count]) a_ik + a_ki */
+    char *kind;         /* (ring[count]) enum arap_edge_kind */
+    double *area;       /* (count) Lambda_i, barycentric cell area; small for wire vertices */
+    int largest_ring;   /* most neighbours of a vertex */
     double rest_energy; /* sum a_ik |e_ik|^2: the energy's unit for one pose */
 } arap_mesh;
 

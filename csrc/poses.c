@@ -27,7 +27,6 @@ static double uniform(uint64_t *state) {
     return (double)(z >> 11) * 0x1p-53;
 }
 
-
 static void multiply33(const double *a, const double *b, double *out) {
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
@@ -133,8 +132,8 @@ static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, dou
 
 static arap_status gram_matrix(arap_job *job, arap_poses *poses) {
     int rows = 3 * poses->count, columns = 4 * poses->bones;
-    double *stack = ARAP_NEW(double, (size_t)rows * (size_t)columns);
-    double *product = ARAP_NEW(double, (size_t)columns * (size_t)columns);
+    double *stack = ARAP_NEW(double, (size_t)rows *(size_t)columns);
+    double *product = ARAP_NEW(double, (size_t)columns *(size_t)columns);
     arap_status status = ARAP_OK;
     if (!stack || !product) {
         status = arap_fail_memory(&job->error, "the pose matrix");
@@ -152,8 +151,7 @@ static arap_status gram_matrix(arap_job *job, arap_poses *poses) {
         for (int c = 0; c < poses->bones; c++)
             for (int i = 0; i < 4; i++)
                 memcpy(poses->gram + 16 * ((size_t)b * (size_t)poses->bones + (size_t)c) + 4 * i,
-                       product + (size_t)(4 * b + i) * (size_t)columns + 4 * c,
-                       4 * sizeof(double));
+                       product + (size_t)(4 * b + i) * (size_t)columns + 4 * c, 4 * sizeof(double));
 
 done:
     arap_free(stack);
@@ -185,7 +183,8 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
                               arap_poses *poses) {
     size_t bones = (size_t)s->count, size = 12 * (size_t)s->deform_count;
     arap_status status = check_transforms(&job->error, extra, (size_t)extra_count, bones);
-    if (!status) status = allocate_poses(job, sampling->count + extra_count, s->deform_count, poses);
+    if (!status)
+        status = allocate_poses(job, sampling->count + extra_count, s->deform_count, poses);
     if (status) return status;
     double *local = ARAP_NEW(double, 18 * bones), *transforms = ARAP_NEW(double, 12 * bones);
     if (!local || !transforms) {

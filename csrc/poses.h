@@ -18,7 +18,7 @@ typedef struct arap_sampling {
 
 typedef struct arap_poses {
     int count;
-    int bones;        /* deforming bones */
+    int bones;         /* deforming bones */
     double *transform; /* (count, bones, 3, 4) row-major [R | t], units of arap_mesh.v */
     double *gram;      /* (bones, bones, 4, 4) G_bc = sum over poses of T_b^T T_c, SPEC section 4 */
 } arap_poses;

@@ -35,7 +35,8 @@ static void print_shape(char *out, size_t room, int dimensions, const npy_intp *
 /* Put the name of an argument in front of NumPy's ValueError or TypeError about it. */
 static void name_exception(const char *name) {
     PyObject *type, *value, *trace;
-    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) return;
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError))
+        return;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_Format(type, "%s: %S", name, value);
     Py_XDECREF(type);
@@ -77,7 +78,8 @@ static PyObject *convert(PyObject *argument, const char *name, int type, const c
         fits = shape->size[d] < 0 || shape->size[d] == PyArray_DIM(array, d);
     if (!fits && empty && shape->size[0] <= 0) { /* nothing at all, in whatever shape */
         npy_intp none[4];
-        for (int d = 0; d < shape->dimensions; d++) none[d] = shape->size[d] < 0 ? 0 : shape->size[d];
+        for (int d = 0; d < shape->dimensions; d++)
+            none[d] = shape->size[d] < 0 ? 0 : shape->size[d];
         none[0] = 0;
         Py_DECREF(any);
         shape->size[0] = 0;

@@ -42,7 +42,8 @@ static int report_progress(void *data, const char *stage, double fraction) {
 
 int arap_py_job_init(arap_py_job *self, PyObject *progress, int threads) {
     if (threads < 0) {
-        PyErr_Format(PyExc_ValueError, "threads is %d: must be 0 (all processors) or more", threads);
+        PyErr_Format(PyExc_ValueError, "threads is %d: must be 0 (all processors) or more",
+                     threads);
         return -1;
     }
     if (progress && progress != Py_None && !PyCallable_Check(progress)) {

@@ -9,30 +9,11 @@
 #include "pyinput.h"
 #include "rotation.h"
 
-static arap_status check_weights(arap_error *error, const arap_rows *rows, int vertices, int bones) {
-    for (int i = 0; i < vertices; i++)
-        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
-            if (rows->bone[e] < 0 || rows->bone[e] >= bones)
-                return arap_fail(error, ARAP_BAD_VALUE,
-                                 "weights of vertex %d name bone %d: no bone of the %d there are", i,
-                                 rows->bone[e], bones);
-            if (!(rows->weight[e] >= 0 && rows->weight[e] < 1e30))
-                return arap_fail(error, ARAP_BAD_VALUE,
-                                 "the weight of vertex %d for bone %d is %g: not a weight", i,
-                                 rows->bone[e], rows->weight[e]);
-            for (long long f = rows->start[i]; f < e; f++)
-                if (rows->bone[f] == rows->bone[e])
-                    return arap_fail(error, ARAP_BAD_VALUE,
-                                     "weights of vertex %d name bone %d twice", i, rows->bone[e]);
-        }
-    return ARAP_OK;
-}
-
 /* Weights as influences over `bones` + 1 bones: rows sum to 1, and a vertex without weights
  * follows the last bone, which never moves, as an unweighted vertex does in Blender. */
 static arap_status evaluated_weights(arap_job *job, const arap_mesh *mesh, const arap_rows *rows,
                                      int bones, arap_influences *out) {
-    arap_status status = check_weights(&job->error, rows, mesh->input_count, bones);
+    arap_status status = arap_check_rows(&job->error, rows, mesh->input_count, bones);
     if (status) return status;
     int *sizes = ARAP_NEW_ZERO(int, mesh->count);
     if (!sizes) return arap_fail_memory(&job->error, "the weights");
@@ -51,7 +32,8 @@ static arap_status evaluated_weights(arap_job *job, const arap_mesh *mesh, const
             sum += from + k < rows->start[mesh->first[i] + 1] ? rows->weight[from + k] : 0;
         for (int k = 0; k < sizes[i]; k++) {
             size_t at = out->start[i] + (size_t)k;
-            for (; sum > 0 && at > out->start[i] && out->bone[at - 1] > rows->bone[from + k]; at--) {
+            for (; sum > 0 && at > out->start[i] && out->bone[at - 1] > rows->bone[from + k];
+                 at--) {
                 out->bone[at] = out->bone[at - 1];
                 out->weight[at] = out->weight[at - 1];
             }
@@ -72,8 +54,7 @@ static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int we
     arap_influences in = {0};
     size_t size = 12 * (size_t)bones;
     double *padded = NULL, *welded = NULL;
-    arap_status status =
-        arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
+    arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
     if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0);
     if (status) goto done;
     padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);
@@ -90,7 +71,8 @@ static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int we
     if (!status) status = arap_lanes_create(job, &poses, ARAP_DOUBLE, &lanes);
     if (!status) status = evaluated_weights(job, &mesh, rows, bones, &in);
     if (!status)
-        status = arap_energy(job, &mesh, &poses, &lanes, &in, energy, vertex_energy ? welded : NULL);
+        status =
+            arap_energy(job, &mesh, &poses, &lanes, &in, energy, vertex_energy ? welded : NULL);
     if (!status && vertex_energy)
         for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
 
@@ -105,8 +87,8 @@ done:
 }
 
 PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices", "triangles", "weights", "poses", "edges", "weld",
-                            "per_vertex", "threads", NULL};
+    static char *names[] = {"vertices", "triangles",  "weights", "poses", "edges",
+                            "weld",     "per_vertex", "threads", NULL};
     PyObject *vertices, *triangles, *weights, *poses, *edges = NULL, *result = NULL, *each = NULL;
     int weld = 1, per_vertex = 0, count = 0, given = 0;
     arap_int_argument threads = {"threads", 0};
@@ -129,7 +111,8 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     }
     if (arap_geometry_from_python(&arrays, vertices, triangles, edges, &geometry) ||
         arap_transforms_from_python(&arrays, poses, shape.size[1], &transforms, &count) ||
-        arap_rows_from_python(&arrays, weights, geometry.vertex_count, shape.size[1], &rows, &given))
+        arap_rows_from_python(&arrays, weights, geometry.vertex_count, shape.size[1], &rows,
+                              &given))
         goto done;
     if (!given) {
         PyErr_SetString(PyExc_TypeError, "weights must be an array, not None");
@@ -138,14 +121,10 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     npy_intp n = geometry.vertex_count;
     if (per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = evaluate(&run.job, &geometry, weld, &rows, (int)shape.size[1], transforms, count,
-                      &energy, vertex_energy);
-    Py_END_ALLOW_THREADS
-    if (status)
-        arap_raise(PyModule_GetState(module), &run.job);
-    else
-        result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
+    Py_BEGIN_ALLOW_THREADS status = evaluate(&run.job, &geometry, weld, &rows, (int)shape.size[1],
+                                             transforms, count, &energy, vertex_energy);
+    Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
+    else result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 
 done:
     Py_XDECREF(each);
@@ -157,8 +136,9 @@ done:
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
 PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"bone_heads", "bone_tails", "bone_parents", "count", "bone_roll_axes",
-                            "bone_deform", "bone_limits", "seed", "swing", "twist", NULL};
+    static char *names[] = {"bone_heads",  "bone_tails",  "bone_parents", "count", "bone_roll_axes",
+                            "bone_deform", "bone_limits", "seed",         "swing", "twist",
+                            NULL};
     PyObject *heads, *tails, *parents, *roll = NULL, *deform = NULL, *limits = NULL, *result = NULL;
     arap_settings settings;
     arap_settings_default(&settings);
@@ -178,7 +158,8 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     if (sampling.count < 0)
         return PyErr_Format(PyExc_ValueError, "count is %d: must be 0 or more", sampling.count);
     const double angles[2] = {sampling.swing, sampling.twist};
-    if (arap_check_finite(angles, 1, "swing") || arap_check_finite(angles + 1, 1, "twist")) return NULL;
+    if (arap_check_finite(angles, 1, "swing") || arap_check_finite(angles + 1, 1, "twist"))
+        return NULL;
     arap_py_job_init(&run, NULL, 1);
     if (arap_bones_from_python(&arrays, heads, tails, parents, roll, deform, limits, &bones))
         goto done;
@@ -253,7 +234,8 @@ PyObject *arap_py_nearest_rotations(PyObject *module, PyObject *argument) {
 }
 
 PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices", "triangles", "weights", "least", "kept_sum", "relative", NULL};
+    static char *names[] = {"vertices", "triangles", "weights", "least",
+                            "kept_sum", "relative",  NULL};
     PyObject *vertices, *triangles, *weights, *result = NULL;
     arap_arrays arrays = {0};
     arap_geometry geometry;
@@ -278,7 +260,7 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (arap_check_finite(dense, shape.size[0] * shape.size[1], "weights")) goto done;
     size_t n = (size_t)shape.size[0], m = (size_t)shape.size[1];
     sizes = ARAP_NEW(int, n);
-    keep = ARAP_NEW(char, n * m);
+    keep = ARAP_NEW(char, n *m);
     if (!sizes || !keep) {
         PyErr_NoMemory();
         goto done;

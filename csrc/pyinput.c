@@ -50,9 +50,9 @@ int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject 
     return 0;
 }
 
-int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails,
-                           PyObject *parents, PyObject *roll_axes, PyObject *deform,
-                           PyObject *limits, arap_bones *bones) {
+int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *parents,
+                           PyObject *roll_axes, PyObject *deform, PyObject *limits,
+                           arap_bones *bones) {
     arap_shape shape = {2, {-1, 3}};
     *bones = (arap_bones){.heads = arap_doubles(arrays, heads, "bone_heads", &shape)};
     if (PyErr_Occurred()) return -1;
@@ -65,7 +65,8 @@ int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails
     if (!PyErr_Occurred())
         bones->roll_axes = arap_doubles(arrays, roll_axes, "bone_roll_axes", &roll_shape);
     if (!PyErr_Occurred()) bones->deform = arap_bools(arrays, deform, "bone_deform", &deform_shape);
-    if (!PyErr_Occurred()) bones->limits = arap_doubles(arrays, limits, "bone_limits", &limit_shape);
+    if (!PyErr_Occurred())
+        bones->limits = arap_doubles(arrays, limits, "bone_limits", &limit_shape);
     if (PyErr_Occurred()) return -1;
     if (!bones->heads || !bones->tails || !bones->parents) {
         PyErr_SetString(PyExc_TypeError,
@@ -117,10 +118,12 @@ static int dense_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices
     return 0;
 }
 
-static int sparse_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices, arap_rows *rows) {
+static int sparse_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices,
+                       arap_rows *rows) {
     PyObject *part[3];
     if (PyTuple_Size(argument) != 3) {
-        PyErr_Format(PyExc_ValueError, "weights is a tuple of %zd, expected (start, bones, weights)",
+        PyErr_Format(PyExc_ValueError,
+                     "weights is a tuple of %zd, expected (start, bones, weights)",
                      PyTuple_Size(argument));
         return -1;
     }
@@ -137,8 +140,8 @@ static int sparse_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertice
     int ascending = rows->start[0] == 0 && rows->start[vertices] == bone.size[0];
     for (npy_intp i = 0; i < vertices; i++) ascending &= rows->start[i] <= rows->start[i + 1];
     if (!ascending) {
-        PyErr_Format(PyExc_ValueError, "weights[0] must ascend from 0 to %zd, the number of weights",
-                     bone.size[0]);
+        PyErr_Format(PyExc_ValueError,
+                     "weights[0] must ascend from 0 to %zd, the number of weights", bone.size[0]);
         return -1;
     }
     return 0;

@@ -20,9 +20,9 @@ int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject 
 
 /* heads (m, 3), tails (m, 3), parents (m,); roll axes (m, 3), deform (m,), limits (m, 3, 2) or
  * None. */
-int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails,
-                           PyObject *parents, PyObject *roll_axes, PyObject *deform,
-                           PyObject *limits, arap_bones *bones);
+int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *parents,
+                           PyObject *roll_axes, PyObject *deform, PyObject *limits,
+                           arap_bones *bones);
 
 /* (start, bones, weights), rows of a sparse matrix, or a dense (vertices, bones) array, whose
  * non-zeros count; None: *given = 0. */

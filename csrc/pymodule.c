@@ -25,14 +25,16 @@ static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
 }
 #endif
 
-#define KEYWORDS(function) (PyCFunction)(void (*)(void))function, METH_VARARGS | METH_KEYWORDS
+#define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef methods[] = {
     {"energy", KEYWORDS(arap_py_energy), "Relative ARAP energy of any weights over given poses."},
-    {"sample_poses", KEYWORDS(arap_py_sample_poses), "Random poses of a skeleton, (count, bones, 3, 4)."},
+    {"sample_poses", KEYWORDS(arap_py_sample_poses),
+     "Random poses of a skeleton, (count, bones, 3, 4)."},
     {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS,
      "Transforms (poses, bones, 3, 4) of local rotations (poses, bones, 3, 3)."},
-    {"nearest_rotations", arap_py_nearest_rotations, METH_O, "Nearest rotations to (n, 3, 3) matrices."},
+    {"nearest_rotations", arap_py_nearest_rotations, METH_O,
+     "Nearest rotations to (n, 3, 3) matrices."},
     {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},

@@ -15,8 +15,7 @@
 #include "pyinside.h"
 
 typedef struct solver_object {
-    PyObject_HEAD
-    arap_solver *solver;
+    PyObject_HEAD arap_solver *solver;
     PyThread_type_lock lock;
     unsigned long owner; /* thread that holds the lock, 0: none */
     PyObject *progress;  /* callable or NULL */
@@ -40,8 +39,7 @@ static int take_lock(solver_object *self) {
         return -1;
     }
     if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
-        Py_BEGIN_ALLOW_THREADS
-        PyThread_acquire_lock(self->lock, WAIT_LOCK);
+        Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
         Py_END_ALLOW_THREADS
     }
     self->owner = me;
@@ -119,17 +117,48 @@ typedef struct solver_arguments {
 
 static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_settings *s,
                  int *threads) {
-    static char *names[] = {"vertices", "triangles", "bone_heads", "bone_tails", "bone_parents",
-                            "edges", "bone_roll_axes", "bone_deform", "bone_limits", "poses",
-                            "weights", "start_from_weights", "locked_vertices", "locked_bones",
-                            "vertex_sets", "constraints", "progress", "threads", "precision", "pose_count", "seed",
-                            "swing", "twist", "max_influences", "least_weight", "iterations",
-                            "tolerance", "heat_floor", "support", "link_parts", "hold", "attach",
-                            "neumann", "positivity", "constraint_strength", "damping", NULL};
+    static char *names[] = {"vertices",
+                            "triangles",
+                            "bone_heads",
+                            "bone_tails",
+                            "bone_parents",
+                            "edges",
+                            "bone_roll_axes",
+                            "bone_deform",
+                            "bone_limits",
+                            "poses",
+                            "weights",
+                            "start_from_weights",
+                            "locked_vertices",
+                            "locked_bones",
+                            "vertex_sets",
+                            "constraints",
+                            "progress",
+                            "threads",
+                            "precision",
+                            "pose_count",
+                            "seed",
+                            "swing",
+                            "twist",
+                            "max_influences",
+                            "least_weight",
+                            "iterations",
+                            "tolerance",
+                            "heat_floor",
+                            "support",
+                            "link_parts",
+                            "hold",
+                            "attach",
+                            "neumann",
+                            "positivity",
+                            "constraint_strength",
+                            "damping",
+                            NULL};
     static const char *const precisions[] = {"double", "single", NULL};
     static const char *const positivities[] = {"clip", "penalty", "none", NULL};
     int choice;
-    arap_int_argument threads_given = {"threads", *threads}, count = {"pose_count", s->sampling.count},
+    arap_int_argument threads_given = {"threads", *threads},
+                      count = {"pose_count", s->sampling.count},
                       most = {"max_influences", s->max_influences},
                       iterations = {"iterations", s->iterations};
     *a = (solver_arguments){.precision = "single", .positivity = "clip"};
@@ -137,12 +166,11 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
             args, kwargs, "OOOOO|$OOOOOOpOOOOOO&sO&O&ddO&dO&ddOpdppsdd:Solver", names, &a->vertices,
             &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges, &a->roll_axes, &a->deform,
             &a->limits, &a->poses, &a->weights, &a->start_from_weights, &a->locked_vertices,
-            &a->locked_bones, &a->vertex_sets, &a->constraints, &a->progress,
-            arap_read_int, &threads_given, &a->precision, arap_read_int, &count, arap_read_seed,
-            &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most,
-            &s->least_weight, arap_read_int, &iterations, &s->tolerance, &s->heat_floor,
-            &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity, &s->strength,
-            &s->damping))
+            &a->locked_bones, &a->vertex_sets, &a->constraints, &a->progress, arap_read_int,
+            &threads_given, &a->precision, arap_read_int, &count, arap_read_seed, &a->seed,
+            &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, &s->least_weight,
+            arap_read_int, &iterations, &s->tolerance, &s->heat_floor, &a->support, &s->link_parts,
+            &s->hold, &s->attach, &s->neumann, &a->positivity, &s->strength, &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
@@ -207,7 +235,8 @@ static int parse_locks(arap_arrays *arrays, const solver_arguments *a, arap_prob
         return -1;
     }
     if (several && !per_set.size[0]) {
-        PyErr_SetString(PyExc_ValueError, "locked_bones has no rows: vertex_sets needs at least one");
+        PyErr_SetString(PyExc_ValueError,
+                        "locked_bones has no rows: vertex_sets needs at least one");
         return -1;
     }
     problem->set_count = several ? (int)per_set.size[0] : 1;
@@ -229,7 +258,8 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
         PyErr_SetString(PyExc_RuntimeError, "a Solver is created once");
         goto done;
     }
-    if (parse(args, kwargs, &a, &settings, &threads) || arap_py_job_init(&run, a.progress, threads) ||
+    if (parse(args, kwargs, &a, &settings, &threads) ||
+        arap_py_job_init(&run, a.progress, threads) ||
         arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, &problem.geometry) ||
         arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
                                a.limits, &problem.bones) ||
@@ -243,10 +273,8 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     problem.start_from_weights = a.start_from_weights;
     if (parse_locks(&arrays, &a, &problem)) goto done;
 
-    Py_BEGIN_ALLOW_THREADS
-    arap_solver_create(&run.job, &problem, &settings, &created);
-    Py_END_ALLOW_THREADS
-    if (!created) {
+    Py_BEGIN_ALLOW_THREADS arap_solver_create(&run.job, &problem, &settings, &created);
+    Py_END_ALLOW_THREADS if (!created) {
         arap_raise(state_of(self), &run.job);
         goto done;
     }
@@ -273,10 +301,8 @@ static PyObject *iterate_locked(solver_object *self, int count) {
     arap_status status;
     start_job(self, &run);
     self->has_weights = 0;
-    Py_BEGIN_ALLOW_THREADS
-    status = arap_solver_iterate(&run.job, self->solver, count);
-    Py_END_ALLOW_THREADS
-    if (status) return arap_raise(state_of(self), &run.job);
+    Py_BEGIN_ALLOW_THREADS status = arap_solver_iterate(&run.job, self->solver, count);
+    Py_END_ALLOW_THREADS if (status) return arap_raise(state_of(self), &run.job);
     arap_solver_report(self->solver, &report);
     return PyFloat_FromDouble(report.energies[report.energy_count - 1]);
 }
@@ -312,10 +338,9 @@ static int refresh_weights(solver_object *self) {
     start_job(self, &run);
     run.job.progress = NULL;
     arap_influences_clear(&self->weights);
-    Py_BEGIN_ALLOW_THREADS
-    status = arap_solver_weights(&run.job, self->solver, &self->weights, &self->energy);
-    Py_END_ALLOW_THREADS
-    self->has_weights = !status;
+    Py_BEGIN_ALLOW_THREADS status =
+        arap_solver_weights(&run.job, self->solver, &self->weights, &self->energy);
+    Py_END_ALLOW_THREADS self->has_weights = !status;
     if (!status) return 0;
     arap_raise(state_of(self), &run.job);
     return -1;
@@ -459,10 +484,10 @@ static PyObject *full_report(solver_object *self) {
         "vertices", r.vertices, "welded", r.welded, "parts", r.parts, "linked_parts",
         r.linked_parts, "links", (Py_ssize_t)r.links, "unseen_parts", unseen_parts(&r), "bones",
         r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations", r.iterations,
-        "stage_starts", stage_starts(&r), "energy_before", r.energies[0], "energy_after", self->energy,
-        "unknowns", r.unknowns, "factor_size", r.factor_size, "hold_rows", r.hold_rows, "attach_rows", r.attach_rows,
-        "neumann_rows", r.neumann_rows, "positivity_rows", r.positivity_rows, "damping", r.damping,
-        "seconds", stage_seconds(&r));
+        "stage_starts", stage_starts(&r), "energy_before", r.energies[0], "energy_after",
+        self->energy, "unknowns", r.unknowns, "factor_size", r.factor_size, "hold_rows",
+        r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
+        "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds", stage_seconds(&r));
     PyObject *facts = report ? influence_facts(self, &r) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
     Py_XDECREF(facts);
@@ -493,12 +518,15 @@ static PyMethodDef solver_methods[] = {
      "solve() -> relative energy; iterates until done"},
     {0}};
 
-#define PROPERTY(name, read, needs_weights, doc) \
-    {name, (getter)get_property, NULL, doc, (void *)&(const property){read, needs_weights}}
+#define PROPERTY(name, read, needs_weights, doc)                                                   \
+    {                                                                                              \
+        name, (getter)get_property, NULL, doc, (void *)&(const property) { read, needs_weights }   \
+    }
 
 static PyGetSetDef solver_properties[] = {
     PROPERTY("weights", dense_weights, 1, "(vertices, bones) weights to use"),
-    PROPERTY("sparse_weights", sparse_weights, 1, "the same as (start, bones, weights) of the rows"),
+    PROPERTY("sparse_weights", sparse_weights, 1,
+             "the same as (start, bones, weights) of the rows"),
     PROPERTY("energy", weights_energy, 1, "relative energy of `weights`"),
     PROPERTY("report", full_report, 1, "what was done, as a dict"),
     PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),

@@ -85,8 +85,7 @@ static arap_status append_links(arap_job *job, arap_mesh *mesh, const int *links
     return ARAP_OK;
 }
 
-arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links,
-                              size_t link_count) {
+arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count) {
     size_t n = (size_t)mesh->count;
     ring_entry *entries = NULL;
     size_t *fill = NULL;
@@ -109,8 +108,10 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links,
     size_t face_vertices = 0;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
-        double third = arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                                          mesh->v + 3 * (size_t)tri[2]) / 3;
+        double third =
+            arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                               mesh->v + 3 * (size_t)tri[2]) /
+            3;
         for (int c = 0; c < 3; c++) {
             int i = tri[c], j = tri[(c + 1) % 3];
             mesh->area[i] += third;
@@ -162,8 +163,9 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links,
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             mesh->reverse[e] = arap_mesh_find_edge(mesh, mesh->neighbour[e], (int)i);
             mesh->both[e] = mesh->edge[e] + mesh->edge[mesh->reverse[e]];
-            mesh->rest_energy += mesh->edge[e] * arap_distance2(mesh->v + 3 * i,
-                                                                mesh->v + 3 * (size_t)mesh->neighbour[e]);
+            mesh->rest_energy +=
+                mesh->edge[e] *
+                arap_distance2(mesh->v + 3 * i, mesh->v + 3 * (size_t)mesh->neighbour[e]);
         }
     goto done;
 

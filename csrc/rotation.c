@@ -49,15 +49,16 @@ void arap_nearest_rotation(const double *a, double *rotation) {
                 off += fabs(k[p][q]);
                 annihilate(k, v, p, q);
             }
-        if (off < 1e-30) break;
+        if (off < 1e-10) break; /* what that sweep left is its square */
     }
     int best = 0;
     for (int i = 1; i < 4; i++)
         if (k[i][i] > k[best][best]) best = i;
     double w = v[0][best], x = v[1][best], y = v[2][best], z = v[3][best];
     double norm = 2 / (w * w + x * x + y * y + z * z);
-    double r[9] = {1 - norm * (y * y + z * z), norm * (x * y - w * z), norm * (x * z + w * y),
-                   norm * (x * y + w * z), 1 - norm * (x * x + z * z), norm * (y * z - w * x),
-                   norm * (x * z - w * y), norm * (y * z + w * x), 1 - norm * (x * x + y * y)};
+    double r[9] = {
+        1 - norm * (y * y + z * z), norm * (x * y - w * z),     norm * (x * z + w * y),
+        norm * (x * y + w * z),     1 - norm * (x * x + z * z), norm * (y * z - w * x),
+        norm * (x * z - w * y),     norm * (y * z + w * x),     1 - norm * (x * x + y * y)};
     for (int i = 0; i < 9; i++) rotation[i] = r[i];
 }

@@ -5,10 +5,11 @@
  * Triangles of no area are never hit. O(log) per vertex; vertices run in parallel.
  *
  * Virtual segments count as their owner only if the owner's own bone is inside the mesh: most
- * of the vertices that see it as their nearest bone have it behind their surface. The root of a game rig lies on the floor and deforms nothing,
- * but the gaps from it to its children run through the whole body and would give it half of
- * all weights. Which side of a surface is its inside is told by the normals of the majority
- * of the vertices, so that a mesh turned inside out is no different. */
+ * of the vertices that see it as their nearest bone have it behind their surface. The root of a
+ * game rig lies on the floor and deforms nothing, but the gaps from it to its children run through
+ * the whole body and would give it half of all weights. Which side of a surface is its inside is
+ * told by the normals of the majority of the vertices, so that a mesh turned inside out is no
+ * different. */
 #include "bvh.h"
 #include "heat.h"
 #include "memory.h"
@@ -115,7 +116,8 @@ static void look_from(const sight_task *task, int i, char *owned) {
     int s = nearest_segment(task, i, &sight->distance[i], point);
     double reach = sight->distance[i] + SAME_DISTANCE, reach2 = reach * reach;
     collector all = {task->segments, reach2, owned, 0}, *pointer = &all;
-    arap_bvh_nearest(task->tree, task->mesh->v + 3 * (size_t)i, -1, collect_owner, &pointer, &reach2);
+    arap_bvh_nearest(task->tree, task->mesh->v + 3 * (size_t)i, -1, collect_owner, &pointer,
+                     &reach2);
     char kept = 0;
     for (int b = 0; all.count; b++) {
         if (!owned[b]) continue;
@@ -170,7 +172,8 @@ static arap_status build_segment_bvh(arap_job *job, const arap_segment *segments
 
 /* Keep the bones, and the virtual segments of those bones that are inside the mesh, in
  * `kept`; their number in *count, and judge the bones. */
-static arap_status choose_segments(arap_job *job, sight_task *task, arap_segment *kept, int *count) {
+static arap_status choose_segments(arap_job *job, sight_task *task, arap_segment *kept,
+                                   int *count) {
     const arap_skeleton *skeleton = task->skeleton;
     int n = task->mesh->count, bones = 0, behind = 0;
     arap_bvh *tree = NULL;
@@ -187,8 +190,7 @@ static arap_status choose_segments(arap_job *job, sight_task *task, arap_segment
     int flipped = 2 * behind < n;
     for (int i = 0; i < n; i++) {
         int owner = kept[task->sight->nearest[(size_t)i * ARAP_MOST_SHARED]].owner;
-        if (task->sight->visible[i])
-            votes[owner] += task->inside[i] != flipped ? 1 : -1;
+        if (task->sight->visible[i]) votes[owner] += task->inside[i] != flipped ? 1 : -1;
     }
     for (int b = 0; b < skeleton->deform_count; b++) task->sight->bone_inside[b] = votes[b] > 0;
     *count = bones;
@@ -239,8 +241,8 @@ arap_status arap_sight_create(arap_job *job, const arap_mesh *mesh, const arap_s
                           .on_bone = ARAP_NEW(char, n),
                           .bone_inside = ARAP_NEW(char, skeleton->deform_count),
                           .nearest_count = ARAP_NEW(char, n),
-                          .nearest = ARAP_NEW(int, n * ARAP_MOST_SHARED)};
-    char *owned = ARAP_NEW_ZERO(char, (size_t)job->threads * (size_t)skeleton->deform_count);
+                          .nearest = ARAP_NEW(int, n *ARAP_MOST_SHARED)};
+    char *owned = ARAP_NEW_ZERO(char, (size_t)job->threads *(size_t)skeleton->deform_count);
     arap_segment *segments = ARAP_NEW(arap_segment, skeleton->segment_count);
     double *normals = ARAP_NEW(double, 3 * n);
     char *inside = ARAP_NEW(char, n);

@@ -31,8 +31,8 @@ static arap_status check_bones(arap_error *error, const arap_bones *bones) {
             if (isnan(lo) && isnan(hi)) continue;
             if (!isfinite(lo) || !isfinite(hi) || lo > hi)
                 return arap_fail(error, ARAP_BAD_VALUE,
-                                 "bone_limits[%d, %d] is (%g, %g): not a range of angles", b, c,
-                                 lo, hi);
+                                 "bone_limits[%d, %d] is (%g, %g): not a range of angles", b, c, lo,
+                                 hi);
         }
         if (bones->parents[b] < -1 || bones->parents[b] >= bones->count)
             return arap_fail(error, ARAP_BAD_VALUE,
@@ -50,8 +50,8 @@ static arap_status check_loops(arap_error *error, const arap_skeleton *s) {
         int steps = 0;
         for (int up = b; up >= 0; up = s->parents[up])
             if (steps++ > s->count)
-                return arap_fail(error, ARAP_BAD_VALUE, "bone %d has no root: its parents form a loop",
-                                 b);
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "bone %d has no root: its parents form a loop", b);
     }
     return ARAP_OK;
 }

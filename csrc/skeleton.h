@@ -34,8 +34,8 @@ typedef struct arap_skeleton {
     int count;     /* bones of the caller */
     double *heads; /* (count, 3) units of arap_mesh.v */
     double *tails;
-    double *axes; /* (count, 3, 3) columns: local X, Y (head to tail), Z */
-    int *parents; /* (count) */
+    double *axes;   /* (count, 3, 3) columns: local X, Y (head to tail), Z */
+    int *parents;   /* (count) */
     double *limits; /* (count, 3, 2), NaN where there is none */
 
     int deform_count;

@@ -221,8 +221,9 @@ static arap_status global_step(arap_job *job, arap_solver *s) {
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(&s->influences);
     arap_lap(s, ARAP_TIME_SOLVE, &since);
     if (s->settings.positivity == ARAP_POSITIVITY_PENALTY) {
-        int rows = arap_add_positivity(&s->mesh, &s->influences,
-                                       s->settings.strength * s->poses.count, s->held, &s->penalties);
+        int rows =
+            arap_add_positivity(&s->mesh, &s->influences, s->settings.strength * s->poses.count,
+                                s->held, &s->penalties);
         s->report.positivity_rows += rows;
         if (rows) {
             arap_system_penalise(&s->system, s->penalties.stiffness);
@@ -246,9 +247,8 @@ static arap_status change_maps(arap_job *job, arap_solver *s, arap_influences *m
 static arap_status limit(arap_job *job, arap_solver *s, int most) {
     arap_influences limited = {0};
     double since = arap_seconds();
-    arap_status status =
-        arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, s->right_side, s->product,
-                              most, &limited);
+    arap_status status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences,
+                                               s->right_side, s->product, most, &limited);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     return status ? status : change_maps(job, s, &limited);
 }
@@ -361,8 +361,8 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
         status = arap_poses_create(job, &s->skeleton, &s->mesh, &settings->sampling, problem->poses,
                                    problem->pose_count, &s->poses);
     if (!status)
-        status = arap_lanes_create(job, &s->poses,
-                                   settings->single_precision ? ARAP_SINGLE : ARAP_DOUBLE, &s->lanes);
+        status = arap_lanes_create(
+            job, &s->poses, settings->single_precision ? ARAP_SINGLE : ARAP_DOUBLE, &s->lanes);
     arap_lap(s, ARAP_TIME_POSES, &since);
     if (!status) status = arap_start_weights(job, s, problem);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);

@@ -36,7 +36,7 @@ struct arap_solver {
     arap_system system;
     arap_factor *factor;
     arap_penalties penalties;
-    char *held;         /* (entries) has a positivity row */
+    char *held; /* (entries) has a positivity row */
     arap_pass *pass;
     double *right_side; /* (entries) b of the present weights */
     double *product;    /* (entries) F w of the present weights */
@@ -44,7 +44,7 @@ struct arap_solver {
     double *unknowns;   /* (system.unknowns) work */
     int has_system;
 
-    int stage;          /* 0 before the first, then 1 to ARAP_STAGES */
+    int stage;                        /* 0 before the first, then 1 to ARAP_STAGES */
     int stage_start[ARAP_STAGES + 1]; /* entry of `energies` of its first weights, -1: skipped */
     int stage_iterations;
     int stage_over;
@@ -59,8 +59,8 @@ arap_status arap_start_weights(arap_job *job, arap_solver *solver, const arap_pr
 
 /* Is the weight of deforming bone d at input vertex i locked? */
 static inline int arap_is_locked(const arap_solver *s, int i, int d) {
-    return s->locked_vertex &&
-           (s->locked_vertex[i] || s->locked_column[s->vertex_set[i] * s->skeleton.deform_count + d]);
+    return s->locked_vertex && (s->locked_vertex[i] ||
+                                s->locked_column[s->vertex_set[i] * s->skeleton.deform_count + d]);
 }
 
 /* Seconds of a monotonic clock. */

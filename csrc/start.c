@@ -12,16 +12,16 @@
 #include "solver.h"
 #include "vec3.h"
 
-static arap_status check_rows(arap_error *error, const arap_problem *problem) {
-    const arap_rows *rows = problem->weights;
-    if (!rows) return ARAP_OK;
-    for (int i = 0; i < problem->geometry.vertex_count; i++)
+#define MOST_WEIGHT 1e30 /* far from overflow when they are summed */
+
+arap_status arap_check_rows(arap_error *error, const arap_rows *rows, int vertices, int bones) {
+    for (int i = 0; i < vertices; i++)
         for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
-            if (rows->bone[e] < 0 || rows->bone[e] >= problem->bones.count)
+            if (rows->bone[e] < 0 || rows->bone[e] >= bones)
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "weights of vertex %d name bone %d: no bone of the %d there are",
-                                 i, rows->bone[e], problem->bones.count);
-            if (!isfinite(rows->weight[e]) || rows->weight[e] < 0)
+                                 i, rows->bone[e], bones);
+            if (!(rows->weight[e] >= 0 && rows->weight[e] < MOST_WEIGHT))
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "the weight of vertex %d for bone %d is %g: not a weight", i,
                                  rows->bone[e], rows->weight[e]);
@@ -63,7 +63,7 @@ static arap_status copy_locks(arap_job *job, arap_solver *s, const arap_problem 
     s->locked_weight = ARAP_NEW(double, entries);
     s->locked_vertex = ARAP_NEW_ZERO(char, n);
     s->vertex_set = ARAP_NEW_ZERO(int, n);
-    s->locked_column = ARAP_NEW_ZERO(char, sets * bones);
+    s->locked_column = ARAP_NEW_ZERO(char, sets *bones);
     if (!s->locked_start || !s->locked_bone || !s->locked_weight || !s->locked_vertex ||
         !s->vertex_set || !s->locked_column)
         return arap_fail_memory(&job->error, "the locked weights");
@@ -177,7 +177,8 @@ static int nearest_free_bone(const arap_solver *s, int i, const lock_row *lock) 
     for (int k = 0; k < s->skeleton.segment_count; k++) {
         const arap_segment *segment = &s->skeleton.segments[k];
         if (!isnan(lock->weight[segment->owner])) continue;
-        double d2 = arap_nearest_on_segment(s->mesh.v + 3 * (size_t)i, segment->a, segment->b, point);
+        double d2 =
+            arap_nearest_on_segment(s->mesh.v + 3 * (size_t)i, segment->a, segment->b, point);
         if (d2 < least) {
             least = d2;
             best = segment->owner;
@@ -187,7 +188,8 @@ static int nearest_free_bone(const arap_solver *s, int i, const lock_row *lock) 
 }
 
 /* Put the locked entries into a dense row (NAN: no entry) of free ones; given[d] marks them. */
-static void apply_lock(const arap_solver *s, int i, const lock_row *lock, double *row, char *given) {
+static void apply_lock(const arap_solver *s, int i, const lock_row *lock, double *row,
+                       char *given) {
     int bones = s->skeleton.deform_count, locked = 0, open = 0;
     double sum = 0;
     for (int d = 0; d < bones; d++) {
@@ -272,8 +274,8 @@ static arap_status heat_start(arap_job *job, arap_solver *s) {
                                  s->settings.hold * s->mesh.size * s->mesh.size, &s->rows);
     s->report.hold_rows = s->rows.count;
     if (!status && s->settings.attach)
-        status = arap_find_attachments(job, &s->mesh, &s->sight, &heat, s->settings.strength,
-                                       &s->rows);
+        status =
+            arap_find_attachments(job, &s->mesh, &s->sight, &heat, s->settings.strength, &s->rows);
     s->report.attach_rows = s->rows.count - s->report.hold_rows;
     if (!status)
         status = arap_choose_supports(job, &s->mesh, &s->skeleton, &heat, &s->settings.pruning,
@@ -295,7 +297,10 @@ static arap_status add_constraints(arap_job *job, arap_solver *s, const arap_pro
 }
 
 arap_status arap_start_weights(arap_job *job, arap_solver *s, const arap_problem *problem) {
-    arap_status status = check_rows(&job->error, problem);
+    arap_status status = ARAP_OK;
+    if (problem->weights)
+        status = arap_check_rows(&job->error, problem->weights, problem->geometry.vertex_count,
+                                 problem->bones.count);
     if (!status) status = check_constraints(&job->error, problem);
     if (!status && problem->start_from_weights && !problem->weights)
         status = arap_fail(&job->error, ARAP_BAD_VALUE, "there are no weights to start from");

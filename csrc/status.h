@@ -8,11 +8,11 @@
 
 typedef enum arap_status {
     ARAP_OK = 0,
-    ARAP_NO_MEMORY,     /* an allocation failed */
-    ARAP_BAD_VALUE,     /* the input is unusable; the text says what and where */
-    ARAP_CANCELLED,     /* the progress callback asked to stop */
-    ARAP_NOT_FINITE,    /* the solve produced NaN or infinity */
-    ARAP_NOT_FACTORED,  /* CHOLMOD could not factorise the system */
+    ARAP_NO_MEMORY,    /* an allocation failed */
+    ARAP_BAD_VALUE,    /* the input is unusable; the text says what and where */
+    ARAP_CANCELLED,    /* the progress callback asked to stop */
+    ARAP_NOT_FINITE,   /* the solve produced NaN or infinity */
+    ARAP_NOT_FACTORED, /* CHOLMOD could not factorise the system */
     ARAP_STATUS_COUNT
 } arap_status;
 

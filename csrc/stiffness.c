@@ -28,7 +28,8 @@ typedef struct product {
 static double gram_form(const double *g, const double *v, const double *u) {
     double sum = 0;
     for (int r = 0; r < 4; r++) {
-        double row = g[4 * r] * u[0] + g[4 * r + 1] * u[1] + g[4 * r + 2] * u[2] + g[4 * r + 3] * u[3];
+        double row =
+            g[4 * r] * u[0] + g[4 * r + 1] * u[1] + g[4 * r + 2] * u[2] + g[4 * r + 3] * u[3];
         sum += r < 3 ? v[r] * row : row;
     }
     return sum;

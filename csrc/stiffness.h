@@ -17,7 +17,6 @@ void arap_gram_block(const arap_poses *poses, const double *vk, int k_bones, con
  * neighbours of a_ik |e'_ik|^2 (count). O(vertices x bones of a row x bones of a one-ring):
  * neither neighbours' rows nor poses are paired. */
 arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                   const arap_influences *influences, double *out,
-                                   double *stretch);
+                                   const arap_influences *influences, double *out, double *stretch);
 
 #endif

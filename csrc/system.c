@@ -29,7 +29,8 @@ static void form_block(const assembly *a, int k, int l, double factor, double *b
     const arap_influences *in = a->in;
     const double *v = a->mesh->v;
     arap_gram_block(a->poses, v + 3 * (size_t)k, (int)row_size(in, k), in->bone + in->start[k],
-                    v + 3 * (size_t)l, (int)row_size(in, l), in->bone + in->start[l], factor, block);
+                    v + 3 * (size_t)l, (int)row_size(in, l), in->bone + in->start[l], factor,
+                    block);
 }
 
 /* Write rows [offset_k, offset_k + size_k) of the columns of l, from position `at` of the first
@@ -133,7 +134,8 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
                                const arap_influences *in, const int *order, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
     int *place = ARAP_NEW(int, n);
-    assembly a = {.mesh = mesh, .poses = poses, .in = in, .order = order, .place = place, .system = s};
+    assembly a = {
+        .mesh = mesh, .poses = poses, .in = in, .order = order, .place = place, .system = s};
     arap_status status = ARAP_OK;
     *s = (arap_system){.vertices = mesh->count,
                        .offset = ARAP_NEW(int, n),
@@ -147,8 +149,8 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
     number_unknowns(in, order, s);
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
-    a.block = ARAP_NEW(double, (size_t)job->threads * ((size_t)a.widest * (size_t)a.widest +
-                                                       (size_t)mesh->largest_ring));
+    a.block = ARAP_NEW(double, (size_t)job->threads *((size_t)a.widest * (size_t)a.widest +
+                                                      (size_t)mesh->largest_ring));
     if (!s->matrix.start || !a.block) goto no_memory;
     status = size_columns(job, mesh, order, place, s);
     if (status) goto done;

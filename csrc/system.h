@@ -13,9 +13,9 @@
 typedef struct arap_system {
     int vertices;
     int unknowns;
-    int *offset;       /* (vertices) first unknown of a vertex; they are consecutive */
-    int *size;         /* (vertices) number of its unknowns */
-    size_t *entry;     /* (unknowns) influence of an unknown */
+    int *offset;        /* (vertices) first unknown of a vertex; they are consecutive */
+    int *size;          /* (vertices) number of its unknowns */
+    size_t *entry;      /* (unknowns) influence of an unknown */
     size_t *eliminated; /* (vertices) influence that balances the others, if size > 0 */
     arap_matrix matrix; /* Z'FZ, in elimination order */
     double *penalised;  /* (matrix.start[unknowns]) values of A, penalties included */

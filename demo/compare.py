@@ -79,7 +79,8 @@ def remove(objects):
         data = ob.data
         bpy.data.objects.remove(ob)
         if not data.users:
-            (bpy.data.meshes if isinstance(data, bpy.types.Mesh) else bpy.data.armatures).remove(data)
+            kind = bpy.data.meshes if isinstance(data, bpy.types.Mesh) else bpy.data.armatures
+            kind.remove(data)
 
 
 def animation_poses(armature, frames=60):
@@ -128,7 +129,8 @@ class Character:
 
     def judge(self, outcome):
         rows = outcome.rows
-        sums, counts = rows.sums(), np.bincount(rows.vertices[rows.weights > 0], minlength=rows.count)
+        sums = rows.sums()
+        counts = np.bincount(rows.vertices[rows.weights > 0], minlength=rows.count)
         outcome.unweighted = int((sums <= 0).sum())
         outcome.most_influences = int(counts.max(initial=0))
         outcome.mean_influences = float(counts.mean())

@@ -14,7 +14,7 @@ import bpy
 import character as generated
 import compare
 import numpy as np
-from picture import Stage, posed_copy, world_points
+from picture import Stage, posed_copy
 
 
 def find_characters(file):
@@ -152,8 +152,9 @@ def line(result):
         f"Blender's automatic weights {100 * math.sqrt(before):.1f} % in "
         f"{result['blender']['seconds']:.2f} s")  # fmt: skip
     return (
-        f"{result['armature']}: {result['vertices']:,} vertices, {result['deforming_bones']} bones: "
-        f"mean stretch on unseen poses {100 * math.sqrt(result['energy_after']):.1f} % in "
+        f"{result['armature']}: {result['vertices']:,} vertices, "
+        f"{result['deforming_bones']} bones: mean stretch on unseen poses "
+        f"{100 * math.sqrt(result['energy_after']):.1f} % in "
         f"{result['seconds']:.2f} s ({result['iterations']} iterations, at most "
         f"{result['most_influences']} influences, {result['vertices_without_weights']} vertices "
         f"without weights); {was}"

@@ -20,7 +20,8 @@ LIMIT = 1800  # seconds for one case
 
 HEAD = (
     "character", "vertices", "bones", "Blender s", "ours s", "ratio", "start s", "iteration s",
-    "its", "MiB B/o", "stretch % B", "ours", "file", "animation % B", "ours", "file", "unweighted B/o",
+    "its", "MiB B/o", "stretch % B", "ours", "file", "animation % B", "ours", "file",
+    "unweighted B/o",
 )  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def main(zip_path, folder, *names):
     text = table(rows)
     note = (
         "B: Blender's parent_set(type='ARMATURE_AUTO') in the same process; * it left vertices "
-        "without weights. stretch: root of the relative ARAP energy on 100 poses that were not used."
+        "without weights. stretch: root of the relative ARAP energy on 100 poses not used before."
     )
     (folder / "table.md").write_text(f"{text}\n\n{note}\n")
     (folder / "rows.json").write_text(json.dumps(rows, indent=1))
