@@ -9,6 +9,10 @@
  * range. A mirror image of the skeleton keeps Y and Z as axes and turns X around, so it gets
  * the mirror images of the same poses, and a mirrored character the same weights.
  *
+ * The three numbers that turn a bone go through a lattice of low discrepancy (Roberts' R3,
+ * 2018), shifted at random and in random order for each bone: every bone covers its own range
+ * evenly with few poses, and no two bones move together.
+ *
  * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
  * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). */
 #include "poses.h"
@@ -18,6 +22,9 @@
 #include "blas.h"
 #include "memory.h"
 #include "vec3.h"
+
+/* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
+static const double lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
 
 static double uniform(uint64_t *state) {
     uint64_t z = (*state += 0x9E3779B97F4A7C15u);
@@ -72,20 +79,36 @@ static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, i
         for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(back + 3 * r, axes + 3 * c);
 }
 
-void arap_sample_poses(const arap_skeleton *s, const arap_sampling *sampling, uint64_t *state,
-                       double *local, double *mirrored) {
+void arap_sample_turns(const arap_skeleton *s, const arap_sampling *sampling, double *turns) {
+    int pairs = (sampling->count + 1) / 2;
+    size_t stride = 3 * (size_t)s->count;
+    uint64_t state = sampling->seed;
     for (int b = 0; b < s->count; b++) {
-        /* Every bone draws the same number of values, so that the flags of one bone do not
-         * change the poses of the others. */
-        double u[3];
-        for (int c = 0; c < 3; c++) u[c] = uniform(state);
-        double flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
-        if (s->owner[b] >= 0 && s->deform_bone[s->owner[b]] == b) {
-            sample_bone(s, sampling, b, u, local + 9 * b);
-            sample_bone(s, sampling, b, flipped, mirrored + 9 * b);
-        } else {
-            for (int i = 0; i < 9; i++) local[9 * b + i] = mirrored[9 * b + i] = i % 4 == 0;
+        double *bone = turns + 3 * b, shift[3];
+        for (int c = 0; c < 3; c++) shift[c] = uniform(&state);
+        for (int p = 0; p < pairs; p++) {
+            double x[3];
+            for (int c = 0; c < 3; c++) {
+                x[c] = shift[c] + p * lattice[c];
+                x[c] -= floor(x[c]);
+            }
+            /* Fisher and Yates' shuffle, inside out: the p-th point goes to a random place. */
+            size_t at = (size_t)(uniform(&state) * (p + 1));
+            memcpy(bone + stride * (size_t)p, bone + stride * at, sizeof x);
+            memcpy(bone + stride * at, x, sizeof x);
         }
+    }
+}
+
+void arap_sample_pose(const arap_skeleton *s, const arap_sampling *sampling, const double *turns,
+                      int pose, double *local) {
+    const double *pair = turns + 3 * (size_t)s->count * (size_t)(pose / 2);
+    for (int b = 0; b < s->count; b++) {
+        const double *u = pair + 3 * b, flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
+        if (s->owner[b] >= 0 && s->deform_bone[s->owner[b]] == b)
+            sample_bone(s, sampling, b, pose % 2 ? flipped : u, local + 9 * b);
+        else
+            for (int i = 0; i < 9; i++) local[9 * b + i] = i % 4 == 0;
     }
 }
 
@@ -186,15 +209,16 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     if (!status)
         status = allocate_poses(job, sampling->count + extra_count, s->deform_count, poses);
     if (status) return status;
-    double *local = ARAP_NEW(double, 18 * bones), *transforms = ARAP_NEW(double, 12 * bones);
-    if (!local || !transforms) {
+    double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
+    double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
+    if (!turns || !local || !transforms) {
         status = arap_fail_memory(&job->error, "the poses");
         goto done;
     }
-    uint64_t state = sampling->seed;
+    arap_sample_turns(s, sampling, turns);
     for (int p = 0; p < sampling->count; p++) {
-        if (p % 2 == 0) arap_sample_poses(s, sampling, &state, local, local + 9 * bones);
-        arap_forward_kinematics(s, local + 9 * bones * (size_t)(p % 2), transforms);
+        arap_sample_pose(s, sampling, turns, p, local);
+        arap_forward_kinematics(s, local, transforms);
         store_pose(s, transforms, poses->transform + size * (size_t)p);
     }
     for (int p = 0; p < extra_count; p++) {
@@ -204,6 +228,7 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     status = gram_matrix(job, poses);
 
 done:
+    arap_free(turns);
     arap_free(local);
     arap_free(transforms);
     if (status) arap_poses_clear(poses);

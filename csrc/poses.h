@@ -40,9 +40,15 @@ void arap_poses_clear(arap_poses *poses);
 void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
                              double *transforms);
 
-/* Random local rotations, (bones, 3, 3) each, of two poses that mirror each other (see
- * poses.c); advances *state. */
-void arap_sample_poses(const arap_skeleton *skeleton, const arap_sampling *sampling,
-                       uint64_t *state, double *local, double *mirrored);
+/* Random poses. The numbers in [0, 1) that all of them come from, arap_turn_count of them; then
+ * the local rotations (bones, 3, 3) of one pose. Poses 2 k and 2 k + 1 mirror each other: see
+ * poses.c. */
+static inline size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling) {
+    return 3 * (size_t)skeleton->count * (size_t)((sampling->count + 1) / 2);
+}
+void arap_sample_turns(const arap_skeleton *skeleton, const arap_sampling *sampling,
+                       double *turns);
+void arap_sample_pose(const arap_skeleton *skeleton, const arap_sampling *sampling,
+                      const double *turns, int pose, double *local);
 
 #endif

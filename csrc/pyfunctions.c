@@ -169,14 +169,17 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     }
     npy_intp sizes[4] = {sampling.count, bones.count, 3, 4};
     size_t m = (size_t)bones.count;
-    double *local = ARAP_NEW(double, 18 * m);
-    result = local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
-    uint64_t state = seed;
+    sampling.seed = seed;
+    double *turns = ARAP_NEW(double, arap_turn_count(&skeleton, &sampling));
+    double *local = ARAP_NEW(double, 9 * m);
+    result = turns && local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
+    if (result) arap_sample_turns(&skeleton, &sampling, turns);
     for (int p = 0; result && p < sampling.count; p++) {
-        if (p % 2 == 0) arap_sample_poses(&skeleton, &sampling, &state, local, local + 9 * m);
         double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
-        arap_forward_kinematics(&skeleton, local + 9 * m * (size_t)(p % 2), out);
+        arap_sample_pose(&skeleton, &sampling, turns, p, local);
+        arap_forward_kinematics(&skeleton, local, out);
     }
+    arap_free(turns);
     arap_free(local);
 
 done:
