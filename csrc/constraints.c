@@ -8,6 +8,7 @@
 
 #define ATTACH_ABOVE 0.5
 #define NEGATIVE -1e-3
+#define NEGLIGIBLE -1e-5 /* negative, but cheaper clipped than held */
 #define HOLD_ABOVE 0.95
 
 arap_status arap_penalties_create(arap_job *job, const arap_influences *in,
@@ -140,6 +141,39 @@ int arap_add_positivity(const arap_mesh *mesh, const arap_influences *in, double
             rows++;
         }
     return rows;
+}
+
+int arap_hold_negative(const arap_mesh *mesh, const arap_influences *in, double strength,
+                       char *held, arap_penalties *penalties) {
+    int changes = 0;
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            if (held[e] || in->given[e] || in->weight[e] >= NEGLIGIBLE) continue;
+            held[e] = 1;
+            penalties->stiffness[e] += strength * mesh->area[i];
+            changes++;
+        }
+    return changes;
+}
+
+int arap_release_positive(const arap_mesh *mesh, const arap_influences *in, const double *descent,
+                          double strength, char *held, arap_penalties *penalties) {
+    int changes = 0;
+    for (int i = 0; i < in->count; i++) {
+        double sum = 0, mean = 0; /* the multiplier of sum w = 1, exact at the optimum */
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            if (!in->given[e]) {
+                sum += in->weight[e];
+                mean += in->weight[e] * descent[e];
+            }
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            if (!held[e] || !(descent[e] * sum > mean)) continue;
+            held[e] = 0;
+            penalties->stiffness[e] -= strength * mesh->area[i];
+            changes++;
+        }
+    }
+    return changes;
 }
 
 void arap_add_damping(const arap_mesh *mesh, const arap_influences *in, double share,

@@ -52,6 +52,16 @@ void arap_add_rows(const arap_mesh *mesh, const arap_influences *influences,
 int arap_add_neumann(const arap_mesh *mesh, const arap_influences *influences, double strength,
                      arap_penalties *penalties);
 
+/* An active set for weights >= 0: rows with target 0 and c_i that can be taken away again, where
+ * `held` (entries) says so. Both return the number of changes.
+ * Hold what is negative; let go of what the descent direction (entries), the gradient of the
+ * energy with its sign turned, would make positive. */
+int arap_hold_negative(const arap_mesh *mesh, const arap_influences *influences, double strength,
+                       char *held, arap_penalties *penalties);
+int arap_release_positive(const arap_mesh *mesh, const arap_influences *influences,
+                          const double *descent, double strength, char *held,
+                          arap_penalties *penalties);
+
 /* Target 0 with c_i where a weight is below -1e-3 and a local minimum and has no such row yet;
  * `held` (entries) remembers them. Returns the number of new rows. */
 int arap_add_positivity(const arap_mesh *mesh, const arap_influences *influences, double strength,

@@ -2,7 +2,9 @@
  *
  * One iteration (SPEC section 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
- *   2. clip and normalise (or add positivity rows, which count from the next solve on)
+ *   2. clip and normalise (or add positivity rows, which count from the next solve on); where
+ *      clipping makes the objective rise, zeros are held by stiff rows instead (an active set,
+ *      changed all at once, Bertsekas 1982) and the matrix is factorised again
  *   3. local step at the new weights: b, F w and with them the energy
  *
  * Stages. Without a limit on influences there is one, on the supports of the initial weights.
@@ -23,6 +25,7 @@
 #define DAMPING_TRIES 4
 #define DAMPING_GROWTH 1000
 #define EARLY_ITERATIONS 3
+#define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
                                                    "assembly", "factor",     "local", "solve"};
@@ -103,8 +106,10 @@ static void release_stage(arap_solver *s) {
     arap_free(s->right_side);
     arap_free(s->product);
     arap_free(s->residual);
+    arap_free(s->best);
     s->pass = NULL;
-    s->right_side = s->product = s->residual = NULL;
+    s->right_side = s->product = s->residual = s->best = NULL;
+    s->has_best = s->guarded = s->held_changes = 0;
 }
 
 /* Penalty rows of the present influence maps, with the given damping. */
@@ -189,6 +194,7 @@ static arap_status refresh(arap_job *job, arap_solver *s) {
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (s->product[e] - 2 * s->right_side[e]);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
+    s->energy = energy;
     return record_energy(job, s, rest > 0 ? energy / rest : 0);
 }
 
@@ -199,40 +205,133 @@ static arap_status begin_stage(arap_job *job, arap_solver *s) {
     s->right_side = ARAP_NEW(double, entries);
     s->product = ARAP_NEW(double, entries);
     s->residual = ARAP_NEW(double, entries);
-    if (!s->right_side || !s->product || !s->residual)
+    s->best = ARAP_NEW(double, entries);
+    if (!s->right_side || !s->product || !s->residual || !s->best)
         return arap_fail_memory(&job->error, "the weights");
     arap_status status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, &s->pass);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status ? status : refresh(job, s);
 }
 
-static arap_status global_step(arap_job *job, arap_solver *s) {
-    arap_status status = s->has_system ? ARAP_OK : make_system(job, s);
-    if (!s->has_system) release_system(s); /* cancelled: the next call makes it again */
-    if (status || !s->system.unknowns) return status;
-    double since = arap_seconds(), *w = s->influences.weight;
+/* Strength of the rows that hold a weight at zero, over an area of 1. */
+static double hard(const arap_solver *s) { return s->settings.strength * s->poses.count; }
+
+/* Energy and penalties, less their constant, without the rows that may be let down: holds, and
+ * what keeps a weight at zero for as long as it takes. */
+static double objective(const arap_solver *s) {
+    const arap_influences *in = &s->influences;
     const arap_penalties *p = &s->penalties;
+    double sum = s->energy;
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            if (!s->held[e])
+                sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
+    for (int r = 0; r < s->report.hold_rows; r++) {
+        const arap_row *row = &s->rows.rows[r];
+        long e = arap_find_influence(in, row->vertex, row->bone);
+        if (e < 0 || in->given[e] || s->held[e]) continue;
+        double stiffness = s->poses.count * row->strength * s->mesh.area[row->vertex];
+        sum -= stiffness * (in->weight[e] - 2 * row->target) * in->weight[e];
+    }
+    return sum;
+}
+
+static arap_status refactor(arap_job *job, arap_solver *s) {
+    double since = arap_seconds();
+    arap_system_penalise(&s->system, s->penalties.stiffness);
+    arap_matrix matrix = penalised_matrix(s);
+    arap_status status = arap_factor_update(job, s->factor, &matrix);
+    s->held_changes = 0;
+    arap_lap(s, ARAP_TIME_FACTOR, &since);
+    return status;
+}
+
+/* The gradient of the objective with its sign turned. */
+static void find_descent(arap_solver *s) {
+    const arap_penalties *p = &s->penalties;
+    const double *w = s->influences.weight;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         s->residual[e] = s->right_side[e] - s->product[e] + p->aim[e] - p->stiffness[e] * w[e];
+}
+
+/* The minimum of the objective for the present rotations; its weights may be negative. */
+static arap_status global_step(arap_job *job, arap_solver *s) {
+    double since = arap_seconds();
+    find_descent(s);
     arap_system_reduce(&s->system, s->residual, s->unknowns);
-    status = arap_factor_solve(job, s->factor, s->unknowns);
-    if (status) return status;
-    arap_system_add_step(&s->system, s->unknowns, w);
-    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(&s->influences);
+    arap_status status = arap_factor_solve(job, s->factor, s->unknowns);
+    if (!status) arap_system_add_step(&s->system, s->unknowns, s->influences.weight);
     arap_lap(s, ARAP_TIME_SOLVE, &since);
-    if (s->settings.positivity == ARAP_POSITIVITY_PENALTY) {
-        int rows =
-            arap_add_positivity(&s->mesh, &s->influences, s->settings.strength * s->poses.count,
-                                s->held, &s->penalties);
-        s->report.positivity_rows += rows;
-        if (rows) {
-            arap_system_penalise(&s->system, s->penalties.stiffness);
-            arap_matrix matrix = penalised_matrix(s);
-            status = arap_factor_update(job, s->factor, &matrix);
-        }
-        arap_lap(s, ARAP_TIME_FACTOR, &since);
-    }
     return status;
+}
+
+/* The paper's positivity rows; they count from the next global step on. */
+static arap_status add_positivity(arap_job *job, arap_solver *s) {
+    int rows =
+        arap_add_positivity(&s->mesh, &s->influences, hard(s), s->held, &s->penalties);
+    s->report.positivity_rows += rows;
+    return rows ? refactor(job, s) : ARAP_OK;
+}
+
+/* Global step, clipping, local step. Guarded, weights that the step made negative are held from
+ * the next one on, until they would be positive. */
+static arap_status clipped_step(arap_job *job, arap_solver *s) {
+    arap_status status = ARAP_OK;
+    if (s->guarded) {
+        find_descent(s);
+        s->held_changes += arap_release_positive(&s->mesh, &s->influences, s->residual,
+                                                 hard(s), s->held, &s->penalties);
+        if (s->held_changes) status = refactor(job, s);
+    }
+    if (!status) status = global_step(job, s);
+    if (status) return status;
+    if (s->guarded)
+        s->held_changes +=
+            arap_hold_negative(&s->mesh, &s->influences, hard(s), s->held, &s->penalties);
+    arap_influences_normalise(&s->influences);
+    return refresh(job, s);
+}
+
+/* Back to the best weights of the stage; their energy replaces the last one of the history. */
+static arap_status restore_best(arap_job *job, arap_solver *s) {
+    memcpy(s->influences.weight, s->best,
+           s->influences.start[s->influences.count] * sizeof *s->best);
+    s->report.energy_count--;
+    return refresh(job, s);
+}
+
+static void keep_if_best(arap_solver *s) {
+    double present = objective(s);
+    if (s->has_best && present >= s->best_objective) return;
+    s->has_best = 1;
+    s->best_objective = present;
+    memcpy(s->best, s->influences.weight,
+           s->influences.start[s->influences.count] * sizeof *s->best);
+}
+
+/* One iteration with clipping. That is no descent where many weights would be negative: when
+ * the objective has risen too far, the best weights come back and the stage goes on guarded;
+ * when that does not help, it is over. */
+static arap_status clipped_iteration(arap_job *job, arap_solver *s) {
+    keep_if_best(s);
+    arap_status status = clipped_step(job, s);
+    if (status) return status;
+    keep_if_best(s);
+    if (objective(s) - s->best_objective <= MOST_RISE * fabs(s->energy)) return status;
+    s->stage_over = s->guarded;
+    s->guarded = 1;
+    return restore_best(job, s);
+}
+
+static arap_status iteration(arap_job *job, arap_solver *s) {
+    arap_status status = s->has_system ? ARAP_OK : make_system(job, s);
+    if (!s->has_system) release_system(s); /* cancelled: the next call makes it again */
+    if (status || !s->system.unknowns) return status ? status : refresh(job, s);
+    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) return clipped_iteration(job, s);
+    status = global_step(job, s);
+    if (!status && s->settings.positivity == ARAP_POSITIVITY_PENALTY)
+        status = add_positivity(job, s);
+    return status ? status : refresh(job, s);
 }
 
 /* Replace the influence maps; the energy of the new weights goes to the history. */
@@ -302,15 +401,18 @@ static arap_status enter_stage(arap_job *job, arap_solver *s) {
 static arap_status step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
     if (s->stage == 0 || (s->stage_over && s->stage < ARAP_STAGES)) status = enter_stage(job, s);
-    if (!status) status = global_step(job, s);
-    if (!status) status = refresh(job, s);
+    int was_guarded = s->guarded;
+    if (!status) status = iteration(job, s);
     if (status) return status;
     s->report.iterations++;
     s->stage_iterations++;
     const double *last = s->energies + s->report.energy_count - 1;
-    int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]);
+    int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]) &&
+                  s->guarded == was_guarded;
     int enough = s->stage < ARAP_STAGES ? EARLY_ITERATIONS : s->settings.iterations;
-    s->stage_over = s->stage_iterations >= enough || settled;
+    if (s->stage_iterations >= enough || settled) s->stage_over = 1;
+    if (s->stage_over && s->has_best && objective(s) > s->best_objective)
+        status = restore_best(job, s);
     return status;
 }
 

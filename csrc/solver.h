@@ -36,11 +36,14 @@ struct arap_solver {
     arap_system system;
     arap_factor *factor;
     arap_penalties penalties;
-    char *held; /* (entries) has a positivity row */
+    char *held; /* (entries) has a positivity row or is held at zero */
     arap_pass *pass;
     double *right_side; /* (entries) b of the present weights */
     double *product;    /* (entries) F w of the present weights */
     double *residual;   /* (entries) work */
+    double *best;       /* (entries) weights of this stage with the least objective */
+    double best_objective;
+    int has_best;
     double *unknowns;   /* (system.unknowns) work */
     int has_system;
 
@@ -48,6 +51,9 @@ struct arap_solver {
     int stage_start[ARAP_STAGES + 1]; /* entry of `energies` of its first weights, -1: skipped */
     int stage_iterations;
     int stage_over;
+    int guarded;      /* negative weights of this stage are held at zero */
+    int held_changes; /* of `held` since the factorisation */
+    double energy;   /* of the present weights, not relative */
     int broken; /* an iteration failed half-way: no further ones */
     double *energies;
     int energy_capacity;
