@@ -25,6 +25,7 @@ typedef struct arap_settings {
     int single_precision;   /* of the local step */
     arap_sampling sampling; /* random poses */
     int max_influences;     /* per vertex, 0: no limit */
+    int widenings;          /* rounds in which the energy chooses the influences, see solver.c */
     double least_weight;    /* smaller weights are dropped from what is handed out */
     int iterations;         /* of the last stage, at most */
     double tolerance;       /* a stage ends when the energy changes by less than this share */
@@ -81,8 +82,8 @@ enum arap_timing {
 };
 extern const char *const arap_timing_names[ARAP_TIMES];
 
-/* Stages of a problem with a limit on influences: see solver.c. */
-#define ARAP_STAGES 3
+#define ARAP_MOST_WIDENINGS 20
+#define ARAP_MOST_STAGES (1 + ARAP_MOST_WIDENINGS)
 
 typedef struct arap_report {
     int vertices, welded; /* of the caller; merged into others */
@@ -95,10 +96,10 @@ typedef struct arap_report {
     int energy_count;
     const double *energies; /* relative: of the initial weights, then after each change of the
                                influence maps and each iteration */
-    int stage_start[ARAP_STAGES + 1]; /* entry of `energies` right after the change of the maps
+    int stage_start[ARAP_MOST_STAGES + 1]; /* entry of `energies` right after the change of the maps
                                that began stage 1.., -1: no such stage */
-    int unknowns;                     /* of the present system */
-    double factor_size;               /* non-zeros of its factor */
+    int unknowns;                          /* of the present system */
+    double factor_size;                    /* non-zeros of its factor */
     int hold_rows, attach_rows, neumann_rows, positivity_rows;
     double damping; /* what the factorisation needed; settings.damping or more */
     double seconds[ARAP_TIMES];

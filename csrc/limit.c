@@ -6,8 +6,9 @@
  * q = Q^-1 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs
  * w*_b^2 / C_bb, the rule of the optimal brain surgeon (Hassibi & Stork 1993) under the affinity
  * constraint, and leaves the minimum w* - C_.b w*_b / C_bb with C - C_.b C_b. / C_bb. Influences
- * go one by one, those with w*_b <= 0 first, then the cheapest, until `most` are left; the
- * minimum on what is left is the new row. Q is made definite by a small multiple of its trace,
+ * go one by one, those with w*_b <= 0 first, then the cheapest, until at most `most` are left and
+ * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
+ * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
  * so that between bones that move alike the smallest weight goes.
  * O(s^3) for a vertex with s influences, vertices in parallel; O(s^2) scratch per thread. */
 #include <math.h>
@@ -16,6 +17,7 @@
 #include "memory.h"
 #include "stiffness.h"
 #include "supports.h"
+#include "vec3.h"
 
 #define CHUNK 256
 #define DEFINITE 1e-9
@@ -25,7 +27,9 @@ typedef struct limit_task {
     const arap_poses *poses;
     const arap_influences *in;
     const double *right_side, *product; /* (entries) b and F w */
-    int most, widest;
+    const arap_penalties *rows;
+    const arap_limit *rule;
+    int widest;
     char *keep;      /* (entries) */
     double *weight;  /* (entries) weights after the removals */
     double *scratch; /* (workers, scratch_size) */
@@ -79,9 +83,11 @@ static void minimise(int size, double *q, double *c, double rest, double *best, 
     }
 }
 
-/* Which of the influences left (live) goes next. Costs that differ by rounding only are equal,
- * and of equal ones the last bone goes: a turned or mirrored mesh must not drop another. */
-static int cheapest(int size, const char *live, const double *best, const double *slack) {
+/* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
+ * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
+ * mesh must not drop another. */
+static int cheapest(int size, const char *live, const double *best, const double *slack,
+                    double *cost) {
     int out = 0;
     double least = INFINITY;
     for (int a = 0; a < size; a++) {
@@ -93,6 +99,7 @@ static int cheapest(int size, const char *live, const double *best, const double
             out = a;
         }
     }
+    *cost = least;
     return out;
 }
 
@@ -129,27 +136,37 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
         given += in->weight[begin + (size_t)e] > 0;
         rest -= in->weight[begin + (size_t)e];
     }
-    int room = task->most - given;
+    int room = task->rule->most ? task->rule->most - given : size;
     if (room < 1) room = 1;
-    if (size <= room) return;
+    if (size < 2 || (size <= room && task->rule->spare < 0)) return;
 
-    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) both += mesh->both[r];
+    double ring = 0; /* rest energy of the one-ring, twice */
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        double edge[3];
+        arap_sub(mesh->v + 3 * (size_t)mesh->neighbour[r], v, edge);
+        both += mesh->both[r];
+        ring += mesh->both[r] * arap_dot(edge, edge);
+    }
+    double spare =
+        task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
     arap_gram_block(task->poses, v, row, in->bone + begin, v, row, in->bone + begin, both, block);
     for (int a = 0; a < size; a++) trace += block[set[a] * row + set[a]];
     for (int a = 0; a < size; a++) {
         size_t e = begin + (size_t)set[a];
         double pull = DEFINITE * trace + 1e-300;
         /* c, less what the given weights contribute to Q w, pulled to the present weights */
-        c[a] = task->right_side[e] - task->product[e] + pull * in->weight[e];
+        c[a] = task->right_side[e] - task->product[e] + pull * in->weight[e] + task->rows->aim[e];
         for (int b = 0; b < size; b++) {
             q[a * size + b] = block[set[a] * row + set[b]];
             c[a] += q[a * size + b] * in->weight[begin + (size_t)set[b]];
         }
-        q[a * size + a] += pull;
+        q[a * size + a] += pull + task->rows->stiffness[e];
     }
     minimise(size, q, c, rest > 0 ? rest : 0, best, slack);
-    for (int left = size; left > room; left--) {
-        int out = cheapest(size, live, best, slack);
+    for (int left = size; left > 1; left--) {
+        double cost;
+        int out = cheapest(size, live, best, slack, &cost);
+        if (left <= room && cost > spare) break;
         take_out(size, out, live, best, slack);
         task->keep[begin + (size_t)set[out]] = 0;
     }
@@ -166,14 +183,16 @@ static void limit_chunk(void *data, int chunk, int worker) {
 
 arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                   const arap_influences *in, const double *right_side,
-                                  const double *product, int most, arap_influences *out) {
+                                  const double *product, const arap_penalties *rows,
+                                  const arap_limit *rule, arap_influences *out) {
     size_t entries = in->start[in->count];
     limit_task task = {.mesh = mesh,
                        .poses = poses,
                        .in = in,
                        .right_side = right_side,
                        .product = product,
-                       .most = most};
+                       .rows = rows,
+                       .rule = rule};
     for (int i = 0; i < in->count; i++) {
         int size = (int)(in->start[i + 1] - in->start[i]);
         if (size > task.widest) task.widest = size;

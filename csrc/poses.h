@@ -46,8 +46,7 @@ void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
 static inline size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling) {
     return 3 * (size_t)skeleton->count * (size_t)((sampling->count + 1) / 2);
 }
-void arap_sample_turns(const arap_skeleton *skeleton, const arap_sampling *sampling,
-                       double *turns);
+void arap_sample_turns(const arap_skeleton *skeleton, const arap_sampling *sampling, double *turns);
 void arap_sample_pose(const arap_skeleton *skeleton, const arap_sampling *sampling,
                       const double *turns, int pose, double *local);
 

@@ -141,6 +141,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "swing",
                             "twist",
                             "max_influences",
+                            "widenings",
                             "least_weight",
                             "iterations",
                             "tolerance",
@@ -160,21 +161,24 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
     arap_int_argument threads_given = {"threads", *threads},
                       count = {"pose_count", s->sampling.count},
                       most = {"max_influences", s->max_influences},
+                      widenings = {"widenings", s->widenings},
                       iterations = {"iterations", s->iterations};
     *a = (solver_arguments){.precision = "single", .positivity = "clip"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOpOOOOOO&sO&O&ddO&dO&ddOpdppsdd:Solver", names, &a->vertices,
-            &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges, &a->roll_axes, &a->deform,
-            &a->limits, &a->poses, &a->weights, &a->start_from_weights, &a->locked_vertices,
-            &a->locked_bones, &a->vertex_sets, &a->constraints, &a->progress, arap_read_int,
-            &threads_given, &a->precision, arap_read_int, &count, arap_read_seed, &a->seed,
-            &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, &s->least_weight,
-            arap_read_int, &iterations, &s->tolerance, &s->heat_floor, &a->support, &s->link_parts,
-            &s->hold, &s->attach, &s->neumann, &a->positivity, &s->strength, &s->damping))
+            args, kwargs, "OOOOO|$OOOOOOpOOOOOO&sO&O&ddO&O&dO&ddOpdppsdd:Solver", names,
+            &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
+            &a->roll_axes, &a->deform, &a->limits, &a->poses, &a->weights, &a->start_from_weights,
+            &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->progress,
+            arap_read_int, &threads_given, &a->precision, arap_read_int, &count, arap_read_seed,
+            &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, arap_read_int,
+            &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance, &s->heat_floor,
+            &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity,
+            &s->strength, &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
     s->max_influences = most.value;
+    s->widenings = widenings.value;
     s->iterations = iterations.value;
     s->sampling.seed = a->seed;
     if (choose(a->precision, "precision", precisions, &choice)) return -1;
@@ -424,7 +428,7 @@ static PyObject *unseen_parts(const arap_report *report) {
 /* Entries of the energy history at which the influence maps changed. */
 static PyObject *stage_starts(const arap_report *report) {
     PyObject *list = PyList_New(0);
-    for (int k = 1; list && k <= ARAP_STAGES; k++) {
+    for (int k = 1; list && k <= ARAP_MOST_STAGES; k++) {
         if (report->stage_start[k] < 0) continue;
         PyObject *entry = PyLong_FromLong(report->stage_start[k]);
         if (!entry || PyList_Append(list, entry)) Py_CLEAR(list);

@@ -7,11 +7,12 @@
  *      changed all at once, Bertsekas 1982) and the matrix is factorised again
  *   3. local step at the new weights: b, F w and with them the energy
  *
- * Stages. Without a limit on influences there is one, on the supports of the initial weights.
- * With a limit of K there are ARAP_STAGES: the initial supports are first reduced to about
- * 3K/2, chosen by their energy at the initial weights, and iterated a few times; then, twice,
- * the supports are widened by those of the neighbours, reduced to K by energy and iterated.
- * Each stage costs one factorisation of a system that is small because its rows are. */
+ * Stages. The initial weights decide too little and their influence maps too much, so the energy
+ * chooses these: first the initial maps are iterated a few times; then, `widenings` times, they
+ * take in the influences of the neighbours, lose those of little worth, and are iterated. Where
+ * the limit is K, the initial maps are first reduced to about 3K/2 influences and the later ones
+ * to K. Each stage costs one factorisation of a system that is small because its
+ * rows are. Without widenings there is one stage, on the initial maps or what the limit leaves. */
 #include "solver.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@
 #define DAMPING_TRIES 4
 #define DAMPING_GROWTH 1000
 #define EARLY_ITERATIONS 3
+#define SPARE 3e-5     /* see arap_limit */
 #define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
@@ -48,6 +50,7 @@ void arap_settings_default(arap_settings *settings) {
         .single_precision = 1,
         .sampling = {.count = 80, .seed = 0, .swing = 60 * degree, .twist = 10 * degree},
         .max_influences = 4,
+        .widenings = 2,
         .least_weight = 1e-3,
         .iterations = 10,
         .tolerance = 2e-3,
@@ -70,6 +73,7 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
         {"swing", s->sampling.swing, 0, 3.15},
         {"twist", s->sampling.twist, 0, 3.15},
         {"max_influences", s->max_influences, 0, 1e6},
+        {"widenings", s->widenings, 0, ARAP_MOST_WIDENINGS},
         {"least_weight", s->least_weight, 0, 0.25},
         {"iterations", s->iterations, 1, 1e6},
         {"tolerance", s->tolerance, 0, 1},
@@ -267,8 +271,7 @@ static arap_status global_step(arap_job *job, arap_solver *s) {
 
 /* The paper's positivity rows; they count from the next global step on. */
 static arap_status add_positivity(arap_job *job, arap_solver *s) {
-    int rows =
-        arap_add_positivity(&s->mesh, &s->influences, hard(s), s->held, &s->penalties);
+    int rows = arap_add_positivity(&s->mesh, &s->influences, hard(s), s->held, &s->penalties);
     s->report.positivity_rows += rows;
     return rows ? refactor(job, s) : ARAP_OK;
 }
@@ -279,8 +282,8 @@ static arap_status clipped_step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
     if (s->guarded) {
         find_descent(s);
-        s->held_changes += arap_release_positive(&s->mesh, &s->influences, s->residual,
-                                                 hard(s), s->held, &s->penalties);
+        s->held_changes += arap_release_positive(&s->mesh, &s->influences, s->residual, hard(s),
+                                                 s->held, &s->penalties);
         if (s->held_changes) status = refactor(job, s);
     }
     if (!status) status = global_step(job, s);
@@ -343,11 +346,16 @@ static arap_status change_maps(arap_job *job, arap_solver *s, arap_influences *m
     return begin_stage(job, s);
 }
 
-static arap_status limit(arap_job *job, arap_solver *s, int most) {
+static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     arap_influences limited = {0};
+    arap_penalties rows = {0};
     double since = arap_seconds();
-    arap_status status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences,
-                                               s->right_side, s->product, most, &limited);
+    arap_status status = arap_penalties_create(job, &s->influences, &rows);
+    if (status) return status;
+    arap_add_rows(&s->mesh, &s->influences, &s->rows, s->poses.count, &rows);
+    status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, s->right_side,
+                                   s->product, &rows, &rule, &limited);
+    arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     return status ? status : change_maps(job, s, &limited);
 }
@@ -371,36 +379,30 @@ static arap_status widen(arap_job *job, arap_solver *s) {
     return status;
 }
 
-/* Influences of a vertex in the first stage of a problem limited to `most`. */
-static int first_stage_influences(int most) { return most + (most > 4 ? most / 2 : 2); }
+static int last_stage(const arap_solver *s) { return 1 + s->settings.widenings; }
 
-static int widest_row(const arap_influences *in) {
-    size_t widest = 0;
-    for (int i = 0; i < in->count; i++)
-        if (in->start[i + 1] - in->start[i] > widest) widest = in->start[i + 1] - in->start[i];
-    return (int)widest;
+/* Influences of a vertex in the present stage, at most; 0: no limit. The first one has some more
+ * than the caller's limit: so near to the initial weights their worth is not clear yet. */
+static int stage_influences(const arap_solver *s) {
+    int most = s->settings.max_influences;
+    if (!most || s->stage > 1 || last_stage(s) == 1) return most;
+    return most + (most > 4 ? most / 2 : 2);
 }
 
-/* Start the next stage: its influence maps. A problem without a limit, or whose initial maps
- * are within it, has the last stage only. */
+/* Start the next stage: its influence maps. */
 static arap_status enter_stage(arap_job *job, arap_solver *s) {
-    int most = s->settings.max_influences;
-    arap_status status = ARAP_OK;
-    if (s->stage == 0 && (!most || widest_row(&s->influences) <= most))
-        s->stage = ARAP_STAGES;
-    else
-        s->stage++;
+    s->stage++;
     s->stage_iterations = s->stage_over = 0;
-    if (!most) return status;
-    if (s->stage == 1) return limit(job, s, first_stage_influences(most));
-    if (s->stage_start[1] < 0) return status;
-    status = widen(job, s);
-    return status ? status : limit(job, s, most);
+    if (s->stage > 1) {
+        arap_status status = widen(job, s);
+        return status ? status : limit(job, s, (arap_limit){stage_influences(s), SPARE});
+    }
+    return stage_influences(s) ? limit(job, s, (arap_limit){stage_influences(s), -1}) : ARAP_OK;
 }
 
 static arap_status step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
-    if (s->stage == 0 || (s->stage_over && s->stage < ARAP_STAGES)) status = enter_stage(job, s);
+    if (s->stage == 0 || (s->stage_over && s->stage < last_stage(s))) status = enter_stage(job, s);
     int was_guarded = s->guarded;
     if (!status) status = iteration(job, s);
     if (status) return status;
@@ -409,7 +411,7 @@ static arap_status step(arap_job *job, arap_solver *s) {
     const double *last = s->energies + s->report.energy_count - 1;
     int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]) &&
                   s->guarded == was_guarded;
-    int enough = s->stage < ARAP_STAGES ? EARLY_ITERATIONS : s->settings.iterations;
+    int enough = s->stage < last_stage(s) ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage_iterations >= enough || settled) s->stage_over = 1;
     if (s->stage_over && s->has_best && objective(s) > s->best_objective)
         status = restore_best(job, s);
@@ -429,7 +431,7 @@ arap_status arap_solver_iterate(arap_job *job, arap_solver *s, int count) {
     return status;
 }
 
-int arap_solver_done(const arap_solver *s) { return s->stage_over && s->stage == ARAP_STAGES; }
+int arap_solver_done(const arap_solver *s) { return s->stage_over && s->stage == last_stage(s); }
 
 arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
@@ -442,7 +444,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
     if (!s) return arap_fail_memory(&job->error, "the solver");
     s->settings = *settings;
-    for (int k = 0; k <= ARAP_STAGES; k++) s->stage_start[k] = -1;
+    for (int k = 0; k <= ARAP_MOST_STAGES; k++) s->stage_start[k] = -1;
 
     status = arap_progress(job, "mesh", 0);
     if (!status) status = arap_mesh_create(job, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);

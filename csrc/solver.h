@@ -44,17 +44,18 @@ struct arap_solver {
     double *best;       /* (entries) weights of this stage with the least objective */
     double best_objective;
     int has_best;
-    double *unknowns;   /* (system.unknowns) work */
+    double *unknowns; /* (system.unknowns) work */
     int has_system;
 
-    int stage;                        /* 0 before the first, then 1 to ARAP_STAGES */
-    int stage_start[ARAP_STAGES + 1]; /* entry of `energies` of its first weights, -1: skipped */
+    int stage; /* 0 before the first, then from 1 to the last */
+    int stage_start[ARAP_MOST_STAGES +
+                    1]; /* entry of `energies` of its first weights, -1: skipped */
     int stage_iterations;
     int stage_over;
     int guarded;      /* negative weights of this stage are held at zero */
     int held_changes; /* of `held` since the factorisation */
-    double energy;   /* of the present weights, not relative */
-    int broken; /* an iteration failed half-way: no further ones */
+    double energy;    /* of the present weights, not relative */
+    int broken;       /* an iteration failed half-way: no further ones */
     double *energies;
     int energy_capacity;
     arap_report report;

@@ -3,6 +3,7 @@
 #ifndef ARAP_SUPPORTS_H
 #define ARAP_SUPPORTS_H
 
+#include "constraints.h"
 #include "influences.h"
 #include "poses.h"
 
@@ -34,12 +35,21 @@ arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const ar
                                   int bones, arap_closed_fn closed, const void *data,
                                   arap_influences *out);
 
-/* At most `most` influences per vertex, given ones included (but always one free one while the
- * given sum is below 1), chosen by what their loss costs in energy with the neighbours fixed
- * (see limit.c). right_side and product (start[count]): b and F w at the present weights. The
- * weights of reduced rows are their local optimum, to be solved again. */
+/* How many influences stay. */
+typedef struct arap_limit {
+    int most;     /* per vertex, 0: no limit */
+    double spare; /* those that lower the energy by less than this share of the rest energy of
+                     the one-ring go anyway; negative: none do */
+} arap_limit;
+
+/* At most rule->most influences per vertex, given ones included (but always one free one while
+ * the given sum is below 1), chosen by what their loss costs in energy with the neighbours fixed
+ * (see limit.c). right_side and product (start[count]): b and F w at the present weights; rows:
+ * of the constraints that the energy is charged with. The weights of reduced rows are their
+ * local optimum, to be solved again. */
 arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                   const arap_influences *in, const double *right_side,
-                                  const double *product, int most, arap_influences *out);
+                                  const double *product, const arap_penalties *rows,
+                                  const arap_limit *rule, arap_influences *out);
 
 #endif

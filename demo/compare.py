@@ -37,6 +37,7 @@ class Outcome:
     seconds: float
     rows: object  # weights of all meshes (start, bones, weights)
     energy: float | None = None  # relative, on unseen poses
+    worst_stretch: float | None = None  # 99th percentile over the vertices, same poses
     animation_energy: float | None = None
     unweighted: int = 0
     most_influences: int = 0
@@ -46,8 +47,11 @@ class Outcome:
     report: dict | None = None
 
     def as_dict(self):
-        kept = "seconds energy animation_energy unweighted most_influences mean_influences bad_sums"
-        result = {key: getattr(self, key) for key in kept.split()}
+        kept = (
+            *("seconds", "energy", "worst_stretch", "animation_energy"),
+            *("unweighted", "most_influences", "mean_influences", "bad_sums"),
+        )
+        result = {key: getattr(self, key) for key in kept}
         return {**result, "peak_mib": round(self.peak_bytes / 2**20, 1)}
 
 
@@ -136,7 +140,8 @@ class Character:
         outcome.mean_influences = float(counts.mean())
         outcome.bad_sums = int((np.abs(sums - 1) > 1e-4).sum())
         if outcome.unweighted < rows.count:
-            outcome.energy = self.energy(rows, self.poses)
+            outcome.energy, local = self.energy(rows, self.poses, per_vertex=True)
+            outcome.worst_stretch = float(np.percentile(np.sqrt(local), 99))
             if self.animation is not None:
                 outcome.animation_energy = self.energy(rows, self.animation)
         return outcome

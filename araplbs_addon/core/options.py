@@ -95,6 +95,15 @@ class Options:
         soft_most=1.0,
         advanced=True,
     )
+    widenings: int = _option(
+        2,
+        "Widenings",
+        "Rounds in which vertices take in the bones of their neighbours and lose those that "
+        "serve them least. 0 leaves only bones of the initial weights",
+        least=0,
+        most=20,
+        advanced=True,
+    )
     iterations: int = _option(
         10,
         "Iterations",
@@ -165,7 +174,7 @@ class Options:
         """Keyword arguments of araplbs.Solver; joint limits and animation are data, not these."""
         same = (
             *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
-            *("hold", "iterations", "attach", "neumann"),
+            *("hold", "widenings", "iterations", "attach", "neumann"),
         )
         return {
             **{name: getattr(self, name) for name in same},

@@ -67,6 +67,7 @@ class Solver:
         swing: float = ...,
         twist: float = ...,
         max_influences: int = 4,
+        widenings: int = 2,
         least_weight: float = 0.001,
         iterations: int = 10,
         tolerance: float = 0.002,
@@ -98,13 +99,16 @@ class Solver:
           locks of their own: locked_bones (s, m) and vertex_sets (n,), the row of each vertex.
           Of welded vertices, what is locked for one is locked for all.
           With start_from_weights the weights are also the start, and their pattern (explicit
-          zeros of rows included) the influence maps, instead of heat weights.
+          zeros of rows included) the first influence maps, instead of heat weights.
         constraints: soft w(vertex, bone) = target, as (vertices, bones, targets).
         progress(stage, fraction of the call): return False to stop; the call then raises
           Cancelled. It must not use the solver.
         threads: 0 for one per processor. precision: of the local step.
         Result
           max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
+          widenings: rounds in which every vertex takes in the influences of its neighbours and
+          loses those that lower the energy least; 0 keeps the influence maps of the start, or
+          what the limit leaves of them.
         Optimisation
           iterations: of the last stage, at most; a stage ends when the energy changes by less
           than the share `tolerance`. heat_floor and support = (least, kept_sum, relative) prune

@@ -56,3 +56,15 @@ def test_human():
     assert wide.energy < 0.55 * heat.energy
     assert ours.energy < 0.45 * limited.energy
     print(f"unlimited {wide.energy / heat.energy:.3f}, K = 4 {ours.energy / limited.energy:.3f}")
+
+
+def test_clipping_never_makes_it_worse():
+    """With many bones to choose from, clipping alone would raise the wasp's energy by a third."""
+    import araplbs
+
+    _, character = load("q_wasp")
+    solver = araplbs.Solver(
+        **character.job.problem.arguments, max_influences=0, widenings=0, iterations=30
+    )
+    solver.solve()
+    assert solver.energies[-1] < 1.001 * solver.energies.min()

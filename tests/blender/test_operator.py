@@ -158,6 +158,7 @@ def test_every_option_reaches_the_solver(monkeypatch):
         "twist": 0.25,
         "seed": 9,
         "hold": 0.5,
+        "widenings": 1,
         "iterations": 3,
         "attach": True,
         "neumann": True,
@@ -226,6 +227,7 @@ def test_properties_have_tooltips_and_engine_defaults():
             "As published (2018 paper)",
             {
                 "max_influences": 0,
+                "widenings": 0,
                 "kept_sum": 0.95,
                 "relative": 0.05,
                 "attach": True,

@@ -11,6 +11,7 @@ RANGES = {
     "swing": (-0.1, 3.2, NAN, INF),
     "twist": (-0.1, 3.2, NAN, -INF),
     "max_influences": (-1, 2_000_000),
+    "widenings": (-1, 21),
     "least_weight": (-0.001, 0.3, NAN),
     "iterations": (0, -3, 2_000_000),
     "tolerance": (-1e-9, 1.5, NAN),
@@ -35,7 +36,9 @@ def test_settings_out_of_range(name, value):
     )
 
 
-@pytest.mark.parametrize("name", ["pose_count", "max_influences", "iterations", "threads"])
+@pytest.mark.parametrize(
+    "name", ["pose_count", "max_influences", "widenings", "iterations", "threads"]
+)
 @pytest.mark.parametrize("value", [BIG, 2**70, -(2**70)])
 def test_integers_beyond_those_of_c(name, value):
     refuse(ValueError, f"^{name} is {value}: ", araplbs.Solver, **GOOD, **{name: value})
@@ -79,7 +82,9 @@ def test_unknown_choices(name):
     refuse(TypeError, "str", araplbs.Solver, **GOOD, **{name: 3})
 
 
-@pytest.mark.parametrize("name", ["pose_count", "seed", "max_influences", "iterations", "threads"])
+@pytest.mark.parametrize(
+    "name", ["pose_count", "seed", "max_influences", "widenings", "iterations", "threads"]
+)
 @pytest.mark.parametrize("value", [1.5, "3", None])
 def test_integers_of_the_wrong_type(name, value):
     refuse(TypeError, "int", araplbs.Solver, **GOOD, **{name: value})

@@ -16,6 +16,7 @@ BARE = {
     "damping": 0,
     "hold": 0,
     "max_influences": 0,
+    "widenings": 0,
     "iterations": 1000,
     "tolerance": 0,
     "positivity": "none",

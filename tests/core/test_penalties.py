@@ -114,7 +114,8 @@ def heat_solver(**settings):
     """A tube without symmetry, so that no two weights are equal by chance."""
     mesh, bones = shapes.tube(8, 17), shapes.chain(4)
     mesh[0][:] += np.random.default_rng(4).normal(size=mesh[0].shape) * 0.01
-    bare = {"link_parts": False, "precision": "double", "max_influences": 0, "damping": 0}
+    bare = {"link_parts": False, "precision": "double", "damping": 0}
+    bare |= {"max_influences": 0, "widenings": 0}
     return mesh, araplbs.Solver(*mesh, *bones, **bones.more, **{**bare, **settings})
 
 
@@ -137,7 +138,7 @@ def test_attach_on_a_single_peak():
     """A bone that ends in the tip of a cone has one strict maximum there."""
     mesh, bones = shapes.tube(8, 17, caps=True), shapes.chain(2)
     mesh[0][-1] += [0, 0, 0.3]
-    settings = {"hold": 0, "max_influences": 0, "constraint_strength": 1e6}
+    settings = {"hold": 0, "max_influences": 0, "widenings": 0, "constraint_strength": 1e6}
     solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings, attach=True)
     assert solver.report["attach_rows"] >= 1
     solver.iterate(1)

@@ -48,6 +48,7 @@ class Solved:
             "link_parts": False,
             "precision": "double",
             "max_influences": 0,
+            "widenings": 0,
             "positivity": "none",
             "hold": 0,
             "damping": 0,

@@ -6,6 +6,7 @@ op.max_influences = 0
 op.kept_sum = 0.95
 op.relative = 0.05
 op.hold = 0.0
+op.widenings = 0
 op.attach = True
 op.neumann = True
 op.positivity = "PENALTY"

@@ -6,6 +6,7 @@ op.max_influences = 0
 op.kept_sum = 0.999
 op.relative = 0.001
 op.hold = 0.01
+op.widenings = 2
 op.attach = False
 op.neumann = False
 op.positivity = "CLIP"
