@@ -37,36 +37,37 @@ typedef struct limit_task {
 
 static size_t scratch_size(int widest) {
     size_t w = (size_t)widest;
-    return 3 * w * w + 4 * w;
+    return 4 * w * w + 4 * w;
 }
 
-/* Cholesky inverse of the symmetric `q` (size x size, overwritten) into `inverse`. */
-static void invert(int size, double *q, double *inverse) {
+/* Inverse of the symmetric positive definite `q` (size x size, overwritten), by its Cholesky
+ * factor U'U and root = U'^-1. All inner loops run along rows. */
+static void invert(int size, double *q, double *root, double *inverse) {
     for (int j = 0; j < size; j++) {
-        for (int k = 0; k < j; k++)
-            for (int i = j; i < size; i++) q[i * size + j] -= q[i * size + k] * q[j * size + k];
-        double pivot = sqrt(q[j * size + j]);
-        for (int i = j; i < size; i++) q[i * size + j] /= pivot;
+        double *u = q + j * size, scale = 1 / sqrt(u[j]);
+        for (int b = j; b < size; b++) u[b] *= scale;
+        for (int i = j + 1; i < size; i++)
+            for (int b = i; b < size; b++) q[i * size + b] -= u[i] * u[b];
     }
-    for (int c = 0; c < size; c++) {
-        double *x = inverse + c * size; /* row c = column c, by symmetry */
-        for (int i = 0; i < size; i++) {
-            x[i] = i == c;
-            for (int k = 0; k < i; k++) x[i] -= q[i * size + k] * x[k];
-            x[i] /= q[i * size + i];
-        }
-        for (int i = size - 1; i >= 0; i--) {
-            for (int k = i + 1; k < size; k++) x[i] -= q[k * size + i] * x[k];
-            x[i] /= q[i * size + i];
-        }
+    memset(inverse, 0, (size_t)(size * size) * sizeof *inverse);
+    for (int i = 0; i < size; i++) {
+        double *row = root + i * size, scale = 1 / q[i * size + i];
+        memset(row, 0, (size_t)i * sizeof *row);
+        row[i] = 1;
+        for (int k = 0; k < i; k++)
+            for (int b = 0; b <= k; b++) row[b] -= q[k * size + i] * root[k * size + b];
+        for (int b = 0; b <= i; b++) row[b] *= scale;
+        for (int a = 0; a <= i; a++)
+            for (int b = 0; b <= i; b++) inverse[a * size + b] += row[a] * row[b];
     }
 }
 
 /* Minimum of w'qw - 2 c'w over the `size` free influences with sum `rest` into `best`, and C
- * (above) into `slack`. q and c are overwritten. */
-static void minimise(int size, double *q, double *c, double rest, double *best, double *slack) {
+ * (above) into `slack`. q, c and root are overwritten. */
+static void minimise(int size, double *q, double *c, double rest, double *root, double *best,
+                     double *slack) {
     double total = 0, pull = 0;
-    invert(size, q, slack);
+    invert(size, q, root, slack);
     for (int a = 0; a < size; a++) {
         double *ones = q; /* no longer needed */
         ones[a] = best[a] = 0;
@@ -111,8 +112,7 @@ static void take_out(int size, int out, char *live, double *best, double *slack)
         double share = slack[a * size + out] / pivot;
         if (!live[a]) continue;
         best[a] -= share * weight;
-        for (int b = 0; b < size; b++)
-            if (live[b]) slack[a * size + b] -= share * slack[out * size + b];
+        for (int b = 0; b < size; b++) slack[a * size + b] -= share * slack[out * size + b];
     }
 }
 
@@ -122,8 +122,8 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     const double *v = mesh->v + 3 * (size_t)i;
     size_t begin = in->start[i];
     int row = (int)(in->start[i + 1] - begin), size = 0, given = 0;
-    double *block = scratch, *q = block + row * row, *slack = q + row * row, *c = slack + row * row,
-           *best = c + row;
+    double *block = scratch, *q = block + row * row, *slack = q + row * row,
+           *root = slack + row * row, *c = root + row * row, *best = c + row;
     int *set = (int *)(best + row); /* the free influences */
     char *live = (char *)(set + row);
     double rest = 1, both = 0, trace = 0;
@@ -162,7 +162,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
         }
         q[a * size + a] += pull + task->rows->stiffness[e];
     }
-    minimise(size, q, c, rest > 0 ? rest : 0, best, slack);
+    minimise(size, q, c, rest > 0 ? rest : 0, root, best, slack);
     for (int left = size; left > 1; left--) {
         double cost;
         int out = cheapest(size, live, best, slack, &cost);
