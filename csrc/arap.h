@@ -96,10 +96,10 @@ typedef struct arap_report {
     int energy_count;
     const double *energies; /* relative: of the initial weights, then after each change of the
                                influence maps and each iteration */
-    int stage_start[ARAP_MOST_STAGES + 1]; /* entry of `energies` right after the change of the maps
-                               that began stage 1.., -1: no such stage */
-    int unknowns;                          /* of the present system */
-    double factor_size;                    /* non-zeros of its factor */
+    /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
+    int stage_start[ARAP_MOST_STAGES + 1];
+    int unknowns;       /* of the present system */
+    double factor_size; /* non-zeros of its factor */
     int hold_rows, attach_rows, neumann_rows, positivity_rows;
     double damping; /* what the factorisation needed; settings.damping or more */
     double seconds[ARAP_TIMES];

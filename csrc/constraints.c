@@ -97,15 +97,33 @@ arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sig
     return status;
 }
 
+/* Entry that a row is about and its stiffness in the given unit; -1: none that is free. */
+static long row_entry(const arap_mesh *mesh, const arap_influences *in, const arap_row *row,
+                      double unit, double *stiffness) {
+    long e = arap_find_influence(in, row->vertex, row->bone);
+    *stiffness = unit * row->strength * mesh->area[row->vertex];
+    return e >= 0 && !in->given[e] ? e : -1;
+}
+
 void arap_add_rows(const arap_mesh *mesh, const arap_influences *in, const arap_row_list *rows,
                    double unit, arap_penalties *penalties) {
     for (int r = 0; r < rows->count; r++) {
-        const arap_row *row = &rows->rows[r];
-        long e = arap_find_influence(in, row->vertex, row->bone);
-        if (e >= 0 && !in->given[e])
-            add_row(penalties, (size_t)e, unit * row->strength * mesh->area[row->vertex],
-                    row->target);
+        double stiffness;
+        long e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
+        if (e >= 0) add_row(penalties, (size_t)e, stiffness, rows->rows[r].target);
     }
+}
+
+double arap_rows_cost(const arap_mesh *mesh, const arap_influences *in, const arap_row_list *rows,
+                      int count, double unit, const char *except) {
+    double sum = 0;
+    for (int r = 0; r < count; r++) {
+        double stiffness;
+        long e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
+        if (e >= 0 && !except[e])
+            sum += stiffness * (in->weight[e] - 2 * rows->rows[r].target) * in->weight[e];
+    }
+    return sum;
 }
 
 int arap_add_neumann(const arap_mesh *mesh, const arap_influences *in, double strength,
@@ -129,31 +147,19 @@ static int is_minimum(const arap_mesh *mesh, const arap_influences *in, int i, s
     return 1;
 }
 
-int arap_add_positivity(const arap_mesh *mesh, const arap_influences *in, double strength,
-                        char *held, arap_penalties *penalties) {
+int arap_hold_negative(const arap_mesh *mesh, const arap_influences *in, double strength,
+                       int minima, char *held, arap_penalties *penalties) {
+    double most = minima ? NEGATIVE : NEGLIGIBLE;
     int rows = 0;
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            if (held[e] || in->given[e] || in->weight[e] >= NEGATIVE || !is_minimum(mesh, in, i, e))
-                continue;
+            if (held[e] || in->given[e] || in->weight[e] >= most) continue;
+            if (minima && !is_minimum(mesh, in, i, e)) continue;
             held[e] = 1;
             add_row(penalties, e, strength * mesh->area[i], 0);
             rows++;
         }
     return rows;
-}
-
-int arap_hold_negative(const arap_mesh *mesh, const arap_influences *in, double strength,
-                       char *held, arap_penalties *penalties) {
-    int changes = 0;
-    for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            if (held[e] || in->given[e] || in->weight[e] >= NEGLIGIBLE) continue;
-            held[e] = 1;
-            penalties->stiffness[e] += strength * mesh->area[i];
-            changes++;
-        }
-    return changes;
 }
 
 int arap_release_positive(const arap_mesh *mesh, const arap_influences *in, const double *descent,

@@ -47,25 +47,26 @@ arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sig
 void arap_add_rows(const arap_mesh *mesh, const arap_influences *influences,
                    const arap_row_list *rows, double unit, arap_penalties *penalties);
 
+/* What the first `count` rows cost at the present weights, less their constant, but for those
+ * of the entries where `except` is set. */
+double arap_rows_cost(const arap_mesh *mesh, const arap_influences *influences,
+                      const arap_row_list *rows, int count, double unit, const char *except);
+
 /* Target 0 with c_i where a neighbour is not influenced by the bone (null gradient at the
  * border of its influence). Returns the number of rows. */
 int arap_add_neumann(const arap_mesh *mesh, const arap_influences *influences, double strength,
                      arap_penalties *penalties);
 
-/* An active set for weights >= 0: rows with target 0 and c_i that can be taken away again, where
- * `held` (entries) says so. Both return the number of changes.
- * Hold what is negative; let go of what the descent direction (entries), the gradient of the
+/* Rows with target 0 and c_i that keep weights from being negative; `held` (entries) says where
+ * there is one. Both return the number of changes.
+ * Hold what is negative and not held yet: all of it, or the local minima below -1e-3 (the
+ * paper's positivity rows). Let go of what the descent direction (entries), the gradient of the
  * energy with its sign turned, would make positive. */
 int arap_hold_negative(const arap_mesh *mesh, const arap_influences *influences, double strength,
-                       char *held, arap_penalties *penalties);
+                       int minima, char *held, arap_penalties *penalties);
 int arap_release_positive(const arap_mesh *mesh, const arap_influences *influences,
                           const double *descent, double strength, char *held,
                           arap_penalties *penalties);
-
-/* Target 0 with c_i where a weight is below -1e-3 and a local minimum and has no such row yet;
- * `held` (entries) remembers them. Returns the number of new rows. */
-int arap_add_positivity(const arap_mesh *mesh, const arap_influences *influences, double strength,
-                        char *held, arap_penalties *penalties);
 
 /* A weak pull of every weight to its present value, share * Lambda_i: decides what the energy
  * leaves open (parts that no edge ties down, bones that always move alike). */

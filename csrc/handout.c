@@ -1,6 +1,5 @@
 /* What a solver hands to its caller: see arap.h. Nothing here changes the solver. */
 #include <math.h>
-#include <string.h>
 
 #include "memory.h"
 #include "solver.h"
@@ -16,7 +15,6 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->unseen_count = s->heat_report.unseen_count;
     report->unseen = s->heat_report.unseen;
     report->energies = s->energies;
-    memcpy(report->stage_start, s->stage_start, sizeof report->stage_start);
 }
 
 void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {

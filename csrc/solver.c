@@ -226,18 +226,10 @@ static double objective(const arap_solver *s) {
     const arap_influences *in = &s->influences;
     const arap_penalties *p = &s->penalties;
     double sum = s->energy;
-    for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!s->held[e])
-                sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
-    for (int r = 0; r < s->report.hold_rows; r++) {
-        const arap_row *row = &s->rows.rows[r];
-        long e = arap_find_influence(in, row->vertex, row->bone);
-        if (e < 0 || in->given[e] || s->held[e]) continue;
-        double stiffness = s->poses.count * row->strength * s->mesh.area[row->vertex];
-        sum -= stiffness * (in->weight[e] - 2 * row->target) * in->weight[e];
-    }
-    return sum;
+    for (size_t e = 0; e < in->start[in->count]; e++)
+        if (!s->held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
+    return sum -
+           arap_rows_cost(&s->mesh, in, &s->rows, s->report.hold_rows, s->poses.count, s->held);
 }
 
 static arap_status refactor(arap_job *job, arap_solver *s) {
@@ -271,7 +263,7 @@ static arap_status global_step(arap_job *job, arap_solver *s) {
 
 /* The paper's positivity rows; they count from the next global step on. */
 static arap_status add_positivity(arap_job *job, arap_solver *s) {
-    int rows = arap_add_positivity(&s->mesh, &s->influences, hard(s), s->held, &s->penalties);
+    int rows = arap_hold_negative(&s->mesh, &s->influences, hard(s), 1, s->held, &s->penalties);
     s->report.positivity_rows += rows;
     return rows ? refactor(job, s) : ARAP_OK;
 }
@@ -290,7 +282,7 @@ static arap_status clipped_step(arap_job *job, arap_solver *s) {
     if (status) return status;
     if (s->guarded)
         s->held_changes +=
-            arap_hold_negative(&s->mesh, &s->influences, hard(s), s->held, &s->penalties);
+            arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, s->held, &s->penalties);
     arap_influences_normalise(&s->influences);
     return refresh(job, s);
 }
@@ -303,13 +295,15 @@ static arap_status restore_best(arap_job *job, arap_solver *s) {
     return refresh(job, s);
 }
 
-static void keep_if_best(arap_solver *s) {
+/* The present objective; its weights are kept if they are the best of the stage. */
+static double keep_if_best(arap_solver *s) {
     double present = objective(s);
-    if (s->has_best && present >= s->best_objective) return;
+    if (s->has_best && present >= s->best_objective) return present;
     s->has_best = 1;
     s->best_objective = present;
     memcpy(s->best, s->influences.weight,
            s->influences.start[s->influences.count] * sizeof *s->best);
+    return present;
 }
 
 /* One iteration with clipping. That is no descent where many weights would be negative: when
@@ -319,8 +313,8 @@ static arap_status clipped_iteration(arap_job *job, arap_solver *s) {
     keep_if_best(s);
     arap_status status = clipped_step(job, s);
     if (status) return status;
-    keep_if_best(s);
-    if (objective(s) - s->best_objective <= MOST_RISE * fabs(s->energy)) return status;
+    double present = keep_if_best(s);
+    if (present - s->best_objective <= MOST_RISE * fabs(s->energy)) return status;
     s->stage_over = s->guarded;
     s->guarded = 1;
     return restore_best(job, s);
@@ -342,7 +336,7 @@ static arap_status change_maps(arap_job *job, arap_solver *s, arap_influences *m
     release_stage(s);
     arap_influences_clear(&s->influences);
     s->influences = *maps;
-    s->stage_start[s->stage] = s->report.energy_count;
+    s->report.stage_start[s->stage] = s->report.energy_count;
     return begin_stage(job, s);
 }
 
@@ -444,7 +438,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
     if (!s) return arap_fail_memory(&job->error, "the solver");
     s->settings = *settings;
-    for (int k = 0; k <= ARAP_MOST_STAGES; k++) s->stage_start[k] = -1;
+    for (int k = 0; k <= ARAP_MOST_STAGES; k++) s->report.stage_start[k] = -1;
 
     status = arap_progress(job, "mesh", 0);
     if (!status) status = arap_mesh_create(job, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);

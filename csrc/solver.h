@@ -48,8 +48,6 @@ struct arap_solver {
     int has_system;
 
     int stage; /* 0 before the first, then from 1 to the last */
-    int stage_start[ARAP_MOST_STAGES +
-                    1]; /* entry of `energies` of its first weights, -1: skipped */
     int stage_iterations;
     int stage_over;
     int guarded;      /* negative weights of this stage are held at zero */

@@ -87,6 +87,14 @@ def remove(objects):
             kind.remove(data)
 
 
+def open_largest(file):
+    """Opens a file; (armature, meshes) of the character with the most vertices in it."""
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    targets = part("blender.targets").find_in_file(bpy.context.view_layer)
+    largest = max(targets, key=lambda each: sum(len(ob.data.vertices) for ob in each.meshes))
+    return largest.armature, largest.meshes
+
+
 def animation_poses(armature, frames=60):
     """(p, m, 4, 4) poses of all actions of the armature, or None."""
     try:

@@ -20,10 +20,7 @@ def load(name):
     if name == "generated":
         bpy.ops.wm.read_homefile(use_empty=True)
         return generated.make_character()
-    bpy.ops.wm.open_mainfile(filepath=name)
-    targets = compare.part("blender.targets").find_in_file(bpy.context.view_layer)
-    largest = max(targets, key=lambda each: sum(len(ob.data.vertices) for ob in each.meshes))
-    return largest.armature, largest.meshes
+    return compare.open_largest(name)
 
 
 def subdivide(meshes, levels):

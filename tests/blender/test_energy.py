@@ -24,10 +24,7 @@ CHARACTERS = sorted(path.stem for path in DATA.glob("*.blend")) if DATA.is_dir()
 def load(name):
     import compare
 
-    bpy.ops.wm.open_mainfile(filepath=str(DATA / f"{name}.blend"))
-    found = compare.part("blender.targets").find_in_file(bpy.context.view_layer)
-    largest = max(found, key=lambda each: sum(len(ob.data.vertices) for ob in each.meshes))
-    return compare, compare.Character(largest.armature, largest.meshes)
+    return compare, compare.Character(*compare.open_largest(DATA / f"{name}.blend"))
 
 
 @pytest.mark.parametrize("name", CHARACTERS)
