@@ -29,6 +29,7 @@ typedef struct arap_settings {
     double least_weight;    /* smaller weights are dropped from what is handed out */
     int iterations;         /* of the last stage, at most */
     double tolerance;       /* a stage ends when the energy changes by less than this share */
+    int acceleration;       /* past iterations that Anderson acceleration mixes, 0: none */
     double heat_floor;      /* initial weights below this are dropped at once */
     arap_pruning pruning;   /* of the initial weights */
     int link_parts;         /* tie loose parts to what they sit on */

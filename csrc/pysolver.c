@@ -145,6 +145,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "least_weight",
                             "iterations",
                             "tolerance",
+                            "acceleration",
                             "heat_floor",
                             "support",
                             "link_parts",
@@ -162,24 +163,26 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       count = {"pose_count", s->sampling.count},
                       most = {"max_influences", s->max_influences},
                       widenings = {"widenings", s->widenings},
-                      iterations = {"iterations", s->iterations};
+                      iterations = {"iterations", s->iterations},
+                      acceleration = {"acceleration", s->acceleration};
     *a = (solver_arguments){.precision = "single", .positivity = "clip"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOpOOOOOO&sO&O&ddO&O&dO&ddOpdppsdd:Solver", names,
+            args, kwargs, "OOOOO|$OOOOOOpOOOOOO&sO&O&ddO&O&dO&dO&dOpdppsdd:Solver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->roll_axes, &a->deform, &a->limits, &a->poses, &a->weights, &a->start_from_weights,
             &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->progress,
             arap_read_int, &threads_given, &a->precision, arap_read_int, &count, arap_read_seed,
             &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, arap_read_int,
-            &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance, &s->heat_floor,
-            &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity,
-            &s->strength, &s->damping))
+            &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance, arap_read_int,
+            &acceleration, &s->heat_floor, &a->support, &s->link_parts, &s->hold, &s->attach,
+            &s->neumann, &a->positivity, &s->strength, &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
     s->max_influences = most.value;
     s->widenings = widenings.value;
     s->iterations = iterations.value;
+    s->acceleration = acceleration.value;
     s->sampling.seed = a->seed;
     if (choose(a->precision, "precision", precisions, &choice)) return -1;
     s->single_precision = choice;

@@ -5,7 +5,9 @@
  *   2. clip and normalise (or add positivity rows, which count from the next solve on); where
  *      clipping makes the objective rise, zeros are held by stiff rows instead (an active set,
  *      changed all at once, Bertsekas 1982) and the matrix is factorised again
- *   3. local step at the new weights: b, F w and with them the energy
+ *   3. Anderson acceleration (anderson.h)
+ *   4. local step at the new weights: b, F w and with them the energy; if the objective is
+ *      larger than before, the weights of 2 and one more local step
  *
  * Stages. The initial weights decide too little and their influence maps too much, so the energy
  * chooses these: first the initial maps are iterated a few times; then, `widenings` times, they
@@ -52,8 +54,9 @@ void arap_settings_default(arap_settings *settings) {
         .max_influences = 4,
         .widenings = 2,
         .least_weight = 1e-3,
-        .iterations = 10,
+        .iterations = 30,
         .tolerance = 2e-3,
+        .acceleration = 5,
         .heat_floor = 1e-6,
         .pruning = {.least = 1, .kept_sum = 0.999, .relative = 1e-3},
         .link_parts = 1,
@@ -77,6 +80,7 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
         {"least_weight", s->least_weight, 0, 0.25},
         {"iterations", s->iterations, 1, 1e6},
         {"tolerance", s->tolerance, 0, 1},
+        {"acceleration", s->acceleration, 0, ARAP_MOST_WINDOW},
         {"heat_floor", s->heat_floor, 0, 0.25},
         {"least influences of the support", s->pruning.least, 1, 1e6},
         {"kept sum of the support", s->pruning.kept_sum, 0, 1},
@@ -111,8 +115,12 @@ static void release_stage(arap_solver *s) {
     arap_free(s->product);
     arap_free(s->residual);
     arap_free(s->best);
+    arap_free(s->before);
+    arap_free(s->metric);
+    arap_anderson_free(s->anderson);
     s->pass = NULL;
-    s->right_side = s->product = s->residual = s->best = NULL;
+    s->anderson = NULL;
+    s->right_side = s->product = s->residual = s->best = s->before = s->metric = NULL;
     s->has_best = s->guarded = s->held_changes = 0;
 }
 
@@ -202,6 +210,17 @@ static arap_status refresh(arap_job *job, arap_solver *s) {
     return record_energy(job, s, rest > 0 ? energy / rest : 0);
 }
 
+static arap_status begin_acceleration(arap_job *job, arap_solver *s) {
+    const arap_influences *in = &s->influences;
+    size_t entries = in->start[in->count];
+    s->before = ARAP_NEW(double, entries);
+    s->metric = ARAP_NEW(double, entries);
+    if (!s->before || !s->metric) return arap_fail_memory(&job->error, "the acceleration");
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) s->metric[e] = s->mesh.area[i];
+    return arap_anderson_create(job, entries, s->settings.acceleration, &s->anderson);
+}
+
 /* Work space for new influence maps, and the local step for their weights. */
 static arap_status begin_stage(arap_job *job, arap_solver *s) {
     size_t entries = s->influences.start[s->influences.count];
@@ -212,7 +231,8 @@ static arap_status begin_stage(arap_job *job, arap_solver *s) {
     s->best = ARAP_NEW(double, entries);
     if (!s->right_side || !s->product || !s->residual || !s->best)
         return arap_fail_memory(&job->error, "the weights");
-    arap_status status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, &s->pass);
+    arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
+    if (!status) status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, &s->pass);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status ? status : refresh(job, s);
 }
@@ -238,6 +258,7 @@ static arap_status refactor(arap_job *job, arap_solver *s) {
     arap_matrix matrix = penalised_matrix(s);
     arap_status status = arap_factor_update(job, s->factor, &matrix);
     s->held_changes = 0;
+    if (s->anderson) arap_anderson_restart(s->anderson);
     arap_lap(s, ARAP_TIME_FACTOR, &since);
     return status;
 }
@@ -268,10 +289,12 @@ static arap_status add_positivity(arap_job *job, arap_solver *s) {
     return rows ? refactor(job, s) : ARAP_OK;
 }
 
-/* Global step, clipping, local step. Guarded, weights that the step made negative are held from
- * the next one on, until they would be positive. */
-static arap_status clipped_step(arap_job *job, arap_solver *s) {
+/* One step of the fixed-point iteration, without its local step: the global step, then clipping
+ * or positivity rows. Guarded, weights that the step made negative are held from the next one on,
+ * until they would be positive. */
+static arap_status plain_step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
+    int clips = s->settings.positivity == ARAP_POSITIVITY_CLIP;
     if (s->guarded) {
         find_descent(s);
         s->held_changes += arap_release_positive(&s->mesh, &s->influences, s->residual, hard(s),
@@ -283,16 +306,36 @@ static arap_status clipped_step(arap_job *job, arap_solver *s) {
     if (s->guarded)
         s->held_changes +=
             arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, s->held, &s->penalties);
-    arap_influences_normalise(&s->influences);
+    if (clips) arap_influences_normalise(&s->influences);
+    return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(job, s) : status;
+}
+
+/* Back to earlier weights; their energy replaces the last one of the history. */
+static arap_status restore(arap_job *job, arap_solver *s, const double *weights) {
+    memcpy(s->influences.weight, weights,
+           s->influences.start[s->influences.count] * sizeof *weights);
+    s->report.energy_count--;
     return refresh(job, s);
 }
 
-/* Back to the best weights of the stage; their energy replaces the last one of the history. */
-static arap_status restore_best(arap_job *job, arap_solver *s) {
-    memcpy(s->influences.weight, s->best,
-           s->influences.start[s->influences.count] * sizeof *s->best);
-    s->report.energy_count--;
-    return refresh(job, s);
+/* A step and its local step; accelerated, to where the past steps point, unless the objective
+ * is larger there than it was before. */
+static arap_status full_step(arap_job *job, arap_solver *s) {
+    arap_influences *in = &s->influences;
+    size_t size = in->start[in->count] * sizeof(double);
+    double reached = objective(s);
+    if (s->anderson) memcpy(s->before, in->weight, size);
+    arap_status status = plain_step(job, s);
+    if (status) return status;
+    if (!s->anderson) return refresh(job, s);
+    if (!arap_anderson_mix(s->anderson, s->before, in->weight, s->metric, s->residual))
+        return refresh(job, s);
+    memcpy(s->before, in->weight, size);
+    memcpy(in->weight, s->residual, size);
+    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(in);
+    status = refresh(job, s);
+    if (status || objective(s) <= reached) return status;
+    return restore(job, s, s->before);
 }
 
 /* The present objective; its weights are kept if they are the best of the stage. */
@@ -311,24 +354,21 @@ static double keep_if_best(arap_solver *s) {
  * when that does not help, it is over. */
 static arap_status clipped_iteration(arap_job *job, arap_solver *s) {
     keep_if_best(s);
-    arap_status status = clipped_step(job, s);
+    arap_status status = full_step(job, s);
     if (status) return status;
     double present = keep_if_best(s);
     if (present - s->best_objective <= MOST_RISE * fabs(s->energy)) return status;
     s->stage_over = s->guarded;
     s->guarded = 1;
-    return restore_best(job, s);
+    return restore(job, s, s->best);
 }
 
 static arap_status iteration(arap_job *job, arap_solver *s) {
     arap_status status = s->has_system ? ARAP_OK : make_system(job, s);
     if (!s->has_system) release_system(s); /* cancelled: the next call makes it again */
     if (status || !s->system.unknowns) return status ? status : refresh(job, s);
-    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) return clipped_iteration(job, s);
-    status = global_step(job, s);
-    if (!status && s->settings.positivity == ARAP_POSITIVITY_PENALTY)
-        status = add_positivity(job, s);
-    return status ? status : refresh(job, s);
+    return s->settings.positivity == ARAP_POSITIVITY_CLIP ? clipped_iteration(job, s)
+                                                          : full_step(job, s);
 }
 
 /* Replace the influence maps; the energy of the new weights goes to the history. */
@@ -408,7 +448,7 @@ static arap_status step(arap_job *job, arap_solver *s) {
     int enough = s->stage < last_stage(s) ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage_iterations >= enough || settled) s->stage_over = 1;
     if (s->stage_over && s->has_best && objective(s) > s->best_objective)
-        status = restore_best(job, s);
+        status = restore(job, s, s->best);
     return status;
 }
 

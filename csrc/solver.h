@@ -3,6 +3,7 @@
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
+#include "anderson.h"
 #include "arap.h"
 #include "constraints.h"
 #include "heat.h"
@@ -41,7 +42,11 @@ struct arap_solver {
     double *right_side; /* (entries) b of the present weights */
     double *product;    /* (entries) F w of the present weights */
     double *residual;   /* (entries) work */
-    double *best;       /* (entries) weights of this stage with the least objective */
+    /* NULL without acceleration: */
+    arap_anderson *anderson;
+    double *before; /* (entries) weights before the global step */
+    double *metric; /* (entries) areas of the vertices */
+    double *best;   /* (entries) weights of this stage with the least objective */
     double best_objective;
     int has_best;
     double *unknowns; /* (system.unknowns) work */

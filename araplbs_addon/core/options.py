@@ -105,7 +105,7 @@ class Options:
         advanced=True,
     )
     iterations: int = _option(
-        10,
+        30,
         "Iterations",
         "Most iterations in the last stage of the optimisation; it ends by itself when the "
         "error no longer falls",

@@ -69,8 +69,9 @@ class Solver:
         max_influences: int = 4,
         widenings: int = 2,
         least_weight: float = 0.001,
-        iterations: int = 10,
+        iterations: int = 30,
         tolerance: float = 0.002,
+        acceleration: int = 5,
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
         link_parts: bool = True,
@@ -110,14 +111,15 @@ class Solver:
           loses those that lower the energy least; 0 keeps the influence maps of the start, or
           what the limit leaves of them.
         Optimisation
-          iterations: of the last stage, at most; a stage ends when the energy changes by less
-          than the share `tolerance`. heat_floor and support = (least, kept_sum, relative) prune
-          the initial weights (paper section 3.2). link_parts ties loose parts to what they sit
-          on. hold: strength of the rows that keep every bone at least as influential where it
-          is strongest as it was at the start, 0 for none. attach, neumann, positivity="penalty"
-          and constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps
-          weights >= 0 in every iteration, "none" only in the result. damping: pull to the
-          initial weights, where the energy does not decide.
+          iterations: of the last stage, at most; a stage ends when the energy changes by less than
+          the share `tolerance`. acceleration: past iterations that Anderson acceleration mixes, at
+          most 20, 0 for plain iterations. heat_floor and support = (least, kept_sum, relative)
+          prune the initial weights (paper section 3.2). link_parts ties loose parts to what they
+          sit on. hold: strength of the rows that keep every bone at least as influential where it
+          is strongest as it was at the start, 0 for none. attach, neumann, positivity="penalty" and
+          constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps weights >= 0
+          in every iteration, "none" only in the result. damping: pull to the initial weights, where
+          the energy does not decide.
         """
 
     def iterate(self, count: int = 1, /) -> float:

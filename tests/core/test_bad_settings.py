@@ -15,6 +15,7 @@ RANGES = {
     "least_weight": (-0.001, 0.3, NAN),
     "iterations": (0, -3, 2_000_000),
     "tolerance": (-1e-9, 1.5, NAN),
+    "acceleration": (-1, 21),
     "heat_floor": (-1e-9, 0.3, NAN),
     "hold": (-1, 1e13, NAN, INF),
     "constraint_strength": (-1, INF, NAN),

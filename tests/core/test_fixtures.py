@@ -19,6 +19,7 @@ BARE = {
     "widenings": 0,
     "iterations": 1000,
     "tolerance": 0,
+    "acceleration": 0,
     "positivity": "none",
 }
 weights_problems = pytest.mark.parametrize(

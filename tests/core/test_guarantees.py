@@ -242,10 +242,25 @@ def test_energy_is_never_above_that_of_the_start(name):
         assert solver.report["energy_before"] == energies[0]
         last = stages[-1] if stages else 0
         assert energies[-1] <= energies[last] * (1.02 if hold else 1 + 1e-6)
-        if not hold:
-            for first, after in zip([0, *stages], [*stages, len(energies)], strict=True):
-                assert (np.diff(energies[first:after]) <= 1e-6 * energies[0]).all()
         assert solver.energy < energies[0]
+
+
+@pytest.mark.parametrize("name", ["open tube", "noisy", "split", "soup", "two tubes", "fan"])
+@pytest.mark.parametrize("positivity", ["none", "clip"])
+def test_iterations_never_raise_the_energy(name, positivity):
+    """Not at all where nothing is clipped and little is damped; clipping is no descent and may
+    cost a little in between, which the best weights of the stage make good at its end."""
+    vertices, triangles = MESHES[name]
+    bones = shapes.chain(5)
+    for limit in (0, 4):
+        settings = {"max_influences": limit, "hold": 0, "positivity": positivity, "damping": 1e-10}
+        solver = araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
+        solver.solve()
+        energies, stages = solver.energies, solver.report["stage_starts"]
+        for first, after in zip([0, *stages], [*stages, len(energies)], strict=True):
+            rise = 1e-6 if positivity == "none" else 0.02
+            assert (np.diff(energies[first:after]) <= rise * energies[first]).all()
+            assert energies[after - 1] <= energies[first] * (1 + 1e-6)
 
 
 def test_energy_is_that_of_araplbs_energy():

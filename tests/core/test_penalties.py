@@ -74,7 +74,7 @@ def test_damping_pulls_to_the_initial_weights(rng):
 
 
 def test_positivity_rows_come_after_the_iteration_and_stay(rng):
-    s = Solved(rng, "wires", positivity="penalty", iterations=8, tolerance=0)
+    s = Solved(rng, "wires", positivity="penalty", iterations=8, tolerance=0, acceleration=0)
     weights, rows, held = s.weights, [], set()
     for _ in range(4):
         weights = reference.Quadratic(s.points, s.a, weights, s.poses).step(weights, s.mask, rows)
