@@ -196,18 +196,25 @@ static arap_status record_energy(arap_job *job, arap_solver *s, double energy) {
     return ARAP_OK;
 }
 
-/* Local step at the present weights; their energy goes to the history. */
-static arap_status refresh(arap_job *job, arap_solver *s) {
-    double since = arap_seconds(), rest = s->poses.count * s->mesh.rest_energy, energy = rest;
-    arap_pass_run(job, s->pass, s->right_side, NULL);
+/* F w of the present weights, and with it their energy, which goes to the history. */
+static arap_status measure(arap_job *job, arap_solver *s) {
+    double rest = s->poses.count * s->mesh.rest_energy, energy = rest;
     arap_status status =
         arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, s->product, NULL);
     if (status) return status;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (s->product[e] - 2 * s->right_side[e]);
-    arap_lap(s, ARAP_TIME_LOCAL, &since);
     s->energy = energy;
     return record_energy(job, s, rest > 0 ? energy / rest : 0);
+}
+
+/* Local step at the present weights; their energy goes to the history. */
+static arap_status refresh(arap_job *job, arap_solver *s) {
+    double since = arap_seconds();
+    arap_pass_run(job, s->pass, s->right_side, NULL);
+    arap_status status = measure(job, s);
+    arap_lap(s, ARAP_TIME_LOCAL, &since);
+    return status;
 }
 
 static arap_status begin_acceleration(arap_job *job, arap_solver *s) {
@@ -221,8 +228,8 @@ static arap_status begin_acceleration(arap_job *job, arap_solver *s) {
     return arap_anderson_create(job, entries, s->settings.acceleration, &s->anderson);
 }
 
-/* Work space for new influence maps, and the local step for their weights. */
-static arap_status begin_stage(arap_job *job, arap_solver *s) {
+/* Work space for new influence maps. */
+static arap_status begin_maps(arap_job *job, arap_solver *s) {
     size_t entries = s->influences.start[s->influences.count];
     double since = arap_seconds();
     s->right_side = ARAP_NEW(double, entries);
@@ -234,7 +241,7 @@ static arap_status begin_stage(arap_job *job, arap_solver *s) {
     arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
     if (!status) status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, &s->pass);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
-    return status ? status : refresh(job, s);
+    return status;
 }
 
 /* Strength of the rows that hold a weight at zero, over an area of 1. */
@@ -371,19 +378,30 @@ static arap_status iteration(arap_job *job, arap_solver *s) {
                                                           : full_step(job, s);
 }
 
-/* Replace the influence maps; the energy of the new weights goes to the history. */
+/* Replace the influence maps. */
 static arap_status change_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
     release_stage(s);
     arap_influences_clear(&s->influences);
     s->influences = *maps;
-    s->report.stage_start[s->stage] = s->report.energy_count;
-    return begin_stage(job, s);
+    return begin_maps(job, s);
 }
 
+/* Those numbers per influence that the reduced maps keep; NULL: no memory. */
+static double *kept_numbers(const arap_influences *all, const arap_influences *kept,
+                            const double *numbers) {
+    double *out = ARAP_NEW(double, kept->start[kept->count]);
+    for (int i = 0; out && i < kept->count; i++)
+        for (size_t e = kept->start[i]; e < kept->start[i + 1]; e++)
+            out[e] = numbers[arap_find_influence(all, i, kept->bone[e])];
+    return out;
+}
+
+/* Reduce the influence maps. The rotations stay those of the weights before, and so does the
+ * right-hand side: the energy recorded is that of the new weights but for a local step. */
 static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     arap_influences limited = {0};
     arap_penalties rows = {0};
-    double since = arap_seconds();
+    double since = arap_seconds(), *right_side = NULL;
     arap_status status = arap_penalties_create(job, &s->influences, &rows);
     if (status) return status;
     arap_add_rows(&s->mesh, &s->influences, &s->rows, s->poses.count, &rows);
@@ -391,7 +409,20 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
                                    s->product, &rows, &rule, &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
-    return status ? status : change_maps(job, s, &limited);
+    if (status) return status;
+    right_side = kept_numbers(&s->influences, &limited, s->right_side);
+    if (!right_side) {
+        arap_influences_clear(&limited);
+        return arap_fail_memory(&job->error, "the weights");
+    }
+    s->report.stage_start[s->stage] = s->report.energy_count;
+    status = change_maps(job, s, &limited);
+    if (!status) {
+        memcpy(s->right_side, right_side, limited.start[limited.count] * sizeof *right_side);
+        status = measure(job, s);
+    }
+    arap_free(right_side);
+    return status;
 }
 
 /* Is the bone locked for any of the caller's vertices in this one? */
@@ -409,6 +440,7 @@ static arap_status widen(arap_job *job, arap_solver *s) {
                               s->locked_vertex ? is_closed : NULL, s, &wider);
     if (status) return status;
     status = change_maps(job, s, &wider);
+    if (!status) status = refresh(job, s);
     if (!status) s->report.energy_count--; /* the same weights once more */
     return status;
 }
@@ -504,7 +536,8 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     arap_lap(s, ARAP_TIME_POSES, &since);
     if (!status) status = arap_start_weights(job, s, problem);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
-    if (!status) status = begin_stage(job, s);
+    if (!status) status = begin_maps(job, s);
+    if (!status) status = refresh(job, s);
     if (status) {
         arap_solver_free(s);
         return status;
