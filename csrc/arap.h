@@ -23,6 +23,7 @@ typedef enum arap_positivity {
 
 typedef struct arap_settings {
     int single_precision;   /* of the local step */
+    int coarsen;            /* vertices from which on a coarser mesh is solved first, 0: never */
     arap_sampling sampling; /* random poses */
     int max_influences;     /* per vertex, 0: no limit */
     int widenings;          /* rounds in which the energy chooses the influences, see solver.c */
@@ -84,10 +85,12 @@ enum arap_timing {
 extern const char *const arap_timing_names[ARAP_TIMES];
 
 #define ARAP_MOST_WIDENINGS 20
-#define ARAP_MOST_STAGES (1 + ARAP_MOST_WIDENINGS)
+#define ARAP_MOST_LEVELS 16
+#define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + ARAP_MOST_LEVELS)
 
 typedef struct arap_report {
     int vertices, welded; /* of the caller; merged into others */
+    int coarse_vertices;  /* of the coarsest mesh solved, 0: only the mesh itself */
     int parts, linked_parts;
     size_t links;
     int bones, deforming_bones, poses;
@@ -96,7 +99,8 @@ typedef struct arap_report {
     int iterations;
     int energy_count;
     const double *energies; /* relative: of the initial weights, then after each change of the
-                               influence maps and each iteration */
+                               influence maps and each iteration; on the coarser mesh until
+                               its stages are over */
     /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
     int stage_start[ARAP_MOST_STAGES + 1];
     int unknowns;       /* of the present system */
@@ -141,6 +145,7 @@ struct arap_inside {
     const arap_poses *poses;
     const struct arap_sight *sight; /* NULL when started from weights */
     const arap_influences *influences;
+    const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
     const struct arap_system *system;
     const double *right_side, *product; /* b and F w of the present weights, per influence */
 };

@@ -1,6 +1,7 @@
 /* What a solver hands to its caller: see arap.h. Nothing here changes the solver. */
 #include <math.h>
 
+#include "levels.h"
 #include "memory.h"
 #include "solver.h"
 
@@ -15,6 +16,11 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->unseen_count = s->heat_report.unseen_count;
     report->unseen = s->heat_report.unseen;
     report->energies = s->energies;
+    if (!s->coarse) return;
+    arap_report coarse;
+    arap_solver_report(s->coarse, &coarse);
+    report->hold_rows = coarse.hold_rows;
+    for (int t = 0; t < ARAP_TIMES; t++) report->seconds[t] += coarse.seconds[t];
 }
 
 void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
@@ -23,16 +29,22 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
                                    .poses = &s->poses,
                                    .sight = s->has_sight ? &s->sight : NULL,
                                    .influences = &s->influences,
+                                   .clusters = s->coarse ? s->clusters.cluster : NULL,
                                    .system = &s->system,
                                    .right_side = s->right_side,
                                    .product = s->product};
 }
 
-/* Non-negative weights that sum to 1, without those below `least`. */
-static arap_status tidy(arap_job *job, const arap_influences *in, double least,
-                        arap_influences *out) {
+static arap_status present_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+    return s->coarse ? arap_coarse_weights(job, s, &s->coarse->influences, out)
+                     : arap_influences_copy(job, &s->influences, out);
+}
+
+/* Non-negative weights that sum to 1, without those below the least. */
+static arap_status tidy(arap_job *job, const arap_solver *s, arap_influences *out) {
+    double least = s->settings.least_weight;
     arap_influences whole = {0};
-    arap_status status = arap_influences_copy(job, in, &whole);
+    arap_status status = present_weights(job, s, &whole);
     if (status) return status;
     arap_influences_normalise(&whole);
     size_t entries = whole.start[whole.count];
@@ -131,7 +143,7 @@ static arap_status hand_out(arap_job *job, const arap_solver *s, const arap_infl
 arap_status arap_solver_weights(arap_job *job, const arap_solver *s, arap_influences *out,
                                 double *energy) {
     arap_influences tidied = {0};
-    arap_status status = tidy(job, &s->influences, s->settings.least_weight, &tidied);
+    arap_status status = tidy(job, s, &tidied);
     if (!status) status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &tidied, energy, NULL);
     if (!status) status = hand_out(job, s, &tidied, out);
     arap_influences_clear(&tidied);
@@ -143,5 +155,9 @@ arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *s, ara
 }
 
 arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
-    return hand_out(job, s, &s->influences, out);
+    arap_influences present = {0};
+    arap_status status = present_weights(job, s, &present);
+    if (!status) status = hand_out(job, s, &present, out);
+    arap_influences_clear(&present);
+    return status;
 }

@@ -19,6 +19,7 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
     if (!dict) return NULL;
     npy_intp n = in.mesh->count, starts = n + 1, edges = (npy_intp)in.mesh->ring[n];
     npy_intp entries = (npy_intp)in.influences->start[n], unknowns = in.system->unknowns;
+    npy_intp known = in.right_side ? entries : 0;
     npy_intp stored = unknowns ? in.system->matrix.start[unknowns] : 0, columns = unknowns + 1;
     npy_intp points[2] = {n, 3}, gram[4] = {in.poses->bones, in.poses->bones, 4, 4};
     npy_intp transforms[4] = {in.poses->count, in.poses->bones, 3, 4};
@@ -47,12 +48,13 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
              put(dict, "transform", arap_new_doubles(4, transforms, in.poses->transform)) ||
              put(dict, "gram", arap_new_doubles(4, gram, in.poses->gram)) ||
              put(dict, "bone", arap_new_ints(1, &entries, in.influences->bone)) ||
-             put(dict, "right_side", arap_new_doubles(1, &entries, in.right_side)) ||
+             put(dict, "right_side", arap_new_doubles(1, &known, in.right_side)) ||
              put(dict, "column", arap_new_ints(1, &columns, in.system->matrix.start)) ||
              put(dict, "row", arap_new_ints(1, &stored, in.system->matrix.row)) ||
              put(dict, "value", arap_new_doubles(1, &stored, in.system->matrix.value)) ||
              put(dict, "penalised", arap_new_doubles(1, &stored, in.system->penalised)) ||
-             put(dict, "product", arap_new_doubles(1, &entries, in.product));
+             put(dict, "product", arap_new_doubles(1, &known, in.product));
+    if (!failed && in.clusters) failed = put(dict, "cluster", arap_new_ints(1, &n, in.clusters));
     if (!failed && in.sight) {
         npy_intp owners[2] = {n, ARAP_MOST_SHARED};
         PyObject *visible = PyArray_SimpleNew(1, &n, NPY_BOOL);

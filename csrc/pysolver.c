@@ -146,6 +146,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "iterations",
                             "tolerance",
                             "acceleration",
+                            "coarsen",
                             "heat_floor",
                             "support",
                             "link_parts",
@@ -164,18 +165,19 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       most = {"max_influences", s->max_influences},
                       widenings = {"widenings", s->widenings},
                       iterations = {"iterations", s->iterations},
-                      acceleration = {"acceleration", s->acceleration};
+                      acceleration = {"acceleration", s->acceleration},
+                      coarsen = {"coarsen", s->coarsen};
     *a = (solver_arguments){.precision = "single", .positivity = "clip"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOpOOOOOO&sO&O&ddO&O&dO&dO&dOpdppsdd:Solver", names,
+            args, kwargs, "OOOOO|$OOOOOOpOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppsdd:Solver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->roll_axes, &a->deform, &a->limits, &a->poses, &a->weights, &a->start_from_weights,
             &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->progress,
             arap_read_int, &threads_given, &a->precision, arap_read_int, &count, arap_read_seed,
             &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, arap_read_int,
             &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance, arap_read_int,
-            &acceleration, &s->heat_floor, &a->support, &s->link_parts, &s->hold, &s->attach,
-            &s->neumann, &a->positivity, &s->strength, &s->damping))
+            &acceleration, arap_read_int, &coarsen, &s->heat_floor, &a->support, &s->link_parts,
+            &s->hold, &s->attach, &s->neumann, &a->positivity, &s->strength, &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
@@ -183,6 +185,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
     s->widenings = widenings.value;
     s->iterations = iterations.value;
     s->acceleration = acceleration.value;
+    s->coarsen = coarsen.value;
     s->sampling.seed = a->seed;
     if (choose(a->precision, "precision", precisions, &choice)) return -1;
     s->single_precision = choice;
@@ -487,14 +490,15 @@ static PyObject *full_report(solver_object *self) {
     arap_report r;
     arap_solver_report(self->solver, &r);
     PyObject *report = Py_BuildValue(
-        "{s:i,s:i,s:i,s:i,s:n,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,s:d,s:N}",
-        "vertices", r.vertices, "welded", r.welded, "parts", r.parts, "linked_parts",
-        r.linked_parts, "links", (Py_ssize_t)r.links, "unseen_parts", unseen_parts(&r), "bones",
-        r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations", r.iterations,
-        "stage_starts", stage_starts(&r), "energy_before", r.energies[0], "energy_after",
-        self->energy, "unknowns", r.unknowns, "factor_size", r.factor_size, "hold_rows",
-        r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
-        "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds", stage_seconds(&r));
+        "{s:i,s:i,s:i,s:i,s:i,s:n,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,s:d,s:N}",
+        "vertices", r.vertices, "welded", r.welded, "coarse_vertices", r.coarse_vertices, "parts",
+        r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "unseen_parts",
+        unseen_parts(&r), "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses,
+        "iterations", r.iterations, "stage_starts", stage_starts(&r), "energy_before",
+        r.energies[0], "energy_after", self->energy, "unknowns", r.unknowns, "factor_size",
+        r.factor_size, "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows",
+        r.neumann_rows, "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds",
+        stage_seconds(&r));
     PyObject *facts = report ? influence_facts(self, &r) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
     Py_XDECREF(facts);

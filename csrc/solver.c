@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "levels.h"
 #include "links.h"
 #include "memory.h"
 #include "stiffness.h"
@@ -56,6 +57,7 @@ void arap_settings_default(arap_settings *settings) {
         .least_weight = 1e-3,
         .iterations = 30,
         .tolerance = 2e-3,
+        .coarsen = 5000,
         .acceleration = 5,
         .heat_floor = 1e-6,
         .pruning = {.least = 1, .kept_sum = 0.999, .relative = 1e-3},
@@ -80,6 +82,7 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
         {"least_weight", s->least_weight, 0, 0.25},
         {"iterations", s->iterations, 1, 1e6},
         {"tolerance", s->tolerance, 0, 1},
+        {"coarsen", s->coarsen, 0, 2147483647},
         {"acceleration", s->acceleration, 0, ARAP_MOST_WINDOW},
         {"heat_floor", s->heat_floor, 0, 0.25},
         {"least influences of the support", s->pruning.least, 1, 1e6},
@@ -445,13 +448,11 @@ static arap_status widen(arap_job *job, arap_solver *s) {
     return status;
 }
 
-static int last_stage(const arap_solver *s) { return 1 + s->settings.widenings; }
-
 /* Influences of a vertex in the present stage, at most; 0: no limit. The first one has some more
  * than the caller's limit: so near to the initial weights their worth is not clear yet. */
 static int stage_influences(const arap_solver *s) {
     int most = s->settings.max_influences;
-    if (!most || s->stage > 1 || last_stage(s) == 1) return most;
+    if (!most || s->stage > 1 || s->last_stage == 1) return most;
     return most + (most > 4 ? most / 2 : 2);
 }
 
@@ -466,9 +467,43 @@ static arap_status enter_stage(arap_job *job, arap_solver *s) {
     return stage_influences(s) ? limit(job, s, (arap_limit){stage_influences(s), -1}) : ARAP_OK;
 }
 
+/* From the coarse level to this one: its weights, as many influences as there may be, and one
+ * stage. */
+static arap_status leave_coarse(arap_job *job, arap_solver *s) {
+    arap_influences weights = {0};
+    arap_status status = arap_coarse_weights(job, s, &s->coarse->influences, &weights);
+    if (!status) status = arap_apply_locks(job, s, &weights);
+    if (!status) status = arap_coarse_inherit(job, s);
+    if (status) {
+        arap_influences_clear(&weights);
+        return status;
+    }
+    arap_coarse_free(s);
+    s->stage = s->last_stage;
+    s->stage_iterations = s->stage_over = 0;
+    status = change_maps(job, s, &weights);
+    if (!status) status = refresh(job, s);
+    if (!status) s->report.energy_count--;
+    return status ? status : limit(job, s, (arap_limit){s->settings.max_influences, SPARE});
+}
+
+/* One iteration of the coarse level; its history is ours. */
+static arap_status coarse_step(arap_job *job, arap_solver *s) {
+    const arap_report *coarse = &s->coarse->report;
+    arap_status status = arap_solver_iterate(job, s->coarse, 1), recorded = ARAP_OK;
+    memcpy(s->report.stage_start, coarse->stage_start, sizeof coarse->stage_start);
+    s->report.energy_count = 0;
+    for (int k = 0; k < coarse->energy_count && !recorded; k++)
+        recorded = record_energy(job, s, s->coarse->energies[k]);
+    if (status || recorded) return status ? status : recorded;
+    s->report.iterations = coarse->iterations;
+    return arap_solver_done(s->coarse) ? leave_coarse(job, s) : ARAP_OK;
+}
+
 static arap_status step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
-    if (s->stage == 0 || (s->stage_over && s->stage < last_stage(s))) status = enter_stage(job, s);
+    if (s->coarse) return coarse_step(job, s);
+    if (s->stage == 0 || (s->stage_over && s->stage < s->last_stage)) status = enter_stage(job, s);
     int was_guarded = s->guarded;
     if (!status) status = iteration(job, s);
     if (status) return status;
@@ -477,7 +512,7 @@ static arap_status step(arap_job *job, arap_solver *s) {
     const double *last = s->energies + s->report.energy_count - 1;
     int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]) &&
                   s->guarded == was_guarded;
-    int enough = s->stage < last_stage(s) ? EARLY_ITERATIONS : s->settings.iterations;
+    int enough = s->stage < s->last_stage ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage_iterations >= enough || settled) s->stage_over = 1;
     if (s->stage_over && s->has_best && objective(s) > s->best_objective)
         status = restore(job, s, s->best);
@@ -497,7 +532,16 @@ arap_status arap_solver_iterate(arap_job *job, arap_solver *s, int count) {
     return status;
 }
 
-int arap_solver_done(const arap_solver *s) { return s->stage_over && s->stage == last_stage(s); }
+int arap_solver_done(const arap_solver *s) {
+    return !s->coarse && s->stage_over && s->stage == s->last_stage;
+}
+
+/* The paper's constraint rows belong to the vertices of the mesh itself. */
+static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
+    const arap_settings *set = &s->settings;
+    return set->coarsen && s->mesh.count >= set->coarsen && !problem->start_from_weights &&
+           !set->attach && !set->neumann && set->positivity == ARAP_POSITIVITY_CLIP;
+}
 
 arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
@@ -534,10 +578,17 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
         status = arap_lanes_create(
             job, &s->poses, settings->single_precision ? ARAP_SINGLE : ARAP_DOUBLE, &s->lanes);
     arap_lap(s, ARAP_TIME_POSES, &since);
+    if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
+    s->last_stage = s->coarse ? s->coarse->last_stage + 1 : 1 + settings->widenings;
+    s->report.coarse_vertices = !s->coarse ? 0
+                                : s->coarse->report.coarse_vertices
+                                    ? s->coarse->report.coarse_vertices
+                                    : s->coarse->mesh.count;
     if (!status) status = arap_start_weights(job, s, problem);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
-    if (!status) status = begin_maps(job, s);
-    if (!status) status = refresh(job, s);
+    if (!status && s->coarse) status = record_energy(job, s, s->coarse->energies[0]);
+    if (!status && !s->coarse) status = begin_maps(job, s);
+    if (!status && !s->coarse) status = refresh(job, s);
     if (status) {
         arap_solver_free(s);
         return status;
@@ -549,6 +600,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
 void arap_solver_free(arap_solver *s) {
     if (!s) return;
     release_stage(s);
+    arap_coarse_free(s);
     arap_mesh_clear(&s->mesh);
     arap_skeleton_clear(&s->skeleton);
     arap_poses_clear(&s->poses);

@@ -5,6 +5,7 @@
 
 #include "anderson.h"
 #include "arap.h"
+#include "coarse.h"
 #include "constraints.h"
 #include "heat.h"
 #include "local_step.h"
@@ -30,6 +31,10 @@ struct arap_solver {
     int *vertex_set;     /* (input vertices) row of locked_column */
     char *locked_column; /* (sets, deforming bones) or NULL */
 
+    /* Until the coarser mesh is solved, else NULL and empty: */
+    arap_solver *coarse;
+    arap_coarse clusters;
+
     arap_influences initial;    /* weights before the first iteration */
     arap_influences influences; /* present weights */
 
@@ -53,6 +58,7 @@ struct arap_solver {
     int has_system;
 
     int stage; /* 0 before the first, then from 1 to the last */
+    int last_stage;
     int stage_iterations;
     int stage_over;
     int guarded;      /* negative weights of this stage are held at zero */
@@ -66,6 +72,9 @@ struct arap_solver {
 
 /* start.c: the influence maps and weights to begin with. */
 arap_status arap_start_weights(arap_job *job, arap_solver *solver, const arap_problem *problem);
+
+/* Rebuild influences with the locked weights as given entries. */
+arap_status arap_apply_locks(arap_job *job, const arap_solver *solver, arap_influences *influences);
 
 /* Is the weight of deforming bone d at input vertex i locked? */
 static inline int arap_is_locked(const arap_solver *s, int i, int d) {

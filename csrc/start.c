@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "levels.h"
 #include "memory.h"
 #include "solver.h"
 #include "vec3.h"
@@ -209,10 +210,11 @@ static void apply_lock(const arap_solver *s, int i, const lock_row *lock, double
     if (!full && !open) row[nearest_free_bone(s, i, lock)] = 1;
 }
 
-/* Rebuild the influences with the locked weights as given entries. */
-static arap_status apply_locks(arap_job *job, arap_solver *s, const arap_rows *rows) {
+arap_status arap_apply_locks(arap_job *job, const arap_solver *s, arap_influences *in) {
+    if (!s->locked_vertex) return ARAP_OK;
     int n = s->mesh.count, bones = s->skeleton.deform_count;
-    arap_influences *in = &s->influences, out = {0};
+    arap_rows rows = {.start = s->locked_start, .bone = s->locked_bone, .weight = s->locked_weight};
+    arap_influences out = {0};
     int *sizes = ARAP_NEW_ZERO(int, n);
     double *row = ARAP_NEW(double, 3 * bones);
     char *given = ARAP_NEW(char, bones);
@@ -228,7 +230,7 @@ static arap_status apply_locks(arap_job *job, arap_solver *s, const arap_rows *r
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
                 row[in->bone[e]] = in->weight[e];
             for (int input = s->mesh.first[i]; input >= 0; input = s->mesh.next[input])
-                collect_locks(s, rows, input, &lock);
+                collect_locks(s, &rows, input, &lock);
             apply_lock(s, i, &lock, row, given);
             size_t at = fill ? out.start[i] : 0;
             for (int d = 0; d < bones; d++) {
@@ -309,10 +311,11 @@ arap_status arap_start_weights(arap_job *job, arap_solver *s, const arap_problem
     if (problem->start_from_weights) {
         status = influences_of_rows(job, s, problem->weights, &s->influences);
         if (!status) arap_influences_normalise(&s->influences);
+    } else if (s->coarse) {
+        status = arap_coarse_weights(job, s, &s->coarse->influences, &s->influences);
     } else {
         status = heat_start(job, s);
     }
     if (!status) status = add_constraints(job, s, problem);
-    if (!status && s->locked_vertex) status = apply_locks(job, s, problem->weights);
-    return status;
+    return status ? status : arap_apply_locks(job, s, &s->influences);
 }

@@ -72,6 +72,7 @@ class Solver:
         iterations: int = 30,
         tolerance: float = 0.002,
         acceleration: int = 5,
+        coarsen: int = 5000,
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
         link_parts: bool = True,
@@ -111,15 +112,17 @@ class Solver:
           loses those that lower the energy least; 0 keeps the influence maps of the start, or
           what the limit leaves of them.
         Optimisation
-          iterations: of the last stage, at most; a stage ends when the energy changes by less than
-          the share `tolerance`. acceleration: past iterations that Anderson acceleration mixes, at
-          most 20, 0 for plain iterations. heat_floor and support = (least, kept_sum, relative)
-          prune the initial weights (paper section 3.2). link_parts ties loose parts to what they
-          sit on. hold: strength of the rows that keep every bone at least as influential where it
-          is strongest as it was at the start, 0 for none. attach, neumann, positivity="penalty" and
-          constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps weights >= 0
-          in every iteration, "none" only in the result. damping: pull to the initial weights, where
-          the energy does not decide.
+          iterations: of the last stage, at most; a stage ends when the energy changes by less
+          than the share `tolerance`. acceleration: past iterations that Anderson acceleration
+          mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least so many vertices
+          is first solved on a coarser one of about a third, and that likewise, 0 for never; not
+          with given start weights nor with the paper's constraint rows. heat_floor and support =
+          (least, kept_sum, relative) prune the initial weights (paper section 3.2). link_parts
+          ties loose parts to what they sit on. hold: strength of the rows that keep every bone at
+          least as influential where it is strongest as it was at the start, 0 for none. attach,
+          neumann, positivity="penalty" and constraint_strength: the paper's constraint rows
+          (section 4.3); "clip" keeps weights >= 0 in every iteration, "none" only in the result.
+          damping: pull to the initial weights, where the energy does not decide.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -147,8 +150,8 @@ class Solver:
 
     @property
     def energies(self) -> Floats:
-        """Energies of the initial weights, then after each change of the influence maps and
-        each iteration."""
+        """Energies of the initial weights, then after each change of the influence maps (less one
+        local step) and each iteration; those of the coarse mesh until that is solved."""
 
     @property
     def initial_weights(self) -> Floats:
@@ -162,7 +165,8 @@ class Solver:
     def report(self) -> dict[str, Any]:
         """What was found and done:
 
-        vertices, welded (vertices merged into others), parts, linked_parts, links,
+        vertices, welded (vertices merged into others), coarse_vertices (of the coarsest mesh
+        solved, 0: only the mesh itself), parts, linked_parts, links,
         unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
         follow their nearest bone as a whole), bones, deforming_bones, idle_bones (deforming but
         without influence: indices), poses, iterations, stage_starts (entries of `energies`),

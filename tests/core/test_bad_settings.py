@@ -16,6 +16,7 @@ RANGES = {
     "iterations": (0, -3, 2_000_000),
     "tolerance": (-1e-9, 1.5, NAN),
     "acceleration": (-1, 21),
+    "coarsen": (-1,),
     "heat_floor": (-1e-9, 0.3, NAN),
     "hold": (-1, 1e13, NAN, INF),
     "constraint_strength": (-1, INF, NAN),

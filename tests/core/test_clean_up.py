@@ -29,6 +29,17 @@ def everything(**settings):
     return solver.weights, solver.energy, solver.report["most_influences"]
 
 
+def levels():
+    solver = araplbs.Solver(
+        *shapes.tube(8, 24), *shapes.chain(2), pose_count=5, coarsen=100,
+        weights=np.full((192, 2), 0.5), locked_vertices=np.arange(192) < 3,
+        constraints=([20], [0], [1.0]),
+    )  # fmt: skip
+    solver.solve()
+    assert solver.report["coarse_vertices"]
+    return solver.weights, solver.energy
+
+
 def from_weights():
     weights = start().initial_weights
     return everything(
@@ -40,6 +51,7 @@ def from_weights():
 WORK = {
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
+    "levels": levels,
     "paper": lambda: everything(
         max_influences=0, attach=True, neumann=True, positivity="penalty", threads=1
     ),

@@ -1,0 +1,226 @@
+/* The coarse level: see levels.h.
+ *
+ * Weights are smooth: a mesh of a tenth of the vertices knows which bones belong where and,
+ * within a few percent, how much. Everything that needs many iterations or wide influence maps
+ * (heat, the stages of solver.c) is done there, and so on down to a mesh of few vertices; the
+ * mesh itself only takes the last stage, from the prolonged weights. Locked vertices share
+ * clusters with locked ones of the same set only, with the weights of the seed. */
+#include "levels.h"
+
+#include <string.h>
+
+#include "memory.h"
+
+/* The level is worth it with at least so many vertices per cluster, and clusters per bone. */
+#define LEAST_VERTICES 2
+#define LEAST_CLUSTERS 25
+
+/* The caller's vertex that stands for a cluster. */
+static int caller_vertex(const arap_solver *s, int cluster) {
+    return s->mesh.first[s->clusters.seed[cluster]];
+}
+
+/* What the clusters take from the caller's arrays per vertex. */
+typedef struct coarse_arrays {
+    long long *start;
+    int *bone, *vertex_set, *constraint_vertex;
+    double *weight;
+    char *locked_vertices;
+} coarse_arrays;
+
+static void free_arrays(coarse_arrays *a) {
+    arap_free(a->start);
+    arap_free(a->bone);
+    arap_free(a->weight);
+    arap_free(a->vertex_set);
+    arap_free(a->constraint_vertex);
+    arap_free(a->locked_vertices);
+}
+
+static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
+                             coarse_arrays *a, arap_rows *out) {
+    size_t count = (size_t)s->clusters.count, fill = 0;
+    for (size_t k = 0; k < count; k++) {
+        int i = caller_vertex(s, (int)k);
+        fill += (size_t)(rows->start[i + 1] - rows->start[i]);
+    }
+    a->start = ARAP_NEW(long long, count + 1);
+    a->bone = ARAP_NEW(int, fill);
+    a->weight = ARAP_NEW(double, fill);
+    if (!a->start || !a->bone || !a->weight)
+        return arap_fail_memory(&job->error, "the weights of the coarse mesh");
+    fill = 0;
+    for (size_t k = 0; k < count; k++) {
+        int i = caller_vertex(s, (int)k);
+        a->start[k] = (long long)fill;
+        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++, fill++) {
+            a->bone[fill] = rows->bone[e];
+            a->weight[fill] = rows->weight[e];
+        }
+    }
+    a->start[count] = (long long)fill;
+    *out = (arap_rows){.start = a->start, .bone = a->bone, .weight = a->weight};
+    return ARAP_OK;
+}
+
+/* The problem of the clusters; `rows` keeps its weights. */
+static arap_status coarse_problem(arap_job *job, const arap_solver *s, const arap_problem *fine,
+                                  coarse_arrays *a, arap_rows *rows, arap_problem *out) {
+    const arap_coarse *clusters = &s->clusters;
+    size_t count = (size_t)clusters->count, constraints = (size_t)fine->constraint_count;
+    arap_status status = ARAP_OK;
+    *out = *fine;
+    out->geometry = (arap_geometry){.vertex_count = clusters->count,
+                                    .vertices = clusters->vertices,
+                                    .triangle_count = clusters->triangle_count,
+                                    .triangles = clusters->triangles,
+                                    .edge_count = clusters->edge_count,
+                                    .edges = clusters->edges};
+    a->locked_vertices = ARAP_NEW_ZERO(char, count);
+    a->vertex_set = ARAP_NEW_ZERO(int, count);
+    a->constraint_vertex = ARAP_NEW(int, constraints);
+    if (!a->locked_vertices || !a->vertex_set || !a->constraint_vertex)
+        return arap_fail_memory(&job->error, "the coarse mesh");
+    for (size_t k = 0; k < count; k++) {
+        int i = caller_vertex(s, (int)k);
+        if (fine->locked_vertices) a->locked_vertices[k] = fine->locked_vertices[i];
+        if (fine->vertex_set) a->vertex_set[k] = fine->vertex_set[i];
+    }
+    for (size_t c = 0; c < constraints; c++)
+        a->constraint_vertex[c] = clusters->cluster[s->mesh.weld[fine->constraint_vertex[c]]];
+    if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
+    if (fine->vertex_set) out->vertex_set = a->vertex_set;
+    if (constraints) out->constraint_vertex = a->constraint_vertex;
+    if (fine->weights) {
+        status = copy_rows(job, s, fine->weights, a, rows);
+        out->weights = rows;
+    }
+    return status;
+}
+
+/* Vertices that may share a cluster: locked alike and of the same set. */
+static void group_vertices(const arap_solver *s, const arap_problem *problem, int *group) {
+    for (int v = 0; v < s->mesh.count; v++) {
+        int i = s->mesh.first[v];
+        group[v] = (problem->vertex_set ? 2 * problem->vertex_set[i] : 0) +
+                   (problem->locked_vertices && problem->locked_vertices[i]);
+    }
+}
+
+arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    coarse_arrays arrays = {0};
+    arap_rows rows;
+    arap_problem coarse;
+    int *group = ARAP_NEW(int, s->mesh.count);
+    arap_status status = group ? ARAP_OK : arap_fail_memory(&job->error, "the coarse mesh");
+    if (status) return status;
+    group_vertices(s, problem, group);
+    status = arap_coarsen(job, &s->mesh, group, &s->clusters);
+    if (status || s->clusters.count > s->mesh.count / LEAST_VERTICES ||
+        s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
+        goto done;
+    status = coarse_problem(job, s, problem, &arrays, &rows, &coarse);
+    if (!status) status = arap_solver_create(job, &coarse, &s->settings, &s->coarse);
+    if (status) goto done;
+    /* From here on in the vertices of the coarse solver, which may have welded some. */
+    for (int i = 0; i < s->mesh.count; i++)
+        s->clusters.cluster[i] = s->coarse->mesh.weld[s->clusters.cluster[i]];
+
+done:
+    if (!s->coarse) arap_coarse_clear(&s->clusters);
+    free_arrays(&arrays);
+    arap_free(group);
+    return status;
+}
+
+void arap_coarse_free(arap_solver *s) {
+    arap_solver_free(s->coarse);
+    arap_coarse_clear(&s->clusters);
+    s->coarse = NULL;
+}
+
+arap_status arap_coarse_weights(arap_job *job, const arap_solver *s, const arap_influences *weights,
+                                arap_influences *out) {
+    return arap_prolong(job, &s->mesh, &s->clusters, weights, s->skeleton.deform_count, out);
+}
+
+/* Hold rows for the seeds of held clusters: with all vertices of a cluster, bones would be held
+ * in a far larger region than by heat weights of this level. */
+static arap_status inherit_holds(arap_job *job, const arap_solver *s, arap_row_list *out) {
+    const arap_solver *coarse = s->coarse;
+    const arap_row *held = coarse->rows.rows;
+    int count = coarse->report.hold_rows;
+    int *first = ARAP_NEW(int, coarse->mesh.count + 1); /* row of each coarse vertex */
+    arap_status status = first ? ARAP_OK : arap_fail_memory(&job->error, "the weight constraints");
+    for (int k = 0, r = 0; k <= coarse->mesh.count && !status; k++) {
+        while (r < count && held[r].vertex < k) r++;
+        first[k] = r;
+    }
+    for (int c = 0; c < s->clusters.count && !status; c++) {
+        int i = s->clusters.seed[c], k = s->clusters.cluster[i];
+        for (int r = first[k]; r < first[k + 1] && !status; r++) {
+            double strength = s->settings.hold * s->mesh.size * s->mesh.size;
+            status =
+                arap_append_row(job, out, (arap_row){i, held[r].bone, held[r].target, strength});
+        }
+    }
+    arap_free(first);
+    return status;
+}
+
+/* Vertices of the island of vertex `from`; reached (count) is scratch, zero before. */
+static int island_size(const arap_mesh *mesh, int from, char *reached, int *queue) {
+    int count = 0;
+    reached[from] = 1;
+    queue[count++] = from;
+    for (int at = 0; at < count; at++)
+        for (size_t e = mesh->ring[queue[at]]; e < mesh->ring[queue[at] + 1]; e++) {
+            int k = mesh->neighbour[e];
+            if (reached[k]) continue;
+            reached[k] = 1;
+            queue[count++] = k;
+        }
+    return count;
+}
+
+static arap_status inherit_islands(arap_job *job, arap_solver *s) {
+    arap_heat_report *report = &s->heat_report;
+    char *reached = ARAP_NEW_ZERO(char, s->mesh.count);
+    int *queue = ARAP_NEW(int, s->mesh.count);
+    arap_status status = ARAP_OK;
+    if (!reached || !queue) {
+        status = arap_fail_memory(&job->error, "the report");
+        goto done;
+    }
+    *report = s->coarse->heat_report;
+    s->coarse->heat_report = (arap_heat_report){0};
+    for (int k = 0; k < report->unseen_count; k++) {
+        arap_island *island = &report->unseen[k];
+        int seed = s->clusters.seed[island->vertex];
+        island->vertex = s->mesh.first[seed];
+        island->size = island_size(&s->mesh, seed, reached, queue);
+    }
+
+done:
+    arap_free(reached);
+    arap_free(queue);
+    return status;
+}
+
+arap_status arap_coarse_inherit(arap_job *job, arap_solver *s) {
+    arap_row_list rows = {0};
+    arap_status status = inherit_holds(job, s, &rows);
+    int held = rows.count;
+    for (int r = 0; r < s->rows.count && !status; r++)
+        status = arap_append_row(job, &rows, s->rows.rows[r]);
+    if (!status) status = inherit_islands(job, s);
+    if (status) {
+        arap_row_list_clear(&rows);
+        return status;
+    }
+    arap_row_list_clear(&s->rows);
+    s->rows = rows;
+    s->report.hold_rows = held;
+    for (int t = 0; t < ARAP_TIMES; t++) s->report.seconds[t] += s->coarse->report.seconds[t];
+    return ARAP_OK;
+}

@@ -1,0 +1,154 @@
+"""The coarser mesh on which many vertices are solved first."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from guarantees import check_report, check_weights
+
+TUBE = shapes.tube(24, 60, caps=True)
+BONES = shapes.chain(4)
+
+
+def start(mesh=TUBE, bones=BONES, coarsen=600, **settings):
+    return araplbs.Solver(*mesh, *bones, **bones.more, coarsen=coarsen, **settings)
+
+
+def neighbours(triangles):
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    return {frozenset(e) for e in edges.tolist()}
+
+
+def test_clusters_are_small_and_joined():
+    solver = start()
+    inside = solver._inside
+    cluster, weld = inside["cluster"], inside["weld"]
+    sizes = np.bincount(cluster)
+    assert sizes.min() >= 1
+    assert 2 <= sizes.mean() <= sizes.max() <= 4
+    edges = neighbours(weld[TUBE[1]])
+    for k in range(len(sizes)):
+        members = np.nonzero(cluster == k)[0]
+        near = [v for v in members if all(u == v or frozenset((u, v)) in edges for u in members)]
+        assert near  # one of them, the seed, touches all others
+
+
+def test_clusters_keep_parts_apart():
+    tubes = shapes.join(TUBE, (TUBE[0] + [0.3, 0, 0], TUBE[1]), shapes.box((0.1,) * 3, (0, 0, 1)))
+    inside = start(tubes)._inside
+    of_part = [set(inside["cluster"][inside["part"] == p]) for p in range(3)]
+    assert not of_part[0] & of_part[1]
+    assert len(of_part[2]) == 8  # a part of few vertices keeps them
+
+
+@pytest.mark.parametrize("limit", [0, 2, 4])
+def test_as_good_as_without(limit):
+    """On poses not used; and in the end nothing of the coarse mesh is left."""
+    poses = araplbs.sample_poses(*BONES, 60, seed=99)
+    direct, levels = start(coarsen=0, max_influences=limit), start(max_influences=limit)
+    for solver in (direct, levels):
+        solver.solve()
+        check_weights(solver, limit, len(TUBE[0]))
+    report = check_report(levels, TUBE[0], BONES)
+    assert direct.report["coarse_vertices"] == 0
+    assert 150 < report["coarse_vertices"] < len(TUBE[0]) / 2
+    assert "cluster" not in levels._inside
+    mine, theirs = (araplbs.energy(*TUBE, s.weights, poses) for s in (levels, direct))
+    assert mine < 1.05 * theirs
+    assert report["hold_rows"] > 0
+    assert len(levels.energies) == 1 + report["iterations"] + len(report["stage_starts"])
+
+
+def test_levels_nest():
+    fine = shapes.tube(48, 200)
+    solver = start(fine, coarsen=300)
+    solver.solve()
+    assert solver.report["coarse_vertices"] < 600
+    check_weights(solver, 4)
+
+
+def test_weights_on_the_way():
+    """Whole at any time, also while only the coarse mesh is known."""
+    solver = start()
+    first = solver.initial_weights
+    np.testing.assert_allclose(first.sum(1), 1, atol=1e-12)
+    while not solver.done:
+        check_weights(solver, 0, len(TUBE[0]))
+        np.testing.assert_allclose(solver.raw_weights.sum(1), 1, atol=1e-9)
+        solver.iterate(1)
+    np.testing.assert_array_equal(solver.initial_weights, first)
+
+
+def test_locks_and_constraints(rng):
+    weights = shapes.random_weights(rng, len(TUBE[0]), len(BONES))
+    vertices = rng.uniform(size=len(TUBE[0])) < 0.3
+    bones = np.arange(len(BONES)) == 1
+    solver = start(weights=weights, locked_vertices=vertices, locked_bones=bones)
+    solver.solve()
+    np.testing.assert_array_equal(solver.weights[vertices], weights[vertices])
+    np.testing.assert_array_equal(solver.weights[:, bones], weights[:, bones])
+    np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+    held = [700]
+    before = start()
+    before.solve()
+    after = start(constraints=(held, [0], [1.0]), constraint_strength=1e6)
+    after.solve()
+    assert before.weights[held, 0] < 0.5
+    assert after.weights[held, 0] > 0.9
+
+
+@pytest.mark.parametrize("calls", range(0, 40, 3))
+def test_cancelled_and_continued(calls):
+    """As if nothing had happened, wherever it was stopped."""
+    whole = start()
+    whole.solve()
+    left = [10**9]
+
+    def progress(stage, fraction):
+        left[0] -= 1
+        return left[0] != 0
+
+    solver = start(progress=progress)
+    left[0] = calls + 1
+    try:
+        solver.solve()
+    except araplbs.Cancelled:
+        check_weights(solver, 0)
+        solver.solve()
+    np.testing.assert_array_equal(solver.weights, whole.weights)
+    np.testing.assert_array_equal(solver.energies, whole.energies)
+
+
+def test_same_for_any_number_of_threads():
+    one, many = start(threads=1), start(threads=5)
+    one.solve(), many.solve()
+    np.testing.assert_array_equal(one.weights, many.weights)
+    np.testing.assert_array_equal(one.energies, many.energies)
+
+
+def test_islands_are_those_of_the_mesh():
+    """An island far off is reported with its own vertices, not with those of the coarse mesh."""
+    count = len(TUBE[0])
+    far = shapes.sphere(20, 20, 0.2, at=(9, 9, 9))
+    inner = BONES.moved(0.8 * np.eye(3), (0, 0, 0.2))
+    solver = start(shapes.join(TUBE, far), inner, link_parts=False)
+    solver.solve()
+    (island,) = solver.report["unseen_parts"]
+    assert island == {"vertex": count, "size": len(far[0]), "rigid": True}
+    assert (np.abs(solver.weights[count:] - solver.weights[count]) < 1e-6).all()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"attach": True}, {"neumann": True}, {"positivity": "penalty"}, {"positivity": "none"}],
+)
+def test_other_recipes_stay_on_the_mesh(settings):
+    assert start(**settings).report["coarse_vertices"] == 0
+
+
+def test_not_where_it_is_not_worth_it():
+    """From given weights; few clusters for each bone; parts that cannot be made coarser."""
+    weights = np.full((len(TUBE[0]), len(BONES)), 0.25)
+    assert start(weights=weights, start_from_weights=True).report["coarse_vertices"] == 0
+    assert start(bones=shapes.chain(40)).report["coarse_vertices"] == 0
+    assert start(shapes.soup(300)).report["coarse_vertices"] == 0
