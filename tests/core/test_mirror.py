@@ -326,7 +326,7 @@ def test_a_deforming_bone_and_one_that_does_not_deform():
                                     (["a"] * 6, *PLANE)])  # fmt: skip
 def test_wrong_types(mirror):
     mesh, _ = body()
-    with pytest.raises(TypeError, match="^mirror"):
+    with pytest.raises(TypeError, match=r"^mirror"):
         make(mesh, mirror=mirror)
 
 
