@@ -127,14 +127,30 @@ def test_decoration_of_one_side_is_free():
     assert asymmetry(solver.weights, partner) == 0
 
 
-def test_halves_with_other_faces_are_free():
-    """Vertices that are near an image by chance are no partners."""
-    body_, _ = body()
-    sleeves = [
-        (tube[0] @ shapes.rotation([0, 1, 0], side * np.pi / 2).T + [side * 0.4, 0, 1.5], tube[1])
-        for side, tube in ((1, shapes.tube(23, 14, 0.3, 0.9)), (-1, shapes.tube(17, 19, 0.3, 0.9)))
+def test_faces_that_do_not_match_are_free():
+    """Cuffs with other faces, of one piece with the body: what is near by chance is no partner."""
+    (vertices, triangles), _ = body()
+    n, bridges = len(vertices), []
+    cuffs = [
+        (tube[0] @ shapes.rotation([0, 1, 0], side * np.pi / 2).T + [side * 0.5, 0, 1.5], tube[1])
+        for side, tube in ((1, shapes.tube(11, 7, 0.3, 0.5)), (-1, shapes.tube(9, 8, 0.3, 0.5)))
     ]
-    solver = make(shapes.join(body_, *sleeves))
+    mesh = shapes.join((vertices, triangles), *cuffs)
+    for first in (n, n + len(cuffs[0][0])):
+        at = np.argsort(np.linalg.norm(vertices - mesh[0][first], axis=1))[:2]
+        bridges.append([*at, first])
+    solver = make((mesh[0], np.concatenate([mesh[1], bridges])))
+    assert solver.report["parts"] == 1
+    assert (found(solver)[n:] < 0).all()
+    assert (found(solver)[:n] >= 0).sum() > 0.95 * n
+
+
+def test_a_part_of_which_too_little_is_symmetric_is_free():
+    """A pole that lies across the plane, 9 of its 17 rings with their image."""
+    body_, _ = body()
+    pole = shapes.tube(8, 17, 0.05, 1.6)
+    pole = pole[0] @ shapes.rotation([0, 1, 0], np.pi / 2).T + [-0.4, 0.5, 1.5], pole[1]
+    solver = make(shapes.join(body_, pole))
     assert (found(solver)[len(body_[0]) :] < 0).all()
     assert solver.report["mirrored_vertices"] == len(body_[0])
 
@@ -272,6 +288,20 @@ def test_poses_mirror_each_other(limited):
     mesh, _ = body()
     used = make((mesh[0] + [0.1, 0, 0], mesh[1]), moved, plane=plane, pose_count=10)
     np.testing.assert_allclose(used._inside["transform"][..., :3], poses[..., :3], atol=1e-12)
+
+
+def test_each_bone_turns_to_both_sides_alike():
+    """What it gets from its partner are the images of its own turns: the twists add up to 0."""
+    poses = araplbs.sample_poses(*BONES, 20, **BONES.more, mirror=(PARTNERS, *PLANE))
+    for bone in range(1, 6):
+        parent = BONES.parents[bone]
+        r = np.swapaxes(poses[:, parent, :, :3], 1, 2) @ poses[:, bone, :, :3]
+        axis = BONES.tails[bone] - BONES.heads[bone]
+        turn = np.stack([r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]])
+        w4 = 2 * np.sqrt(1 + np.trace(r, axis1=1, axis2=2))
+        twist = 2 * np.arctan2(axis / np.linalg.norm(axis) @ turn / w4, w4 / 4)
+        assert np.ptp(twist) > 0.1
+        np.testing.assert_allclose(np.sort(twist), np.sort(-twist), atol=1e-12)
 
 
 def test_mirrored_poses_stay_in_the_limits_of_both():
