@@ -36,7 +36,7 @@ class Job:
         poses = read_poses(armature, options.animation, options.animation_frames, view_layer)
         self.armature = Reference.to(armature)
         self.objects = [Reference.to(ob) for ob in objects]
-        self.problem = Problem(meshes, skeleton, poses)
+        self.problem = Problem(meshes, skeleton, poses, options.symmetric)
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
 
     def _read_meshes(self, targets, skeleton, view_layer, kept):

@@ -11,6 +11,7 @@
 
 #include "job.h"
 #include "mesh.h"
+#include "mirror.h"
 #include "poses.h"
 #include "skeleton.h"
 #include "supports.h"
@@ -57,6 +58,7 @@ arap_status arap_check_rows(arap_error *error, const arap_rows *rows, int vertic
 typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;
+    const arap_reflection *mirror; /* weights shall be symmetric */
     int pose_count;
     const double *poses;         /* (pose_count, bones, 3, 4) further poses, rest to posed */
     const arap_rows *weights;    /* given weights, and the start if start_from_weights */
@@ -94,7 +96,9 @@ typedef struct arap_report {
     int parts, linked_parts;
     size_t links;
     int bones, deforming_bones, poses;
-    int unseen_count; /* islands that see no bone: first vertex, size, rigid */
+    int mirror_bones;      /* deforming ones with a partner */
+    int mirrored_vertices; /* of the caller: those with symmetric weights */
+    int unseen_count;      /* islands that see no bone: first vertex, size, rigid */
     const arap_island *unseen;
     int iterations;
     int energy_count;
@@ -142,6 +146,7 @@ arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *solver, ar
 struct arap_inside {
     const arap_mesh *mesh;
     const arap_skeleton *skeleton;
+    const arap_mirror *mirror;
     const arap_poses *poses;
     const struct arap_sight *sight; /* NULL when started from weights */
     const arap_influences *influences;

@@ -17,8 +17,9 @@ typedef struct arap_coarse {
 } arap_coarse;
 
 /* Clusters of vertices that faces or wires join, never of different parts nor of different
- * groups, group (vertices). */
-arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group, arap_coarse *out);
+ * groups, group (vertices). partner (vertices): mirror images, -1 without one, or NULL. */
+arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group, const int *partner,
+                         arap_coarse *out);
 void arap_coarse_clear(arap_coarse *coarse);
 
 /* Weights of the fine mesh from those of the clusters: every vertex takes the mean of those of

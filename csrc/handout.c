@@ -13,6 +13,9 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->bones = s->skeleton.count;
     report->deforming_bones = s->skeleton.deform_count;
     report->poses = s->poses.count;
+    report->mirror_bones = s->mirror.bone_count;
+    for (int i = 0; i < s->mesh.input_count; i++)
+        report->mirrored_vertices += arap_mirror_image(&s->mirror, s->mesh.weld[i]) >= 0;
     report->unseen_count = s->heat_report.unseen_count;
     report->unseen = s->heat_report.unseen;
     report->energies = s->energies;
@@ -26,6 +29,7 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
 void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
     *inside = (struct arap_inside){.mesh = &s->mesh,
                                    .skeleton = &s->skeleton,
+                                   .mirror = &s->mirror,
                                    .poses = &s->poses,
                                    .sight = s->has_sight ? &s->sight : NULL,
                                    .influences = &s->influences,
@@ -40,13 +44,16 @@ static arap_status present_weights(arap_job *job, const arap_solver *s, arap_inf
                      : arap_influences_copy(job, &s->influences, out);
 }
 
-/* Non-negative weights that sum to 1, without those below the least. */
+/* Non-negative weights that sum to 1, without those below least_weight; symmetric again after each
+ * sum, which rounds, once the maps are. */
 static arap_status tidy(arap_job *job, const arap_solver *s, arap_influences *out) {
+    const arap_mirror none = {0}, *mirror = s->coarse ? &none : &s->mirror;
     double least = s->settings.least_weight;
     arap_influences whole = {0};
     arap_status status = present_weights(job, s, &whole);
     if (status) return status;
     arap_influences_normalise(&whole);
+    arap_mirror_weights(mirror, &whole);
     size_t entries = whole.start[whole.count];
     char *keep = ARAP_NEW(char, entries);
     if (!keep) {
@@ -64,7 +71,9 @@ static arap_status tidy(arap_job *job, const arap_solver *s, arap_influences *ou
         if (!whole.given[largest] && whole.weight[largest] > 0) keep[largest] = 1;
     }
     status = arap_influences_filter(job, &whole, keep, out);
-    if (!status) arap_influences_normalise(out);
+    if (status) goto done;
+    arap_influences_normalise(out);
+    arap_mirror_weights(mirror, out);
 
 done:
     arap_free(keep);
@@ -104,7 +113,8 @@ static int hand_row(const arap_solver *s, const arap_influences *in, int i, int 
         count++;
     }
     double rest = locked < 1 ? 1 - locked : 0;
-    if (bone && s->locked_vertex && open > 0)
+    /* Symmetric rows have no locked weights: nothing to share, but sums in different order. */
+    if (bone && s->locked_vertex && open > 0 && arap_mirror_image(&s->mirror, v) < 0)
         for (int k = first_free; k < count; k++) weight[k] *= rest / open;
     return count;
 }

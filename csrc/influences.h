@@ -41,6 +41,9 @@ static inline double arap_weight(const arap_influences *in, int vertex, int bone
     return e < 0 ? 0 : in->weight[e];
 }
 
+/* Non-zero if `bone` may not be added to the row of `vertex`. */
+typedef int (*arap_closed_fn)(const void *data, int vertex, int bone);
+
 /* Copy with the entries where keep[e] is 0 left out. */
 arap_status arap_influences_filter(arap_job *job, const arap_influences *in, const char *keep,
                                    arap_influences *out);

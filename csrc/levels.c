@@ -115,7 +115,7 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
     arap_status status = group ? ARAP_OK : arap_fail_memory(&job->error, "the coarse mesh");
     if (status) return status;
     group_vertices(s, problem, group);
-    status = arap_coarsen(job, &s->mesh, group, &s->clusters);
+    status = arap_coarsen(job, &s->mesh, group, s->mirror.vertex, &s->clusters);
     if (status || s->clusters.count > s->mesh.count / LEAST_VERTICES ||
         s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
         goto done;

@@ -10,7 +10,9 @@
  * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
  * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
  * so that between bones that move alike the smallest weight goes.
- * O(s^3) for a vertex with s influences, vertices in parallel; O(s^2) scratch per thread. */
+ * Symmetric vertices: the lower of two partners decides for both; on the mirror plane a bone and
+ * its partner go together, when the turn comes to one of them. O(s^3) for a vertex with s
+ * influences, vertices in parallel; O(s^2) scratch per thread. */
 #include <math.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ typedef struct limit_task {
     const arap_influences *in;
     const double *right_side, *product; /* (entries) b and F w */
     const arap_penalties *rows;
+    const arap_mirror *mirror;
     const arap_limit *rule;
     int widest;
     char *keep;      /* (entries) */
@@ -125,17 +128,24 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     double *block = scratch, *q = block + row * row, *slack = q + row * row,
            *root = slack + row * row, *c = root + row * row, *best = c + row;
     int *set = (int *)(best + row); /* the free influences */
-    char *live = (char *)(set + row);
+    int *twin = set + row;          /* of them: the one that goes with this one, or itself */
+    char *live = (char *)(twin + row);
     double rest = 1, both = 0, trace = 0;
     for (int e = 0; e < row; e++) {
         if (!in->given[begin + (size_t)e]) {
             live[size] = 1;
+            twin[size] = size;
             set[size++] = e;
             continue;
         }
         given += in->weight[begin + (size_t)e] > 0;
         rest -= in->weight[begin + (size_t)e];
     }
+    if (arap_mirror_image(task->mirror, i) == i) /* all of its influences are free */
+        for (int e = 0; e < row; e++)
+            twin[e] =
+                (int)(arap_find_influence(in, i, task->mirror->bone[in->bone[begin + (size_t)e]]) -
+                      (long)begin);
     int room = task->rule->most ? task->rule->most - given : size;
     if (room < 1) room = 1;
     if (size < 2 || (size <= room && task->rule->spare < 0)) return;
@@ -163,12 +173,16 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
         q[a * size + a] += pull + task->rows->stiffness[e];
     }
     minimise(size, q, c, rest > 0 ? rest : 0, root, best, slack);
-    for (int left = size; left > 1; left--) {
+    for (int left = size; left > 1;) {
         double cost;
-        int out = cheapest(size, live, best, slack, &cost);
-        if (left <= room && cost > spare) break;
-        take_out(size, out, live, best, slack);
-        task->keep[begin + (size_t)set[out]] = 0;
+        int out = cheapest(size, live, best, slack, &cost), other = twin[out];
+        if ((left <= room && cost > spare) || (left == 2 && other != out)) break;
+        for (;; out = other) {
+            take_out(size, out, live, best, slack);
+            task->keep[begin + (size_t)set[out]] = 0;
+            left--;
+            if (out == other) break;
+        }
     }
     for (int a = 0; a < size; a++)
         if (live[a]) task->weight[begin + (size_t)set[a]] = best[a];
@@ -178,13 +192,30 @@ static void limit_chunk(void *data, int chunk, int worker) {
     const limit_task *task = data;
     int count = task->in->count, end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
     double *scratch = task->scratch + (size_t)worker * scratch_size(task->widest);
-    for (int i = chunk * CHUNK; i < end; i++) limit_vertex(task, i, scratch);
+    for (int i = chunk * CHUNK; i < end; i++) {
+        int image = arap_mirror_image(task->mirror, i);
+        if (image < 0 || image >= i) limit_vertex(task, i, scratch);
+    }
+}
+
+/* What the lower of two partners has decided, for the other. */
+static void mirror_limits(const limit_task *task) {
+    const arap_influences *in = task->in;
+    for (int i = 0; i < in->count; i++) {
+        int image = arap_mirror_image(task->mirror, i);
+        for (size_t e = in->start[i]; e < in->start[i + 1] && image > i; e++) {
+            long other = arap_find_influence(in, image, task->mirror->bone[in->bone[e]]);
+            task->keep[other] = task->keep[e];
+            task->weight[other] = task->weight[e];
+        }
+    }
 }
 
 arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                   const arap_influences *in, const double *right_side,
                                   const double *product, const arap_penalties *rows,
-                                  const arap_limit *rule, arap_influences *out) {
+                                  const arap_mirror *mirror, const arap_limit *rule,
+                                  arap_influences *out) {
     size_t entries = in->start[in->count];
     limit_task task = {.mesh = mesh,
                        .poses = poses,
@@ -192,6 +223,7 @@ arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const ar
                        .right_side = right_side,
                        .product = product,
                        .rows = rows,
+                       .mirror = mirror,
                        .rule = rule};
     for (int i = 0; i < in->count; i++) {
         int size = (int)(in->start[i + 1] - in->start[i]);
@@ -208,12 +240,14 @@ arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const ar
     memset(task.keep, 1, entries);
     memcpy(task.weight, in->weight, entries * sizeof(double));
     arap_parallel(job, (in->count + CHUNK - 1) / CHUNK, limit_chunk, &task);
+    mirror_limits(&task);
     status = arap_influences_filter(job, in, task.keep, out);
     if (status) goto done;
     size_t fill = 0;
     for (size_t e = 0; e < entries; e++)
         if (task.keep[e]) out->weight[fill++] = task.weight[e];
     arap_influences_normalise(out);
+    arap_mirror_weights(mirror, out);
 
 done:
     arap_free(task.keep);

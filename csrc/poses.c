@@ -7,7 +7,12 @@
  *   T_b(p) = T_parent(head_b + r_b (p - head_b)).
  * Poses come in pairs: the second takes the opposite turns about Y and Z, mirrored in its
  * range. A mirror image of the skeleton keeps Y and Z as axes and turns X around, so it gets
- * the mirror images of the same poses, and a mirrored character the same weights.
+ * the mirror images of the same poses, and a mirrored character the same weights. A bone b with a
+ * partner b' in a mirror map turns in the second pose by S r_b' S, S the reflection: the second
+ * pose is the image of the first, whatever the rolls of the bones. Their joint limits are
+ * taken to be images of each other. Partners have the same shift: each bone then turns to the
+ * points of the lattice and their images, as one alone does. Of an odd number of poses the last has
+ * no image.
  *
  * The three numbers that turn a bone go through a lattice of low discrepancy (Roberts' R3,
  * 2018), shifted at random and in random order for each bone: every bone covers its own range
@@ -26,8 +31,10 @@
 /* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
 static const double lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
 
+#define STEP 0x9E3779B97F4A7C15u /* of the random state */
+
 static double uniform(uint64_t *state) {
-    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+    uint64_t z = (*state += STEP);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     z ^= z >> 31;
@@ -79,13 +86,24 @@ static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, i
         for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(back + 3 * r, axes + 3 * c);
 }
 
-void arap_sample_turns(const arap_skeleton *s, const arap_sampling *sampling, double *turns) {
+/* The bone whose turns bone b takes in a mirrored pose, or -1. */
+static int mirror_partner(const arap_skeleton *s, const arap_mirror *mirror, int b) {
+    int d = mirror->bone ? arap_deforming(s, b) : -1, partner = d < 0 ? -1 : mirror->bone[d];
+    return partner < 0 ? -1 : s->deform_bone[partner];
+}
+
+void arap_sample_turns(const arap_skeleton *s, const arap_mirror *mirror,
+                       const arap_sampling *sampling, double *turns) {
     int pairs = (sampling->count + 1) / 2;
     size_t stride = 3 * (size_t)s->count;
-    uint64_t state = sampling->seed;
+    uint64_t numbers = 3 + (uint64_t)pairs; /* for each bone, wherever its state is taken up */
     for (int b = 0; b < s->count; b++) {
+        int partner = mirror_partner(s, mirror, b),
+            first = partner >= 0 && partner < b ? partner : b;
+        uint64_t state = sampling->seed + (uint64_t)first * numbers * STEP;
         double *bone = turns + 3 * b, shift[3];
         for (int c = 0; c < 3; c++) shift[c] = uniform(&state);
+        state += (uint64_t)(b - first) * numbers * STEP;
         for (int p = 0; p < pairs; p++) {
             double x[3];
             for (int c = 0; c < 3; c++) {
@@ -100,15 +118,21 @@ void arap_sample_turns(const arap_skeleton *s, const arap_sampling *sampling, do
     }
 }
 
-void arap_sample_pose(const arap_skeleton *s, const arap_sampling *sampling, const double *turns,
-                      int pose, double *local) {
+void arap_sample_pose(const arap_skeleton *s, const arap_mirror *mirror,
+                      const arap_sampling *sampling, const double *turns, int pose, double *local) {
     const double *pair = turns + 3 * (size_t)s->count * (size_t)(pose / 2);
     for (int b = 0; b < s->count; b++) {
         const double *u = pair + 3 * b, flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
-        if (s->owner[b] >= 0 && s->deform_bone[s->owner[b]] == b)
-            sample_bone(s, sampling, b, pose % 2 ? flipped : u, local + 9 * b);
-        else
+        int partner = mirror_partner(s, mirror, b);
+        if (arap_deforming(s, b) < 0) {
             for (int i = 0; i < 9; i++) local[9 * b + i] = i % 4 == 0;
+        } else if (pose % 2 && partner >= 0) {
+            double image[9];
+            sample_bone(s, sampling, partner, pair + 3 * partner, image);
+            arap_mirror_rotation(mirror, image, local + 9 * b);
+        } else {
+            sample_bone(s, sampling, b, pose % 2 ? flipped : u, local + 9 * b);
+        }
     }
 }
 
@@ -202,8 +226,8 @@ static arap_status check_transforms(arap_error *error, const double *transforms,
 }
 
 arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
-                              const arap_sampling *sampling, const double *extra, int extra_count,
-                              arap_poses *poses) {
+                              const arap_mirror *mirror, const arap_sampling *sampling,
+                              const double *extra, int extra_count, arap_poses *poses) {
     size_t bones = (size_t)s->count, size = 12 * (size_t)s->deform_count;
     arap_status status = check_transforms(&job->error, extra, (size_t)extra_count, bones);
     if (!status)
@@ -215,9 +239,9 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
         status = arap_fail_memory(&job->error, "the poses");
         goto done;
     }
-    arap_sample_turns(s, sampling, turns);
+    arap_sample_turns(s, mirror, sampling, turns);
     for (int p = 0; p < sampling->count; p++) {
-        arap_sample_pose(s, sampling, turns, p, local);
+        arap_sample_pose(s, mirror, sampling, turns, p, local);
         arap_forward_kinematics(s, local, transforms);
         store_pose(s, transforms, poses->transform + size * (size_t)p);
     }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "mirror.h"
 #include "skeleton.h"
 
 /* How poses are sampled (paper section 3.3): a roll of at most `swing` about a random axis
@@ -24,10 +25,11 @@ typedef struct arap_poses {
 } arap_poses;
 
 /* Sampled poses followed by `extra_count` poses of the caller, (extra_count, bones of the
- * caller, 3, 4) in the caller's units, rest to posed. Errors name a pose that is not finite. */
+ * caller, 3, 4) in the caller's units, rest to posed. Errors name a pose that is not finite.
+ * mirror: see arap_sample_pose. */
 arap_status arap_poses_create(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
-                              const arap_sampling *sampling, const double *extra, int extra_count,
-                              arap_poses *poses);
+                              const arap_mirror *mirror, const arap_sampling *sampling,
+                              const double *extra, int extra_count, arap_poses *poses);
 /* Poses of `bones` deforming bones given as transforms (count, bones, 3, 4) in the caller's
  * units. */
 arap_status arap_poses_given(arap_job *job, const arap_mesh *mesh, int bones,
@@ -41,13 +43,14 @@ void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
                              double *transforms);
 
 /* Random poses. The numbers in [0, 1) that all of them come from, arap_turn_count of them; then
- * the local rotations (bones, 3, 3) of one pose. Poses 2 k and 2 k + 1 mirror each other: see
- * poses.c. */
+ * the local rotations (bones, 3, 3) of one pose. Poses 2 k and 2 k + 1 mirror each other, with the
+ * bones that have partners changing sides: see poses.c. */
 static inline size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling) {
     return 3 * (size_t)skeleton->count * (size_t)((sampling->count + 1) / 2);
 }
-void arap_sample_turns(const arap_skeleton *skeleton, const arap_sampling *sampling, double *turns);
-void arap_sample_pose(const arap_skeleton *skeleton, const arap_sampling *sampling,
-                      const double *turns, int pose, double *local);
+void arap_sample_turns(const arap_skeleton *skeleton, const arap_mirror *mirror,
+                       const arap_sampling *sampling, double *turns);
+void arap_sample_pose(const arap_skeleton *skeleton, const arap_mirror *mirror,
+                      const arap_sampling *sampling, const double *turns, int pose, double *local);
 
 #endif

@@ -136,10 +136,11 @@ done:
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
 PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"bone_heads",  "bone_tails",  "bone_parents", "count", "bone_roll_axes",
-                            "bone_deform", "bone_limits", "seed",         "swing", "twist",
-                            NULL};
-    PyObject *heads, *tails, *parents, *roll = NULL, *deform = NULL, *limits = NULL, *result = NULL;
+    static char *names[] = {"bone_heads",     "bone_tails",  "bone_parents", "count",
+                            "bone_roll_axes", "bone_deform", "bone_limits",  "mirror",
+                            "seed",           "swing",       "twist",        NULL};
+    PyObject *heads, *tails, *parents, *roll = NULL, *deform = NULL, *limits = NULL, *plane = NULL,
+                                       *result = NULL;
     arap_settings settings;
     arap_settings_default(&settings);
     arap_sampling sampling = settings.sampling;
@@ -148,10 +149,13 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     arap_arrays arrays = {0};
     arap_bones bones;
     arap_skeleton skeleton = {0};
+    arap_reflection reflection;
+    arap_mirror mirror = {0};
+    int mirrored = 0;
     arap_py_job run;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO&|$OOOO&dd:sample_poses", names, &heads,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO&|$OOOOO&dd:sample_poses", names, &heads,
                                      &tails, &parents, arap_read_int, &count, &roll, &deform,
-                                     &limits, arap_read_seed, &seed, &sampling.swing,
+                                     &limits, &plane, arap_read_seed, &seed, &sampling.swing,
                                      &sampling.twist))
         return NULL;
     sampling.count = count.value;
@@ -161,9 +165,11 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     if (arap_check_finite(angles, 1, "swing") || arap_check_finite(angles + 1, 1, "twist"))
         return NULL;
     arap_py_job_init(&run, NULL, 1);
-    if (arap_bones_from_python(&arrays, heads, tails, parents, roll, deform, limits, &bones))
+    if (arap_bones_from_python(&arrays, heads, tails, parents, roll, deform, limits, &bones) ||
+        arap_reflection_from_python(&arrays, plane, bones.count, &reflection, &mirrored))
         goto done;
-    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton)) {
+    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
+        (mirrored && arap_mirror_bones(&run.job, &reflection, &skeleton, &unit_mesh, &mirror))) {
         arap_raise(PyModule_GetState(module), &run.job);
         goto done;
     }
@@ -173,16 +179,17 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     double *turns = ARAP_NEW(double, arap_turn_count(&skeleton, &sampling));
     double *local = ARAP_NEW(double, 9 * m);
     result = turns && local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
-    if (result) arap_sample_turns(&skeleton, &sampling, turns);
+    if (result) arap_sample_turns(&skeleton, &mirror, &sampling, turns);
     for (int p = 0; result && p < sampling.count; p++) {
         double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
-        arap_sample_pose(&skeleton, &sampling, turns, p, local);
+        arap_sample_pose(&skeleton, &mirror, &sampling, turns, p, local);
         arap_forward_kinematics(&skeleton, local, out);
     }
     arap_free(turns);
     arap_free(local);
 
 done:
+    arap_mirror_clear(&mirror);
     arap_skeleton_clear(&skeleton);
     arap_arrays_release(&arrays);
     return result;

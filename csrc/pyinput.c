@@ -156,6 +156,32 @@ int arap_rows_from_python(arap_arrays *arrays, PyObject *argument, npy_intp vert
                                    : dense_rows(arrays, argument, vertices, bones, rows);
 }
 
+int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
+                                arap_reflection *reflection, int *given) {
+    *given = argument && argument != Py_None;
+    if (!*given) return 0;
+    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != 3) {
+        PyErr_SetString(PyExc_TypeError,
+                        "mirror must be a tuple (bone_partners, plane_point, plane_normal)");
+        return -1;
+    }
+    arap_shape per_bone = {1, {bones}}, vector = {1, {3}};
+    reflection->bone_partners =
+        arap_ints(arrays, PyTuple_GetItem(argument, 0), "mirror[0]", &per_bone);
+    if (PyErr_Occurred()) return -1;
+    const double *point = arap_doubles(arrays, PyTuple_GetItem(argument, 1), "mirror[1]", &vector);
+    if (PyErr_Occurred()) return -1;
+    const double *normal = arap_doubles(arrays, PyTuple_GetItem(argument, 2), "mirror[2]", &vector);
+    if (PyErr_Occurred()) return -1;
+    if (!reflection->bone_partners || !point || !normal) {
+        PyErr_SetString(PyExc_TypeError, "mirror must be three arrays, not None");
+        return -1;
+    }
+    memcpy(reflection->point, point, sizeof reflection->point);
+    memcpy(reflection->normal, normal, sizeof reflection->normal);
+    return 0;
+}
+
 int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
                                 const double **out, int *count) {
     arap_shape shape = {4, {-1, bones, -1, 4}};

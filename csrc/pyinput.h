@@ -29,6 +29,10 @@ int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails
 int arap_rows_from_python(arap_arrays *arrays, PyObject *argument, npy_intp vertices,
                           npy_intp bones, arap_rows *rows, int *given);
 
+/* (bone partners (m,), plane point (3,), plane normal (3,)); None: *given = 0. */
+int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
+                                arap_reflection *reflection, int *given);
+
 /* Transforms (count, bones, 3, 4) or (count, bones, 4, 4); None: *out = NULL, *count = 0. */
 int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
                                 const double **out, int *count);

@@ -67,6 +67,14 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
         failed = failed || put(dict, "distance", arap_new_doubles(1, &n, in.sight->distance)) ||
                  put(dict, "nearest", arap_new_ints(2, owners, in.sight->nearest));
     }
+    if (!failed && in.mirror->vertex)
+        failed = put(dict, "mirror_vertex", arap_new_ints(1, &n, in.mirror->vertex));
+    if (!failed && in.mirror->vertex) {
+        PyObject *symmetric = PyArray_SimpleNew(1, &n, NPY_BOOL);
+        if (symmetric)
+            memcpy(PyArray_DATA((PyArrayObject *)symmetric), in.mirror->symmetric, (size_t)n);
+        failed = put(dict, "symmetric", symmetric);
+    }
     if (failed) Py_CLEAR(dict);
     return dict;
 }

@@ -109,7 +109,7 @@ static int choose(const char *value, const char *name, const char *const *choice
 typedef struct solver_arguments {
     PyObject *vertices, *triangles, *heads, *tails, *parents;
     PyObject *edges, *roll_axes, *deform, *limits, *poses, *weights, *locked_vertices,
-        *locked_bones, *vertex_sets, *constraints, *progress, *support;
+        *locked_bones, *vertex_sets, *constraints, *mirror, *progress, *support;
     const char *precision, *positivity;
     int start_from_weights;
     unsigned long long seed;
@@ -133,6 +133,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "locked_bones",
                             "vertex_sets",
                             "constraints",
+                            "mirror",
                             "progress",
                             "threads",
                             "precision",
@@ -169,15 +170,16 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       coarsen = {"coarsen", s->coarsen};
     *a = (solver_arguments){.precision = "single", .positivity = "clip"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOpOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppsdd:Solver", names,
+            args, kwargs, "OOOOO|$OOOOOOpOOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppsdd:Solver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->roll_axes, &a->deform, &a->limits, &a->poses, &a->weights, &a->start_from_weights,
-            &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->progress,
-            arap_read_int, &threads_given, &a->precision, arap_read_int, &count, arap_read_seed,
-            &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, arap_read_int,
-            &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance, arap_read_int,
-            &acceleration, arap_read_int, &coarsen, &s->heat_floor, &a->support, &s->link_parts,
-            &s->hold, &s->attach, &s->neumann, &a->positivity, &s->strength, &s->damping))
+            &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->mirror,
+            &a->progress, arap_read_int, &threads_given, &a->precision, arap_read_int, &count,
+            arap_read_seed, &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most,
+            arap_read_int, &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance,
+            arap_read_int, &acceleration, arap_read_int, &coarsen, &s->heat_floor, &a->support,
+            &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity, &s->strength,
+            &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
@@ -259,9 +261,10 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     arap_arrays arrays = {0};
     arap_problem problem = {0};
     arap_rows rows;
+    arap_reflection reflection;
     arap_py_job run;
     arap_solver *created = NULL;
-    int threads = 0, given = 0, result = -1;
+    int threads = 0, given = 0, mirrored = 0, result = -1;
     arap_settings_default(&settings);
     if (take_lock(self)) return -1;
     if (self->solver) {
@@ -277,10 +280,12 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
                                     &problem.pose_count) ||
         arap_rows_from_python(&arrays, a.weights, problem.geometry.vertex_count,
                               problem.bones.count, &rows, &given) ||
-        parse_constraints(&arrays, a.constraints, &problem))
+        parse_constraints(&arrays, a.constraints, &problem) ||
+        arap_reflection_from_python(&arrays, a.mirror, problem.bones.count, &reflection, &mirrored))
         goto done;
     problem.weights = given ? &rows : NULL;
     problem.start_from_weights = a.start_from_weights;
+    problem.mirror = mirrored ? &reflection : NULL;
     if (parse_locks(&arrays, &a, &problem)) goto done;
 
     Py_BEGIN_ALLOW_THREADS arap_solver_create(&run.job, &problem, &settings, &created);
@@ -490,15 +495,16 @@ static PyObject *full_report(solver_object *self) {
     arap_report r;
     arap_solver_report(self->solver, &r);
     PyObject *report = Py_BuildValue(
-        "{s:i,s:i,s:i,s:i,s:i,s:n,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,s:d,s:N}",
+        "{s:i,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,"
+        "s:d,s:N}",
         "vertices", r.vertices, "welded", r.welded, "coarse_vertices", r.coarse_vertices, "parts",
-        r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "unseen_parts",
-        unseen_parts(&r), "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses,
-        "iterations", r.iterations, "stage_starts", stage_starts(&r), "energy_before",
-        r.energies[0], "energy_after", self->energy, "unknowns", r.unknowns, "factor_size",
-        r.factor_size, "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows",
-        r.neumann_rows, "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds",
-        stage_seconds(&r));
+        r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "mirror_bones",
+        r.mirror_bones, "mirrored_vertices", r.mirrored_vertices, "unseen_parts", unseen_parts(&r),
+        "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations",
+        r.iterations, "stage_starts", stage_starts(&r), "energy_before", r.energies[0],
+        "energy_after", self->energy, "unknowns", r.unknowns, "factor_size", r.factor_size,
+        "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
+        "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds", stage_seconds(&r));
     PyObject *facts = report ? influence_facts(self, &r) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
     Py_XDECREF(facts);

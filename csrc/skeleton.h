@@ -55,6 +55,12 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
                                  arap_skeleton *skeleton);
 void arap_skeleton_clear(arap_skeleton *skeleton);
 
+/* Deforming bone (compact index) of a caller's bone, or -1. */
+static inline int arap_deforming(const arap_skeleton *skeleton, int bone) {
+    int d = skeleton->owner[bone];
+    return d >= 0 && skeleton->deform_bone[d] == bone ? d : -1;
+}
+
 /* Mark in `set` (deform_count) every bone on the paths between its members, so that each
  * connected part of the set's skeleton is a subtree (paper section 3.2, property P2). Bones
  * that share a joint are neighbours: siblings connect without their parent. Scratch:

@@ -211,9 +211,10 @@ static arap_status measure(arap_job *job, arap_solver *s) {
     return record_energy(job, s, rest > 0 ? energy / rest : 0);
 }
 
-/* Local step at the present weights; their energy goes to the history. */
+/* Local step at the present weights, made symmetric; their energy goes to the history. */
 static arap_status refresh(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
+    arap_mirror_weights(&s->mirror, &s->influences);
     arap_pass_run(job, s->pass, s->right_side, NULL);
     arap_status status = measure(job, s);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
@@ -409,7 +410,7 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     if (status) return status;
     arap_add_rows(&s->mesh, &s->influences, &s->rows, s->poses.count, &rows);
     status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, s->right_side,
-                                   s->product, &rows, &rule, &limited);
+                                   s->product, &rows, &s->mirror, &rule, &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
@@ -436,12 +437,23 @@ static int is_closed(const void *data, int vertex, int bone) {
     return 0;
 }
 
+/* Influence maps that are the same on both sides. */
+static arap_status mirror_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
+    if (!s->mirror.vertex) return ARAP_OK;
+    return arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count,
+                            s->locked_vertex ? is_closed : NULL, s, maps);
+}
+
 static arap_status widen(arap_job *job, arap_solver *s) {
     arap_influences wider = {0};
     arap_status status =
         arap_widen_influences(job, &s->mesh, &s->influences, s->skeleton.deform_count,
                               s->locked_vertex ? is_closed : NULL, s, &wider);
-    if (status) return status;
+    if (!status) status = mirror_maps(job, s, &wider);
+    if (status) {
+        arap_influences_clear(&wider);
+        return status;
+    }
     status = change_maps(job, s, &wider);
     if (!status) status = refresh(job, s);
     if (!status) s->report.energy_count--; /* the same weights once more */
@@ -473,6 +485,7 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     arap_influences weights = {0};
     arap_status status = arap_coarse_weights(job, s, &s->coarse->influences, &weights);
     if (!status) status = arap_apply_locks(job, s, &weights);
+    if (!status) status = mirror_maps(job, s, &weights);
     if (!status) status = arap_coarse_inherit(job, s);
     if (status) {
         arap_influences_clear(&weights);
@@ -570,10 +583,14 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                                      s->mesh.neighbour, s->order)
                           : arap_fail_memory(&job->error, "the elimination order");
     }
+    if (!status && problem->mirror)
+        status = arap_mirror_bones(job, problem->mirror, &s->skeleton, &s->mesh, &s->mirror);
+    if (!status && problem->mirror) /* one bone can be no mirror image of two */
+        status = arap_mirror_vertices(job, &s->mesh, settings->max_influences != 1, &s->mirror);
     arap_lap(s, ARAP_TIME_MESH, &since);
     if (!status)
-        status = arap_poses_create(job, &s->skeleton, &s->mesh, &settings->sampling, problem->poses,
-                                   problem->pose_count, &s->poses);
+        status = arap_poses_create(job, &s->skeleton, &s->mesh, &s->mirror, &settings->sampling,
+                                   problem->poses, problem->pose_count, &s->poses);
     if (!status)
         status = arap_lanes_create(
             job, &s->poses, settings->single_precision ? ARAP_SINGLE : ARAP_DOUBLE, &s->lanes);
@@ -585,6 +602,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                     ? s->coarse->report.coarse_vertices
                                     : s->coarse->mesh.count;
     if (!status) status = arap_start_weights(job, s, problem);
+    if (!status) status = mirror_maps(job, s, &s->influences);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
     if (!status && s->coarse) status = record_energy(job, s, s->coarse->energies[0]);
     if (!status && !s->coarse) status = begin_maps(job, s);
@@ -603,6 +621,7 @@ void arap_solver_free(arap_solver *s) {
     arap_coarse_free(s);
     arap_mesh_clear(&s->mesh);
     arap_skeleton_clear(&s->skeleton);
+    arap_mirror_clear(&s->mirror);
     arap_poses_clear(&s->poses);
     arap_lanes_clear(&s->lanes);
     arap_sight_clear(&s->sight);

@@ -15,6 +15,7 @@ struct arap_solver {
     arap_settings settings;
     arap_mesh mesh;
     arap_skeleton skeleton;
+    arap_mirror mirror;
     arap_poses poses;
     arap_lanes lanes;
     int *order; /* elimination order of the vertices */

@@ -93,17 +93,11 @@ static arap_status copy_locks(arap_job *job, arap_solver *s, const arap_problem 
     return ARAP_OK;
 }
 
-/* Deforming bone of a caller's bone, or -1. */
-static int deforming(const arap_skeleton *skeleton, int bone) {
-    int d = skeleton->owner[bone];
-    return d >= 0 && skeleton->deform_bone[d] == bone ? d : -1;
-}
-
 /* The caller's row of an input vertex as a dense one; NAN: no entry. */
 static void read_row(const arap_solver *s, const arap_rows *rows, int input, double *row) {
     for (int d = 0; d < s->skeleton.deform_count; d++) row[d] = NAN;
     for (long long e = rows->start[input]; e < rows->start[input + 1]; e++) {
-        int d = deforming(&s->skeleton, rows->bone[e]);
+        int d = arap_deforming(&s->skeleton, rows->bone[e]);
         if (d >= 0) row[d] = rows->weight[e];
     }
 }
@@ -290,7 +284,7 @@ static arap_status heat_start(arap_job *job, arap_solver *s) {
 static arap_status add_constraints(arap_job *job, arap_solver *s, const arap_problem *problem) {
     arap_status status = ARAP_OK;
     for (int c = 0; c < problem->constraint_count && !status; c++) {
-        int bone = deforming(&s->skeleton, problem->constraint_bone[c]);
+        int bone = arap_deforming(&s->skeleton, problem->constraint_bone[c]);
         arap_row row = {s->mesh.weld[problem->constraint_vertex[c]], bone,
                         problem->constraint_target[c], s->settings.strength};
         if (bone >= 0) status = arap_append_row(job, &s->rows, row);

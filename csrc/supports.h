@@ -5,6 +5,7 @@
 
 #include "constraints.h"
 #include "influences.h"
+#include "mirror.h"
 #include "poses.h"
 
 /* Parameters (M, t, alpha) of the paper's section 3.2. */
@@ -26,9 +27,6 @@ arap_status arap_choose_supports(arap_job *job, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, const arap_influences *in,
                                  const arap_pruning *pruning, arap_influences *out);
 
-/* Non-zero if `bone` may not be added to the row of `vertex`. */
-typedef int (*arap_closed_fn)(const void *data, int vertex, int bone);
-
 /* Rows joined with the bones of their neighbours, new ones with weight 0, unless closed (NULL:
  * none is). Rows without free weights get no new entries. */
 arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
@@ -46,10 +44,11 @@ typedef struct arap_limit {
  * the given sum is below 1), chosen by what their loss costs in energy with the neighbours fixed
  * (see limit.c). right_side and product (start[count]): b and F w at the present weights; rows:
  * of the constraints that the energy is charged with. The weights of reduced rows are their
- * local optimum, to be solved again. */
+ * local optimum, to be solved again. Rows that are symmetric stay so. */
 arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                   const arap_influences *in, const double *right_side,
                                   const double *product, const arap_penalties *rows,
-                                  const arap_limit *rule, arap_influences *out);
+                                  const arap_mirror *mirror, const arap_limit *rule,
+                                  arap_influences *out);
 
 #endif

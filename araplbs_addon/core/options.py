@@ -33,6 +33,12 @@ class Options:
         "Buttons, eyes, hair cards and other separate pieces move with the surface that they "
         "sit on, instead of being weighted each on its own",
     )
+    symmetric: bool = _option(
+        True,
+        "Symmetric",
+        "Where the character is symmetric about the armature's X axis, vertices get exactly the "
+        "same weights on both sides. The rest is weighted as if this were off",
+    )
     pose_count: int = _option(
         80,
         "Random Poses",
@@ -171,7 +177,8 @@ class Options:
                 )
 
     def solver_arguments(self):
-        """Keyword arguments of araplbs.Solver; joint limits and animation are data, not these."""
+        """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
+        these."""
         same = (
             *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
             *("hold", "widenings", "iterations", "attach", "neumann"),

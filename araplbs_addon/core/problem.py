@@ -6,6 +6,7 @@ import numpy as np
 
 from .mirror import Reflection, image_rows, reflect
 from .rows import Rows, empty_rows, join_rows
+from .symmetry import PLANE, bone_partners
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Mesh:
 class Problem:
     """Meshes and skeleton as arguments of araplbs.Solver; nothing of it is changed later."""
 
-    def __init__(self, meshes, skeleton, poses=None):
+    def __init__(self, meshes, skeleton, poses=None, symmetric=False):
         self.skeleton = skeleton
         self.names = [mesh.name for mesh in meshes]
         self.sizes = [len(mesh.vertices) for mesh in meshes]
@@ -64,6 +65,9 @@ class Problem:
             "bone_limits": skeleton.limits,
             **({} if poses is None or not len(poses) else {"poses": poses}),
         }
+        partners = bone_partners(skeleton) if symmetric else None
+        if partners is not None:
+            self.arguments["mirror"] = (partners, *PLANE)
         if any(mesh.keeps for mesh in meshes):
             self.arguments.update(self._locks(meshes, wholes))
 

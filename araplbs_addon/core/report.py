@@ -16,13 +16,15 @@ def make_report(problem, solution, options, armature, written=None):
     """The report of a solved problem.
 
     energy_before, energy_after: relative energies (mean squared edge error) over all poses used.
+    symmetric: share of the vertices, images of Mirror modifiers included, that have the
+    same weights on both sides.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     """
     engine = solution.report
     bones = problem.skeleton.names
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
-        "energy_after most_influences mean_influences unknowns damping"
+        "energy_after most_influences mean_influences mirror_bones unknowns damping"
     )
     report = {
         "armature": armature,
@@ -34,6 +36,7 @@ def make_report(problem, solution, options, armature, written=None):
         ],
         "vertices": sum(problem.sizes),
         "seconds": solution.seconds,
+        "symmetric": engine["mirrored_vertices"] / engine["vertices"],
         **{key: engine[key] for key in taken.split()},
         "idle_bones": [bones[b] for b in engine["idle_bones"]],
         "unseen_parts": [
@@ -56,11 +59,14 @@ def summary(report):
     """One line for people."""
     meshes = len(report["objects"])
     where = f" of {meshes} meshes" if meshes > 1 else ""
+    # Rounded down: 100 % is all.
+    symmetric = f", symmetric: {int(100 * report['symmetric'])} %" if report["symmetric"] else ""
     return (
         f"{report['vertices']:,} vertices{where}, {report['deforming_bones']} bones: "
         f"deformation error {percent(report['energy_before'])} -> "
         f"{percent(report['energy_after'])} in {report['seconds']:.1f} s, at most "
         f"{report['most_influences']} influences ({report['mean_influences']:.1f} on average)"
+        f"{symmetric}"
     )
 
 

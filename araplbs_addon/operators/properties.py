@@ -40,6 +40,7 @@ class OptionProperties:
 def draw_result_options(layout, properties):
     layout.prop(properties, "max_influences")
     layout.prop(properties, "link_parts")
+    layout.prop(properties, "symmetric")
 
 
 def draw_pose_options(layout, properties):

@@ -59,6 +59,7 @@ class Solver:
         locked_bones: ArrayLike | None = None,
         vertex_sets: ArrayLike | None = None,
         constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
         threads: int = 0,
         precision: Literal["single", "double"] = "single",
@@ -103,6 +104,14 @@ class Solver:
           With start_from_weights the weights are also the start, and their pattern (explicit
           zeros of rows included) the first influence maps, instead of heat weights.
         constraints: soft w(vertex, bone) = target, as (vertices, bones, targets).
+        Symmetry
+          mirror = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
+          become the same on both sides, bit for bit. The partner of a bone is that of the other
+          side, itself for a bone on the plane, -1 for none. Vertices are paired by position, and
+          from there along edges; those without partner, those that a bone without partner or a
+          lock is concerned with, and with max_influences 1 those on the plane are solved freely.
+          Random poses 2 k and 2 k + 1 are then images of each other (so let their number be
+          even); the limits of two partners should be, too.
         progress(stage, fraction of the call): return False to stop; the call then raises
           Cancelled. It must not use the solver.
         threads: 0 for one per processor. precision: of the local step.
@@ -166,7 +175,8 @@ class Solver:
         """What was found and done:
 
         vertices, welded (vertices merged into others), coarse_vertices (of the coarsest mesh
-        solved, 0: only the mesh itself), parts, linked_parts, links,
+        solved, 0: only the mesh itself), parts, linked_parts, links, mirror_bones (deforming ones
+        with a partner), mirrored_vertices (those with symmetric weights),
         unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
         follow their nearest bone as a whole), bones, deforming_bones, idle_bones (deforming but
         without influence: indices), poses, iterations, stage_starts (entries of `energies`),
@@ -202,6 +212,7 @@ def sample_poses(
     bone_roll_axes: ArrayLike | None = None,
     bone_deform: ArrayLike | None = None,
     bone_limits: ArrayLike | None = None,
+    mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     seed: int = 0,
     swing: float = ...,
     twist: float = ...,

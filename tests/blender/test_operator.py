@@ -220,7 +220,7 @@ def test_properties_have_tooltips_and_engine_defaults():
 @pytest.mark.parametrize(
     ("preset", "values"),
     [
-        ("Game (4 influences)", {"max_influences": 4, "attach": False, "kept_sum": 0.999}),
+        ("Game (4 influences)", {"max_influences": 4, "symmetric": True, "kept_sum": 0.999}),
         ("Game (8 influences)", {"max_influences": 8, "attach": False, "hold": 0.01}),
         ("Film (unlimited)", {"max_influences": 0, "neumann": False, "positivity": "CLIP"}),
         (
@@ -233,6 +233,7 @@ def test_properties_have_tooltips_and_engine_defaults():
                 "attach": True,
                 "neumann": True,
                 "positivity": "PENALTY",
+                "symmetric": False,
                 "hold": 0.0,
             },
         ),

@@ -56,9 +56,12 @@ WORK = {
         max_influences=0, attach=True, neumann=True, positivity="penalty", threads=1
     ),
     "from weights": from_weights,
+    "mirrored": lambda: everything(mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),
-        araplbs.sample_poses(BONES.heads, BONES.tails, BONES.parents, 4),
+        araplbs.sample_poses(
+            BONES.heads, BONES.tails, BONES.parents, 4, mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))
+        ),
     ),
 }  # fmt: skip
 

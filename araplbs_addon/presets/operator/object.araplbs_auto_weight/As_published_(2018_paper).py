@@ -10,3 +10,4 @@ op.widenings = 0
 op.attach = True
 op.neumann = True
 op.positivity = "PENALTY"
+op.symmetric = False

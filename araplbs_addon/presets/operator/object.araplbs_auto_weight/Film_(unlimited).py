@@ -10,3 +10,4 @@ op.widenings = 2
 op.attach = False
 op.neumann = False
 op.positivity = "CLIP"
+op.symmetric = True
