@@ -9,6 +9,7 @@
 #ifndef ARAP_H
 #define ARAP_H
 
+#include "filter.h"
 #include "job.h"
 #include "mesh.h"
 #include "mirror.h"
@@ -38,8 +39,9 @@ typedef struct arap_settings {
     double hold;            /* strength of the rows that keep every bone useful, 0: none */
     int attach, neumann;    /* the paper's constraint rows */
     arap_positivity positivity;
-    double strength; /* c_i = strength #poses Lambda_i of constraint rows */
-    double damping;  /* pull to the initial weights, in the same unit */
+    arap_filter filter; /* of the weights after each global step */
+    double strength;    /* c_i = strength #poses Lambda_i of constraint rows */
+    double damping;     /* pull to the initial weights, in the same unit */
 } arap_settings;
 
 void arap_settings_default(arap_settings *settings);

@@ -110,7 +110,7 @@ typedef struct solver_arguments {
     PyObject *vertices, *triangles, *heads, *tails, *parents;
     PyObject *edges, *roll_axes, *deform, *limits, *poses, *weights, *locked_vertices,
         *locked_bones, *vertex_sets, *constraints, *mirror, *progress, *support;
-    const char *precision, *positivity;
+    const char *precision, *positivity, *filter;
     int start_from_weights;
     unsigned long long seed;
 } solver_arguments;
@@ -155,11 +155,13 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "attach",
                             "neumann",
                             "positivity",
+                            "filter",
                             "constraint_strength",
                             "damping",
                             NULL};
     static const char *const precisions[] = {"double", "single", NULL};
     static const char *const positivities[] = {"clip", "penalty", "none", NULL};
+    static const char *const filters[] = {"none", "all", "extrema", NULL};
     int choice;
     arap_int_argument threads_given = {"threads", *threads},
                       count = {"pose_count", s->sampling.count},
@@ -168,9 +170,9 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       iterations = {"iterations", s->iterations},
                       acceleration = {"acceleration", s->acceleration},
                       coarsen = {"coarsen", s->coarsen};
-    *a = (solver_arguments){.precision = "single", .positivity = "clip"};
+    *a = (solver_arguments){.precision = "single", .positivity = "clip", .filter = "none"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOpOOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppsdd:Solver", names,
+            args, kwargs, "OOOOO|$OOOOOOpOOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppssdd:Solver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->roll_axes, &a->deform, &a->limits, &a->poses, &a->weights, &a->start_from_weights,
             &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->mirror,
@@ -178,8 +180,8 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
             arap_read_seed, &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most,
             arap_read_int, &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance,
             arap_read_int, &acceleration, arap_read_int, &coarsen, &s->heat_floor, &a->support,
-            &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity, &s->strength,
-            &s->damping))
+            &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity, &a->filter,
+            &s->strength, &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
@@ -193,6 +195,8 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
     s->single_precision = choice;
     if (choose(a->positivity, "positivity", positivities, &choice)) return -1;
     s->positivity = (arap_positivity)choice;
+    if (choose(a->filter, "filter", filters, &choice)) return -1;
+    s->filter = (arap_filter)choice;
     if (a->support && a->support != Py_None &&
         !(PyTuple_Check(a->support) &&
           PyArg_ParseTuple(a->support, "idd", &s->pruning.least, &s->pruning.kept_sum,

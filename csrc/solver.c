@@ -2,9 +2,9 @@
  *
  * One iteration (SPEC section 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
- *   2. clip and normalise (or add positivity rows, which count from the next solve on); where
- *      clipping makes the objective rise, zeros are held by stiff rows instead (an active set,
- *      changed all at once, Bertsekas 1982) and the matrix is factorised again
+ *   2. filter, if wanted (filter.h); clip and normalise (or add positivity rows, which count from
+ * the next solve on); where clipping makes the objective rise, zeros are held by stiff rows instead
+ * (an active set, changed all at once, Bertsekas 1982) and the matrix is factorised again
  *   3. Anderson acceleration (anderson.h)
  *   4. local step at the new weights: b, F w and with them the energy; if the objective is
  *      larger than before, the weights of 2 and one more local step
@@ -300,9 +300,9 @@ static arap_status add_positivity(arap_job *job, arap_solver *s) {
     return rows ? refactor(job, s) : ARAP_OK;
 }
 
-/* One step of the fixed-point iteration, without its local step: the global step, then clipping
- * or positivity rows. Guarded, weights that the step made negative are held from the next one on,
- * until they would be positive. */
+/* One step of the fixed-point iteration, without its local step: the global step, the filter,
+ * then clipping or positivity rows. Guarded, weights that the step made negative are held from the
+ * next one on, until they would be positive. */
 static arap_status plain_step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
     int clips = s->settings.positivity == ARAP_POSITIVITY_CLIP;
@@ -313,6 +313,8 @@ static arap_status plain_step(arap_job *job, arap_solver *s) {
         if (s->held_changes) status = refactor(job, s);
     }
     if (!status) status = global_step(job, s);
+    if (!status && s->settings.filter)
+        status = arap_filter_weights(job, &s->mesh, s->settings.filter, &s->influences);
     if (status) return status;
     if (s->guarded)
         s->held_changes +=
@@ -378,8 +380,8 @@ static arap_status iteration(arap_job *job, arap_solver *s) {
     arap_status status = s->has_system ? ARAP_OK : make_system(job, s);
     if (!s->has_system) release_system(s); /* cancelled: the next call makes it again */
     if (status || !s->system.unknowns) return status ? status : refresh(job, s);
-    return s->settings.positivity == ARAP_POSITIVITY_CLIP ? clipped_iteration(job, s)
-                                                          : full_step(job, s);
+    int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
+    return descends ? clipped_iteration(job, s) : full_step(job, s);
 }
 
 /* Replace the influence maps. */

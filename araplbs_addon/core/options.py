@@ -163,6 +163,17 @@ class Options:
         ),
         advanced=True,
     )
+    filter: str = _option(
+        "NONE",
+        "Filter",
+        "What is smoothed after every iteration: fewer specks, at the price of less rigid poses",
+        choices=(
+            ("NONE", "Nothing", "Weights are those of the least error"),
+            ("ALL", "All Weights", "Every weight becomes the mean of its neighbours"),
+            ("EXTREMA", "Specks", "Only weights that are larger or smaller than all around them"),
+        ),
+        advanced=True,
+    )
 
     def __post_init__(self):
         for option in fields(self):
@@ -187,6 +198,7 @@ class Options:
             **{name: getattr(self, name) for name in same},
             "support": (1, self.kept_sum, self.relative),
             "positivity": self.positivity.lower(),
+            "filter": self.filter.lower(),
         }
 
     def as_dict(self):

@@ -81,6 +81,7 @@ class Solver:
         attach: bool = False,
         neumann: bool = False,
         positivity: Literal["clip", "penalty", "none"] = "clip",
+        filter: Literal["none", "all", "extrema"] = "none",
         constraint_strength: float = 100.0,
         damping: float = 1e-6,
     ) -> None:
@@ -131,7 +132,9 @@ class Solver:
           least as influential where it is strongest as it was at the start, 0 for none. attach,
           neumann, positivity="penalty" and constraint_strength: the paper's constraint rows
           (section 4.3); "clip" keeps weights >= 0 in every iteration, "none" only in the result.
-          damping: pull to the initial weights, where the energy does not decide.
+          filter: after every global step, every weight (or only spurious local extrema) becomes
+          the mean of its neighbours'. damping: pull to the initial weights, where the energy does
+          not decide.
         """
 
     def iterate(self, count: int = 1, /) -> float:

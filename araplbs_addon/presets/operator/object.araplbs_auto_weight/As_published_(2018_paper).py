@@ -10,4 +10,5 @@ op.widenings = 0
 op.attach = True
 op.neumann = True
 op.positivity = "PENALTY"
+op.filter = "NONE"
 op.symmetric = False

@@ -10,4 +10,5 @@ op.widenings = 2
 op.attach = False
 op.neumann = False
 op.positivity = "CLIP"
+op.filter = "NONE"
 op.symmetric = True
