@@ -57,7 +57,7 @@ void arap_settings_default(arap_settings *settings) {
         .least_weight = 1e-3,
         .iterations = 30,
         .tolerance = 2e-3,
-        .coarsen = 5000,
+        .coarsen = 1000,
         .acceleration = 5,
         .heat_floor = 1e-6,
         .pruning = {.least = 1, .kept_sum = 0.999, .relative = 1e-3},

@@ -73,7 +73,7 @@ class Solver:
         iterations: int = 30,
         tolerance: float = 0.002,
         acceleration: int = 5,
-        coarsen: int = 5000,
+        coarsen: int = 1000,
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
         link_parts: bool = True,
