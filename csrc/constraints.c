@@ -4,6 +4,8 @@
  * strength Lambda_i with strength = 100 #poses. All O(entries x ring). */
 #include "constraints.h"
 
+#include <string.h>
+
 #include "memory.h"
 
 #define ATTACH_ABOVE 0.5
@@ -79,6 +81,7 @@ arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sig
                             double strength, arap_row_list *rows) {
     double *peak = ARAP_NEW_ZERO(double, skeleton->deform_count);
     arap_status status = peak ? ARAP_OK : arap_fail_memory(&job->error, "the weight constraints");
+    int any_inside = memchr(sight->bone_inside, 1, (size_t)skeleton->deform_count) != NULL;
     /* The peaks first, then everything near them. */
     for (int pass = 0; pass < 2 && !status; pass++)
         for (int i = 0; i < mesh->count; i++)
@@ -86,7 +89,7 @@ arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sig
                 int b = heat->bone[e];
                 double w = heat->weight[e];
                 if (!sight->visible[i] || !sight->on_bone[i] || !is_nearest(sight, i, b) ||
-                    (skeleton->deform_parent[b] < 0 && !sight->bone_inside[b]))
+                    (any_inside && skeleton->deform_parent[b] < 0 && !sight->bone_inside[b]))
                     continue;
                 if (!pass)
                     peak[b] = w > peak[b] ? w : peak[b];

@@ -37,8 +37,8 @@ arap_status arap_find_attachments(arap_job *job, const arap_mesh *mesh, const ar
 
 /* What keeps a bone useful: of the vertices that see it as their nearest, those within 5 % of its
  * largest heat weight there keep that weight. Without such rows the energy alone lets bones fade: a
- * mesh that follows fewer bones is more rigid. A root outside the mesh holds nothing: it is a
- * control on the floor. */
+ * mesh that follows fewer bones is more rigid. A root outside the mesh, others being inside, holds
+ * nothing: it is a control on the floor. */
 arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
                             const arap_influences *heat, const arap_skeleton *skeleton,
                             double strength, arap_row_list *rows);
