@@ -12,7 +12,7 @@
  * Stages. The initial weights decide too little and their influence maps too much, so the energy
  * chooses these: first the initial maps are iterated a few times; then, `widenings` times, they
  * take in the influences of the neighbours, lose those of little worth, and are iterated. Where
- * the limit is K, the initial maps are first reduced to about 3K/2 influences and the later ones
+ * the limit is K, the initial maps are first reduced to 2K influences and the later ones
  * to K. Each stage costs one factorisation of a system that is small because its
  * rows are. Without widenings there is one stage, on the initial maps or what the limit leaves. */
 #include "solver.h"
@@ -462,12 +462,12 @@ static arap_status widen(arap_job *job, arap_solver *s) {
     return status;
 }
 
-/* Influences of a vertex in the present stage, at most; 0: no limit. The first one has some more
- * than the caller's limit: so near to the initial weights their worth is not clear yet. */
+/* Influences of a vertex in the present stage, at most; 0: no limit. The first one has twice the
+ * caller's limit: so near to the initial weights their worth is not clear yet. */
 static int stage_influences(const arap_solver *s) {
     int most = s->settings.max_influences;
     if (!most || s->stage > 1 || s->last_stage == 1) return most;
-    return most + (most > 4 ? most / 2 : 2);
+    return 2 * most;
 }
 
 /* Start the next stage: its influence maps. */

@@ -45,7 +45,8 @@ class Problem:
         )
 
     def weights(self, **settings):
-        solver = self.solver(**settings)
+        """In double precision: the choice of influences can turn on the last bits of single."""
+        solver = self.solver(precision="double", **settings)
         solver.solve()
         return solver.weights
 
