@@ -21,9 +21,10 @@ PARTS = {
     "convergence": "iterations and time to 1 % and 0.1 % of the converged energy",
     "quality": "energies for 4, 8 and any number of influences",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
-    "scaling": "time and memory over vertices, time over threads",
+    "scaling": "time and memory over vertices",
+    "threads": "time over threads",
 }
-WITHOUT_CHARACTERS = {"scaling"}
+WITHOUT_CHARACTERS = {"scaling", "threads"}
 HEADER = """\
 # Benchmark
 

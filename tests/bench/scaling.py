@@ -1,4 +1,4 @@
-"""Time and memory from 1,000 vertices to BENCH_MOST, and time over 1 to all processors.
+"""Time and memory from 1,000 vertices to BENCH_MOST.
 
 scaling.py ZIP OUTPUT_FOLDER     (bench.py calls it)
 
@@ -18,7 +18,6 @@ from results import say, table, write_page
 MOST = int(os.environ.get("BENCH_MOST", "300000"))
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FIFTY, TWO_HUNDRED = (6, 4), (12, 8)  # bones of the spine, of an arm: 54 and 204 in all
-THREADED = (30_000, 100_000)
 MEMORY = 0.7  # share of the free memory that a case may take
 LIMIT = 3600  # seconds for a case
 STAGES = ("mesh", "visibility", "heat", "poses", "assembly", "factor", "local", "solve")
@@ -60,7 +59,7 @@ def repeats(vertices):
     return 5 if vertices <= 10_000 else 2 if vertices <= 100_000 else 1
 
 
-def over_sizes():
+def measure_all():
     """(rows, lines on failures)."""
     cases = [(n, FIFTY) for n in SIZES if n <= MOST]
     cases += [(n, TWO_HUNDRED) for n in SIZES[-1:] if n <= MOST]
@@ -69,31 +68,7 @@ def over_sizes():
     return rows, [f"{n:,} vertices: {row}" for n, row in found if isinstance(row, str)]
 
 
-def thread_counts():
-    """1, 2, 4 and so on, and all processors."""
-    most = machine.processors()
-    return sorted({most, *(2**k for k in range(most.bit_length()) if 2**k <= most)})
-
-
-def over_threads():
-    """{vertices: rows}; the runs with different counts alternate and the fastest times count."""
-    found = {}
-    for vertices in THREADED:
-        if vertices > MOST:
-            continue
-        for _ in range(repeats(vertices) + 1):
-            for threads in thread_counts():
-                row = measure(vertices, FIFTY, threads, 1)
-                if isinstance(row, str):
-                    say(f"{vertices:,} vertices: {row}")
-                    continue
-                best = found.setdefault(vertices, {}).setdefault(threads, row)["seconds"]
-                for stage, seconds in row["seconds"].items():
-                    best[stage] = min(best[stage], seconds)
-    return {vertices: list(rows.values()) for vertices, rows in found.items()}
-
-
-def draw_sizes(rows, output):
+def draw(rows, output):
     fig, [[time, memory]] = plots.figure(2, width=10, height=4.6)
     line = [row for row in rows if row["bones"] == rows[0]["bones"]]
     x = [row["vertices"] for row in line]
@@ -124,23 +99,6 @@ def draw_sizes(rows, output):
     return plots.save(fig, output, "scaling.png")
 
 
-def draw_threads(found, output):
-    fig, [panels] = plots.figure(len(found), width=max(8, 5 * len(found)), height=4.2, sharey=True)
-    for axes, rows in zip(panels, found.values(), strict=True):
-        threads = [row["threads"] for row in rows]
-        axes.plot(threads, threads, color=plots.GREY, linestyle=":", label="ideal")
-        for stage, colour, marker in zip(STAGES, plots.COLOURS, plots.MARKERS, strict=True):
-            speed = [rows[0]["seconds"][stage] / row["seconds"][stage] for row in rows]
-            axes.plot(threads, speed, color=colour, marker=marker, linewidth=1, label=stage)
-        speed = [rows[0]["seconds"]["total"] / row["seconds"]["total"] for row in rows]
-        axes.plot(threads, speed, color=plots.BLACK, linewidth=2.5, label="all")
-        axes.set_xticks(threads)
-        axes.set_xlabel(f"threads; {rows[0]['vertices']:,} vertices")
-    panels[0].set_ylabel("times as fast as one thread")
-    plots.legend_above(fig, panels[0], 5)
-    return plots.save(fig, output, "threads.png")
-
-
 def size_table(rows):
     head = ("vertices", "bones", "seconds", *STAGES, "iterations", "unknowns", "factor MiB", "MiB",
             "MiB per 1,000")  # fmt: skip
@@ -155,30 +113,12 @@ def size_table(rows):
     ])  # fmt: skip
 
 
-def thread_table(found):
-    head = ("vertices", "threads", "seconds", *STAGES, "times as fast")
-    return table(head, [
-        (
-            f"{row['vertices']:,}", row["threads"], f"{row['seconds']['total']:.3f}",
-            *(f"{row['seconds'][stage]:.3f}" for stage in STAGES),
-            f"{rows[0]['seconds']['total'] / row['seconds']['total']:.2f}",
-        )
-        for rows in found.values()
-        for row in rows
-    ])  # fmt: skip
-
-
 def main(_zip_path, output):
     output = Path(output)
-    rows, failures = over_sizes()
-    threads = over_threads()
-    blocks, pictures = [NOTE, size_table(rows), *failures], [draw_sizes(rows, output)]
-    if threads:
-        blocks += ["Over threads:", thread_table(threads)]
-        pictures.append(draw_threads(threads, output))
+    rows, failures = measure_all()
     write_page(
-        output, "scaling", "Scaling", *blocks, pictures=pictures,
-        rows={"sizes": rows, "threads": threads},
+        output, "scaling", "Scaling", NOTE, size_table(rows), *failures,
+        pictures=[draw(rows, output)], rows=rows,
     )  # fmt: skip
     return 1 if failures else 0
 
