@@ -46,7 +46,7 @@ def measure(problem, options):
 def draw(rows, names, output):
     fig, [panels] = plots.figure(2, width=9, height=1.5 + 0.25 * len(rows), sharey=True)
     for which, (axes, share) in enumerate(zip(panels, SHARES, strict=True)):
-        for name, colour, marker in zip(names, plots.COLOURS, plots.MARKERS, strict=False):
+        for name, colour, marker in plots.looks(names):
             points = [
                 (row["same"][name]["arrivals"][which][0], place)
                 for place, row in enumerate(rows)

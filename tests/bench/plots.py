@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 # Okabe & Ito 2008, without their yellow, which is too pale for lines.
 BLUE, ORANGE, GREEN, RED = "#0072b2", "#e69f00", "#009e73", "#d55e00"
 PURPLE, SKY, BLACK, GREY = "#cc79a7", "#56b4e9", "#222222", "#999999"
-COLOURS = [BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, GREY]
-MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+COLOURS = [BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, GREY, "#8c564b", "#b8a000"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*", "h", "<"]
 
 plt.rcParams.update(
     {
@@ -24,6 +24,11 @@ plt.rcParams.update(
 def figure(columns=1, width=8.0, height=4.5, **more):
     """(figure, axes) of panels side by side; sizes in inches, 100 pixels each."""
     return plt.subplots(1, columns, figsize=(width, height), squeeze=False, **more)
+
+
+def looks(names):
+    """(name, colour, marker) of each."""
+    return zip(names, COLOURS, MARKERS, strict=False)
 
 
 def legend_above(fig, axes, columns):

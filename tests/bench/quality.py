@@ -70,7 +70,7 @@ def multiple(row, which, key="energy"):
 
 def draw(rows, output):
     fig, [[axes]] = plots.figure(width=8, height=1.5 + 0.25 * len(rows))
-    for which, colour, marker in zip((*LIMITS, "heat"), plots.COLOURS, plots.MARKERS, strict=False):
+    for which, colour, marker in plots.looks((*LIMITS, "heat")):
         label = "heat" if which == "heat" else f"{which} influences"
         x = [multiple(row, which) for row in rows]
         axes.scatter(x, range(len(rows)), s=40, color=colour, marker=marker, label=label, zorder=3)

@@ -20,7 +20,6 @@ SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FIFTY, TWO_HUNDRED = (6, 4), (12, 8)  # bones of the spine, of an arm: 54 and 204 in all
 MEMORY = 0.7  # share of the free memory that a case may take
 LIMIT = 3600  # seconds for a case
-STAGES = ("mesh", "visibility", "heat", "poses", "assembly", "factor", "local", "solve")
 NOTE = f"""\
 A synthetic creature, a spine with arms to both sides in one closed mesh
 (`tests/bench/synthetic.py`), with default settings, each size in a process of its own that may
@@ -55,6 +54,11 @@ def measure(vertices, shape, threads, repeats):
     return row
 
 
+def stages(rows):
+    """Names of the timed stages."""
+    return [stage for stage in rows[0]["seconds"] if stage != "total"]
+
+
 def repeats(vertices):
     return 5 if vertices <= 10_000 else 2 if vertices <= 100_000 else 1
 
@@ -72,7 +76,7 @@ def draw(rows, output):
     fig, [[time, memory]] = plots.figure(2, width=10, height=4.6)
     line = [row for row in rows if row["bones"] == rows[0]["bones"]]
     x = [row["vertices"] for row in line]
-    for stage, colour, marker in zip(STAGES, plots.COLOURS, plots.MARKERS, strict=True):
+    for stage, colour, marker in plots.looks(stages(rows)):
         y = [row["seconds"][stage] for row in line]
         time.plot(x, y, color=colour, marker=marker, markersize=5, linewidth=1, label=stage)
     total = [row["seconds"]["total"] for row in line]
@@ -100,12 +104,14 @@ def draw(rows, output):
 
 
 def size_table(rows):
-    head = ("vertices", "bones", "seconds", *STAGES, "iterations", "unknowns", "factor MiB", "MiB",
-            "MiB per 1,000")  # fmt: skip
+    head = (
+        "vertices", "bones", "seconds", *stages(rows), "iterations", "unknowns", "factor MiB",
+        "MiB", "MiB per 1,000",
+    )  # fmt: skip
     return table(head, [
         (
             f"{row['vertices']:,}", row["bones"], f"{row['seconds']['total']:.3g}",
-            *(f"{row['seconds'][stage]:.2g}" for stage in STAGES), row["iterations"],
+            *(f"{row['seconds'][stage]:.2g}" for stage in stages(rows)), row["iterations"],
             f"{row['unknowns']:,}", f"{8 * row['factor_size'] / 2**20:,.1f}",
             f"{row['own'] / 2**20:,.0f}", f"{row['own'] / 2**20 / row['vertices'] * 1000:.1f}",
         )

@@ -23,6 +23,7 @@ COLOURS = {
     "assembly": plots.PURPLE, "factor": plots.GREEN, "local": plots.BLUE, "solve": plots.SKY,
     "other": "#dddddd",
 }  # fmt: skip
+UNKNOWN = "#8c564b"
 
 
 def measure(problem):
@@ -46,9 +47,16 @@ def measure(problem):
 def draw(rows, output):
     fig, [[axes]] = plots.figure(width=9, height=1.4 + 0.25 * len(rows))
     left = [0.0] * len(rows)
-    for stage, colour in COLOURS.items():
+    for stage in rows[0]["stages"]:
         share = [100 * row["stages"][stage] / row["total"] for row in rows]
-        axes.barh(range(len(rows)), share, left=left, color=colour, label=stage, height=0.75)
+        axes.barh(
+            range(len(rows)),
+            share,
+            left=left,
+            color=COLOURS.get(stage, UNKNOWN),
+            label=stage,
+            height=0.75,
+        )
         left = [a + b for a, b in zip(left, share, strict=True)]
     for place, row in enumerate(rows):
         axes.text(101, place, f"{row['total']:.2f} s", va="center")
@@ -62,7 +70,7 @@ def draw(rows, output):
 def main(zip_path, output, *names):
     output = Path(output)
     rows = [measure(problem) for problem in problems(Path(zip_path), names)]
-    stages = list(COLOURS)
+    stages = list(rows[0]["stages"])
     head = ("character", "vertices", "bones", "iterations", "seconds", *(f"{s} %" for s in stages))
     lines = [
         (

@@ -8,13 +8,12 @@ from pathlib import Path
 import machine
 import plots
 from results import say, table, write_page
-from scaling import FIFTY, STAGES, measure, repeats
+from scaling import FIFTY, measure, repeats, stages
 
 SIZES = (30_000, 100_000)
 NOTE = """\
 The synthetic creature of [scaling](scaling.md) with default settings; the counts alternate, and the
-fastest time of each stage counts. CHOLMOD's numeric factorisations and the back-substitutions run
-on one thread; results do not depend on the number of threads."""
+fastest time of each stage counts. The weights are the same to the last bit."""
 
 
 def counts():
@@ -44,7 +43,7 @@ def draw(found, output):
     for axes, rows in zip(panels, found.values(), strict=True):
         threads = [row["threads"] for row in rows]
         axes.plot(threads, threads, color=plots.GREY, linestyle=":", label="ideal")
-        for stage, colour, marker in zip(STAGES, plots.COLOURS, plots.MARKERS, strict=True):
+        for stage, colour, marker in plots.looks(stages(rows)):
             speed = [rows[0]["seconds"][stage] / row["seconds"][stage] for row in rows]
             axes.plot(threads, speed, color=colour, marker=marker, linewidth=1, label=stage)
         speed = [rows[0]["seconds"]["total"] / row["seconds"]["total"] for row in rows]
@@ -57,11 +56,11 @@ def draw(found, output):
 
 
 def thread_table(found):
-    head = ("vertices", "threads", "seconds", *STAGES, "times as fast")
+    head = ("vertices", "threads", "seconds", *stages(next(iter(found.values()))), "times as fast")
     return table(head, [
         (
             f"{row['vertices']:,}", row["threads"], f"{row['seconds']['total']:.3f}",
-            *(f"{row['seconds'][stage]:.3f}" for stage in STAGES),
+            *(f"{row['seconds'][stage]:.3f}" for stage in stages(rows)),
             f"{rows[0]['seconds']['total'] / row['seconds']['total']:.2f}",
         )
         for rows in found.values()
