@@ -13,7 +13,7 @@ from scaling import FIFTY, measure, repeats, stages
 SIZES = (30_000, 100_000)
 NOTE = """\
 The synthetic creature of [scaling](scaling.md) with default settings; the counts alternate, and the
-fastest time of each stage counts. The weights are the same to the last bit."""
+fastest time of each stage counts."""
 
 
 def counts():
