@@ -7,7 +7,7 @@ import araplbs
 import numpy as np
 from results import say
 
-ITERATIONS = 200
+ITERATIONS = 100
 SHARES = (0.01, 0.001)  # of the energy: near enough to the converged one
 REPEATS = 3  # of the iterations whose time is told
 
