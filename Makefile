@@ -18,8 +18,8 @@ demo: extension  ## build/demo: a character before and after; FILE=my.blend for 
 test:  ## everything, headless, in every Blender that can be had here
 	@tests/run.sh
 
-bench: extension  ## our times and energies beside Blender's; CHARACTERS="knight mage" for some
-	@tools/bench.sh $(CHARACTERS)
+bench: extension  ## tables and plots in docs/bench; PART=heat for one, CHARACTERS="knight mage" for some
+	@tools/bench.sh $(if $(PART),--part $(PART)) $(CHARACTERS)
 
 asan:  ## the core tests under the address and undefined-behaviour sanitizers
 	@tools/asan.sh

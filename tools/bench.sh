@@ -1,6 +1,13 @@
 #!/bin/bash
-# Our weights beside Blender's own: a table, also left in build/bench.  See tests/bench/bench.py.
-# usage: bench.sh [CHARACTER...]
+# Measures, and writes tables and plots to docs/bench.  See tests/bench/bench.py.
+# usage: bench.sh [--part PART] [CHARACTER...]
 . "$(dirname "$0")/lib.sh"
+NEEDS=$ROOT/tools/bench-requirements.txt
 "$ROOT/tools/find_blender.sh" >/dev/null
-exec "$VENV/bin/python" "$ROOT/tests/bench/bench.py" "$ZIP" "$ROOT/build/bench" "$@"
+if ! cmp -s "$NEEDS" "$VENV/.bench"; then
+  say "build/venv gets what the benchmark needs"
+  "$VENV/bin/python" -m pip install -q -r "$NEEDS" >"$(log pip-bench)" 2>&1 ||
+    fail "pip could not install tools/bench-requirements.txt: $(grep -m1 ERROR "$(log pip-bench)")"
+  cp "$NEEDS" "$VENV/.bench"
+fi
+exec "$VENV/bin/python" "$ROOT/tests/bench/bench.py" "$ZIP" "$@"

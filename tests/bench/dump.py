@@ -1,0 +1,35 @@
+"""Saves characters as arrays, so that the engine can be measured without Blender:
+
+dump.py ZIP FOLDER CHARACTER...     CHARACTER: "generated" or a .blend file; in a headless Blender
+
+FOLDER/NAME.npz holds the arguments of araplbs.Solver ("arguments.vertices" and so on), `unseen`
+poses to judge weights with and, where the character has any, the poses of its `animation`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "demo"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import compare
+import measure
+import numpy as np
+
+
+def main(zip_path, folder, *names):
+    compare.install_extension(zip_path)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name in names:
+        character = compare.Character(*measure.load(name))
+        arrays = {
+            f"arguments.{key}": value
+            for key, value in character.job.problem.arguments.items()
+            if value is not None
+        }
+        if character.animation is not None:
+            arrays["animation"] = character.animation
+        np.savez(Path(folder) / f"{Path(name).stem}.npz", unseen=character.poses, **arrays)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[sys.argv.index("--") + 1 :])

@@ -1,0 +1,133 @@
+"""Time and memory from 1,000 vertices to BENCH_MOST.
+
+scaling.py ZIP OUTPUT_FOLDER     (bench.py calls it)
+
+Environment: BENCH_MOST=300000 (vertices); with 1000000 also the case with 200 bones."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import machine
+import plots
+from results import say, table, write_page
+
+MOST = int(os.environ.get("BENCH_MOST", "300000"))
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+FIFTY, TWO_HUNDRED = (6, 4), (12, 8)  # bones of the spine, of an arm: 54 and 204 in all
+MEMORY = 0.7  # share of the free memory that a case may take
+LIMIT = 3600  # seconds for a case
+NOTE = f"""\
+A synthetic creature, a spine with arms to both sides in one closed mesh
+(`tests/bench/synthetic.py`), with default settings, each size in a process of its own that may
+take {100 * MEMORY:.0f} % of the free memory. Seconds per stage; those of the smaller sizes are
+the fastest of several runs. *MiB*: peak memory less what the mesh alone takes.
+`BENCH_MOST=1000000` adds the million."""
+
+
+def guard():
+    """For the child: fail rather than take the machine down."""
+    most = int(MEMORY * machine.memory_available())
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def measure(vertices, shape, threads, repeats):
+    """What one_size.py found, or a line on why it failed."""
+    command = [
+        sys.executable, Path(__file__).with_name("one_size.py"), vertices, *shape, threads, repeats
+    ]  # fmt: skip
+    try:
+        child = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, timeout=LIMIT,
+            preexec_fn=guard, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"longer than {LIMIT} s"
+    if child.returncode:
+        lines = child.stderr.strip().splitlines()
+        return lines[-1] if lines else f"exit code {child.returncode}"
+    row = json.loads(child.stdout)
+    say(f"{row['vertices']:,} vertices, {threads} threads: {row['seconds']['total']:.2f} s")
+    return row
+
+
+def stages(rows):
+    """Names of the timed stages."""
+    return [stage for stage in rows[0]["seconds"] if stage != "total"]
+
+
+def repeats(vertices):
+    return 5 if vertices <= 10_000 else 2 if vertices <= 100_000 else 1
+
+
+def measure_all():
+    """(rows, lines on failures)."""
+    cases = [(n, FIFTY) for n in SIZES if n <= MOST]
+    cases += [(n, TWO_HUNDRED) for n in SIZES[-1:] if n <= MOST]
+    found = [(n, measure(n, shape, machine.processors(), repeats(n))) for n, shape in cases]
+    rows = [row for _, row in found if not isinstance(row, str)]
+    return rows, [f"{n:,} vertices: {row}" for n, row in found if isinstance(row, str)]
+
+
+def draw(rows, output):
+    fig, [[time, memory]] = plots.figure(2, width=10, height=4.6)
+    line = [row for row in rows if row["bones"] == rows[0]["bones"]]
+    x = [row["vertices"] for row in line]
+    for stage, colour, marker in plots.looks(stages(rows)):
+        y = [row["seconds"][stage] for row in line]
+        time.plot(x, y, color=colour, marker=marker, markersize=5, linewidth=1, label=stage)
+    total = [row["seconds"]["total"] for row in line]
+    time.plot(x, total, color=plots.BLACK, linewidth=2.5, label="all")
+    time.set_yscale("log")
+    plots.plain_numbers(time.yaxis)
+    time.set_ylabel("seconds")
+    per_thousand = [row["own"] / 2**20 / row["vertices"] * 1000 for row in line]
+    memory.plot(x, per_thousand, color=plots.BLUE, marker="o")
+    memory.set_yscale("log")
+    plots.plain_numbers(memory.yaxis)
+    plots.plain_minor(memory.yaxis)
+    memory.set_ylabel("peak MiB per 1,000 vertices")
+    for row in rows[len(line) :]:
+        note = {"color": plots.RED, "marker": "*", "s": 90, "zorder": 4}
+        label = f"all, {row['bones']} bones"
+        time.scatter(row["vertices"], row["seconds"]["total"], label=label, **note)
+        memory.scatter(row["vertices"], row["own"] / 2**20 / row["vertices"] * 1000, **note)
+    for axes in (time, memory):
+        axes.set_xscale("log")
+        plots.plain_numbers(axes.xaxis)
+        axes.set_xlabel("vertices")
+    plots.legend_above(fig, time, 5)
+    return plots.save(fig, output, "scaling.png")
+
+
+def size_table(rows):
+    head = (
+        "vertices", "bones", "seconds", *stages(rows), "iterations", "unknowns", "factor MiB",
+        "MiB", "MiB per 1,000",
+    )  # fmt: skip
+    return table(head, [
+        (
+            f"{row['vertices']:,}", row["bones"], f"{row['seconds']['total']:.3g}",
+            *(f"{row['seconds'][stage]:.2g}" for stage in stages(rows)), row["iterations"],
+            f"{row['unknowns']:,}", f"{8 * row['factor_size'] / 2**20:,.1f}",
+            f"{row['own'] / 2**20:,.0f}", f"{row['own'] / 2**20 / row['vertices'] * 1000:.1f}",
+        )
+        for row in rows
+    ])  # fmt: skip
+
+
+def main(_zip_path, output):
+    output = Path(output)
+    rows, failures = measure_all()
+    write_page(
+        output, "scaling", "Scaling", NOTE, size_table(rows), *failures,
+        pictures=[draw(rows, output)], rows=rows,
+    )  # fmt: skip
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
