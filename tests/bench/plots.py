@@ -57,6 +57,6 @@ def plain_minor(axis):
 
 def save(fig, output, name):
     output.mkdir(parents=True, exist_ok=True)
-    fig.savefig(output / name)
+    fig.savefig(output / name, metadata={"Software": None})
     plt.close(fig)
     return name
