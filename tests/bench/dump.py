@@ -2,8 +2,9 @@
 
 dump.py ZIP FOLDER CHARACTER...     CHARACTER: "generated" or a .blend file; in a headless Blender
 
-FOLDER/NAME.npz holds the arguments of araplbs.Solver ("arguments.vertices" and so on), `unseen`
-poses to judge weights with and, where the character has any, the poses of its `animation`."""
+FOLDER/NAME.npz holds the arguments of araplbs.Solver ("arguments.vertices" and so on, the parts of
+a tuple as "arguments.mirror.0" and so on), `unseen` poses to judge weights with and, where the
+character has any, the poses of its `animation`."""
 
 import sys
 from pathlib import Path
@@ -21,11 +22,12 @@ def main(zip_path, folder, *names):
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name in names:
         character = compare.Character(*measure.load(name))
-        arrays = {
-            f"arguments.{key}": value
-            for key, value in character.job.problem.arguments.items()
-            if value is not None
-        }
+        arrays = {}
+        for key, value in character.job.problem.arguments.items():
+            if isinstance(value, tuple):
+                arrays |= {f"arguments.{key}.{k}": part for k, part in enumerate(value)}
+            elif value is not None:
+                arrays[f"arguments.{key}"] = value
         if character.animation is not None:
             arrays["animation"] = character.animation
         np.savez(Path(folder) / f"{Path(name).stem}.npz", unseen=character.poses, **arrays)

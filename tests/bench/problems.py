@@ -56,7 +56,11 @@ def load(name):
     with np.load(FOLDER / f"{name}.npz") as file:
         arrays = dict(file)
     prefix = "arguments."
-    arguments = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+    given = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+    arguments = {k: v for k, v in given.items() if "." not in k}
+    for key in sorted(k for k in given if "." in k):
+        whole = key.split(".")[0]
+        arguments[whole] = (*arguments.get(whole, ()), given[key])
     return Problem(name, arguments, arrays["unseen"], arrays.get("animation"))
 
 
