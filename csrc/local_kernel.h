@@ -21,7 +21,10 @@
  * ill-determined, and lambda nearly a double root that Newton reaches late (rings turned inside
  * out) or runs away from (|cof B| = 0). Such a lane takes arap_nearest_rotation of cov plus a
  * trace of the blended bone rotations, which decides what cov leaves open (wires, slivers,
- * collapsed rings). */
+ * collapsed rings).
+ *
+ * Where all edges of the ring are parallel, cov = x e^T with the unit vector e along them, and only
+ * R e is ever asked for: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)
 
@@ -29,6 +32,85 @@ static inline VEC TOKEN(KERNEL, sqrt)(VEC x) {
     VEC y;
     for (int i = 0; i < WIDTH; i++) y[i] = SQRT(x[i]);
     return y;
+}
+
+/* Best rotations q for the matrices c of the poses from `lane` on; a: c with norm 1. */
+static inline void TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, const VEC *c,
+                                            const VEC *a, VEC *q) {
+    const REAL *transform = in->transform;
+    const int lanes = in->lanes, bones = in->bones;
+    VEC f[9]; /* cofactors */
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+            f[3 * i + j] = a[3 * i1 + j1] * a[3 * i2 + j2] - a[3 * i1 + j2] * a[3 * i2 + j1];
+        }
+    VEC det = a[0] * f[0] + a[1] * f[1] + a[2] * f[2];
+    VEC f2 = f[0] * f[0];
+    for (int i = 1; i < 9; i++) f2 += f[i] * f[i];
+    VEC minor = TOKEN(KERNEL, sqrt)(f2);
+    VEC l = TOKEN(KERNEL, sqrt)((REAL)1 + (REAL)2 * minor);
+    VEC slip = l;
+    for (int step = 0; step < NEWTON; step++) {
+        VEC u = l * l - (REAL)1;
+        VEC value = u * u - (REAL)8 * l * det - (REAL)4 * f2;
+        VEC slope = (REAL)4 * l * u - (REAL)8 * det;
+        slip = value / (slope + TINY);
+        l -= slip;
+    }
+    VEC k = (REAL)0.5 * (l * l - (REAL)1);
+    VEC z = k * l - det;
+    VEC s[6]; /* B B^T: 00 01 02 11 12 22 */
+    s[0] = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+    s[1] = a[0] * a[3] + a[1] * a[4] + a[2] * a[5];
+    s[2] = a[0] * a[6] + a[1] * a[7] + a[2] * a[8];
+    s[3] = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
+    s[4] = a[3] * a[6] + a[4] * a[7] + a[5] * a[8];
+    s[5] = a[6] * a[6] + a[7] * a[7] + a[8] * a[8];
+    VEC over = (REAL)1 / (z + TINY), first = (k + (REAL)1) * over, second = l * over;
+    VEC r[9];
+    for (int j = 0; j < 3; j++) {
+        r[j] =
+            first * a[j] + second * f[j] - over * (s[0] * a[j] + s[1] * a[3 + j] + s[2] * a[6 + j]);
+        r[3 + j] = first * a[3 + j] + second * f[3 + j] -
+                   over * (s[1] * a[j] + s[3] * a[3 + j] + s[4] * a[6 + j]);
+        r[6 + j] = first * a[6 + j] + second * f[6 + j] -
+                   over * (s[2] * a[j] + s[4] * a[3 + j] + s[5] * a[6 + j]);
+    }
+    VEC g[6]; /* (3 - R^T R) / 2 */
+    g[0] = (REAL)1.5 - (REAL)0.5 * (r[0] * r[0] + r[3] * r[3] + r[6] * r[6]);
+    g[1] = (REAL)-0.5 * (r[0] * r[1] + r[3] * r[4] + r[6] * r[7]);
+    g[2] = (REAL)-0.5 * (r[0] * r[2] + r[3] * r[5] + r[6] * r[8]);
+    g[3] = (REAL)1.5 - (REAL)0.5 * (r[1] * r[1] + r[4] * r[4] + r[7] * r[7]);
+    g[4] = (REAL)-0.5 * (r[1] * r[2] + r[4] * r[5] + r[7] * r[8]);
+    g[5] = (REAL)1.5 - (REAL)0.5 * (r[2] * r[2] + r[5] * r[5] + r[8] * r[8]);
+    for (int i = 0; i < 3; i++) {
+        VEC x = r[3 * i], y = r[3 * i + 1], w = r[3 * i + 2];
+        q[3 * i] = x * g[0] + y * g[1] + w * g[2];
+        q[3 * i + 1] = x * g[1] + y * g[3] + w * g[4];
+        q[3 * i + 2] = x * g[2] + y * g[4] + w * g[5];
+    }
+    int flat = 0, exact[WIDTH];
+    for (int i = 0; i < WIDTH; i++) {
+        exact[i] = !(z[i] >= (REAL)FLAT) | !(minor[i] >= (REAL)(FLAT / 4)) |
+                   !(slip[i] * slip[i] <= (REAL)(SLIP * SLIP) * z[i] * z[i]);
+        flat |= exact[i];
+    }
+    if (flat)
+        for (int i = 0; i < WIDTH && lane + i < in->poses; i++) {
+            if (!exact[i]) continue;
+            double cov[9], prior[9] = {0}, rotation[9];
+            for (int j = 0; j < 9; j++) cov[j] = c[j][i];
+            for (int b = 0; b < bones; b++)
+                for (int j = 0; j < 9; j++)
+                    prior[j] += in->weight[b] *
+                                transform[((size_t)in->bone[b] * 12 + (size_t)(j / 3 * 4 + j % 3)) *
+                                              (size_t)lanes +
+                                          (size_t)(lane + i)];
+            for (int j = 0; j < 9; j++) cov[j] += in->prior_share * prior[j];
+            arap_nearest_rotation(cov, rotation);
+            for (int j = 0; j < 9; j++) q[j][i] = (REAL)rotation[j];
+        }
 }
 
 static void KERNEL(const arap_kernel_input *in, double *out) {
@@ -55,80 +137,11 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
         VEC a[9];
         for (int i = 0; i < 9; i++) a[i] = c[i] * inverse;
 
-        VEC f[9]; /* cofactors */
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) {
-                int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-                f[3 * i + j] = a[3 * i1 + j1] * a[3 * i2 + j2] - a[3 * i1 + j2] * a[3 * i2 + j1];
-            }
-        VEC det = a[0] * f[0] + a[1] * f[1] + a[2] * f[2];
-        VEC f2 = f[0] * f[0];
-        for (int i = 1; i < 9; i++) f2 += f[i] * f[i];
-        VEC minor = TOKEN(KERNEL, sqrt)(f2);
-        VEC l = TOKEN(KERNEL, sqrt)((REAL)1 + (REAL)2 * minor);
-        VEC slip = l;
-        for (int step = 0; step < NEWTON; step++) {
-            VEC u = l * l - (REAL)1;
-            VEC value = u * u - (REAL)8 * l * det - (REAL)4 * f2;
-            VEC slope = (REAL)4 * l * u - (REAL)8 * det;
-            slip = value / (slope + TINY);
-            l -= slip;
-        }
-        VEC k = (REAL)0.5 * (l * l - (REAL)1);
-        VEC z = k * l - det;
-        VEC s[6]; /* B B^T: 00 01 02 11 12 22 */
-        s[0] = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
-        s[1] = a[0] * a[3] + a[1] * a[4] + a[2] * a[5];
-        s[2] = a[0] * a[6] + a[1] * a[7] + a[2] * a[8];
-        s[3] = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
-        s[4] = a[3] * a[6] + a[4] * a[7] + a[5] * a[8];
-        s[5] = a[6] * a[6] + a[7] * a[7] + a[8] * a[8];
-        VEC over = (REAL)1 / (z + TINY), first = (k + (REAL)1) * over, second = l * over;
-        VEC r[9];
-        for (int j = 0; j < 3; j++) {
-            r[j] = first * a[j] + second * f[j] -
-                   over * (s[0] * a[j] + s[1] * a[3 + j] + s[2] * a[6 + j]);
-            r[3 + j] = first * a[3 + j] + second * f[3 + j] -
-                       over * (s[1] * a[j] + s[3] * a[3 + j] + s[4] * a[6 + j]);
-            r[6 + j] = first * a[6 + j] + second * f[6 + j] -
-                       over * (s[2] * a[j] + s[4] * a[3 + j] + s[5] * a[6 + j]);
-        }
-        VEC g[6]; /* (3 - R^T R) / 2 */
-        g[0] = (REAL)1.5 - (REAL)0.5 * (r[0] * r[0] + r[3] * r[3] + r[6] * r[6]);
-        g[1] = (REAL)-0.5 * (r[0] * r[1] + r[3] * r[4] + r[6] * r[7]);
-        g[2] = (REAL)-0.5 * (r[0] * r[2] + r[3] * r[5] + r[6] * r[8]);
-        g[3] = (REAL)1.5 - (REAL)0.5 * (r[1] * r[1] + r[4] * r[4] + r[7] * r[7]);
-        g[4] = (REAL)-0.5 * (r[1] * r[2] + r[4] * r[5] + r[7] * r[8]);
-        g[5] = (REAL)1.5 - (REAL)0.5 * (r[2] * r[2] + r[5] * r[5] + r[8] * r[8]);
         VEC q[9];
-        for (int i = 0; i < 3; i++) {
-            VEC x = r[3 * i], y = r[3 * i + 1], w = r[3 * i + 2];
-            q[3 * i] = x * g[0] + y * g[1] + w * g[2];
-            q[3 * i + 1] = x * g[1] + y * g[3] + w * g[4];
-            q[3 * i + 2] = x * g[2] + y * g[4] + w * g[5];
-        }
-        int flat = 0, exact[WIDTH];
-        for (int i = 0; i < WIDTH; i++) {
-            exact[i] = !(z[i] >= (REAL)FLAT) | !(minor[i] >= (REAL)(FLAT / 4)) |
-                       !(slip[i] * slip[i] <= (REAL)(SLIP * SLIP) * z[i] * z[i]);
-            flat |= exact[i];
-        }
-        if (flat)
-            for (int i = 0; i < WIDTH && lane + i < in->poses; i++) {
-                if (!exact[i]) continue;
-                double cov[9], prior[9] = {0}, rotation[9];
-                for (int j = 0; j < 9; j++) cov[j] = c[j][i];
-                for (int b = 0; b < bones; b++)
-                    for (int j = 0; j < 9; j++)
-                        prior[j] +=
-                            in->weight[b] *
-                            transform[((size_t)in->bone[b] * 12 + (size_t)(j / 3 * 4 + j % 3)) *
-                                          (size_t)lanes +
-                                      (size_t)(lane + i)];
-                for (int j = 0; j < 9; j++) cov[j] += in->prior_share * prior[j];
-                arap_nearest_rotation(cov, rotation);
-                for (int j = 0; j < 9; j++) q[j][i] = (REAL)rotation[j];
-            }
+        if (in->line)
+            memcpy(q, a, sizeof q);
+        else
+            TOKEN(KERNEL, rotations)(in, lane, c, a, q);
         for (int b = 0; b < bones; b++) {
             const REAL *t = transform + ((size_t)in->bone[b] * 12) * (size_t)lanes + lane;
             VEC *p = sum + 12 * b;

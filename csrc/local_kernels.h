@@ -18,6 +18,7 @@ typedef struct arap_kernel_input {
     const int *bone;      /* (bones) */
     const void *moments;  /* (bones, 12) M_b, scaled so that cov is about 1 */
     const double *weight; /* (bones) weights of the vertex itself */
+    int line;             /* all edges of the ring are parallel */
     double prior_share;   /* weight of the blended bone rotations where cov leaves R open */
     void *scratch;        /* (bones * ARAP_KERNEL_SCRATCH) bytes, 64-byte aligned */
 } arap_kernel_input;

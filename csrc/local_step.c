@@ -20,6 +20,7 @@
 #include "vec3.h"
 
 #define CHUNK 64
+#define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 
 arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
                               arap_lanes *lanes) {
@@ -162,6 +163,17 @@ static void scatter(const arap_pass *p, int i, const workspace *ws) {
         p->right_side[e] = -push_through(ws->product + 12 * (e - in->start[i]), vi, pull);
 }
 
+/* The end of a wire, or a straight piece of one: all edges of the ring are parallel. */
+static int is_line(const arap_mesh *mesh, int i) {
+    size_t begin = mesh->ring[i], size = mesh->ring[i + 1] - begin;
+    double a[3], b[3], normal[3];
+    if (size != 2) return size == 1;
+    arap_mesh_edge(mesh, i, begin, a);
+    arap_mesh_edge(mesh, i, begin + 1, b);
+    arap_cross(a, b, normal);
+    return arap_dot(normal, normal) <= PARALLEL * PARALLEL * arap_dot(a, a) * arap_dot(b, b);
+}
+
 static void visit(const arap_pass *p, int i, workspace *ws) {
     int bones;
     double unit;
@@ -181,6 +193,7 @@ static void visit(const arap_pass *p, int i, workspace *ws) {
                                .bone = ws->bone,
                                .moments = ws->scaled,
                                .weight = ws->weight,
+                               .line = is_line(p->mesh, i),
                                .prior_share = single ? 1e-6 : 1e-12,
                                .scratch = ws->scratch};
     p->kernel(&input, ws->product);

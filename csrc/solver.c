@@ -1,20 +1,14 @@
-/* The iterations: see arap.h.
- *
- * One iteration (SPEC section 3):
- *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
- *   2. filter, if wanted (filter.h); clip and normalise (or add positivity rows, which count from
- * the next solve on); where clipping makes the objective rise, zeros are held by stiff rows instead
- * (an active set, changed all at once, Bertsekas 1982) and the matrix is factorised again
- *   3. Anderson acceleration (anderson.h)
- *   4. local step at the new weights: b, F w and with them the energy; if the objective is
- *      larger than before, the weights of 2 and one more local step
+/* A solver from its creation to its last stage: see arap.h.
  *
  * Stages. The initial weights decide too little and their influence maps too much, so the energy
  * chooses these: first the initial maps are iterated a few times; then, `widenings` times, they
  * take in the influences of the neighbours, lose those of little worth, and are iterated. Where
- * the limit is K, the initial maps are first reduced to 2K influences and the later ones
- * to K. Each stage costs one factorisation of a system that is small because its
- * rows are. Without widenings there is one stage, on the initial maps or what the limit leaves. */
+ * the limit is K, the initial maps are first reduced to 2K influences and the later ones to K.
+ * Each stage costs one factorisation of a system that is small because its rows are. Without
+ * widenings there is one stage, on the initial maps or what the limit leaves.
+ *
+ * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
+ * weights found there, as many influences as there may be, and one stage of its own. */
 #include "solver.h"
 
 #include <math.h>
@@ -24,13 +18,9 @@
 #include "levels.h"
 #include "links.h"
 #include "memory.h"
-#include "stiffness.h"
 
-#define DAMPING_TRIES 4
-#define DAMPING_GROWTH 1000
 #define EARLY_ITERATIONS 3
-#define SPARE 3e-5     /* see arap_limit */
-#define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
+#define SPARE 3e-5 /* see arap_limit */
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
                                                    "assembly", "factor",     "local", "solve"};
@@ -99,297 +89,12 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
     return ARAP_OK;
 }
 
-static void release_system(arap_solver *s) {
-    arap_system_clear(&s->system);
-    arap_factor_free(s->factor);
-    arap_penalties_clear(&s->penalties);
-    arap_free(s->held);
-    arap_free(s->unknowns);
-    s->factor = NULL;
-    s->held = NULL;
-    s->unknowns = NULL;
-    s->has_system = 0;
-}
-
-static void release_stage(arap_solver *s) {
-    release_system(s);
-    arap_pass_free(s->pass);
-    arap_free(s->right_side);
-    arap_free(s->product);
-    arap_free(s->residual);
-    arap_free(s->best);
-    arap_free(s->before);
-    arap_free(s->metric);
-    arap_anderson_free(s->anderson);
-    s->pass = NULL;
-    s->anderson = NULL;
-    s->right_side = s->product = s->residual = s->best = s->before = s->metric = NULL;
-    s->has_best = s->guarded = s->held_changes = 0;
-}
-
-/* Penalty rows of the present influence maps, with the given damping. */
-static arap_status make_penalties(arap_job *job, arap_solver *s, double damping) {
-    double unit = s->poses.count;
-    arap_penalties_clear(&s->penalties);
-    arap_status status = arap_penalties_create(job, &s->influences, &s->penalties);
-    if (status) return status;
-    double own = unit * s->mesh.size * s->mesh.size; /* of rows that turn with the mesh */
-    arap_add_damping(&s->mesh, &s->influences, damping * own, &s->penalties);
-    arap_add_rows(&s->mesh, &s->influences, &s->rows, unit, &s->penalties);
-    s->report.neumann_rows = 0;
-    if (s->settings.neumann)
-        s->report.neumann_rows =
-            arap_add_neumann(&s->mesh, &s->influences, s->settings.strength * unit, &s->penalties);
-    s->report.positivity_rows = 0;
-    s->report.damping = damping;
-    arap_system_penalise(&s->system, s->penalties.stiffness);
-    return ARAP_OK;
-}
-
-/* The penalised matrix of the system, for CHOLMOD. */
-static arap_matrix penalised_matrix(const arap_solver *s) {
-    arap_matrix matrix = s->system.matrix;
-    matrix.value = s->system.penalised;
-    return matrix;
-}
-
-/* System and factor of the present influence maps. A system that is not definite (its weights
- * are not all determined) gets more damping. */
-static arap_status make_system(arap_job *job, arap_solver *s) {
-    double since = arap_seconds();
-    arap_status status = arap_progress(job, "assembly", 0);
-    if (!status)
-        status = arap_system_create(job, &s->mesh, &s->poses, &s->influences, s->order, &s->system);
-    if (status) return status;
-    s->held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
-    s->unknowns = ARAP_NEW(double, s->system.unknowns);
-    if (!s->held || !s->unknowns) return arap_fail_memory(&job->error, "the weight system");
-    s->report.unknowns = s->system.unknowns;
-    s->report.factor_size = 0;
-    double damping = s->settings.damping;
-    for (int attempt = 0;; attempt++) {
-        status = make_penalties(job, s, damping);
-        arap_lap(s, ARAP_TIME_SYSTEM, &since);
-        if (status || !s->system.unknowns) break;
-        status = arap_progress(job, "factorisation", 0);
-        if (status) break;
-        arap_matrix matrix = penalised_matrix(s);
-        status = arap_factor_create(job, &matrix, &s->factor);
-        arap_lap(s, ARAP_TIME_FACTOR, &since);
-        if (status != ARAP_NOT_FACTORED || attempt + 1 >= DAMPING_TRIES) break;
-        job->error = (arap_error){0};
-        damping = fmax(damping, 1e-9) * DAMPING_GROWTH;
-    }
-    if (!status && s->factor) s->report.factor_size = arap_factor_size(s->factor);
-    s->has_system = !status;
-    return status;
-}
-
-static arap_status record_energy(arap_job *job, arap_solver *s, double energy) {
-    if (!isfinite(energy))
-        return arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", energy);
-    if (s->report.energy_count == s->energy_capacity) {
-        int capacity = s->energy_capacity ? 2 * s->energy_capacity : 64;
-        double *grown = arap_realloc(s->energies, (size_t)capacity, sizeof *grown);
-        if (!grown) return arap_fail_memory(&job->error, "the energy history");
-        s->energies = grown;
-        s->energy_capacity = capacity;
-    }
-    s->energies[s->report.energy_count++] = energy > 0 ? energy : 0; /* never below, but rounded */
-    return ARAP_OK;
-}
-
-/* F w of the present weights, and with it their energy, which goes to the history. */
-static arap_status measure(arap_job *job, arap_solver *s) {
-    double rest = s->poses.count * s->mesh.rest_energy, energy = rest;
-    arap_status status =
-        arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, s->product, NULL);
-    if (status) return status;
-    for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
-        energy += s->influences.weight[e] * (s->product[e] - 2 * s->right_side[e]);
-    s->energy = energy;
-    return record_energy(job, s, rest > 0 ? energy / rest : 0);
-}
-
-/* Local step at the present weights, made symmetric; their energy goes to the history. */
-static arap_status refresh(arap_job *job, arap_solver *s) {
-    double since = arap_seconds();
-    arap_mirror_weights(&s->mirror, &s->influences);
-    arap_pass_run(job, s->pass, s->right_side, NULL);
-    arap_status status = measure(job, s);
-    arap_lap(s, ARAP_TIME_LOCAL, &since);
-    return status;
-}
-
-static arap_status begin_acceleration(arap_job *job, arap_solver *s) {
-    const arap_influences *in = &s->influences;
-    size_t entries = in->start[in->count];
-    s->before = ARAP_NEW(double, entries);
-    s->metric = ARAP_NEW(double, entries);
-    if (!s->before || !s->metric) return arap_fail_memory(&job->error, "the acceleration");
-    for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) s->metric[e] = s->mesh.area[i];
-    return arap_anderson_create(job, entries, s->settings.acceleration, &s->anderson);
-}
-
-/* Work space for new influence maps. */
-static arap_status begin_maps(arap_job *job, arap_solver *s) {
-    size_t entries = s->influences.start[s->influences.count];
-    double since = arap_seconds();
-    s->right_side = ARAP_NEW(double, entries);
-    s->product = ARAP_NEW(double, entries);
-    s->residual = ARAP_NEW(double, entries);
-    s->best = ARAP_NEW(double, entries);
-    if (!s->right_side || !s->product || !s->residual || !s->best)
-        return arap_fail_memory(&job->error, "the weights");
-    arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
-    if (!status) status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, &s->pass);
-    arap_lap(s, ARAP_TIME_LOCAL, &since);
-    return status;
-}
-
-/* Strength of the rows that hold a weight at zero, over an area of 1. */
-static double hard(const arap_solver *s) { return s->settings.strength * s->poses.count; }
-
-/* Energy and penalties, less their constant, without the rows that may be let down: holds, and
- * what keeps a weight at zero for as long as it takes. */
-static double objective(const arap_solver *s) {
-    const arap_influences *in = &s->influences;
-    const arap_penalties *p = &s->penalties;
-    double sum = s->energy;
-    for (size_t e = 0; e < in->start[in->count]; e++)
-        if (!s->held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
-    return sum -
-           arap_rows_cost(&s->mesh, in, &s->rows, s->report.hold_rows, s->poses.count, s->held);
-}
-
-static arap_status refactor(arap_job *job, arap_solver *s) {
-    double since = arap_seconds();
-    arap_system_penalise(&s->system, s->penalties.stiffness);
-    arap_matrix matrix = penalised_matrix(s);
-    arap_status status = arap_factor_update(job, s->factor, &matrix);
-    s->held_changes = 0;
-    if (s->anderson) arap_anderson_restart(s->anderson);
-    arap_lap(s, ARAP_TIME_FACTOR, &since);
-    return status;
-}
-
-/* The gradient of the objective with its sign turned. */
-static void find_descent(arap_solver *s) {
-    const arap_penalties *p = &s->penalties;
-    const double *w = s->influences.weight;
-    for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
-        s->residual[e] = s->right_side[e] - s->product[e] + p->aim[e] - p->stiffness[e] * w[e];
-}
-
-/* The minimum of the objective for the present rotations; its weights may be negative. */
-static arap_status global_step(arap_job *job, arap_solver *s) {
-    double since = arap_seconds();
-    find_descent(s);
-    arap_system_reduce(&s->system, s->residual, s->unknowns);
-    arap_status status = arap_factor_solve(job, s->factor, s->unknowns);
-    if (!status) arap_system_add_step(&s->system, s->unknowns, s->influences.weight);
-    arap_lap(s, ARAP_TIME_SOLVE, &since);
-    return status;
-}
-
-/* The paper's positivity rows; they count from the next global step on. */
-static arap_status add_positivity(arap_job *job, arap_solver *s) {
-    int rows = arap_hold_negative(&s->mesh, &s->influences, hard(s), 1, s->held, &s->penalties);
-    s->report.positivity_rows += rows;
-    return rows ? refactor(job, s) : ARAP_OK;
-}
-
-/* One step of the fixed-point iteration, without its local step: the global step, the filter,
- * then clipping or positivity rows. Guarded, weights that the step made negative are held from the
- * next one on, until they would be positive. */
-static arap_status plain_step(arap_job *job, arap_solver *s) {
-    arap_status status = ARAP_OK;
-    int clips = s->settings.positivity == ARAP_POSITIVITY_CLIP;
-    if (s->guarded) {
-        find_descent(s);
-        s->held_changes += arap_release_positive(&s->mesh, &s->influences, s->residual, hard(s),
-                                                 s->held, &s->penalties);
-        if (s->held_changes) status = refactor(job, s);
-    }
-    if (!status) status = global_step(job, s);
-    if (!status && s->settings.filter)
-        status = arap_filter_weights(job, &s->mesh, s->settings.filter, &s->influences);
-    if (status) return status;
-    if (s->guarded)
-        s->held_changes +=
-            arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, s->held, &s->penalties);
-    if (clips) arap_influences_normalise(&s->influences);
-    return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(job, s) : status;
-}
-
-/* Back to earlier weights; their energy replaces the last one of the history. */
-static arap_status restore(arap_job *job, arap_solver *s, const double *weights) {
-    memcpy(s->influences.weight, weights,
-           s->influences.start[s->influences.count] * sizeof *weights);
-    s->report.energy_count--;
-    return refresh(job, s);
-}
-
-/* A step and its local step; accelerated, to where the past steps point, unless the objective
- * is larger there than it was before. */
-static arap_status full_step(arap_job *job, arap_solver *s) {
-    arap_influences *in = &s->influences;
-    size_t size = in->start[in->count] * sizeof(double);
-    double reached = objective(s);
-    if (s->anderson) memcpy(s->before, in->weight, size);
-    arap_status status = plain_step(job, s);
-    if (status) return status;
-    if (!s->anderson) return refresh(job, s);
-    if (!arap_anderson_mix(s->anderson, s->before, in->weight, s->metric, s->residual))
-        return refresh(job, s);
-    memcpy(s->before, in->weight, size);
-    memcpy(in->weight, s->residual, size);
-    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(in);
-    status = refresh(job, s);
-    if (status || objective(s) <= reached) return status;
-    return restore(job, s, s->before);
-}
-
-/* The present objective; its weights are kept if they are the best of the stage. */
-static double keep_if_best(arap_solver *s) {
-    double present = objective(s);
-    if (s->has_best && present >= s->best_objective) return present;
-    s->has_best = 1;
-    s->best_objective = present;
-    memcpy(s->best, s->influences.weight,
-           s->influences.start[s->influences.count] * sizeof *s->best);
-    return present;
-}
-
-/* One iteration with clipping. That is no descent where many weights would be negative: when
- * the objective has risen too far, the best weights come back and the stage goes on guarded;
- * when that does not help, it is over. */
-static arap_status clipped_iteration(arap_job *job, arap_solver *s) {
-    keep_if_best(s);
-    arap_status status = full_step(job, s);
-    if (status) return status;
-    double present = keep_if_best(s);
-    if (present - s->best_objective <= MOST_RISE * fabs(s->energy)) return status;
-    s->stage_over = s->guarded;
-    s->guarded = 1;
-    return restore(job, s, s->best);
-}
-
-static arap_status iteration(arap_job *job, arap_solver *s) {
-    arap_status status = s->has_system ? ARAP_OK : make_system(job, s);
-    if (!s->has_system) release_system(s); /* cancelled: the next call makes it again */
-    if (status || !s->system.unknowns) return status ? status : refresh(job, s);
-    int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
-    return descends ? clipped_iteration(job, s) : full_step(job, s);
-}
-
 /* Replace the influence maps. */
 static arap_status change_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
-    release_stage(s);
+    arap_release_maps(s);
     arap_influences_clear(&s->influences);
     s->influences = *maps;
-    return begin_maps(job, s);
+    return arap_begin_maps(job, s);
 }
 
 /* Those numbers per influence that the reduced maps keep; NULL: no memory. */
@@ -425,7 +130,7 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     status = change_maps(job, s, &limited);
     if (!status) {
         memcpy(s->right_side, right_side, limited.start[limited.count] * sizeof *right_side);
-        status = measure(job, s);
+        status = arap_measure(job, s);
     }
     arap_free(right_side);
     return status;
@@ -457,7 +162,7 @@ static arap_status widen(arap_job *job, arap_solver *s) {
         return status;
     }
     status = change_maps(job, s, &wider);
-    if (!status) status = refresh(job, s);
+    if (!status) status = arap_refresh(job, s);
     if (!status) s->report.energy_count--; /* the same weights once more */
     return status;
 }
@@ -497,7 +202,7 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     s->stage = s->last_stage;
     s->stage_iterations = s->stage_over = 0;
     status = change_maps(job, s, &weights);
-    if (!status) status = refresh(job, s);
+    if (!status) status = arap_refresh(job, s);
     if (!status) s->report.energy_count--;
     return status ? status : limit(job, s, (arap_limit){s->settings.max_influences, SPARE});
 }
@@ -509,7 +214,7 @@ static arap_status coarse_step(arap_job *job, arap_solver *s) {
     memcpy(s->report.stage_start, coarse->stage_start, sizeof coarse->stage_start);
     s->report.energy_count = 0;
     for (int k = 0; k < coarse->energy_count && !recorded; k++)
-        recorded = record_energy(job, s, s->coarse->energies[k]);
+        recorded = arap_record_energy(job, s, s->coarse->energies[k]);
     if (status || recorded) return status ? status : recorded;
     s->report.iterations = coarse->iterations;
     return arap_solver_done(s->coarse) ? leave_coarse(job, s) : ARAP_OK;
@@ -520,7 +225,7 @@ static arap_status step(arap_job *job, arap_solver *s) {
     if (s->coarse) return coarse_step(job, s);
     if (s->stage == 0 || (s->stage_over && s->stage < s->last_stage)) status = enter_stage(job, s);
     int was_guarded = s->guarded;
-    if (!status) status = iteration(job, s);
+    if (!status) status = arap_iteration(job, s);
     if (status) return status;
     s->report.iterations++;
     s->stage_iterations++;
@@ -529,9 +234,7 @@ static arap_status step(arap_job *job, arap_solver *s) {
                   s->guarded == was_guarded;
     int enough = s->stage < s->last_stage ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage_iterations >= enough || settled) s->stage_over = 1;
-    if (s->stage_over && s->has_best && objective(s) > s->best_objective)
-        status = restore(job, s, s->best);
-    return status;
+    return s->stage_over ? arap_end_iterations(job, s) : status;
 }
 
 arap_status arap_solver_iterate(arap_job *job, arap_solver *s, int count) {
@@ -606,9 +309,9 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     if (!status) status = arap_start_weights(job, s, problem);
     if (!status) status = mirror_maps(job, s, &s->influences);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
-    if (!status && s->coarse) status = record_energy(job, s, s->coarse->energies[0]);
-    if (!status && !s->coarse) status = begin_maps(job, s);
-    if (!status && !s->coarse) status = refresh(job, s);
+    if (!status && s->coarse) status = arap_record_energy(job, s, s->coarse->energies[0]);
+    if (!status && !s->coarse) status = arap_begin_maps(job, s);
+    if (!status && !s->coarse) status = arap_refresh(job, s);
     if (status) {
         arap_solver_free(s);
         return status;
@@ -619,7 +322,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
 
 void arap_solver_free(arap_solver *s) {
     if (!s) return;
-    release_stage(s);
+    arap_release_maps(s);
     arap_coarse_free(s);
     arap_mesh_clear(&s->mesh);
     arap_skeleton_clear(&s->skeleton);

@@ -1,5 +1,5 @@
 /* The solver's own data, shared by start.c (everything up to the initial weights), solver.c
- * (iterations) and handout.c (what the caller gets). */
+ * (stages), iteration.c and handout.c (what the caller gets). */
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
@@ -82,6 +82,25 @@ static inline int arap_is_locked(const arap_solver *s, int i, int d) {
     return s->locked_vertex && (s->locked_vertex[i] ||
                                 s->locked_column[s->vertex_set[i] * s->skeleton.deform_count + d]);
 }
+
+/* iteration.c. Work space for the present influence maps, which must not change until it is
+ * released. */
+arap_status arap_begin_maps(arap_job *job, arap_solver *solver);
+void arap_release_maps(arap_solver *solver);
+
+/* One iteration: global step, local step and what comes with them. The first on new maps assembles
+ * and factorises. Sets stage_over when further ones would not help. */
+arap_status arap_iteration(arap_job *job, arap_solver *solver);
+
+/* Back to the best weights of these iterations, unless they are the present ones. */
+arap_status arap_end_iterations(arap_job *job, arap_solver *solver);
+
+/* Local step at the present weights, made symmetric; their energy goes to the history. */
+arap_status arap_refresh(arap_job *job, arap_solver *solver);
+
+/* F w of the present weights, and with it their energy, which goes to the history. */
+arap_status arap_measure(arap_job *job, arap_solver *solver);
+arap_status arap_record_energy(arap_job *job, arap_solver *solver, double energy);
 
 /* Seconds of a monotonic clock. */
 double arap_seconds(void);

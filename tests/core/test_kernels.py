@@ -31,6 +31,7 @@ class Input(ctypes.Structure):
         ("bone", ctypes.c_void_p),
         ("moments", ctypes.c_void_p),
         ("weight", ctypes.c_void_p),
+        ("line", ctypes.c_int),
         ("prior_share", ctypes.c_double),
         ("scratch", ctypes.c_void_p),
     )
@@ -61,7 +62,7 @@ def aligned(array, dtype):
     return out
 
 
-def run(library, name, double, transforms, used, moments, weights):
+def run(library, name, double, transforms, used, moments, weights, line=False):
     """P_b (bones, 4, 3) of one vertex; transforms (poses, all bones, 3, 4), moments (b, 4, 3)."""
     address = library.arap_kernel_named(name.encode(), int(double))
     if not address:
@@ -82,7 +83,7 @@ def run(library, name, double, transforms, used, moments, weights):
     t, b, m, w, s = (a.ctypes.data for a in held)
     share = 1e-12 if double else 1e-6
     out = np.zeros((len(used), 4, 3))
-    kernel(Input(t, lanes, poses, len(used), b, m, w, share, s), out.ctypes.data)
+    kernel(Input(t, lanes, poses, len(used), b, m, w, line, share, s), out.ctypes.data)
     return out
 
 
@@ -171,3 +172,19 @@ def test_the_widest_is_the_one_in_use(library):
 
 def test_unknown_names_are_refused(library):
     assert not library.arap_kernel_named(b"neon", 0)
+
+
+@precisions
+@sets
+def test_parallel_edges(library, name, double, rng):
+    """Only where their direction goes is asked for, and that is the same as with the rotations."""
+    edge = rng.normal(size=3)
+    used, weights = np.array([0, 2]), np.array([0.6, 0.4])
+    transforms = rng.normal(size=(20, 3, 3, 4)) * 0.3
+    transforms[..., :3] += shapes.random_rotations(rng, 20, 3)
+    moments = rng.normal(size=(2, 4, 1)) * edge
+    moments /= np.sqrt(np.einsum("pbij,bjk->pik", transforms[:, used], moments) ** 2).mean() * 3
+    arguments = (library, name, double, transforms, used, moments, weights)
+    rotated, short = run(*arguments), run(*arguments, line=True)
+    tolerance = 1e-10 if double else 2e-4
+    np.testing.assert_allclose(short @ edge, rotated @ edge, atol=tolerance * np.abs(rotated).max())
