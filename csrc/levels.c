@@ -12,7 +12,7 @@
 #include "memory.h"
 
 /* The level is worth it with at least so many vertices per cluster, and clusters per bone. */
-#define LEAST_VERTICES 2
+#define LEAST_VERTICES 1.5
 #define LEAST_CLUSTERS 25
 
 /* The caller's vertex that stands for a cluster. */
@@ -116,7 +116,7 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
     if (status) return status;
     group_vertices(s, problem, group);
     status = arap_coarsen(job, &s->mesh, group, s->mirror.vertex, &s->clusters);
-    if (status || s->clusters.count > s->mesh.count / LEAST_VERTICES ||
+    if (status || s->clusters.count * LEAST_VERTICES > s->mesh.count ||
         s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
         goto done;
     status = coarse_problem(job, s, problem, &arrays, &rows, &coarse);
