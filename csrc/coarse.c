@@ -14,7 +14,7 @@
 #include "memory.h"
 #include "vec3.h"
 
-#define LEAST 64
+#define LEAST 32 /* vertices of a part that is made coarser */
 #define MOST 4 /* vertices of a cluster */
 
 static int joins(const arap_mesh *mesh, size_t e) {

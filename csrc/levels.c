@@ -13,7 +13,7 @@
 
 /* The level is worth it with at least so many vertices per cluster, and clusters per bone. */
 #define LEAST_VERTICES 1.5
-#define LEAST_CLUSTERS 25
+#define LEAST_CLUSTERS 12
 
 /* The caller's vertex that stands for a cluster. */
 static int caller_vertex(const arap_solver *s, int cluster) {
