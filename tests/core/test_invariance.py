@@ -104,10 +104,12 @@ def test_order_of_vertices_triangles_and_corners(name, rng):
     edges = None if one.edges is None else place[one.edges[::-1, ::-1]]
     other = Problem(one.vertices[order], triangles, one.bones, edges)
     for limit in (0, 4):
-        difference = np.abs(
-            other.weights(max_influences=limit) - one.weights(max_influences=limit)[order]
-        )
+        settings = {"max_influences": limit, "coarsen": 0}
+        difference = np.abs(other.weights(**settings) - one.weights(**settings)[order])
         assert difference.max() < 1e-4
+    # Which vertices a coarse mesh joins depends on their order; how good the weights are does not.
+    solvers = [p.solver() for p in (one, other)]
+    assert solvers[0].solve() == pytest.approx(solvers[1].solve(), rel=0.15)
 
 
 @names
