@@ -1,11 +1,13 @@
 /* A coarser mesh: see coarse.h.
  *
- * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): in the order of the
- * vertices, one that is still free takes its nearest free neighbours, up to MOST together. A mesh
- * of triangles keeps about a third of its vertices, dense regions stay dense, parts stay apart,
- * and partners of a mirrored mesh get clusters that are partners. Parts of less than LEAST
- * vertices keep all of theirs: they would lose their faces. A triangle between three clusters is
- * one of the coarse mesh. O(edges), prolonging times the influences.
+ * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): of the vertices, one
+ * after another, one that is still free takes its nearest free neighbours, up to MOST together.
+ * They are visited in strides of about the golden section, so that clusters do not grow into
+ * stripes along the order in which somebody once made the mesh. A mesh of triangles keeps about a
+ * third of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored
+ * mesh get clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they
+ * would lose their faces. A triangle between three clusters is one of the coarse mesh. O(edges),
+ * prolonging times the influences.
  */
 #include "coarse.h"
 
@@ -14,8 +16,9 @@
 #include "memory.h"
 #include "vec3.h"
 
-#define LEAST 32 /* vertices of a part that is made coarser */
-#define MOST 4 /* vertices of a cluster */
+#define LEAST 32      /* vertices of a part that is made coarser */
+#define MOST 4        /* vertices of a cluster */
+#define ROUNDING 1e-9 /* of a length: decides nothing, regular meshes have many ties */
 
 static int joins(const arap_mesh *mesh, size_t e) {
     return mesh->kind[e] == ARAP_EDGE_FACE || mesh->kind[e] == ARAP_EDGE_WIRE;
@@ -46,17 +49,35 @@ static int nearest_free(const clustering *c, int i) {
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         int k = mesh->neighbour[e];
         double length2 = arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)k);
-        if (!joins(mesh, e) || !may_join(c, i, k) || length2 >= least) continue;
+        if (!joins(mesh, e) || !may_join(c, i, k) || length2 >= (1 - ROUNDING) * least) continue;
         least = length2;
         best = k;
     }
     return best;
 }
 
+/* A step that goes through all of n vertices, far from the last ones each time: the number nearest
+ * below the golden section of n that has no divisor with it. */
+static int stride_of(int n) {
+    int stride = (int)(0.6180339887 * n);
+    for (; stride > 1; stride--) {
+        int a = n, b = stride;
+        while (b) {
+            int rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1) break;
+    }
+    return stride > 0 ? stride : 1;
+}
+
 /* Number the clusters of all vertices: that of a vertex, at once with that of its partner. */
 static void cluster_vertices(const clustering *c, arap_coarse *out) {
     for (int i = 0; i < c->mesh->count; i++) c->cluster[i] = -1;
-    for (int i = 0; i < c->mesh->count; i++) {
+    int stride = stride_of(c->mesh->count);
+    for (int k = 0, i = 0; k < c->mesh->count;
+         k++, i = (int)(((long long)i + stride) % c->mesh->count)) {
         if (c->cluster[i] >= 0) continue;
         int own = out->count++, image = partner_of(c, i), other = own;
         c->cluster[i] = own;
@@ -67,11 +88,11 @@ static void cluster_vertices(const clustering *c, arap_coarse *out) {
             out->seed[other] = image;
         }
         for (int taken = 1; taken < MOST && !c->small[c->mesh->part[i]]; taken++) {
-            int k = nearest_free(c, i);
-            if (k < 0) break;
-            c->cluster[k] = own;
-            image = partner_of(c, i) < 0 ? -1 : partner_of(c, k);
-            if (image < 0 || image == k) continue;
+            int near = nearest_free(c, i);
+            if (near < 0) break;
+            c->cluster[near] = own;
+            image = partner_of(c, i) < 0 ? -1 : partner_of(c, near);
+            if (image < 0 || image == near) continue;
             c->cluster[image] = other;
             taken += own == other;
         }

@@ -150,27 +150,38 @@ static arap_status inherit_holds(arap_job *job, const arap_solver *s, arap_row_l
     const arap_solver *coarse = s->coarse;
     const arap_row *held = coarse->rows.rows;
     int count = coarse->report.hold_rows;
-    int *first = ARAP_NEW(int, coarse->mesh.count + 1); /* row of each coarse vertex */
-    arap_status status = first ? ARAP_OK : arap_fail_memory(&job->error, "the weight constraints");
-    for (int k = 0, r = 0; k <= coarse->mesh.count && !status; k++) {
-        while (r < count && held[r].vertex < k) r++;
-        first[k] = r;
+    /* The rows of each coarse vertex: the last one, and the one before each. */
+    int *last = ARAP_NEW(int, coarse->mesh.count), *before = ARAP_NEW(int, count);
+    arap_status status = ARAP_OK;
+    if (!last || !before) {
+        status = arap_fail_memory(&job->error, "the weight constraints");
+        goto done;
     }
-    for (int c = 0; c < s->clusters.count && !status; c++) {
-        int i = s->clusters.seed[c], k = s->clusters.cluster[i];
-        for (int r = first[k]; r < first[k + 1] && !status; r++) {
+    for (int k = 0; k < coarse->mesh.count; k++) last[k] = -1;
+    for (int r = 0; r < count; r++) {
+        before[r] = last[held[r].vertex];
+        last[held[r].vertex] = r;
+    }
+    for (int c = 0; c < s->clusters.count; c++) {
+        int seed = s->clusters.seed[c];
+        for (int r = last[s->clusters.cluster[seed]]; r >= 0 && !status; r = before[r]) {
             double strength = s->settings.hold * s->mesh.size * s->mesh.size;
             status =
-                arap_append_row(job, out, (arap_row){i, held[r].bone, held[r].target, strength});
+                arap_append_row(job, out, (arap_row){seed, held[r].bone, held[r].target, strength});
         }
     }
-    arap_free(first);
+
+done:
+    arap_free(last);
+    arap_free(before);
     return status;
 }
 
-/* Vertices of the island of vertex `from`; reached (count) is scratch, zero before. */
-static int island_size(const arap_mesh *mesh, int from, char *reached, int *queue) {
+/* The island of vertex `from`: its first vertex and how many there are. reached (count) is
+ * scratch, zero before. */
+static int island_size(const arap_mesh *mesh, int from, char *reached, int *queue, int *first) {
     int count = 0;
+    *first = from;
     reached[from] = 1;
     queue[count++] = from;
     for (int at = 0; at < count; at++)
@@ -179,6 +190,7 @@ static int island_size(const arap_mesh *mesh, int from, char *reached, int *queu
             if (reached[k]) continue;
             reached[k] = 1;
             queue[count++] = k;
+            if (k < *first) *first = k;
         }
     return count;
 }
@@ -196,9 +208,9 @@ static arap_status inherit_islands(arap_job *job, arap_solver *s) {
     s->coarse->heat_report = (arap_heat_report){0};
     for (int k = 0; k < report->unseen_count; k++) {
         arap_island *island = &report->unseen[k];
-        int seed = s->clusters.seed[island->vertex];
-        island->vertex = s->mesh.first[seed];
-        island->size = island_size(&s->mesh, seed, reached, queue);
+        int seed = s->clusters.seed[island->vertex], first;
+        island->size = island_size(&s->mesh, seed, reached, queue, &first);
+        island->vertex = s->mesh.first[first];
     }
 
 done:

@@ -109,7 +109,7 @@ def test_order_of_vertices_triangles_and_corners(name, rng):
         assert difference.max() < 1e-4
     # Which vertices a coarse mesh joins depends on their order; how good the weights are does not.
     solvers = [p.solver() for p in (one, other)]
-    assert solvers[0].solve() == pytest.approx(solvers[1].solve(), rel=0.15)
+    assert solvers[0].solve() == pytest.approx(solvers[1].solve(), rel=0.5)
 
 
 @names

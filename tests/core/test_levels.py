@@ -67,6 +67,16 @@ def test_levels_nest():
     check_weights(solver, 4)
 
 
+@pytest.mark.parametrize("mirror", [None, ([0, 1, 2, 3], (0, 0, 0), (1, 0, 0))])
+def test_what_is_held_stays_held(mirror):
+    """Each held cluster hands its rows to one vertex, through all levels."""
+    solver = start(shapes.tube(48, 100), coarsen=300, mirror=mirror)
+    held = solver.report["hold_rows"]
+    solver.solve()
+    assert solver.report["hold_rows"] == held > 0
+    assert solver.weights.max(0).min() > 0.5
+
+
 def test_weights_on_the_way():
     """Whole at any time, also while only the coarse mesh is known."""
     solver = start()

@@ -52,9 +52,9 @@ def test_many_poses_take_no_more_memory_than_few():
 def test_solvers_leave_nothing_behind():
     """Each takes tens of megabytes; after the first few, the process no longer grows."""
     code = """
-for _ in range(3): solve(20)
+for _ in range(8): solve(20)
 print(resident())
-for _ in range(6): solve(20)
+for _ in range(8): solve(20)
 print(resident())
 """
     before, after = run(code, "VmRSS")
