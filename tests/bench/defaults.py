@@ -49,7 +49,8 @@ except where published). Geometric means over the characters of up to {MOST:,} v
 optimisation has seen, with the best and the worst character, and on the characters' own actions,
 and time. *Lost*: deform bones, of all characters together, whose largest weight falls from more
 than 0.3 at the start to less than that; energies fall when bones are lost, but such bones no longer
-do anything.
+do anything. Attach, neumann and other choices of positivity also switch off the coarse levels, as
+`coarsen 0` does.
 
 `published`: the settings of the 2018 paper, without its filter."""
 
