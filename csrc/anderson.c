@@ -54,19 +54,13 @@ void arap_anderson_free(arap_anderson *a) {
 
 void arap_anderson_restart(arap_anderson *a) { a->past = a->next = a->has_last = 0; }
 
-/* Replace the step before by the present one, and the oldest difference by the newest. */
-static void remember(arap_anderson *a, const double *w, const double *g, const double *metric) {
+/* The difference of the present step to the one before takes the place of the oldest. */
+static void add_difference(arap_anderson *a, const double *w, const double *g,
+                           const double *metric) {
     float *df = a->df + (size_t)a->next * a->size, *dg = a->dg + (size_t)a->next * a->size;
     for (size_t i = 0; i < a->size; i++) {
-        double f = g[i] - w[i];
-        df[i] = a->has_last ? (float)(f - a->f[i]) : 0;
-        dg[i] = a->has_last ? (float)(g[i] - a->g[i]) : 0;
-        a->f[i] = f;
-        a->g[i] = g[i];
-    }
-    if (!a->has_last) {
-        a->has_last = 1;
-        return;
+        df[i] = (float)(g[i] - w[i] - a->f[i]);
+        dg[i] = (float)(g[i] - a->g[i]);
     }
     if (a->past < a->window) a->past++;
     for (int j = 0; j < a->past; j++) {
@@ -103,7 +97,10 @@ static int solve(int n, int stride, const double *products, double *x) {
 int arap_anderson_mix(arap_anderson *a, const double *w, const double *g, const double *metric,
                       double *mixed) {
     double theta[ARAP_MOST_WINDOW];
-    remember(a, w, g, metric);
+    if (a->has_last) add_difference(a, w, g, metric);
+    for (size_t i = 0; i < a->size; i++) a->f[i] = g[i] - w[i];
+    memcpy(a->g, g, a->size * sizeof *a->g);
+    a->has_last = 1;
     for (int j = 0; j < a->past; j++) {
         const float *df = a->df + (size_t)j * a->size;
         theta[j] = 0;

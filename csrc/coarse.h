@@ -23,7 +23,7 @@ arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group,
 void arap_coarse_clear(arap_coarse *coarse);
 
 /* Weights of the fine mesh from those of the clusters: every vertex takes the mean of those of
- * its cluster and of its neighbours', but bones that are closed to it (NULL: none is). */
+ * its cluster and of its neighbours'. */
 arap_status arap_prolong(arap_job *job, const arap_mesh *mesh, const arap_coarse *coarse,
                          const arap_influences *weights, int bones, arap_influences *out);
 

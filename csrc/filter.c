@@ -8,7 +8,6 @@
 #include "filter.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "memory.h"
 
@@ -30,12 +29,10 @@ static void find_peaks(const arap_influences *in, int bones, double *most, doubl
         if (owners[b] < in->count) least[b] = fmin(least[b], 0);
 }
 
-arap_status arap_filter_weights(arap_job *job, const arap_mesh *mesh, arap_filter filter,
+arap_status arap_filter_weights(arap_job *job, const arap_mesh *mesh, arap_filter filter, int bones,
                                 arap_influences *in) {
-    size_t entries = in->start[in->count];
-    int bones = 1;
-    for (size_t e = 0; e < entries; e++) bones = in->bone[e] >= bones ? in->bone[e] + 1 : bones;
-    double *means = ARAP_NEW(double, entries), *most = ARAP_NEW(double, 2 * (size_t)bones);
+    double *means = ARAP_NEW(double, in->start[in->count]),
+           *most = ARAP_NEW(double, 2 * (size_t)bones);
     int *owners = ARAP_NEW(int, bones);
     arap_status status = ARAP_OK;
     if (!means || !most || !owners) {

@@ -13,7 +13,7 @@ typedef enum arap_filter {
 
 /* One step: a weight becomes the mean of its neighbours', by the edge weights of the energy; then
  * the free weights of a row are scaled to share what its given ones leave. */
-arap_status arap_filter_weights(arap_job *job, const arap_mesh *mesh, arap_filter filter,
+arap_status arap_filter_weights(arap_job *job, const arap_mesh *mesh, arap_filter filter, int bones,
                                 arap_influences *weights);
 
 #endif

@@ -40,7 +40,7 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
 }
 
 static arap_status present_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
-    return s->coarse ? arap_coarse_weights(job, s, &s->coarse->influences, out)
+    return s->coarse ? arap_coarse_weights(job, s, out)
                      : arap_influences_copy(job, &s->influences, out);
 }
 

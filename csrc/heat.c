@@ -128,8 +128,7 @@ static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *
     return ARAP_OK;
 }
 
-/* Label the islands; returns their number. */
-static int find_islands(const arap_mesh *mesh, int *island, int *stack) {
+int arap_find_islands(const arap_mesh *mesh, int *island, int *stack) {
     int count = 0;
     for (int i = 0; i < mesh->count; i++) island[i] = -1;
     for (int i = 0; i < mesh->count; i++) {
@@ -162,7 +161,7 @@ typedef struct island_facts {
 static arap_status heat_sources(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
                                 int *island, double *source, int *rigid_bone,
                                 arap_heat_report *report) {
-    int n = mesh->count, count = find_islands(mesh, island, rigid_bone);
+    int n = mesh->count, count = arap_find_islands(mesh, island, rigid_bone);
     island_facts *facts = ARAP_NEW_ZERO(island_facts, count);
     report->unseen = ARAP_NEW(arap_island, count);
     if (!facts || !report->unseen) {

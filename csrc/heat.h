@@ -26,6 +26,10 @@ arap_status arap_sight_create(arap_job *job, const arap_mesh *mesh, const arap_s
                               const arap_bvh *faces, arap_sight *sight);
 void arap_sight_clear(arap_sight *sight);
 
+/* Label the island of each vertex, island (vertices), in the order of their first vertices; returns
+ * their number. stack (vertices): scratch. */
+int arap_find_islands(const arap_mesh *mesh, int *island, int *stack);
+
 typedef struct arap_heat_report {
     int unseen_count;    /* islands of which no vertex sees a bone */
     arap_island *unseen; /* (unseen_count) */

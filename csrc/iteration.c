@@ -125,7 +125,6 @@ arap_status arap_record_energy(arap_job *job, arap_solver *s, double energy) {
     return ARAP_OK;
 }
 
-/* F w of the present weights, and with it their energy, which goes to the history. */
 arap_status arap_measure(arap_job *job, arap_solver *s) {
     double rest = s->poses.count * s->mesh.rest_energy, energy = rest;
     arap_status status =
@@ -137,7 +136,6 @@ arap_status arap_measure(arap_job *job, arap_solver *s) {
     return arap_record_energy(job, s, rest > 0 ? energy / rest : 0);
 }
 
-/* Local step at the present weights, made symmetric; their energy goes to the history. */
 arap_status arap_refresh(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
     arap_mirror_weights(&s->mirror, &s->influences);
@@ -158,7 +156,6 @@ static arap_status begin_acceleration(arap_job *job, arap_solver *s) {
     return arap_anderson_create(job, entries, s->settings.acceleration, &s->anderson);
 }
 
-/* Work space for new influence maps. */
 arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
     size_t entries = s->influences.start[s->influences.count];
     double since = arap_seconds();
@@ -231,7 +228,6 @@ static arap_status add_positivity(arap_job *job, arap_solver *s) {
  * next one on, until they would be positive. */
 static arap_status plain_step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
-    int clips = s->settings.positivity == ARAP_POSITIVITY_CLIP;
     if (s->guarded) {
         find_descent(s);
         s->held_changes += arap_release_positive(&s->mesh, &s->influences, s->residual, hard(s),
@@ -240,12 +236,13 @@ static arap_status plain_step(arap_job *job, arap_solver *s) {
     }
     if (!status) status = global_step(job, s);
     if (!status && s->settings.filter)
-        status = arap_filter_weights(job, &s->mesh, s->settings.filter, &s->influences);
+        status = arap_filter_weights(job, &s->mesh, s->settings.filter, s->skeleton.deform_count,
+                                     &s->influences);
     if (status) return status;
     if (s->guarded)
         s->held_changes +=
             arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, s->held, &s->penalties);
-    if (clips) arap_influences_normalise(&s->influences);
+    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(&s->influences);
     return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(job, s) : status;
 }
 

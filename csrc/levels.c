@@ -1,6 +1,6 @@
 /* The coarse level: see levels.h.
  *
- * Weights are smooth: a mesh of a tenth of the vertices knows which bones belong where and,
+ * Weights are smooth: a mesh of a third of the vertices knows which bones belong where and,
  * within a few percent, how much. Everything that needs many iterations or wide influence maps
  * (heat, the stages of solver.c) is done there, and so on down to a mesh of few vertices; the
  * mesh itself only takes the last stage, from the prolonged weights. Locked vertices share
@@ -139,9 +139,9 @@ void arap_coarse_free(arap_solver *s) {
     s->coarse = NULL;
 }
 
-arap_status arap_coarse_weights(arap_job *job, const arap_solver *s, const arap_influences *weights,
-                                arap_influences *out) {
-    return arap_prolong(job, &s->mesh, &s->clusters, weights, s->skeleton.deform_count, out);
+arap_status arap_coarse_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+    return arap_prolong(job, &s->mesh, &s->clusters, &s->coarse->influences,
+                        s->skeleton.deform_count, out);
 }
 
 /* Hold rows for the seeds of held clusters: with all vertices of a cluster, bones would be held
@@ -177,45 +177,34 @@ done:
     return status;
 }
 
-/* The island of vertex `from`: its first vertex and how many there are. reached (count) is
- * scratch, zero before. */
-static int island_size(const arap_mesh *mesh, int from, char *reached, int *queue, int *first) {
-    int count = 0;
-    *first = from;
-    reached[from] = 1;
-    queue[count++] = from;
-    for (int at = 0; at < count; at++)
-        for (size_t e = mesh->ring[queue[at]]; e < mesh->ring[queue[at] + 1]; e++) {
-            int k = mesh->neighbour[e];
-            if (reached[k]) continue;
-            reached[k] = 1;
-            queue[count++] = k;
-            if (k < *first) *first = k;
-        }
-    return count;
-}
-
+/* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. */
 static arap_status inherit_islands(arap_job *job, arap_solver *s) {
     arap_heat_report *report = &s->heat_report;
-    char *reached = ARAP_NEW_ZERO(char, s->mesh.count);
-    int *queue = ARAP_NEW(int, s->mesh.count);
+    int n = s->mesh.count;
+    int *island = ARAP_NEW(int, n), *stack = ARAP_NEW(int, n), *size = ARAP_NEW_ZERO(int, n),
+        *first = ARAP_NEW(int, n);
     arap_status status = ARAP_OK;
-    if (!reached || !queue) {
+    if (!island || !stack || !size || !first) {
         status = arap_fail_memory(&job->error, "the report");
         goto done;
     }
     *report = s->coarse->heat_report;
     s->coarse->heat_report = (arap_heat_report){0};
+    if (!report->unseen_count) goto done;
+    arap_find_islands(&s->mesh, island, stack);
+    for (int i = 0; i < n; i++)
+        if (!size[island[i]]++) first[island[i]] = i;
     for (int k = 0; k < report->unseen_count; k++) {
-        arap_island *island = &report->unseen[k];
-        int seed = s->clusters.seed[island->vertex], first;
-        island->size = island_size(&s->mesh, seed, reached, queue, &first);
-        island->vertex = s->mesh.first[first];
+        int label = island[s->clusters.seed[report->unseen[k].vertex]];
+        report->unseen[k].vertex = s->mesh.first[first[label]];
+        report->unseen[k].size = size[label];
     }
 
 done:
-    arap_free(reached);
-    arap_free(queue);
+    arap_free(island);
+    arap_free(stack);
+    arap_free(size);
+    arap_free(first);
     return status;
 }
 

@@ -151,20 +151,26 @@ static arap_status mirror_maps(arap_job *job, arap_solver *s, arap_influences *m
                             s->locked_vertex ? is_closed : NULL, s, maps);
 }
 
+/* Go on from maps that are yet to be reduced: made symmetric, with a local step for their weights,
+ * whose energy the history leaves out. */
+static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
+    arap_status status = mirror_maps(job, s, maps);
+    if (status) {
+        arap_influences_clear(maps);
+        return status;
+    }
+    status = change_maps(job, s, maps);
+    if (!status) status = arap_refresh(job, s);
+    if (!status) s->report.energy_count--;
+    return status;
+}
+
 static arap_status widen(arap_job *job, arap_solver *s) {
     arap_influences wider = {0};
     arap_status status =
         arap_widen_influences(job, &s->mesh, &s->influences, s->skeleton.deform_count,
                               s->locked_vertex ? is_closed : NULL, s, &wider);
-    if (!status) status = mirror_maps(job, s, &wider);
-    if (status) {
-        arap_influences_clear(&wider);
-        return status;
-    }
-    status = change_maps(job, s, &wider);
-    if (!status) status = arap_refresh(job, s);
-    if (!status) s->report.energy_count--; /* the same weights once more */
-    return status;
+    return status ? status : take_maps(job, s, &wider);
 }
 
 /* Influences of a vertex in the present stage, at most; 0: no limit. The first one has twice the
@@ -190,9 +196,8 @@ static arap_status enter_stage(arap_job *job, arap_solver *s) {
  * stage. */
 static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     arap_influences weights = {0};
-    arap_status status = arap_coarse_weights(job, s, &s->coarse->influences, &weights);
+    arap_status status = arap_coarse_weights(job, s, &weights);
     if (!status) status = arap_apply_locks(job, s, &weights);
-    if (!status) status = mirror_maps(job, s, &weights);
     if (!status) status = arap_coarse_inherit(job, s);
     if (status) {
         arap_influences_clear(&weights);
@@ -201,9 +206,7 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     arap_coarse_free(s);
     s->stage = s->last_stage;
     s->stage_iterations = s->stage_over = 0;
-    status = change_maps(job, s, &weights);
-    if (!status) status = arap_refresh(job, s);
-    if (!status) s->report.energy_count--;
+    status = take_maps(job, s, &weights);
     return status ? status : limit(job, s, (arap_limit){s->settings.max_influences, SPARE});
 }
 

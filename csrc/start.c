@@ -306,7 +306,7 @@ arap_status arap_start_weights(arap_job *job, arap_solver *s, const arap_problem
         status = influences_of_rows(job, s, problem->weights, &s->influences);
         if (!status) arap_influences_normalise(&s->influences);
     } else if (s->coarse) {
-        status = arap_coarse_weights(job, s, &s->coarse->influences, &s->influences);
+        status = arap_coarse_weights(job, s, &s->influences);
     } else {
         status = heat_start(job, s);
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import plots
-from descent import ITERATIONS, SHARES, compare, variants
+from descent import ITERATIONS, SHARES, VARIANTS, compare
 from problems import problems
 from results import table, write_page
 
@@ -34,10 +34,10 @@ def default_end(problem):
     return len(energies) - 1 - starts[-1], float(energies[-1])
 
 
-def measure(problem, options):
-    fixed = {name: {"widenings": 0, **own} for name, own in options.items()}
+def measure(problem):
+    fixed = {name: {"widenings": 0, **own} for name, own in VARIANTS.items()}
     row = {"name": problem.name, "same": compare(problem, fixed, True)}
-    row["own"] = compare(problem, options, False)
+    row["own"] = compare(problem, VARIANTS, False)
     count, energy = default_end(problem)
     least = min(run["least"] for run in row["own"].values())
     return {**row, "default": [count, energy / least - 1]}
@@ -94,13 +94,13 @@ def run_table(rows, names, kind):
 
 
 def main(zip_path, output, *characters):
-    output, options = Path(output), variants()
-    rows = [measure(problem, options) for problem in problems(Path(zip_path), characters)]
+    output = Path(output)
+    rows = [measure(problem) for problem in problems(Path(zip_path), characters)]
     write_page(
         output, "convergence", "Convergence", NOTE,
-        OWN_NOTE, run_table(rows, options, "own"), mean_line(rows, options, "own"),
-        SAME_NOTE, run_table(rows, options, "same"), mean_line(rows, options, "same"),
-        pictures=[draw(rows, options, output)], rows=rows,
+        OWN_NOTE, run_table(rows, VARIANTS, "own"), mean_line(rows, VARIANTS, "own"),
+        SAME_NOTE, run_table(rows, VARIANTS, "same"), mean_line(rows, VARIANTS, "same"),
+        pictures=[draw(rows, VARIANTS, output)], rows=rows,
     )  # fmt: skip
 
 

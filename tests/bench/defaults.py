@@ -60,9 +60,8 @@ def lost_bones(initial, weights):
 
 
 def solve(problem, seed, settings):
-    arguments = {**problem.arguments, **settings}
     start = time.perf_counter()
-    solver = type(problem)(problem.name, arguments, None, None).solver(seed=seed)
+    solver = problem.solver(seed=seed, **settings)
     solver.solve()
     seconds = time.perf_counter() - start
     weights = solver.sparse_weights

@@ -3,30 +3,13 @@
 import time
 from dataclasses import dataclass
 
-import araplbs
 import numpy as np
 from results import say
 
 ITERATIONS = 100
 SHARES = (0.01, 0.001)  # of the energy: near enough to the converged one
 REPEATS = 3  # of the iterations whose time is told
-
-
-def knows(keyword):
-    """Does this build of the solver have that keyword?"""
-    corners, triangles = np.eye(3), [[0, 1, 2]]
-    try:
-        araplbs.Solver(corners, triangles, [[0, 0, 0]], [[1, 1, 1]], [-1], **{keyword: 0})
-    except TypeError:
-        return False
-    return True
-
-
-def variants():
-    """{name: options} of what is compared."""
-    if knows("acceleration"):
-        return {"plain": {"acceleration": 0}, "accelerated": {}}
-    return {"plain": {}}
+VARIANTS = {"plain": {"acceleration": 0}, "accelerated": {}}  # options of what is compared
 
 
 @dataclass

@@ -43,7 +43,7 @@ class Problem:
         return int(np.sum(self.arguments["bone_deform"]))
 
     def solver(self, **options):
-        return araplbs.Solver(**self.arguments, **options)
+        return araplbs.Solver(**{**self.arguments, **options})
 
     def energy(self, weights, poses):
         a = self.arguments
