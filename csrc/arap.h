@@ -9,6 +9,7 @@
 #ifndef ARAP_H
 #define ARAP_H
 
+#include "edits.h"
 #include "filter.h"
 #include "job.h"
 #include "mesh.h"
@@ -70,9 +71,7 @@ typedef struct arap_problem {
     int set_count;               /* sets of vertices with locked bones of their own, 0: one */
     const int *vertex_set;       /* (vertices) */
     const char *locked_bones;    /* (sets, bones) keep their column of `weights` in that set */
-    int constraint_count;        /* soft constraints w(vertex, bone) = target */
-    const int *constraint_vertex, *constraint_bone;
-    const double *constraint_target;
+    arap_edits edits;
 } arap_problem;
 
 enum arap_timing {
@@ -127,6 +126,10 @@ void arap_solver_free(arap_solver *solver);
  * iteration of a stage first changes the influence maps and factorises. */
 arap_status arap_solver_iterate(arap_job *job, arap_solver *solver, int count);
 
+/* Other edits in place of the present ones, the weights going on from where they are. The solver is
+ * not done after that: a stage of few iterations with all influences, then the last one. */
+arap_status arap_solver_edit(arap_job *job, arap_solver *solver, const arap_edits *edits);
+
 /* Nothing left to do: the last stage has converged or used up its iterations. */
 int arap_solver_done(const arap_solver *solver);
 
@@ -137,6 +140,22 @@ void arap_solver_report(const arap_solver *solver, arap_report *report);
  * weights, relative. */
 arap_status arap_solver_weights(arap_job *job, const arap_solver *solver, arap_influences *out,
                                 double *energy);
+
+/* Energies of the one-rings of the caller's vertices with these weights, each relative to the
+ * one-ring at rest: out (vertices). */
+arap_status arap_solver_vertex_energies(arap_job *job, const arap_solver *solver, double *out);
+
+/* The constraint rows that the present level has, none while a coarser mesh is solved: of the
+ * caller's vertices (the first of welded ones) and bones. Release with arap_free. */
+enum arap_row_kind { ARAP_ROW_HOLD, ARAP_ROW_ATTACH, ARAP_ROW_USER };
+typedef struct arap_row_view {
+    int vertex, bone;
+    double target;
+    enum arap_row_kind kind;
+    int released;
+} arap_row_view;
+arap_status arap_solver_rows(arap_job *job, const arap_solver *solver, int *count,
+                             arap_row_view **out);
 
 /* The initial weights (before any iteration), and the present ones before clipping, for the
  * caller's vertices and bones. */
@@ -150,7 +169,7 @@ struct arap_inside {
     const arap_skeleton *skeleton;
     const arap_mirror *mirror;
     const arap_poses *poses;
-    const struct arap_sight *sight; /* NULL when started from weights */
+    const struct arap_sight *sight; /* NULL: not needed */
     const arap_influences *influences;
     const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
     const struct arap_system *system;

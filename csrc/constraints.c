@@ -72,7 +72,7 @@ arap_status arap_find_attachments(arap_job *job, const arap_mesh *mesh, const ar
         for (size_t e = heat->start[i]; e < heat->start[i + 1] && !status; e++)
             if (heat->weight[e] > ATTACH_ABOVE && sight->visible[i] &&
                 is_nearest(sight, i, heat->bone[e]) && is_strict_maximum(mesh, heat, i, e))
-                status = arap_append_row(job, rows, (arap_row){i, heat->bone[e], 1, strength});
+                status = arap_append_row(job, rows, (arap_row){i, heat->bone[e], 1, strength, 0});
     return status;
 }
 
@@ -94,7 +94,7 @@ arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sig
                 if (!pass)
                     peak[b] = w > peak[b] ? w : peak[b];
                 else if (w >= HOLD_ABOVE * peak[b])
-                    status = arap_append_row(job, rows, (arap_row){i, b, w, strength});
+                    status = arap_append_row(job, rows, (arap_row){i, b, w, strength, 0});
             }
     arap_free(peak);
     return status;
@@ -105,7 +105,7 @@ static long row_entry(const arap_mesh *mesh, const arap_influences *in, const ar
                       double unit, double *stiffness) {
     long e = arap_find_influence(in, row->vertex, row->bone);
     *stiffness = unit * row->strength * mesh->area[row->vertex];
-    return e >= 0 && !in->given[e] ? e : -1;
+    return e >= 0 && !in->given[e] && !row->released ? e : -1;
 }
 
 void arap_add_rows(const arap_mesh *mesh, const arap_influences *in, const arap_row_list *rows,

@@ -19,6 +19,7 @@ void arap_penalties_clear(arap_penalties *penalties);
 typedef struct arap_row {
     int vertex, bone;
     double target, strength;
+    int released; /* does not count */
 } arap_row;
 
 typedef struct arap_row_list {

@@ -171,3 +171,31 @@ arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *s, arap_in
     arap_influences_clear(&present);
     return status;
 }
+
+arap_status arap_solver_vertex_energies(arap_job *job, const arap_solver *s, double *out) {
+    arap_influences tidied = {0};
+    double energy, *own = ARAP_NEW(double, s->mesh.count);
+    arap_status status = own ? tidy(job, s, &tidied) : arap_fail_memory(&job->error, "the energy");
+    if (!status) status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &tidied, &energy, own);
+    for (int i = 0; i < s->mesh.input_count && !status; i++) out[i] = own[s->mesh.weld[i]];
+    arap_influences_clear(&tidied);
+    arap_free(own);
+    return status;
+}
+
+arap_status arap_solver_rows(arap_job *job, const arap_solver *s, int *count, arap_row_view **out) {
+    int holds = s->report.hold_rows, own = holds + s->report.attach_rows;
+    *count = s->coarse ? 0 : s->rows.count;
+    *out = ARAP_NEW(arap_row_view, *count);
+    if (!*out) return arap_fail_memory(&job->error, "the constraint rows");
+    for (int r = 0; r < *count; r++) {
+        const arap_row *row = &s->rows.rows[r];
+        (*out)[r] = (arap_row_view){s->mesh.first[row->vertex], s->skeleton.deform_bone[row->bone],
+                                    row->target,
+                                    r < holds ? ARAP_ROW_HOLD
+                                    : r < own ? ARAP_ROW_ATTACH
+                                              : ARAP_ROW_USER,
+                                    row->released};
+    }
+    return ARAP_OK;
+}

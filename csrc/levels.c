@@ -23,7 +23,7 @@ static int caller_vertex(const arap_solver *s, int cluster) {
 /* What the clusters take from the caller's arrays per vertex. */
 typedef struct coarse_arrays {
     long long *start;
-    int *bone, *vertex_set, *constraint_vertex;
+    int *bone, *vertex_set;
     double *weight;
     char *locked_vertices;
 } coarse_arrays;
@@ -33,7 +33,6 @@ static void free_arrays(coarse_arrays *a) {
     arap_free(a->bone);
     arap_free(a->weight);
     arap_free(a->vertex_set);
-    arap_free(a->constraint_vertex);
     arap_free(a->locked_vertices);
 }
 
@@ -63,11 +62,65 @@ static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_row
     return ARAP_OK;
 }
 
-/* The problem of the clusters; `rows` keeps its weights. */
+/* The edits of the clusters of these vertices. A vertex that forbids a bone does so for its cluster
+ * only as the seed. */
+typedef struct coarse_edits {
+    int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex;
+    char *influence_allowed;
+} coarse_edits;
+
+static void free_edits(coarse_edits *c) {
+    arap_free(c->constraint_vertex);
+    arap_free(c->influence_vertex);
+    arap_free(c->influence_bone);
+    arap_free(c->influence_allowed);
+    arap_free(c->release_vertex);
+}
+
+/* The coarse solver's own number, as its caller, of the cluster of vertex v. */
+static int cluster_of(const arap_solver *s, int v) {
+    int cluster = s->clusters.cluster[v];
+    return s->coarse ? s->coarse->mesh.first[cluster] : cluster;
+}
+
+static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edits *fine,
+                             coarse_edits *c, arap_edits *out) {
+    const int *weld = s->mesh.weld;
+    int count = 0;
+    c->constraint_vertex = ARAP_NEW(int, fine->constraint_count);
+    c->influence_vertex = ARAP_NEW(int, fine->influence_count);
+    c->influence_bone = ARAP_NEW(int, fine->influence_count);
+    c->influence_allowed = ARAP_NEW(char, fine->influence_count);
+    c->release_vertex = ARAP_NEW(int, fine->release_count);
+    if (!c->constraint_vertex || !c->influence_vertex || !c->influence_bone ||
+        !c->influence_allowed || !c->release_vertex)
+        return arap_fail_memory(&job->error, "the edits");
+    for (int k = 0; k < fine->constraint_count; k++)
+        c->constraint_vertex[k] = cluster_of(s, weld[fine->constraint_vertex[k]]);
+    for (int k = 0; k < fine->release_count; k++)
+        c->release_vertex[k] = cluster_of(s, weld[fine->release_vertex[k]]);
+    for (int k = 0; k < fine->influence_count; k++) {
+        int v = weld[fine->influence_vertex[k]], cluster = cluster_of(s, v);
+        if (!fine->influence_allowed[k] && s->clusters.seed[cluster] != v) continue;
+        c->influence_vertex[count] = cluster;
+        c->influence_bone[count] = fine->influence_bone[k];
+        c->influence_allowed[count++] = fine->influence_allowed[k];
+    }
+    *out = *fine;
+    out->constraint_vertex = c->constraint_vertex;
+    out->influence_count = count;
+    out->influence_vertex = c->influence_vertex;
+    out->influence_bone = c->influence_bone;
+    out->influence_allowed = c->influence_allowed;
+    out->release_vertex = c->release_vertex;
+    return ARAP_OK;
+}
+
+/* The problem of the clusters but for its edits; `rows` keeps its weights. */
 static arap_status coarse_problem(arap_job *job, const arap_solver *s, const arap_problem *fine,
                                   coarse_arrays *a, arap_rows *rows, arap_problem *out) {
     const arap_coarse *clusters = &s->clusters;
-    size_t count = (size_t)clusters->count, constraints = (size_t)fine->constraint_count;
+    size_t count = (size_t)clusters->count;
     arap_status status = ARAP_OK;
     *out = *fine;
     out->geometry = (arap_geometry){.vertex_count = clusters->count,
@@ -78,19 +131,15 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
                                     .edges = clusters->edges};
     a->locked_vertices = ARAP_NEW_ZERO(char, count);
     a->vertex_set = ARAP_NEW_ZERO(int, count);
-    a->constraint_vertex = ARAP_NEW(int, constraints);
-    if (!a->locked_vertices || !a->vertex_set || !a->constraint_vertex)
+    if (!a->locked_vertices || !a->vertex_set)
         return arap_fail_memory(&job->error, "the coarse mesh");
     for (size_t k = 0; k < count; k++) {
         int i = caller_vertex(s, (int)k);
         if (fine->locked_vertices) a->locked_vertices[k] = fine->locked_vertices[i];
         if (fine->vertex_set) a->vertex_set[k] = fine->vertex_set[i];
     }
-    for (size_t c = 0; c < constraints; c++)
-        a->constraint_vertex[c] = clusters->cluster[s->mesh.weld[fine->constraint_vertex[c]]];
     if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
     if (fine->vertex_set) out->vertex_set = a->vertex_set;
-    if (constraints) out->constraint_vertex = a->constraint_vertex;
     if (fine->weights) {
         status = copy_rows(job, s, fine->weights, a, rows);
         out->weights = rows;
@@ -111,6 +160,7 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
     coarse_arrays arrays = {0};
     arap_rows rows;
     arap_problem coarse;
+    coarse_edits edits = {0};
     int *group = ARAP_NEW(int, s->mesh.count);
     arap_status status = group ? ARAP_OK : arap_fail_memory(&job->error, "the coarse mesh");
     if (status) return status;
@@ -120,6 +170,7 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
         s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
         goto done;
     status = coarse_problem(job, s, problem, &arrays, &rows, &coarse);
+    if (!status) status = map_edits(job, s, &problem->edits, &edits, &coarse.edits);
     if (!status) status = arap_solver_create(job, &coarse, &s->settings, &s->coarse);
     if (status) goto done;
     /* From here on in the vertices of the coarse solver, which may have welded some. */
@@ -129,7 +180,18 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
 done:
     if (!s->coarse) arap_coarse_clear(&s->clusters);
     free_arrays(&arrays);
+    free_edits(&edits);
     arap_free(group);
+    return status;
+}
+
+arap_status arap_coarse_edit(arap_job *job, arap_solver *s, const arap_edits *edits) {
+    coarse_edits arrays = {0};
+    arap_edits coarse;
+    arap_status status = map_edits(job, s, edits, &arrays, &coarse);
+    if (!status) status = arap_solver_edit(job, s->coarse, &coarse);
+    s->last_stage = s->coarse->last_stage + 1;
+    free_edits(&arrays);
     return status;
 }
 
@@ -166,8 +228,8 @@ static arap_status inherit_holds(arap_job *job, const arap_solver *s, arap_row_l
         int seed = s->clusters.seed[c];
         for (int r = last[s->clusters.cluster[seed]]; r >= 0 && !status; r = before[r]) {
             double strength = s->settings.hold * s->mesh.size * s->mesh.size;
-            status =
-                arap_append_row(job, out, (arap_row){seed, held[r].bone, held[r].target, strength});
+            status = arap_append_row(job, out,
+                                     (arap_row){seed, held[r].bone, held[r].target, strength, 0});
         }
     }
 
@@ -222,6 +284,7 @@ arap_status arap_coarse_inherit(arap_job *job, arap_solver *s) {
     arap_row_list_clear(&s->rows);
     s->rows = rows;
     s->report.hold_rows = held;
+    arap_release_rows(s);
     for (int t = 0; t < ARAP_TIMES; t++) s->report.seconds[t] += s->coarse->report.seconds[t];
     return ARAP_OK;
 }

@@ -9,6 +9,9 @@
 arap_status arap_coarse_create(arap_job *job, arap_solver *solver, const arap_problem *problem);
 void arap_coarse_free(arap_solver *solver);
 
+/* Edits of this level's problem, for the coarse one. */
+arap_status arap_coarse_edit(arap_job *job, arap_solver *solver, const arap_edits *edits);
+
 /* The present weights of the coarse level for the vertices of this one. */
 arap_status arap_coarse_weights(arap_job *job, const arap_solver *solver, arap_influences *out);
 

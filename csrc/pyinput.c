@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 int arap_read_int(PyObject *object, void *argument) {
@@ -154,6 +155,59 @@ int arap_rows_from_python(arap_arrays *arrays, PyObject *argument, npy_intp vert
     if (!*given) return 0;
     return PyTuple_Check(argument) ? sparse_rows(arrays, argument, vertices, rows)
                                    : dense_rows(arrays, argument, vertices, bones, rows);
+}
+
+/* The parts of a tuple of `count` one-dimensional arrays of equal length: vertices, bones and, if
+ * there are three, what `third` is set to by the caller. Returns the length, -1 with an
+ * exception; 0 for None. */
+static npy_intp pair_arrays(arap_arrays *arrays, PyObject *argument, const char *name,
+                            const char *parts, int count, const int **vertex, const int **bone,
+                            PyObject **third) {
+    char names[2][32];
+    arap_shape shape = {1, {-1}};
+    if (!argument || argument == Py_None) return 0;
+    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != count) {
+        PyErr_Format(PyExc_TypeError, "%s must be a tuple %s", name, parts);
+        return -1;
+    }
+    for (int i = 0; i < 2; i++) snprintf(names[i], sizeof names[i], "%s[%d]", name, i);
+    *vertex = arap_ints(arrays, PyTuple_GetItem(argument, 0), names[0], &shape);
+    if (PyErr_Occurred()) return -1;
+    *bone = arap_ints(arrays, PyTuple_GetItem(argument, 1), names[1], &shape);
+    if (PyErr_Occurred()) return -1;
+    *third = count > 2 ? PyTuple_GetItem(argument, 2) : NULL;
+    if (!*vertex || !*bone || *third == Py_None) {
+        PyErr_Format(PyExc_TypeError, "%s must be %s arrays, not None", name,
+                     count > 2 ? "three" : "two");
+        return -1;
+    }
+    return shape.size[0];
+}
+
+int arap_edits_from_python(arap_arrays *arrays, PyObject *constraints, PyObject *influences,
+                           PyObject *released, arap_edits *edits) {
+    PyObject *third = NULL;
+    *edits = (arap_edits){0};
+    npy_intp count = pair_arrays(arrays, constraints, "constraints", "(vertices, bones, targets)",
+                                 3, &edits->constraint_vertex, &edits->constraint_bone, &third);
+    if (count < 0) return -1;
+    edits->constraint_count = (int)count;
+    arap_shape shape = {1, {count}};
+    edits->constraint_target = arap_doubles(arrays, third, "constraints[2]", &shape);
+    if (PyErr_Occurred()) return -1;
+    third = NULL;
+    count = pair_arrays(arrays, influences, "influences", "(vertices, bones, allowed)", 3,
+                        &edits->influence_vertex, &edits->influence_bone, &third);
+    if (count < 0) return -1;
+    edits->influence_count = (int)count;
+    shape.size[0] = count;
+    edits->influence_allowed = arap_bools(arrays, third, "influences[2]", &shape);
+    if (PyErr_Occurred()) return -1;
+    count = pair_arrays(arrays, released, "released", "(vertices, bones)", 2,
+                        &edits->release_vertex, &edits->release_bone, &third);
+    if (count < 0) return -1;
+    edits->release_count = (int)count;
+    return 0;
 }
 
 int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,

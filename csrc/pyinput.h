@@ -29,6 +29,11 @@ int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails
 int arap_rows_from_python(arap_arrays *arrays, PyObject *argument, npy_intp vertices,
                           npy_intp bones, arap_rows *rows, int *given);
 
+/* constraints (vertices, bones, targets), influences (vertices, bones, allowed) and released
+ * (vertices, bones): tuples of arrays (k,), or None. */
+int arap_edits_from_python(arap_arrays *arrays, PyObject *constraints, PyObject *influences,
+                           PyObject *released, arap_edits *edits);
+
 /* (bone partners (m,), plane point (3,), plane normal (3,)); None: *given = 0. */
 int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
                                 arap_reflection *reflection, int *given);

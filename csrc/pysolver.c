@@ -11,6 +11,7 @@
 #include <pythread.h>
 
 #include "arap.h"
+#include "memory.h"
 #include "pyinput.h"
 #include "pyinside.h"
 
@@ -109,7 +110,8 @@ static int choose(const char *value, const char *name, const char *const *choice
 typedef struct solver_arguments {
     PyObject *vertices, *triangles, *heads, *tails, *parents;
     PyObject *edges, *roll_axes, *deform, *limits, *poses, *weights, *locked_vertices,
-        *locked_bones, *vertex_sets, *constraints, *mirror, *progress, *support;
+        *locked_bones, *vertex_sets, *constraints, *influences, *released, *mirror, *progress,
+        *support;
     const char *precision, *positivity, *filter;
     int start_from_weights;
     unsigned long long seed;
@@ -133,6 +135,8 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "locked_bones",
                             "vertex_sets",
                             "constraints",
+                            "influences",
+                            "released",
                             "mirror",
                             "progress",
                             "threads",
@@ -172,16 +176,16 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       coarsen = {"coarsen", s->coarsen};
     *a = (solver_arguments){.precision = "single", .positivity = "clip", .filter = "none"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOpOOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppssdd:Solver", names,
+            args, kwargs, "OOOOO|$OOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppssdd:Solver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->roll_axes, &a->deform, &a->limits, &a->poses, &a->weights, &a->start_from_weights,
-            &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->mirror,
-            &a->progress, arap_read_int, &threads_given, &a->precision, arap_read_int, &count,
-            arap_read_seed, &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most,
-            arap_read_int, &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance,
-            arap_read_int, &acceleration, arap_read_int, &coarsen, &s->heat_floor, &a->support,
-            &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity, &a->filter,
-            &s->strength, &s->damping))
+            &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->influences,
+            &a->released, &a->mirror, &a->progress, arap_read_int, &threads_given, &a->precision,
+            arap_read_int, &count, arap_read_seed, &a->seed, &s->sampling.swing, &s->sampling.twist,
+            arap_read_int, &most, arap_read_int, &widenings, &s->least_weight, arap_read_int,
+            &iterations, &s->tolerance, arap_read_int, &acceleration, arap_read_int, &coarsen,
+            &s->heat_floor, &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann,
+            &a->positivity, &a->filter, &s->strength, &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
@@ -206,30 +210,6 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                      a->support);
         return -1;
     }
-    return 0;
-}
-
-static int parse_constraints(arap_arrays *arrays, PyObject *argument, arap_problem *problem) {
-    if (!argument || argument == Py_None) return 0;
-    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != 3) {
-        PyErr_SetString(PyExc_TypeError, "constraints must be a tuple (vertices, bones, targets)");
-        return -1;
-    }
-    arap_shape shape = {1, {-1}};
-    problem->constraint_vertex =
-        arap_ints(arrays, PyTuple_GetItem(argument, 0), "constraints[0]", &shape);
-    if (PyErr_Occurred()) return -1;
-    problem->constraint_bone =
-        arap_ints(arrays, PyTuple_GetItem(argument, 1), "constraints[1]", &shape);
-    if (PyErr_Occurred()) return -1;
-    problem->constraint_target =
-        arap_doubles(arrays, PyTuple_GetItem(argument, 2), "constraints[2]", &shape);
-    if (PyErr_Occurred()) return -1;
-    if (!problem->constraint_vertex || !problem->constraint_bone || !problem->constraint_target) {
-        PyErr_SetString(PyExc_TypeError, "constraints must be three arrays, not None");
-        return -1;
-    }
-    problem->constraint_count = (int)shape.size[0];
     return 0;
 }
 
@@ -284,7 +264,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
                                     &problem.pose_count) ||
         arap_rows_from_python(&arrays, a.weights, problem.geometry.vertex_count,
                               problem.bones.count, &rows, &given) ||
-        parse_constraints(&arrays, a.constraints, &problem) ||
+        arap_edits_from_python(&arrays, a.constraints, a.influences, a.released, &problem.edits) ||
         arap_reflection_from_python(&arrays, a.mirror, problem.bones.count, &reflection, &mirrored))
         goto done;
     problem.weights = given ? &rows : NULL;
@@ -335,6 +315,29 @@ static PyObject *solver_iterate(solver_object *self, PyObject *args) {
     PyObject *energy = iterate_locked(self, count.value);
     leave(self);
     return energy;
+}
+
+static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"constraints", "influences", "released", NULL};
+    PyObject *constraints = NULL, *influences = NULL, *released = NULL;
+    arap_arrays arrays = {0};
+    arap_edits edits;
+    arap_py_job run;
+    arap_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOO:edit", names, &constraints, &influences,
+                                     &released) ||
+        arap_edits_from_python(&arrays, constraints, influences, released, &edits) || enter(self))
+        goto done;
+    start_job(self, &run);
+    self->has_weights = 0;
+    Py_BEGIN_ALLOW_THREADS status = arap_solver_edit(&run.job, self->solver, &edits);
+    Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
+    leave(self);
+
+done:
+    arap_arrays_release(&arrays);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
 }
 
 static PyObject *solver_solve(solver_object *self, PyObject *unused) {
@@ -412,6 +415,47 @@ static PyObject *initial_weights(solver_object *self) {
 
 static PyObject *raw_weights(solver_object *self) {
     return handed_out(self, arap_solver_raw_weights);
+}
+
+static PyObject *vertex_energies(solver_object *self) {
+    arap_report report;
+    arap_py_job run;
+    arap_status status;
+    arap_solver_report(self->solver, &report);
+    npy_intp count = report.vertices;
+    PyObject *array = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
+    if (!array) return NULL;
+    double *out = PyArray_DATA((PyArrayObject *)array);
+    start_job(self, &run);
+    run.job.progress = NULL;
+    Py_BEGIN_ALLOW_THREADS status = arap_solver_vertex_energies(&run.job, self->solver, out);
+    Py_END_ALLOW_THREADS if (!status) return array;
+    Py_DECREF(array);
+    return arap_raise(state_of(self), &run.job);
+}
+
+/* A list with a dictionary for each row of constraints. */
+static PyObject *constraint_rows(solver_object *self) {
+    static const char *const kinds[] = {"hold", "attach", "user"};
+    arap_row_view *rows = NULL;
+    arap_py_job run;
+    int count = 0;
+    start_job(self, &run);
+    if (arap_solver_rows(&run.job, self->solver, &count, &rows))
+        return arap_raise(state_of(self), &run.job);
+    PyObject *list = PyList_New(count);
+    for (int r = 0; list && r < count; r++) {
+        PyObject *item =
+            Py_BuildValue("{s:i,s:i,s:d,s:s,s:O}", "vertex", rows[r].vertex, "bone", rows[r].bone,
+                          "target", rows[r].target, "kind", kinds[rows[r].kind], "released",
+                          rows[r].released ? Py_True : Py_False);
+        if (item)
+            PyList_SetItem(list, r, item);
+        else
+            Py_CLEAR(list);
+    }
+    arap_free(rows);
+    return list;
 }
 
 static PyObject *is_done(solver_object *self) {
@@ -535,6 +579,8 @@ static PyObject *get_property(solver_object *self, void *closure) {
 static PyMethodDef solver_methods[] = {
     {"iterate", (PyCFunction)solver_iterate, METH_VARARGS,
      "iterate(count=1) -> relative energy after up to `count` iterations"},
+    {"edit", (PyCFunction)(void (*)(void))solver_edit, METH_VARARGS | METH_KEYWORDS,
+     "edit(*, constraints=None, influences=None, released=None): replaces those of the creation"},
     {"solve", (PyCFunction)solver_solve, METH_NOARGS,
      "solve() -> relative energy; iterates until done"},
     {0}};
@@ -553,6 +599,8 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),
     PROPERTY("initial_weights", initial_weights, 0, "weights before any iteration"),
     PROPERTY("raw_weights", raw_weights, 0, "present weights before clipping"),
+    PROPERTY("vertex_energies", vertex_energies, 0, "relative energies of the one-rings"),
+    PROPERTY("constraint_rows", constraint_rows, 0, "rows that hold weights"),
     PROPERTY("done", is_done, 0, "whether nothing is left to do"),
     PROPERTY("_inside", inside, 0, "arrays that the tests look at"),
     {0}};

@@ -136,19 +136,15 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     return status;
 }
 
-/* Is the bone locked for any of the caller's vertices in this one? */
-static int is_closed(const void *data, int vertex, int bone) {
-    const arap_solver *s = data;
-    for (int i = s->mesh.first[vertex]; i >= 0; i = s->mesh.next[i])
-        if (arap_is_locked(s, i, bone)) return 1;
-    return 0;
+/* What keeps bones out of influence maps; NULL: nothing. */
+static arap_closed_fn closed(const arap_solver *s) {
+    return s->locked_vertex || s->marks.count ? arap_is_closed : NULL;
 }
 
 /* Influence maps that are the same on both sides. */
 static arap_status mirror_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
     if (!s->mirror.vertex) return ARAP_OK;
-    return arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count,
-                            s->locked_vertex ? is_closed : NULL, s, maps);
+    return arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count, closed(s), s, maps);
 }
 
 /* Go on from maps that are yet to be reduced: made symmetric, with a local step for their weights,
@@ -167,9 +163,8 @@ static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *map
 
 static arap_status widen(arap_job *job, arap_solver *s) {
     arap_influences wider = {0};
-    arap_status status =
-        arap_widen_influences(job, &s->mesh, &s->influences, s->skeleton.deform_count,
-                              s->locked_vertex ? is_closed : NULL, s, &wider);
+    arap_status status = arap_widen_influences(job, &s->mesh, &s->influences,
+                                               s->skeleton.deform_count, closed(s), s, &wider);
     return status ? status : take_maps(job, s, &wider);
 }
 
@@ -186,7 +181,7 @@ static arap_status enter_stage(arap_job *job, arap_solver *s) {
     s->stage++;
     s->stage_iterations = s->stage_over = 0;
     if (s->stage > 1) {
-        arap_status status = widen(job, s);
+        arap_status status = s->settings.widenings ? widen(job, s) : ARAP_OK;
         return status ? status : limit(job, s, (arap_limit){stage_influences(s), SPARE});
     }
     return stage_influences(s) ? limit(job, s, (arap_limit){stage_influences(s), -1}) : ARAP_OK;
@@ -198,6 +193,7 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     arap_influences weights = {0};
     arap_status status = arap_coarse_weights(job, s, &weights);
     if (!status) status = arap_apply_locks(job, s, &weights);
+    if (!status) status = arap_apply_edits(job, s, &weights);
     if (!status) status = arap_coarse_inherit(job, s);
     if (status) {
         arap_influences_clear(&weights);
@@ -240,16 +236,45 @@ static arap_status step(arap_job *job, arap_solver *s) {
     return s->stage_over ? arap_end_iterations(job, s) : status;
 }
 
+static arap_status fail_broken(arap_job *job) {
+    return arap_fail(&job->error, ARAP_NOT_FACTORED,
+                     "the solver failed before and cannot go on: create another");
+}
+
 arap_status arap_solver_iterate(arap_job *job, arap_solver *s, int count) {
     arap_status status = ARAP_OK;
-    if (s->broken)
-        return arap_fail(&job->error, ARAP_NOT_FACTORED,
-                         "the solver failed before and cannot go on: create another");
+    if (s->broken) return fail_broken(job);
     for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
         status = arap_progress(job, "iteration", (double)i / count);
         if (!status) status = step(job, s);
     }
     s->broken = status && status != ARAP_CANCELLED;
+    return status;
+}
+
+/* The stage before the last one, on the present maps with the edits applied. */
+static arap_status enter_edits(arap_job *job, arap_solver *s) {
+    arap_influences maps = {0};
+    arap_status status = arap_influences_copy(job, &s->influences, &maps);
+    if (!status) status = arap_apply_edits(job, s, &maps);
+    if (status) {
+        arap_influences_clear(&maps);
+        return status;
+    }
+    if (s->last_stage < 2) s->last_stage = 2;
+    s->stage = s->last_stage - 1;
+    s->stage_iterations = s->stage_over = 0;
+    return take_maps(job, s, &maps);
+}
+
+arap_status arap_solver_edit(arap_job *job, arap_solver *s, const arap_edits *edits) {
+    if (s->broken) return fail_broken(job);
+    arap_status status =
+        arap_check_edits(&job->error, edits, s->mesh.input_count, s->skeleton.count);
+    if (status) return status;
+    status = arap_take_edits(job, s, edits);
+    if (!status) status = s->coarse ? arap_coarse_edit(job, s, edits) : enter_edits(job, s);
+    s->broken = status != ARAP_OK;
     return status;
 }
 
@@ -280,6 +305,9 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     status = arap_progress(job, "mesh", 0);
     if (!status) status = arap_mesh_create(job, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
     if (!status) status = arap_skeleton_create(job, &problem->bones, &s->mesh, &s->skeleton);
+    if (!status)
+        status =
+            arap_check_edits(&job->error, &problem->edits, s->mesh.input_count, s->skeleton.count);
     if (!status && settings->link_parts)
         status = arap_link_parts(job, &s->mesh, &links, &link_count, &s->report.linked_parts);
     if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count);
@@ -338,6 +366,7 @@ void arap_solver_free(arap_solver *s) {
     arap_influences_clear(&s->influences);
     arap_free(s->order);
     arap_row_list_clear(&s->rows);
+    arap_marks_clear(&s->marks);
     arap_free(s->locked_start);
     arap_free(s->locked_bone);
     arap_free(s->locked_weight);

@@ -23,6 +23,7 @@ struct arap_solver {
     int has_sight;
     arap_heat_report heat_report;
     arap_row_list rows; /* holds, attachments and the user's constraints */
+    arap_marks marks;
 
     /* Locked weights of the caller, kept to be handed back unchanged. */
     long long *locked_start; /* (input vertices + 1) or NULL */
@@ -74,8 +75,21 @@ struct arap_solver {
 /* start.c: the influence maps and weights to begin with. */
 arap_status arap_start_weights(arap_job *job, arap_solver *solver, const arap_problem *problem);
 
+/* Marks and rows of these edits, which were checked, in place of those of earlier ones. */
+arap_status arap_take_edits(arap_job *job, arap_solver *solver, const arap_edits *edits);
+
+/* Rows of holds and attachments that the marks release. */
+void arap_release_rows(arap_solver *solver);
+
+/* The marks applied to influence maps. */
+arap_status arap_apply_edits(arap_job *job, const arap_solver *solver, arap_influences *influences);
+
 /* Rebuild influences with the locked weights as given entries. */
 arap_status arap_apply_locks(arap_job *job, const arap_solver *solver, arap_influences *influences);
+
+/* Non-zero if the bone is locked for any of the caller's vertices in this one, or forbidden to it;
+ * an arap_closed_fn. */
+int arap_is_closed(const void *solver, int vertex, int bone);
 
 /* Is the weight of deforming bone d at input vertex i locked? */
 static inline int arap_is_locked(const arap_solver *s, int i, int d) {

@@ -34,22 +34,6 @@ arap_status arap_check_rows(arap_error *error, const arap_rows *rows, int vertic
     return ARAP_OK;
 }
 
-static arap_status check_constraints(arap_error *error, const arap_problem *problem) {
-    for (int c = 0; c < problem->constraint_count; c++) {
-        int vertex = problem->constraint_vertex[c], bone = problem->constraint_bone[c];
-        if (vertex < 0 || vertex >= problem->geometry.vertex_count)
-            return arap_fail(error, ARAP_BAD_VALUE, "constraint %d names vertex %d of %d", c,
-                             vertex, problem->geometry.vertex_count);
-        if (bone < 0 || bone >= problem->bones.count)
-            return arap_fail(error, ARAP_BAD_VALUE, "constraint %d names bone %d of %d", c, bone,
-                             problem->bones.count);
-        if (!isfinite(problem->constraint_target[c]))
-            return arap_fail(error, ARAP_BAD_VALUE, "constraint %d has the target %g", c,
-                             problem->constraint_target[c]);
-    }
-    return ARAP_OK;
-}
-
 /* Keep a copy of the caller's rows and locks. */
 static arap_status copy_locks(arap_job *job, arap_solver *s, const arap_problem *problem) {
     const arap_rows *rows = problem->weights;
@@ -252,23 +236,36 @@ done:
     return status;
 }
 
-static arap_status heat_start(arap_job *job, arap_solver *s) {
-    arap_influences heat = {0};
+static arap_status look(arap_job *job, arap_solver *s) {
     arap_bvh *faces = NULL;
     double since = arap_seconds();
     arap_status status = arap_face_bvh(job, &s->mesh, NULL, &faces);
     if (!status) status = arap_progress(job, "visibility", 0);
     if (!status) status = arap_sight_create(job, &s->mesh, &s->skeleton, faces, &s->sight);
     arap_bvh_free(faces);
-    if (status) return status;
-    s->has_sight = 1;
+    s->has_sight = !status;
     arap_lap(s, ARAP_TIME_SIGHT, &since);
-    status = arap_heat_weights(job, &s->mesh, &s->skeleton, &s->sight, s->order,
-                               s->settings.heat_floor, &heat, &s->heat_report);
-    if (!status && s->settings.hold > 0)
-        status = arap_find_holds(job, &s->mesh, &s->sight, &heat, &s->skeleton,
+    return status;
+}
+
+/* Rows that keep bones useful where these weights, of all bones, are largest. */
+static arap_status hold_bones(arap_job *job, arap_solver *s, const arap_influences *weights) {
+    arap_status status = ARAP_OK;
+    if (s->settings.hold > 0)
+        status = arap_find_holds(job, &s->mesh, &s->sight, weights, &s->skeleton,
                                  s->settings.hold * s->mesh.size * s->mesh.size, &s->rows);
     s->report.hold_rows = s->rows.count;
+    return status;
+}
+
+static arap_status heat_start(arap_job *job, arap_solver *s) {
+    arap_influences heat = {0};
+    arap_status status = look(job, s);
+    if (status) return status;
+    double since = arap_seconds();
+    status = arap_heat_weights(job, &s->mesh, &s->skeleton, &s->sight, s->order,
+                               s->settings.heat_floor, &heat, &s->heat_report);
+    if (!status) status = hold_bones(job, s, &heat);
     if (!status && s->settings.attach)
         status =
             arap_find_attachments(job, &s->mesh, &s->sight, &heat, s->settings.strength, &s->rows);
@@ -281,15 +278,63 @@ static arap_status heat_start(arap_job *job, arap_solver *s) {
     return status;
 }
 
-static arap_status add_constraints(arap_job *job, arap_solver *s, const arap_problem *problem) {
-    arap_status status = ARAP_OK;
-    for (int c = 0; c < problem->constraint_count && !status; c++) {
-        int bone = arap_deforming(&s->skeleton, problem->constraint_bone[c]);
-        arap_row row = {s->mesh.weld[problem->constraint_vertex[c]], bone,
-                        problem->constraint_target[c], s->settings.strength};
-        if (bone >= 0) status = arap_append_row(job, &s->rows, row);
+/* The caller's weights; bones keep the places where these are largest. */
+static arap_status given_start(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    arap_status status = influences_of_rows(job, s, problem->weights, &s->influences);
+    if (status) return status;
+    arap_influences_normalise(&s->influences);
+    if (s->settings.hold > 0) status = look(job, s);
+    return status ? status : hold_bones(job, s, &s->influences);
+}
+
+/* A constraint of the user, and its image where there is one. */
+static arap_status add_constraint(arap_job *job, arap_solver *s, int vertex, int bone,
+                                  double target) {
+    arap_row row = {vertex, bone, target, s->settings.strength, 0};
+    arap_status status = arap_append_row(job, &s->rows, row);
+    if (status || !s->mirror.vertex) return status;
+    row.vertex = s->mirror.vertex[vertex];
+    row.bone = s->mirror.bone[bone];
+    int is_image = row.vertex >= 0 && row.bone >= 0 && (row.vertex != vertex || row.bone != bone);
+    return is_image ? arap_append_row(job, &s->rows, row) : status;
+}
+
+void arap_release_rows(arap_solver *s) {
+    for (int r = 0; r < s->report.hold_rows + s->report.attach_rows; r++) {
+        arap_row *row = &s->rows.rows[r];
+        row->released = (arap_find_mark(&s->marks, row->vertex, row->bone) & ARAP_RELEASED) != 0;
     }
+}
+
+arap_status arap_take_edits(arap_job *job, arap_solver *s, const arap_edits *edits) {
+    arap_marks marks;
+    arap_status status = arap_marks_create(job, edits, &s->mesh, &s->skeleton, &s->mirror, &marks);
+    if (status) return status;
+    arap_marks_clear(&s->marks);
+    s->marks = marks;
+    s->rows.count = s->report.hold_rows + s->report.attach_rows;
+    for (int c = 0; c < edits->constraint_count && !status; c++) {
+        int bone = arap_deforming(&s->skeleton, edits->constraint_bone[c]);
+        if (bone >= 0)
+            status = add_constraint(job, s, s->mesh.weld[edits->constraint_vertex[c]], bone,
+                                    edits->constraint_target[c]);
+    }
+    arap_release_rows(s);
     return status;
+}
+
+int arap_is_closed(const void *solver, int vertex, int bone) {
+    const arap_solver *s = solver;
+    if (arap_find_mark(&s->marks, vertex, bone) & ARAP_FORBIDDEN) return 1;
+    for (int i = s->mesh.first[vertex]; i >= 0 && s->locked_vertex; i = s->mesh.next[i])
+        if (arap_is_locked(s, i, bone)) return 1;
+    return 0;
+}
+
+arap_status arap_apply_edits(arap_job *job, const arap_solver *s, arap_influences *influences) {
+    if (!s->marks.count) return ARAP_OK;
+    return arap_edit_influences(job, &s->marks, &s->mesh, &s->skeleton, arap_is_closed, s,
+                                influences);
 }
 
 arap_status arap_start_weights(arap_job *job, arap_solver *s, const arap_problem *problem) {
@@ -297,19 +342,18 @@ arap_status arap_start_weights(arap_job *job, arap_solver *s, const arap_problem
     if (problem->weights)
         status = arap_check_rows(&job->error, problem->weights, problem->geometry.vertex_count,
                                  problem->bones.count);
-    if (!status) status = check_constraints(&job->error, problem);
     if (!status && problem->start_from_weights && !problem->weights)
         status = arap_fail(&job->error, ARAP_BAD_VALUE, "there are no weights to start from");
     if (!status) status = copy_locks(job, s, problem);
     if (status) return status;
     if (problem->start_from_weights) {
-        status = influences_of_rows(job, s, problem->weights, &s->influences);
-        if (!status) arap_influences_normalise(&s->influences);
+        status = given_start(job, s, problem);
     } else if (s->coarse) {
         status = arap_coarse_weights(job, s, &s->influences);
     } else {
         status = heat_start(job, s);
     }
-    if (!status) status = add_constraints(job, s, problem);
-    return status ? status : arap_apply_locks(job, s, &s->influences);
+    if (!status) status = arap_take_edits(job, s, &problem->edits);
+    if (!status) status = arap_apply_locks(job, s, &s->influences);
+    return status ? status : arap_apply_edits(job, s, &s->influences);
 }

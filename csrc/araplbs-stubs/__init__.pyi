@@ -59,6 +59,8 @@ class Solver:
         locked_bones: ArrayLike | None = None,
         vertex_sets: ArrayLike | None = None,
         constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        released: tuple[ArrayLike, ArrayLike] | None = None,
         mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
         threads: int = 0,
@@ -104,7 +106,14 @@ class Solver:
           Of welded vertices, what is locked for one is locked for all.
           With start_from_weights the weights are also the start, and their pattern (explicit
           zeros of rows included) the first influence maps, instead of heat weights.
-        constraints: soft w(vertex, bone) = target, as (vertices, bones, targets).
+        Edits (paper section 5); `edit()` replaces them later
+          constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); idle where
+          the bone is not in the influence map of the vertex.
+          influences: (vertices, bones, allowed): True adds the bone to the influence map, from
+          where it gets weight if that lowers the energy; False keeps it out for good. Where both
+          are said, False counts.
+          released: (vertices, bones): their hold and attach rows do not count.
+          Of a symmetric character both sides get what is given for one.
         Symmetry
           mirror = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
           become the same on both sides, bit for bit. The partner of a bone is that of the other
@@ -142,6 +151,28 @@ class Solver:
 
     def solve(self) -> float:
         """Iterate until done; the energy reached."""
+
+    def edit(
+        self,
+        *,
+        constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        released: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        """Other edits in place of the present ones; the weights go on from where they are.
+
+        The solver is then not done: a short stage with all influences that are allowed comes
+        first, then the last stage. Wrong edits raise ValueError or TypeError and change nothing.
+        """
+
+    @property
+    def constraint_rows(self) -> list[dict[str, Any]]:
+        """The rows that hold weights: {vertex, bone, target, kind, released} with the kinds "hold",
+        "attach" and "user"; of welded vertices the first. Empty while a coarse mesh is solved."""
+
+    @property
+    def vertex_energies(self) -> Floats:
+        """(n,) energies of the one-rings with `weights`, each relative to its own at rest."""
 
     @property
     def done(self) -> bool:

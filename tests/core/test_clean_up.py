@@ -33,9 +33,13 @@ def levels():
     solver = araplbs.Solver(
         *shapes.tube(8, 24), *shapes.chain(2), pose_count=5, coarsen=100,
         weights=np.full((192, 2), 0.5), locked_vertices=np.arange(192) < 3,
-        constraints=([20], [0], [1.0]),
+        constraints=([20], [0], [1.0]), influences=([30, 40], [0, 1], [True, False]),
     )  # fmt: skip
+    solver.edit(constraints=([21], [0], [1.0]), influences=([50], [0], [False]))
     solver.solve()
+    solver.edit(influences=([30], [0], [False]), released=([0], [0]))
+    solver.solve()
+    assert solver.constraint_rows and len(solver.vertex_energies) == 192
     assert solver.report["coarse_vertices"]
     return solver.weights, solver.energy
 

@@ -182,7 +182,13 @@ def test_start_from_weights_keeps_their_pattern(problem):
     mask[:, 1] = True
     rows = shapes.rows(mask, weights)
     solver = araplbs.Solver(
-        *mesh, *bones, **bones.more, weights=rows, start_from_weights=True, max_influences=0
+        *mesh,
+        *bones,
+        **bones.more,
+        weights=rows,
+        start_from_weights=True,
+        max_influences=0,
+        widenings=0,
     )
     np.testing.assert_allclose(solver.initial_weights, weights, atol=1e-15)
     assert solver._inside["bone"].tolist() == rows[1].tolist()

@@ -1,0 +1,196 @@
+"""What an artist changes while the weights converge: constraints, influence maps, released rows."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from test_levels import BONES as CHAIN
+from test_levels import TUBE
+from test_levels import start as start_with_levels
+from test_penalties import check_step, rows_of
+from test_steps import Solved
+
+BONES = shapes.chain(3)
+
+
+def start(**settings):
+    return araplbs.Solver(
+        *shapes.tube(10, 13), *BONES, **BONES.more, **{"precision": "double", **settings}
+    )
+
+
+@pytest.mark.parametrize("name", ["tube", "fan", "wires"])
+def test_constraints_given_later(name, rng):
+    """The next global step is the dense one with their rows."""
+    s = Solved(rng, name)
+    picked = [(0, s.mask[0].argmax()), (5, np.nonzero(s.mask[5])[0][-1])]
+    numbers = np.arange(s.mask.shape[1])
+    if s.deforming.dtype == bool:
+        numbers = np.nonzero(s.deforming)[0]
+    vertices, bones = np.array(picked).T
+    s.solver.edit(constraints=(vertices, numbers[bones], [0.9, 0.2]))
+    assert not s.solver.done
+    check_step(s, rows_of(s, picked, [0.9, 0.2]))
+
+
+def test_edits_replace_each_other():
+    """Without them again, nothing is left of them but the way they took."""
+    solver = start(tolerance=1e-9, iterations=300)
+    solver.solve()
+    free, energy = solver.weights, solver.energy
+    vertex = int(free[:, 0].argmax())
+    solver.edit(constraints=([vertex], [2], [0.7]), influences=([vertex], [2], [True]))
+    solver.solve()
+    assert solver.weights[vertex, 2] == pytest.approx(0.7, abs=0.05)
+    assert solver.energy > energy
+    assert [r["kind"] for r in solver.constraint_rows].count("user") == 1
+    solver.edit()
+    solver.solve()
+    assert solver.energy == pytest.approx(energy, rel=0.1)
+    np.testing.assert_allclose(solver.weights, free, atol=0.1)
+    assert not solver.weights[vertex, 2] > 0.1
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("limit", [0, 2])
+def test_forbidden_influences(later, limit):
+    """On maps, weights and whatever the stages add; sums and the limit hold."""
+    free = start(max_influences=limit)
+    free.solve()
+    vertices = np.nonzero(free.weights[:, 1] > 0.3)[0]
+    assert len(vertices) > 10
+    influences = (vertices, np.ones(len(vertices), int), np.zeros(len(vertices), bool))
+    solver = start(max_influences=limit, **({} if later else {"influences": influences}))
+    if later:
+        solver.iterate(2)
+        solver.edit(influences=influences)
+    while not solver.done:
+        assert not solver.weights[vertices, 1].any()
+        solver.iterate()
+    assert not solver.weights[vertices, 1].any()
+    np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+    assert not limit or (solver.weights > 0).sum(1).max() <= limit
+
+
+def test_a_vertex_that_loses_its_bones_gets_the_nearest_other():
+    solver = start(support=(1, 0.5, 0.5), widenings=0, max_influences=1)
+    end = int(solver.initial_weights[:, 0].argmax())
+    solver.edit(influences=([end], [0], [False]))
+    assert solver.weights[end].tolist() == [0, 1, 0]
+    solver.edit(influences=([end] * 3, [0, 1, 2], [False] * 3))
+    assert solver.weights[end].sum() == 1, "all are forbidden: what it has stays"
+
+
+def test_allowed_influences_enter_the_maps():
+    solver = start(support=(1, 0.5, 0.5), widenings=0, max_influences=0)
+    far = np.nonzero(solver.initial_weights[:, 2] == 0)[0]
+    assert len(far) > 10
+    solver.edit(influences=(far, np.full(len(far), 2), np.ones(len(far), bool)))
+    inside = solver._inside
+    maps = np.zeros((len(inside["ring"]) - 1, 3), bool)
+    maps[np.repeat(np.arange(len(maps)), np.diff(inside["start"])), inside["bone"]] = True
+    assert maps[far, 2].all()
+    before = solver.energies[-1]
+    solver.solve()
+    assert solver.weights[far, 2].any() and solver.energy < before
+
+
+def test_released_rows_do_not_count():
+    """All hold rows released are as good as none."""
+    weights = start().initial_weights
+    given = {"weights": weights, "start_from_weights": True, "widenings": 0, "max_influences": 0}
+    rows = start(**given, hold=0.5).constraint_rows
+    assert len(rows) > 3 and {row["kind"] for row in rows} == {"hold"}
+    pairs = ([row["vertex"] for row in rows], [row["bone"] for row in rows])
+    released = start(**given, hold=0.5, released=pairs)
+    assert all(row["released"] for row in released.constraint_rows)
+    none, held = start(**given, hold=0), start(**given, hold=0.5)
+    for solver in (released, none, held):
+        solver.solve()
+    np.testing.assert_allclose(released.weights, none.weights, atol=1e-12)
+    assert np.abs(held.weights - none.weights).max() > 1e-4
+
+
+def test_rows_say_what_they_are():
+    solver = start(attach=True, constraints=([7], [1], [0.5]))
+    rows = solver.constraint_rows
+    assert {row["kind"] for row in rows} == {"hold", "attach", "user"}
+    assert rows[-1] == {"vertex": 7, "bone": 1, "target": 0.5, "kind": "user", "released": False}
+    attached = [row for row in rows if row["kind"] == "attach"]
+    assert all(solver.initial_weights[r["vertex"], r["bone"]] > 0.4 for r in attached)
+
+
+def test_edits_have_images():
+    """Of a symmetric character both sides get them, given for one."""
+    mesh = shapes.tube(10, 13)
+    mirror = ([0, 1, 2], (0, 0, 0), (1, 0, 0))
+    solver = araplbs.Solver(*mesh, *BONES, **BONES.more, mirror=mirror)
+    solver.solve()
+    assert solver.report["mirrored_vertices"] == len(mesh[0])
+    vertex = 40  # x != 0
+    image = int(np.linalg.norm(mesh[0] - mesh[0][vertex] * (-1, 1, 1), axis=1).argmin())
+    assert image != vertex
+    solver.edit(constraints=([vertex], [0], [0.9]), influences=([vertex], [0], [True]))
+    solver.solve()
+    assert solver.weights[vertex, 0] == solver.weights[image, 0] > 0.8
+    solver.edit(influences=([vertex], [1], [False]))
+    solver.solve()
+    assert solver.weights[vertex, 1] == solver.weights[image, 1] == 0
+
+
+@pytest.mark.parametrize("iterations", [None, 0, 2, 9])
+def test_edits_with_coarse_levels(iterations):
+    """Given at the start (None), or when the coarse mesh is being solved, or after it."""
+    free = start_with_levels()
+    assert free.report["coarse_vertices"]
+    free.solve()
+    held = int(np.abs(free.weights[:, 0] - 0.4).argmin())
+    barred = np.nonzero(free.weights[:, 1] > 0.5)[0]
+    edits = {
+        "constraints": ([held], [0], [1.0]),
+        "influences": (barred, np.ones(len(barred), int), np.zeros(len(barred), bool)),
+    }
+    assert held not in barred or free.weights[held, 0] < 0.9
+    solver = start_with_levels(**(edits if iterations is None else {}))
+    if iterations is not None:
+        solver.iterate(iterations)
+        solver.edit(**edits)
+    solver.solve()
+    assert not solver.weights[barred, 1].any()
+    assert solver.weights[held, 0] > max(0.75, free.weights[held, 0])
+    np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+    assert len(CHAIN) == solver.weights.shape[1] and len(TUBE[0]) == len(solver.weights)
+
+
+def test_wrong_edits_change_nothing():
+    solver = start()
+    solver.iterate(2)
+    before = solver.weights
+    for error, text, edits in (
+        (ValueError, "constraint 0 names vertex 999 of 130", {"constraints": ([999], [0], [1])}),
+        (ValueError, "influence 1 names bone 3 of 3", {"influences": ([0, 0], [0, 3], [1, 1])}),
+        (ValueError, "influence 0 names vertex -1", {"influences": ([-1], [0], [1])}),
+        (ValueError, "released 0 names bone -1", {"released": ([0], [-1])}),
+        (ValueError, "constraint 0 has the target nan", {"constraints": ([0], [0], [np.nan])}),
+        (TypeError, "influences must be a tuple", {"influences": [0, 0, 1]}),
+        (TypeError, "released must be a tuple", {"released": ([0], [0], [1])}),
+        (TypeError, "released must be two arrays", {"released": (None, None)}),
+        (TypeError, "influences must be three arrays", {"influences": ([0], [0], None)}),
+        (ValueError, r"influences\[2\]", {"influences": ([0], [0], [True, False])}),
+        (TypeError, "attach", {"attach": ([0], [0])}),
+    ):
+        with pytest.raises(error, match=text):
+            solver.edit(**edits)
+    np.testing.assert_array_equal(solver.weights, before)
+    solver.solve()
+
+
+def test_vertex_energies():
+    """Those of the function `energy` with the same poses."""
+    mesh = shapes.tube(10, 13)
+    poses = araplbs.sample_poses(*BONES, 10, seed=3, **BONES.more)
+    solver = start(poses=poses, pose_count=0)
+    solver.solve()
+    total, each = araplbs.energy(*mesh, solver.weights, poses, per_vertex=True)
+    assert solver.energy == pytest.approx(total, rel=1e-6)
+    np.testing.assert_allclose(solver.vertex_energies, each, rtol=1e-5, atol=1e-9)
