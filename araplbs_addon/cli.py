@@ -158,7 +158,8 @@ def weight_file(source, target, options, arguments):
     reports = []
     for targets in find_in_file(view_layer, arguments.armature, arguments.mesh):
         start = time.perf_counter()
-        job = Job(targets, options, view_layer, arguments.threads)
+        job = Job(options, arguments.threads)
+        job.read(targets, view_layer)
         job.solve(_Lines(targets.armature.name))
         report = job.apply()
         report["total_seconds"] = time.perf_counter() - start

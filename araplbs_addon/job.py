@@ -5,7 +5,7 @@ import numpy as np
 
 from .blender.binding import armature_modifier, armature_of, bind
 from .blender.read_armature import bones_to_keep, read_armature
-from .blender.read_mesh import read_mesh, refuse_mesh
+from .blender.read_mesh import group_entries_in_steps, read_mesh, refuse_mesh
 from .blender.read_poses import read_poses
 from .blender.references import Reference
 from .blender.write_weights import write_weights
@@ -13,45 +13,70 @@ from .core.errors import Refused
 from .core.problem import Problem
 from .core.report import make_report
 from .core.solve import solve
+from .core.steps import finish
 
 
 class Job:
-    """Reads on creation; the main thread creates and applies, any thread may solve.
+    """The main thread reads and applies, any thread may solve.
 
-    warnings: what was left out, for people. Creating it raises Refused when there is nothing to
-    solve; until apply() nothing in Blender's data is changed.
+    warnings: what was left out, for people. Until apply() nothing in Blender's data is changed.
     """
 
-    def __init__(self, targets, options, view_layer, threads=0):
-        self.options, self.threads, self.painting = options, threads, targets.painting
-        self.warnings = list(targets.skipped)
+    def __init__(self, options, threads=0):
+        self.options, self.threads = options, threads
         self.solution = None
+
+    def read(self, targets, view_layer):
+        """Raises Refused when there is nothing to solve."""
+        finish(self.read_in_steps(targets, view_layer))
+
+    def read_in_steps(self, targets, view_layer, with_entries=False):
+        """The like as a generator of short steps (those of animations are not).
+
+        with_entries: keep group_entries() of the objects, in their order, as `entries`.
+        """
+        options, self.painting = self.options, targets.painting
+        self.warnings = list(targets.skipped)
         armature = targets.armature
         view_layer.update()  # world matrices of what a script has just moved
         skeleton = read_armature(armature, options.use_joint_limits)
         kept = bones_to_keep(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
         if kept[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
-        objects, meshes = self._read_meshes(targets, skeleton, view_layer, kept)
+        yield
+        wanted = with_entries or options.start_from == "PRESENT"
+        objects, meshes = yield from self._read_meshes(targets, skeleton, view_layer, kept, wanted)
         poses = read_poses(armature, options.animation, options.animation_frames, view_layer)
+        yield
         self.armature = Reference.to(armature)
         self.objects = [Reference.to(ob) for ob in objects]
-        self.problem = Problem(meshes, skeleton, poses, options.symmetric)
+        self.meshes, self.poses = meshes, poses
+        self.problem = Problem(meshes, skeleton, poses, options.symmetric, options.start_from)
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
+        if self.problem.unweighted:
+            self.warnings.append(
+                f"Started from fresh weights: {self.problem.unweighted} vertices have none yet"
+            )
 
-    def _read_meshes(self, targets, skeleton, view_layer, kept):
+    def _read_meshes(self, targets, skeleton, view_layer, kept, with_entries):
         objects, meshes, refusals = [], [], []
+        self.entries = []
         for ob in targets.meshes:
             try:
                 refuse_mesh(ob)
                 _refuse_twice(ob, objects)
                 _refuse_foreign(ob, targets.armature)
-                mesh = read_mesh(ob, targets.armature, skeleton, view_layer, targets.painting, kept)
+                entries = (yield from group_entries_in_steps(ob.data)) if with_entries else None
+                mesh = read_mesh(
+                    ob, targets.armature, skeleton, view_layer, targets.painting, kept, entries
+                )
+                yield
             except Refused as reason:
                 refusals.append(str(reason))
                 continue
             objects.append(ob)
             meshes.append(mesh)
+            self.entries.append(entries)
         if not meshes:
             raise Refused("; ".join(refusals))
         self.warnings += [f"Skipped: {reason}" for reason in refusals]
@@ -66,6 +91,18 @@ class Job:
 
         Raises Refused, with nothing written, when the objects are not what they were.
         """
+        _armature, objects = self.find_objects()
+        parts = self.problem.split(self.solution.rows)
+        names = self.problem.skeleton.names
+        return self.conclude(
+            [
+                write_weights(ob, rows, names, *selection)
+                for ob, rows, selection in zip(objects, parts, self.selections, strict=True)
+            ]
+        )
+
+    def find_objects(self):
+        """(armature, [meshes]). Raises Refused when they are not what they were."""
         armature = self.armature.get()
         objects = [reference.get() for reference in self.objects]
         if [bone.name for bone in armature.data.bones] != self.problem.skeleton.names:
@@ -73,13 +110,14 @@ class Job:
         for ob in objects:
             if ob.mode == "EDIT":
                 raise Refused(f"'{ob.name}' is in Edit mode: nothing was written")
-        parts = self.problem.split(self.solution.rows)
-        written = []
-        for ob, rows, selection in zip(objects, parts, self.selections, strict=True):
-            done = write_weights(ob, rows, self.problem.skeleton.names, *selection)
+        return armature, objects
+
+    def conclude(self, written):
+        """Binds what is not bound yet; the report. written: what write_weights() has returned."""
+        armature, objects = self.find_objects()
+        for ob, done in zip(objects, written, strict=True):
             if not self.painting:
                 done["bound"] = bind(ob, armature)
-            written.append(done)
         return make_report(self.problem, self.solution, self.options, armature.name, written)
 
 

@@ -141,10 +141,6 @@ void arap_solver_report(const arap_solver *solver, arap_report *report);
 arap_status arap_solver_weights(arap_job *job, const arap_solver *solver, arap_influences *out,
                                 double *energy);
 
-/* Energies of the one-rings of the caller's vertices with these weights, each relative to the
- * one-ring at rest: out (vertices). */
-arap_status arap_solver_vertex_energies(arap_job *job, const arap_solver *solver, double *out);
-
 /* The constraint rows that the present level has, none while a coarser mesh is solved: of the
  * caller's vertices (the first of welded ones) and bones. Release with arap_free. */
 enum arap_row_kind { ARAP_ROW_HOLD, ARAP_ROW_ATTACH, ARAP_ROW_USER };

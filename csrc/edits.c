@@ -113,25 +113,45 @@ static int nearest_bone(const arap_marks *marks, const arap_mesh *mesh,
     return best;
 }
 
+typedef struct edit_task {
+    const arap_marks *marks;
+    const arap_influences *in, *offered; /* offered: or NULL */
+    arap_closed_fn closed;
+    const void *data;
+} edit_task;
+
+static int is_closed(const edit_task *task, int i, int bone) {
+    return task->closed && task->closed(task->data, i, bone);
+}
+
 /* The bones of vertex i after the edits (the marks first..last-1) into set (bones). */
-static void edit_row(const arap_marks *marks, int first, int last, const arap_influences *in, int i,
-                     arap_closed_fn closed, const void *data, char *set) {
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) set[in->bone[e]] = 1;
+static void edit_row(const edit_task *task, int first, int last, int i, char *set) {
+    const arap_influences *in = task->in, *offered = task->offered;
+    int is_open = 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        set[in->bone[e]] = 1;
+        is_open |= !in->given[e];
+    }
+    for (size_t e = offered ? offered->start[i] : 0;
+         is_open && offered && e < offered->start[i + 1]; e++)
+        set[offered->bone[e]] |= !is_closed(task, i, offered->bone[e]);
     for (int k = first; k < last; k++) {
-        const arap_mark *mark = &marks->marks[k];
+        const arap_mark *mark = &task->marks->marks[k];
         long e = arap_find_influence(in, i, mark->bone);
         if (mark->what & ARAP_FORBIDDEN)
             set[mark->bone] = e >= 0 && in->given[e];
-        else if ((mark->what & ARAP_ALLOWED) && e < 0)
-            set[mark->bone] = !(closed && closed(data, i, mark->bone));
+        else if ((mark->what & ARAP_ALLOWED) && e < 0 && is_open)
+            set[mark->bone] = !is_closed(task, i, mark->bone);
     }
 }
 
 arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, arap_closed_fn closed,
-                                 const void *data, arap_influences *in) {
+                                 const void *data, const arap_influences *offered,
+                                 arap_influences *in) {
     int n = in->count, bones = skeleton->deform_count;
     arap_influences out = {0};
+    edit_task task = {marks, in, offered, closed, data};
     int *sizes = ARAP_NEW_ZERO(int, n);
     char *set = ARAP_NEW_ZERO(char, bones);
     arap_status status = ARAP_OK;
@@ -143,7 +163,7 @@ arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const a
         for (int i = 0, last = 0; i < n; i++) {
             int first = last, count = 0;
             while (last < marks->count && marks->marks[last].vertex == i) last++;
-            edit_row(marks, first, last, in, i, closed, data, set);
+            edit_row(&task, first, last, i, set);
             for (int d = 0; d < bones; d++) count += set[d];
             if (!count) {
                 int nearest = nearest_bone(marks, mesh, skeleton, closed, data, i);

@@ -43,11 +43,13 @@ void arap_marks_clear(arap_marks *marks);
 /* What is said of a pair, 0: nothing. */
 int arap_find_mark(const arap_marks *marks, int vertex, int bone);
 
-/* Add the allowed influences, with weight 0 but where `closed`, and leave out the forbidden ones
- * that are not given. A vertex that would be left without any gets the nearest bone that is not
- * forbidden, or keeps what it has where all are. `in` is replaced. */
+/* Add the allowed influences and those that `offered` has, if it is not NULL, with weight 0 but
+ * where `closed`, and leave out the forbidden ones that are not given. A vertex that would be left
+ * without any gets the nearest bone that is not forbidden, or keeps what it has where all are. `in`
+ * is replaced. */
 arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, arap_closed_fn closed,
-                                 const void *data, arap_influences *in);
+                                 const void *data, const arap_influences *offered,
+                                 arap_influences *in);
 
 #endif

@@ -172,17 +172,6 @@ arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *s, arap_in
     return status;
 }
 
-arap_status arap_solver_vertex_energies(arap_job *job, const arap_solver *s, double *out) {
-    arap_influences tidied = {0};
-    double energy, *own = ARAP_NEW(double, s->mesh.count);
-    arap_status status = own ? tidy(job, s, &tidied) : arap_fail_memory(&job->error, "the energy");
-    if (!status) status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &tidied, &energy, own);
-    for (int i = 0; i < s->mesh.input_count && !status; i++) out[i] = own[s->mesh.weld[i]];
-    arap_influences_clear(&tidied);
-    arap_free(own);
-    return status;
-}
-
 arap_status arap_solver_rows(arap_job *job, const arap_solver *s, int *count, arap_row_view **out) {
     int holds = s->report.hold_rows, own = holds + s->report.attach_rows;
     *count = s->coarse ? 0 : s->rows.count;

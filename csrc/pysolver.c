@@ -417,23 +417,6 @@ static PyObject *raw_weights(solver_object *self) {
     return handed_out(self, arap_solver_raw_weights);
 }
 
-static PyObject *vertex_energies(solver_object *self) {
-    arap_report report;
-    arap_py_job run;
-    arap_status status;
-    arap_solver_report(self->solver, &report);
-    npy_intp count = report.vertices;
-    PyObject *array = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
-    if (!array) return NULL;
-    double *out = PyArray_DATA((PyArrayObject *)array);
-    start_job(self, &run);
-    run.job.progress = NULL;
-    Py_BEGIN_ALLOW_THREADS status = arap_solver_vertex_energies(&run.job, self->solver, out);
-    Py_END_ALLOW_THREADS if (!status) return array;
-    Py_DECREF(array);
-    return arap_raise(state_of(self), &run.job);
-}
-
 /* A list with a dictionary for each row of constraints. */
 static PyObject *constraint_rows(solver_object *self) {
     static const char *const kinds[] = {"hold", "attach", "user"};
@@ -599,7 +582,6 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),
     PROPERTY("initial_weights", initial_weights, 0, "weights before any iteration"),
     PROPERTY("raw_weights", raw_weights, 0, "present weights before clipping"),
-    PROPERTY("vertex_energies", vertex_energies, 0, "relative energies of the one-rings"),
     PROPERTY("constraint_rows", constraint_rows, 0, "rows that hold weights"),
     PROPERTY("done", is_done, 0, "whether nothing is left to do"),
     PROPERTY("_inside", inside, 0, "arrays that the tests look at"),

@@ -193,7 +193,7 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     arap_influences weights = {0};
     arap_status status = arap_coarse_weights(job, s, &weights);
     if (!status) status = arap_apply_locks(job, s, &weights);
-    if (!status) status = arap_apply_edits(job, s, &weights);
+    if (!status) status = arap_apply_edits(job, s, NULL, &weights);
     if (!status) status = arap_coarse_inherit(job, s);
     if (status) {
         arap_influences_clear(&weights);
@@ -252,11 +252,12 @@ arap_status arap_solver_iterate(arap_job *job, arap_solver *s, int count) {
     return status;
 }
 
-/* The stage before the last one, on the present maps with the edits applied. */
+/* The stage before the last one, on the present maps with the edits applied and the influences of
+ * the initial weights: what an earlier edit had made useless may be wanted again. */
 static arap_status enter_edits(arap_job *job, arap_solver *s) {
     arap_influences maps = {0};
     arap_status status = arap_influences_copy(job, &s->influences, &maps);
-    if (!status) status = arap_apply_edits(job, s, &maps);
+    if (!status) status = arap_apply_edits(job, s, &s->initial, &maps);
     if (status) {
         arap_influences_clear(&maps);
         return status;

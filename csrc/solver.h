@@ -81,8 +81,9 @@ arap_status arap_take_edits(arap_job *job, arap_solver *solver, const arap_edits
 /* Rows of holds and attachments that the marks release. */
 void arap_release_rows(arap_solver *solver);
 
-/* The marks applied to influence maps. */
-arap_status arap_apply_edits(arap_job *job, const arap_solver *solver, arap_influences *influences);
+/* arap_edit_influences with the solver's marks. */
+arap_status arap_apply_edits(arap_job *job, const arap_solver *solver,
+                             const arap_influences *offered, arap_influences *influences);
 
 /* Rebuild influences with the locked weights as given entries. */
 arap_status arap_apply_locks(arap_job *job, const arap_solver *solver, arap_influences *influences);

@@ -331,9 +331,10 @@ int arap_is_closed(const void *solver, int vertex, int bone) {
     return 0;
 }
 
-arap_status arap_apply_edits(arap_job *job, const arap_solver *s, arap_influences *influences) {
-    if (!s->marks.count) return ARAP_OK;
-    return arap_edit_influences(job, &s->marks, &s->mesh, &s->skeleton, arap_is_closed, s,
+arap_status arap_apply_edits(arap_job *job, const arap_solver *s, const arap_influences *offered,
+                             arap_influences *influences) {
+    if (!s->marks.count && !offered) return ARAP_OK;
+    return arap_edit_influences(job, &s->marks, &s->mesh, &s->skeleton, arap_is_closed, s, offered,
                                 influences);
 }
 
@@ -355,5 +356,5 @@ arap_status arap_start_weights(arap_job *job, arap_solver *s, const arap_problem
     }
     if (!status) status = arap_take_edits(job, s, &problem->edits);
     if (!status) status = arap_apply_locks(job, s, &s->influences);
-    return status ? status : arap_apply_edits(job, s, &s->influences);
+    return status ? status : arap_apply_edits(job, s, NULL, &s->influences);
 }

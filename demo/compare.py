@@ -115,7 +115,8 @@ class Character:
         options = part("core.options").Options()
         self.threads = threads
         self.armature, self.meshes = armature, meshes
-        self.job = part("job").Job(targets, options, bpy.context.view_layer, threads)
+        self.job = part("job").Job(options, threads)
+        self.job.read(targets, bpy.context.view_layer)
         self.skeleton = self.job.problem.skeleton
         arguments = self.job.problem.arguments
         self.vertices, self.triangles = arguments["vertices"], arguments["triangles"]

@@ -6,7 +6,11 @@ from ..core.errors import Refused
 from ..core.mirror import Reflection
 from ..core.problem import Mesh
 from ..core.rows import make_rows
+from ..core.steps import finish
+from .edits import read_edits
 from .binding import armature_modifier, world_matrix
+
+VERTICES_A_STEP = 4096  # some 10 ms of reading or writing their groups
 
 
 def refuse_mesh(ob):
@@ -20,11 +24,12 @@ def refuse_mesh(ob):
         raise Refused(f"'{ob.name}' has no vertices")
 
 
-def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones):
+def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones, entries=None):
     """The Mesh of an object.
 
     The object has passed refuse_mesh(). painting: honour the paint mask. kept_bones (m,) bool:
-    kept beside those with a locked group.
+    kept beside those with a locked group. entries: its group_entries(), else they are read if
+    something is kept.
     Raises Refused when there is nothing to weight, or the coordinates are not usable.
     """
     vertices = _coordinates(ob)
@@ -39,6 +44,8 @@ def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones):
     if mask is not None and mask.all():
         raise Refused(f"'{ob.name}': no vertex is selected, but the paint mask is on")
     keeps = kept[skeleton.deform].any() or mask is not None
+    if keeps and entries is None:
+        entries = group_entries(ob.data)
     edges, triangles = _edges_and_triangles(ob.data)
     return Mesh(
         name=ob.name,
@@ -47,9 +54,10 @@ def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones):
         edges=edges,
         matrix=matrix,
         reflections=_reflections(ob, armature, view_layer),
-        weights=present_weights(ob, skeleton) if keeps else None,
+        weights=None if entries is None else present_weights(ob, skeleton, entries),
         kept_bones=kept if keeps else None,
         kept_vertices=mask,
+        edits=read_edits(ob.data, skeleton.names),
     )
 
 
@@ -142,19 +150,26 @@ def _reflections(ob, armature, view_layer):
 
 
 def group_entries(mesh):
-    """All vertex group entries: (vertices, groups, weights) as arrays, vertices ascending.
+    """All vertex group entries: (vertices, groups, weights) as arrays, vertices ascending."""
+    return finish(group_entries_in_steps(mesh))
+
+
+def group_entries_in_steps(mesh):
+    """The like as a generator of short steps.
 
     Blender has no bulk access to them; this loop is the fastest way that changes nothing.
     """
     vertices, groups, weights = [], [], []
-    for vertex in mesh.vertices:
-        elements = vertex.groups
-        if elements:
-            i = vertex.index
-            for element in elements:
-                vertices.append(i)
-                groups.append(element.group)
-                weights.append(element.weight)
+    for begin in range(0, len(mesh.vertices), VERTICES_A_STEP):
+        for vertex in mesh.vertices[begin : begin + VERTICES_A_STEP]:
+            elements = vertex.groups
+            if elements:
+                i = vertex.index
+                for element in elements:
+                    vertices.append(i)
+                    groups.append(element.group)
+                    weights.append(element.weight)
+        yield
     return (
         np.array(vertices, np.int64),
         np.array(groups, np.int64),
@@ -162,9 +177,9 @@ def group_entries(mesh):
     )
 
 
-def present_weights(ob, skeleton):
-    """The Rows of the weights that deform bones have now."""
-    vertices, groups, weights = group_entries(ob.data)
+def present_weights(ob, skeleton, entries=None):
+    """The Rows of the weights that deform bones have now, or in these group_entries()."""
+    vertices, groups, weights = group_entries(ob.data) if entries is None else entries
     index = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
     bone_of_group = np.array([index.get(g.name, -1) for g in ob.vertex_groups] or [-1])
     if not len(vertices):

@@ -20,8 +20,21 @@ class Targets:
     skipped: list[str] = field(default_factory=list)  # for people
 
 
-def find_targets(context):
-    """The Targets of the operator in this context. Raises Refused with what is to be done."""
+def find_targets(context, posing=False):
+    """The Targets of the operator in this context. Raises Refused with what is to be done.
+
+    posing: also in Pose mode, where they are the visible meshes that hang on the armature.
+    """
+    if posing and context.mode == "POSE":
+        armature = context.active_object
+        meshes = [
+            ob
+            for ob in context.view_layer.objects
+            if ob.type == "MESH" and armature_of(ob) == armature and ob.visible_get()
+        ]
+        if not meshes:
+            raise Refused(f"No visible mesh hangs on '{armature.name}'")
+        return Targets(armature, meshes)
     if context.mode == "PAINT_WEIGHT":
         ob = context.active_object
         armature = armature_of(ob) or context.pose_object
@@ -29,7 +42,8 @@ def find_targets(context):
             raise Refused(f"'{ob.name}' has no armature: add an Armature modifier first")
         return Targets(armature, [ob], painting=True)
     if context.mode != "OBJECT":
-        raise Refused("Works in Object mode and in Weight Paint mode")
+        where = "Object, Pose and Weight Paint mode" if posing else "Object mode and in Weight Paint mode"
+        raise Refused(f"Works in {where}")
     selected = context.selected_objects
     meshes = [ob for ob in selected if ob.type == "MESH"]
     if not meshes:

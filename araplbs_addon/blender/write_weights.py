@@ -12,8 +12,8 @@ def write_weights(ob, rows, names, with_group, bones, vertices):
     bones (m,) bool: those whose groups are written. vertices (n,) bool: those that are written.
     All other entries stay as they are.
     """
-    groups, new_groups = _groups(ob, names, with_group)
-    wanted = _wanted(rows, bones, vertices, groups)
+    groups, new_groups = make_groups(ob, names, with_group)
+    wanted = wanted_entries(rows, bones, vertices, groups)
     present = _present(ob, bones, vertices, groups)
     changed, removed = _difference(wanted, present)
 
@@ -26,8 +26,9 @@ def write_weights(ob, rows, names, with_group, bones, vertices):
     return {"changed": len(changed[0]), "removed": len(removed[0]), "new_groups": new_groups}
 
 
-def _groups(ob, names, with_group):
-    """(m,) index of the vertex group of each bone, -1 for none, and how many are new."""
+def make_groups(ob, names, with_group):
+    """Adds the groups that bones `with_group` lack: (m,) index of the group of each bone, -1 for
+    none, and how many are new."""
     active = ob.vertex_groups.active_index
     had_groups = len(ob.vertex_groups) > 0
     index = {group.name: group.index for group in ob.vertex_groups}
@@ -39,7 +40,7 @@ def _groups(ob, names, with_group):
     return np.array([index.get(name, -1) for name in names]), len(missing)
 
 
-def _wanted(rows, bones, vertices, groups):
+def wanted_entries(rows, bones, vertices, groups):
     """Entries (vertices, groups, weights as Blender stores them) that there shall be."""
     owner = rows.vertices
     take = bones[rows.bones] & vertices[owner] & (rows.weights > 0)

@@ -39,6 +39,15 @@ class Options:
         "Where the character is symmetric about the armature's X axis, vertices get exactly the "
         "same weights on both sides. The rest is weighted as if this were off",
     )
+    start_from: str = _option(
+        "FRESH",
+        "Start From",
+        "The weights that the optimisation begins with",
+        choices=(
+            ("FRESH", "Fresh Weights", "Weights computed from mesh and skeleton alone"),
+            ("PRESENT", "Present Weights", "The weights that the vertex groups have now"),
+        ),
+    )
     pose_count: int = _option(
         80,
         "Random Poses",

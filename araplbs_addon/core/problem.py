@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .edits import Edits, Pairs
 from .mirror import Reflection, image_rows, reflect
 from .rows import Rows, empty_rows, join_rows
 from .symmetry import PLANE, bone_partners
@@ -36,6 +37,7 @@ class Mesh:
     weights: Rows | None = None  # present ones; needed where something is kept
     kept_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
     kept_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
+    edits: Edits = field(default_factory=Edits)
 
     @property
     def keeps(self):
@@ -46,13 +48,15 @@ class Mesh:
 class Problem:
     """Meshes and skeleton as arguments of araplbs.Solver; nothing of it is changed later."""
 
-    def __init__(self, meshes, skeleton, poses=None, symmetric=False):
+    def __init__(self, meshes, skeleton, poses=None, symmetric=False, start="FRESH"):
+        """start: as in the options; with "PRESENT" all meshes come with their weights."""
         self.skeleton = skeleton
         self.names = [mesh.name for mesh in meshes]
         self.sizes = [len(mesh.vertices) for mesh in meshes]
         self.kept = [(mesh.kept_bones, mesh.kept_vertices) for mesh in meshes]
         wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
         self.sources = [whole.source for whole in wholes]
+        self.flipped = [whole.flipped for whole in wholes]
         # First vertex of each mesh; its images follow its own vertices.
         self.first = np.cumsum([0] + [len(source) for source in self.sources])
         self.arguments = {
@@ -70,6 +74,10 @@ class Problem:
             self.arguments["mirror"] = (partners, *PLANE)
         if any(mesh.keeps for mesh in meshes):
             self.arguments.update(self._locks(meshes, wholes))
+        self.unweighted = None
+        if start == "PRESENT":
+            self._start_from(self._present(meshes, wholes))
+        self.arguments.update(self.edit_arguments([mesh.edits for mesh in meshes]))
 
     def _geometry(self, meshes, wholes):
         vertices, triangles, edges = [], [], []
@@ -79,11 +87,73 @@ class Problem:
             outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
             triangles.append((whole.triangles[:, ::-1] if outside_in else whole.triangles) + first)
             edges.append(whole.edges + first)
+        edges += [self._links(i, mesh.edits.links) for i, mesh in enumerate(meshes)]
         return {
             "vertices": np.concatenate(vertices),
             "triangles": np.concatenate(triangles),
             "edges": np.concatenate(edges),
         }
+
+    def _images(self, mesh, vertices):
+        """(positions in `vertices`, vertices of the problem): these of a mesh and their images."""
+        source = self.sources[mesh]
+        if len(source) == self.sizes[mesh]:
+            return np.arange(len(vertices)), vertices + self.first[mesh]
+        order = np.argsort(source, kind="stable")
+        low = np.searchsorted(source[order], vertices)
+        counts = np.searchsorted(source[order], vertices, side="right") - low
+        which = np.repeat(np.arange(len(vertices)), counts)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return which, order[low[which] + within] + self.first[mesh]
+
+    def _links(self, mesh, links):
+        """Links of a mesh, and those between the images of their ends, as edges."""
+        ends = [self._images(mesh, links[:, side]) for side in (0, 1)]
+        if any(len(which) != len(links) for which, _vertices in ends):
+            # Vertices on a mirror plane have fewer images: only the mesh itself is linked then.
+            return (links + self.first[mesh]).reshape(-1, 2)
+        return np.column_stack([vertices for _which, vertices in ends]).reshape(-1, 2)
+
+    def edit_arguments(self, edits):
+        """The arguments of Solver.edit for the Edits of all meshes."""
+        none = Pairs()
+        constraints, influences, released = none, none, none
+        for mesh, own in enumerate(edits):
+            constraints += self._edit_images(mesh, own.constraints)
+            influences += self._edit_images(mesh, own.influences)
+            released += self._edit_images(mesh, own.released)
+        # A bone that shall have a weight must be in the influence map.
+        wanted = constraints.values > 0
+        vertices = np.concatenate([influences.vertices, constraints.vertices[wanted]])
+        bones = np.concatenate([influences.bones, constraints.bones[wanted]])
+        allowed = np.concatenate([influences.values.astype(bool), np.ones(wanted.sum(), bool)])
+        return {
+            "constraints": (constraints.vertices, constraints.bones, constraints.values),
+            "influences": (vertices, bones, allowed),
+            "released": (released.vertices, released.bones),
+        }
+
+    def _edit_images(self, mesh, pairs):
+        which, vertices = self._images(mesh, pairs.vertices)
+        bones = pairs.bones[which]
+        flipped = self.flipped[mesh][vertices - self.first[mesh]]
+        return Pairs(
+            vertices, np.where(flipped, self.skeleton.opposite[bones], bones), pairs.values[which]
+        )
+
+    def _present(self, meshes, wholes):
+        return join_rows(
+            [
+                image_rows(mesh.weights, whole, self.skeleton.opposite)
+                for mesh, whole in zip(meshes, wholes, strict=True)
+            ]
+        )
+
+    def _start_from(self, rows):
+        """Start from these weights, unless vertices have none: then `unweighted` says how many."""
+        self.unweighted = int(np.count_nonzero(rows.sums() <= 0))
+        if not self.unweighted:
+            self.arguments.update(weights=rows, start_from_weights=True)
 
     def _locks(self, meshes, wholes):
         """Every mesh has two sets of locks: its own, and for images those of the other side."""
@@ -113,6 +183,16 @@ class Problem:
             rows.slice(first, first + size)
             for first, size in zip(self.first, self.sizes, strict=False)
         ]
+
+    def kept_entries(self, rows):
+        """(entries,) bool: which of these weights were kept, not solved for."""
+        kept = np.zeros(len(rows.bones), bool)
+        if "locked_bones" in self.arguments:
+            vertices = rows.vertices
+            sets = self.arguments["vertex_sets"][vertices]
+            kept |= self.arguments["locked_bones"][sets, rows.bones]
+            kept |= self.arguments["locked_vertices"][vertices]
+        return kept
 
     def place(self, vertex):
         """(name of the mesh, vertex in it) of a vertex of the problem; for an image its source."""

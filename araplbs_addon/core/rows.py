@@ -25,6 +25,21 @@ class Rows(NamedTuple):
         """(n,) sum of the weights of each vertex."""
         return np.bincount(self.vertices, self.weights, self.count)
 
+    def cut_down(self, most, kept):
+        """The `most` largest of each vertex beside the kept entries (bool), which stay, the
+        others scaled to the sum that they had."""
+        vertices, order = self.vertices, np.lexsort((-self.weights, kept, self.vertices))
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order)) - self.start[vertices[order]]
+        keep = kept | (rank < most)
+        if keep.all():
+            return self
+        sums = np.bincount(vertices, self.weights * ~kept, self.count)
+        left = np.bincount(vertices, self.weights * (keep & ~kept), self.count)
+        scale = np.where(left > 0, sums / np.where(left > 0, left, 1), 1)[vertices]
+        weights = np.where(kept, self.weights, self.weights * scale)
+        return make_rows(self.count, vertices[keep], self.bones[keep], weights[keep])
+
     def slice(self, begin, end):
         """The rows begin..end-1."""
         first, last = self.start[begin], self.start[end]

@@ -66,12 +66,15 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
             share.iterated(float(solver.energies[-1]))
         solver.iterate(1)
     rows = Rows(*solver.sparse_weights)
-    check(problem, rows, options)
+    check(problem, rows, options.max_influences)
     return Solution(rows, solver.report, time.perf_counter() - start)
 
 
-def check(problem, rows, options):
-    """Raises araplbs.SolverError unless the weights may be written: the promise to the user."""
+def check(problem, rows, most):
+    """Raises araplbs.SolverError unless the weights may be written: the promise to the user.
+
+    most: influences that a vertex may have beside kept ones, 0 for any number.
+    """
     if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
         raise araplbs.SolverError("the weights are not finite and positive")
     m = len(problem.skeleton.names)
@@ -87,5 +90,5 @@ def check(problem, rows, options):
                 f"the weights of vertex {wrong[0]} of '{name}' do not sum to 1"
             )
         open_count = np.bincount(part.vertices[~is_kept], minlength=part.count)
-        if options.max_influences and (open_count[free] > options.max_influences).any():
+        if most and (open_count[free] > most).any():
             raise araplbs.SolverError(f"a vertex of '{name}' has too many influences")

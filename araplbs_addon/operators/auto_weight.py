@@ -39,7 +39,9 @@ class _Steps:
         """The Job, or None after an error was reported."""
         try:
             targets = find_targets(context)
-            return Job(targets, self.read_options(), context.view_layer, preferred_threads(context))
+            job = Job(self.read_options(), preferred_threads(context))
+            job.read(targets, context.view_layer)
+            return job
         except REFUSALS as reason:
             self.report({"ERROR"}, str(reason))
         return None

@@ -7,12 +7,12 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..core.options import Options
 
 
-def _property(option):
+def _property(option, default):
     about = option.metadata
     common = {
         "name": about["name"],
         "description": about["description"],
-        "default": option.default,
+        "default": default,
         "options": set(),  # nothing here can be animated
     }
     if "choices" in about:
@@ -28,10 +28,16 @@ def _property(option):
     return FloatProperty(precision=3, step=0.1, **limits, **common)
 
 
+def option_properties(**defaults):
+    """{name: property} of all options, for the annotations of an operator."""
+    options = Options(**defaults)
+    return {o.name: _property(o, getattr(options, o.name)) for o in fields(Options)}
+
+
 class OptionProperties:
     """To be mixed into an operator."""
 
-    __annotations__ = {option.name: _property(option) for option in fields(Options)}
+    __annotations__ = option_properties()
 
     def read_options(self):
         return Options(**{option.name: getattr(self, option.name) for option in fields(Options)})

@@ -171,10 +171,6 @@ class Solver:
         "attach" and "user"; of welded vertices the first. Empty while a coarse mesh is solved."""
 
     @property
-    def vertex_energies(self) -> Floats:
-        """(n,) energies of the one-rings with `weights`, each relative to its own at rest."""
-
-    @property
     def done(self) -> bool:
         """Nothing is left to do: the last stage has converged or used up its iterations."""
 

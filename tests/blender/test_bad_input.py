@@ -228,7 +228,7 @@ def test_wrong_weights_are_not_written(monkeypatch):
     def half(problem, options, threads, progress):
         solution = real(problem, options, threads, progress)
         bad = rows.Rows(*solution.rows[:2], solution.rows.weights * 0.5)
-        solve.check(problem, bad, options)
+        solve.check(problem, bad, options.max_influences)
 
     monkeypatch.setattr(job, "solve", half)
     refuses("the weights of vertex 0 of 'Tube' do not sum to 1", tube, rig)
@@ -242,7 +242,8 @@ def test_cancelled_by_the_callback():
     select(tube, rig)
     before = snapshot()
     targets = addon("blender.targets").find_targets(bpy.context)
-    job = addon("job").Job(targets, addon("core.options").Options(), bpy.context.view_layer)
+    job = addon("job").Job(addon("core.options").Options())
+    job.read(targets, bpy.context.view_layer)
     seen = []
 
     def progress(stage, fraction, energy):
@@ -272,7 +273,8 @@ def test_changed_meanwhile():
         (lambda: setattr(rig.data.bones["upper"], "name", "new"), "'Rig' was changed meanwhile"),
         (lambda: bpy.data.objects.remove(tube), "'Tube' was deleted meanwhile"),
     ):
-        job = make(find(bpy.context), options, bpy.context.view_layer)
+        job = make(options)
+        job.read(find(bpy.context), bpy.context.view_layer)
         job.solve()
         change()
         with pytest.raises(refused, match=message):

@@ -1,0 +1,145 @@
+"""A solver that goes on converging in a thread of its own, and can be steered meanwhile.
+
+No bpy here, and nothing here is called back by the thread: the one that owns it asks.
+"""
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+import araplbs
+import numpy as np
+
+from .rows import Rows
+from .solve import check
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What was reached: a whole set of weights that could be kept."""
+
+    number: int  # counts frames, never falls
+    rows: Rows  # of all vertices of the problem
+    iterations: int
+    energies: np.ndarray  # relative, of this solver from its start on
+    energy: float  # of these weights
+    done: bool  # nothing is left to do, until the next edit
+    seconds: float  # since the start
+    report: dict = field(repr=False)
+    constraint_rows: list = field(repr=False)
+    asked: int  # how many edits and restarts it follows
+
+
+class Live:
+    """Solves a Problem until cancelled; waits when done.
+
+    stage: what is done just now. frame: the latest Frame, None before the first. error: the
+    exception that ended it. Plain attributes, each set at once by the one thread that writes it.
+    """
+
+    def __init__(self, problem, options, threads=0):
+        self.stage, self.frame, self.error = "start", None, None
+        self._problem, self._options, self._threads = problem, options, threads
+        self._cancelled, self._wake = threading.Event(), threading.Event()
+        # Guarded by the lock: the latest ones not taken yet, and how many were asked for.
+        self._edits = self._restart = None
+        self._asked = 0
+        self._lock = threading.Lock()
+        self._start = time.perf_counter()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def edit(self, arguments):
+        """Arguments of Solver.edit, in place of those before."""
+        with self._lock:
+            self._edits = arguments
+            self._asked += 1
+        self._wake.set()
+
+    def restart(self, problem):
+        """Another problem on the same vertices, from the weights of the latest frame."""
+        with self._lock:
+            self._restart, self._edits = problem, None
+            self._asked += 1
+        self._wake.set()
+
+    def cancel(self):
+        """Ask to stop; the thread ends between two steps of the solver."""
+        self._cancelled.set()
+        self._wake.set()
+
+    def join(self):
+        self._thread.join()
+
+    @property
+    def running(self):
+        return self._thread.is_alive()
+
+    @property
+    def waiting(self):
+        """All that was asked for is done and in the latest frame."""
+        frame = self.frame
+        with self._lock:
+            return frame is not None and frame.done and frame.asked == self._asked
+
+    def _run(self):
+        try:
+            solver = self._make(self._problem, 0)
+            while not self._cancelled.is_set():
+                solver = self._step(solver)
+        except araplbs.Cancelled:
+            pass
+        except BaseException as error:
+            self.error = error
+
+    def _make(self, problem, asked):
+        solver = araplbs.Solver(
+            **problem.arguments,
+            **self._options.solver_arguments(),
+            threads=self._threads,
+            progress=self._progress,
+        )
+        self._problem = problem
+        self._publish(solver, asked)
+        return solver
+
+    def _step(self, solver):
+        with self._lock:
+            edits, problem, asked = self._edits, self._restart, self._asked
+            self._edits = self._restart = None
+        if problem is not None:
+            rows = self.frame.rows
+            problem.arguments.update(weights=rows, start_from_weights=True)
+            return self._make(problem, asked)
+        if edits is not None:
+            solver.edit(**edits)
+        if not solver.done:
+            solver.iterate(1)
+            self._publish(solver, asked)
+            return solver
+        self.stage = "done"
+        self._wake.wait()
+        self._wake.clear()
+        return solver
+
+    def _publish(self, solver, asked):
+        rows = Rows(*solver.sparse_weights)
+        check(self._problem, rows, self._options.max_influences if solver.done else 0)
+        report = solver.report
+        number = self.frame.number + 1 if self.frame else 0
+        self.frame = Frame(
+            number=number,
+            rows=rows,
+            iterations=report["iterations"],
+            energies=solver.energies,
+            energy=report["energy_after"],
+            done=solver.done,
+            seconds=time.perf_counter() - self._start,
+            report=report,
+            constraint_rows=solver.constraint_rows,
+            asked=asked,
+        )
+
+    def _progress(self, stage, _fraction):
+        self.stage = stage
+        return not self._cancelled.is_set()

@@ -1,0 +1,213 @@
+"""Operators that change the edits of the active mesh: what brushes and lists do, for scripts too.
+
+In a session they are strokes of that session; otherwise each is one undo step."""
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.types import Operator
+
+from ..blender.edits import (
+    KINDS,
+    add_link,
+    drop_empty_edits,
+    edited_vertices,
+    ensure_edit,
+    read_values,
+    remove_edit,
+    write_values,
+)
+from .refine import current_session
+
+
+class Change:
+    """with Change(context, label): changes of edits that shall be one step of undo."""
+
+    def __init__(self, label):
+        self.label, self.session = label, current_session()
+
+    def __enter__(self):
+        self.before = self.session.copy_edits() if self.session else None
+
+    def __exit__(self, kind, _value, _trace):
+        if kind:
+            return
+        if self.session:
+            self.session.note_edit(self.before)
+        elif not bpy.app.background:
+            bpy.ops.ed.undo_push(message=self.label)
+
+
+def paint_edit(mesh, kind, bone, vertices, values):
+    """Gives these vertices values of an edit (see blender/edits.py); empty edits go."""
+    item = ensure_edit(mesh, kind, bone)
+    present = read_values(mesh, item)
+    present[vertices] = values
+    write_values(mesh, item, present)
+    drop_empty_edits(mesh)
+
+
+class _OfMesh:
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        ob = context.active_object
+        if not ob or ob.type != "MESH":
+            cls.poll_message_set("The active object is not a mesh")
+            return False
+        if ob.mode == "EDIT":
+            cls.poll_message_set("Not in Edit mode")
+            return False
+        if ob.data.library or ob.data.override_library:
+            cls.poll_message_set("The mesh belongs to another file")
+            return False
+        return True
+
+
+class OBJECT_OT_araplbs_edit_vertices(_OfMesh, Operator):
+    """Hold the weight of a bone at the selected vertices, add or remove its influence there, or \
+release what holds it"""
+
+    bl_idname = "object.araplbs_edit_vertices"
+    bl_label = "Edit Selected Vertices"
+
+    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "LINK"])
+    bone: StringProperty(name="Bone", description="Name of the bone; empty: the active group's")
+    weight: FloatProperty(
+        name="Weight", description="Wanted weight", default=1.0, min=0.0, max=1.0
+    )
+    remove_influence: BoolProperty(
+        name="Remove Influence", description="The bone must not move these vertices"
+    )
+    clear: BoolProperty(name="Clear", description="Take the edit back for these vertices")
+
+    def execute(self, context):
+        ob = context.active_object
+        bone = self.bone or active_bone(ob)
+        selected = np.empty(len(ob.data.vertices), bool)
+        ob.data.vertices.foreach_get("select", selected)
+        if not bone:
+            self.report({"ERROR"}, f"'{ob.name}' has no active vertex group: name a bone")
+            return {"CANCELLED"}
+        if not selected.any():
+            self.report({"ERROR"}, f"No vertex of '{ob.name}' is selected")
+            return {"CANCELLED"}
+        value = {
+            "WEIGHT": 1 + self.weight,
+            "INFLUENCE": -1 if self.remove_influence else 1,
+            "RELEASE": 1,
+        }[self.kind]
+        with Change(self.bl_label):
+            paint_edit(ob.data, self.kind, bone, selected, 0 if self.clear else value)
+        return {"FINISHED"}
+
+
+def active_bone(ob):
+    """Name of the active vertex group, or None."""
+    return ob.vertex_groups.active.name if ob.vertex_groups.active else None
+
+
+class OBJECT_OT_araplbs_add_link(_OfMesh, Operator):
+    """Link two vertices, so that what they belong to moves together: the two that are selected, or \
+those of these numbers"""
+
+    bl_idname = "object.araplbs_add_link"
+    bl_label = "Link Vertices"
+
+    first: IntProperty(name="First", description="Number of a vertex", default=-1, min=-1)
+    second: IntProperty(name="Second", description="Number of a vertex", default=-1, min=-1)
+
+    def execute(self, context):
+        ob = context.active_object
+        ends = [self.first, self.second]
+        if ends == [-1, -1]:
+            ends = [v.index for v in ob.data.vertices if v.select]
+            if len(ends) != 2:
+                self.report({"ERROR"}, f"{len(ends)} vertices of '{ob.name}' are selected, not 2")
+                return {"CANCELLED"}
+        wrong = [end for end in ends if not 0 <= end < len(ob.data.vertices)]
+        if wrong or ends[0] == ends[1]:
+            self.report(
+                {"ERROR"}, f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}"
+            )
+            return {"CANCELLED"}
+        with Change(self.bl_label):
+            add_link(ob.data, *ends)
+        return {"FINISHED"}
+
+
+class _OfItem(_OfMesh):
+    index: IntProperty(name="Index", description="Number in the list, -1: the active one", default=-1)
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not context.active_object.data.araplbs.edits:
+            cls.poll_message_set("The mesh has no edits")
+            return False
+        return True
+
+    def find(self, context):
+        """The index in the list, or None after an error was reported."""
+        settings = context.active_object.data.araplbs
+        index = settings.active if self.index < 0 else self.index
+        if not 0 <= index < len(settings.edits):
+            self.report({"ERROR"}, f"There is no edit {index}: the list has {len(settings.edits)}")
+            return None
+        return index
+
+
+class OBJECT_OT_araplbs_remove_edit(_OfItem, Operator):
+    """Remove the edit from the mesh"""
+
+    bl_idname = "object.araplbs_remove_edit"
+    bl_label = "Remove Edit"
+
+    index: _OfItem.__annotations__["index"]
+
+    def execute(self, context):
+        index = self.find(context)
+        if index is None:
+            return {"CANCELLED"}
+        with Change(self.bl_label):
+            remove_edit(context.active_object.data, index)
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
+    """Select the vertices that the edit concerns, and no others"""
+
+    bl_idname = "object.araplbs_select_edit"
+    bl_label = "Select Vertices of Edit"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: _OfItem.__annotations__["index"]
+
+    def execute(self, context):
+        index = self.find(context)
+        if index is None:
+            return {"CANCELLED"}
+        mesh = context.active_object.data
+        select_vertices(mesh, edited_vertices(mesh, mesh.araplbs.edits[index]))
+        return {"FINISHED"}
+
+
+def select_vertices(mesh, vertices):
+    """Selects these vertices, with the edges and faces between them, and nothing else."""
+    chosen = np.zeros(len(mesh.vertices), bool)
+    chosen[vertices] = True
+    mesh.vertices.foreach_set("select", chosen)
+    ends = np.empty(2 * len(mesh.edges), np.int32)
+    mesh.edges.foreach_get("vertices", ends)
+    mesh.edges.foreach_set("select", chosen[ends.reshape(-1, 2)].all(axis=1))
+    corners = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    sizes = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", sizes)
+    faces = np.zeros(len(sizes), bool)
+    if len(sizes):
+        faces = np.logical_and.reduceat(chosen[corners], np.cumsum(sizes) - sizes)
+    mesh.polygons.foreach_set("select", faces)
+    mesh.update()

@@ -1,0 +1,273 @@
+"""The operator "Refine Weights (ARAP)": a live session in the viewport, and the small operators
+that its keys and buttons call."""
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Operator
+
+from ..blender.targets import find_targets
+from ..core.errors import Refused
+from ..core.report import percent, summary, warnings
+from ..job import Job
+from ..preferences import preferred_threads
+from ..session import ENDED, KEEPING, READING, RESTORING, Session
+from .auto_weight import REFUSALS
+from .properties import OptionProperties, option_properties
+
+IDNAME = "object.araplbs_refine_weights"
+LABEL = "Refine Weights (ARAP)"
+TICK = 1 / 30  # seconds between two looks at what the thread has done
+BUDGET = 0.012  # seconds of work in one of them
+
+_current = []  # the session of this Blender, if there is one
+_past = []  # the last one that ended
+
+
+def current_session():
+    """The Session that is running, or None."""
+    return _current[0] if _current else None
+
+
+def _end_session():
+    session = current_session()
+    if session:
+        session.restore_now()
+        _current.clear()
+
+
+@persistent
+def _after_undo(*_arguments):
+    session = current_session()
+    if session:
+        session.disturbed()
+    elif _past:
+        _past[0].put_back()
+
+
+HANDLERS = ("undo_post", "redo_post")
+
+
+class OBJECT_OT_araplbs_refine_weights(OptionProperties, Operator):
+    """Watch the weights of the selected meshes converge, and steer them with the brushes of the \
+Auto-weight tab, until you keep them or restore what was there"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    __annotations__ = option_properties(start_from="PRESENT")
+
+    _timer = None
+
+    @classmethod
+    def poll(cls, context):
+        if current_session():
+            cls.poll_message_set("A session is running: accept or cancel it first")
+            return False
+        try:
+            find_targets(context, posing=True)
+        except Refused as reason:
+            cls.poll_message_set(str(reason))
+            return False
+        return True
+
+    def execute(self, context):
+        """At once, to the end, with the edits that the meshes have: scripts and background mode."""
+        job = Job(self.read_options(), preferred_threads(context))
+        try:
+            job.read(find_targets(context, posing=True), context.view_layer)
+            job.solve()
+            report = job.apply()
+        except REFUSALS as reason:
+            self.report({"ERROR"}, str(reason))
+            return {"CANCELLED"}
+        return self._tell(report, job)
+
+    def invoke(self, context, _event):
+        try:
+            session = Session(
+                find_targets(context, posing=True),
+                self.read_options(),
+                context.view_layer,
+                preferred_threads(context),
+            )
+        except REFUSALS as reason:
+            self.report({"ERROR"}, str(reason))
+            return {"CANCELLED"}
+        _current[:] = [session]
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(TICK, window=context.window)
+        manager.modal_handler_add(self)
+        self._show(context, session)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        session = current_session()
+        if session is None:  # the add-on was disabled, or another file opened
+            return self._finish(context, None)
+        if event.type == "TIMER":
+            session.tick(BUDGET)
+            self._show(context, session)
+            return self._finish(context, session) if session.state == ENDED else {"PASS_THROUGH"}
+        if event.value != "PRESS" or session.state in {KEEPING, RESTORING}:
+            return {"PASS_THROUGH"}
+        if context.mode.startswith("EDIT"):
+            return {"PASS_THROUGH"}
+        return self._key(context, event, session)
+
+    def _key(self, context, event, session):
+        space = _space_under(context, event)
+        if event.type == "ESC" or (event.type == "RIGHTMOUSE" and space == "VIEW"):
+            session.restore()
+        elif event.type in {"RET", "NUMPAD_ENTER"}:
+            session.keep()
+        elif session.state == READING and event.type != "MIDDLEMOUSE":
+            pass  # nothing may change what is being read
+        elif event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":
+            redo = event.shift
+            if not session.undo_edit(redo):
+                self.report({"INFO"}, f"Nothing to {'redo' if redo else 'undo'} in this session")
+        elif event.type == "LEFTMOUSE" and space == "VIEW" and self._would_paint(context):
+            self.report({"INFO"}, "Paint with the Auto-weight tools while the session is running")
+        else:
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    @staticmethod
+    def _would_paint(context):
+        """A brush of Blender's own would paint weights that are overwritten at once."""
+        if context.mode != "PAINT_WEIGHT":
+            return False
+        tool = context.workspace.tools.from_space_view3d_mode(context.mode)
+        return not (tool and tool.idname.startswith("araplbs."))
+
+    def _show(self, context, session):
+        if session.state == ENDED:
+            return
+        if context.workspace:
+            context.workspace.status_text_set("   |   ".join([LABEL, *session_facts(session)]))
+        for window in context.window_manager.windows:
+            for area in window.screen.areas:
+                if area.type == "VIEW_3D" and session.frame:
+                    area.tag_redraw()
+
+    def _finish(self, context, session):
+        self._stop(context)
+        if session is None or session.report is None:
+            message = session.message if session else None
+            if session and session.live and session.live.error:
+                if not isinstance(session.live.error, REFUSALS):
+                    raise session.live.error
+                self.report({"ERROR"}, message)
+            elif message:
+                self.report({"WARNING"}, message)
+            else:
+                self.report({"INFO"}, "Refining was cancelled: everything is as it was")
+            return {"CANCELLED"}
+        return self._tell(session.report, session.job)
+
+    def _tell(self, report, job):
+        self.report({"INFO"}, summary(report))
+        for line in warnings(report) + job.warnings:
+            self.report({"WARNING"}, line)
+        return {"FINISHED"}
+
+    def _stop(self, context):
+        _past[:] = _current
+        _current.clear()
+        if self._timer:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        if context.workspace:
+            context.workspace.status_text_set(None)
+        for area in context.screen.areas if context.screen else ():
+            area.tag_redraw()
+
+    def cancel(self, context):
+        """Blender ends the operator: another file, a closed window, or quit."""
+        _end_session()
+        self._stop(context)
+
+
+def session_facts(session):
+    """Short texts about a session, for status bar and viewport."""
+    if session.state == READING or session.frame is None:
+        stage = session.live.stage if session.live else "reading"
+        return [stage, "Esc: cancel"]
+    frame = session.frame
+    first = frame.energies[0]
+    change = 100 * (frame.energy / first - 1) if first > 0 else 0.0
+    state = "converged" if session.settled else session.live.stage
+    if session.state in {KEEPING, RESTORING}:
+        state = "writing" if session.state == KEEPING else "restoring"
+    return [
+        f"iteration {frame.iterations}",
+        f"deformation error {percent(frame.energy)}",
+        f"energy {change:+.0f} % since start",
+        f"{frame.seconds:.1f} s",
+        state,
+        "Enter: keep",
+        "Esc, right mouse: restore",
+        "Ctrl Z: undo stroke",
+    ]
+
+
+def _space_under(context, event):
+    """ "VIEW" where the mouse is over the scene in a 3D view, else None."""
+    for area in context.window.screen.areas if context.window else ():
+        if area.type != "VIEW_3D":
+            continue
+        over = [r for r in area.regions if _is_over(r, event) and r.width > 1 and r.height > 1]
+        if over and all(r.type == "WINDOW" for r in over):
+            return "VIEW"
+    return None
+
+
+def _is_over(region, event):
+    x, y = event.mouse_x - region.x, event.mouse_y - region.y
+    return 0 <= x < region.width and 0 <= y < region.height
+
+
+class _OfSession:
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, _context):
+        session = current_session()
+        if not session or not session.frame:
+            cls.poll_message_set("No refining session is running")
+            return False
+        return True
+
+
+class OBJECT_OT_araplbs_accept(_OfSession, Operator):
+    """Keep the weights that are shown and end the session"""
+
+    bl_idname = "object.araplbs_accept"
+    bl_label = "Accept"
+
+    def execute(self, _context):
+        current_session().keep()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_restore(_OfSession, Operator):
+    """End the session and restore weights and edits as they were before it"""
+
+    bl_idname = "object.araplbs_restore"
+    bl_label = "Cancel"
+
+    def execute(self, _context):
+        current_session().restore()
+        return {"FINISHED"}
+
+
+def register():
+    for name in HANDLERS:
+        getattr(bpy.app.handlers, name).append(_after_undo)
+
+
+def unregister():
+    _end_session()
+    for name in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(_after_undo)
