@@ -5,7 +5,12 @@ import numpy as np
 
 from .blender.binding import armature_modifier, armature_of, bind
 from .blender.read_armature import bones_to_keep, read_armature
-from .blender.read_mesh import group_entries_in_steps, read_mesh, refuse_mesh
+from .blender.read_mesh import (
+    group_entries_in_steps,
+    present_weights,
+    read_mesh,
+    refuse_mesh,
+)
 from .blender.read_poses import read_poses
 from .blender.references import Reference
 from .blender.write_weights import write_weights
@@ -66,9 +71,14 @@ class Job:
                 refuse_mesh(ob)
                 _refuse_twice(ob, objects)
                 _refuse_foreign(ob, targets.armature)
-                entries = (yield from group_entries_in_steps(ob.data)) if with_entries else None
+                entries = weights = None
+                if with_entries:
+                    entries = yield from group_entries_in_steps(ob.data)
+                    yield
+                    weights = present_weights(ob, skeleton, entries)
+                    yield
                 mesh = read_mesh(
-                    ob, targets.armature, skeleton, view_layer, targets.painting, kept, entries
+                    ob, targets.armature, skeleton, view_layer, targets.painting, kept, weights
                 )
                 yield
             except Refused as reason:

@@ -6,18 +6,17 @@ import bpy
 
 from . import cli
 from .blender import edits
-from .operators import edit, refine
-from .operators.auto_weight import OBJECT_OT_araplbs_auto_weight
-from .operators.load_preset import OBJECT_OT_araplbs_load_preset
+from .operators import auto_weight, brush, edit, load_preset, refine, select_worst
 from .preferences import ARAPLBS_preferences
-from .ui import menus, panel
+from .ui import error_view, menus, overlay, panel, tools
 
 CLASSES = (
     ARAPLBS_preferences,
-    OBJECT_OT_araplbs_auto_weight,
-    OBJECT_OT_araplbs_load_preset,
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
+    brush.ARAPLBS_brush,
+    auto_weight.OBJECT_OT_araplbs_auto_weight,
+    load_preset.OBJECT_OT_araplbs_load_preset,
     refine.OBJECT_OT_araplbs_refine_weights,
     refine.OBJECT_OT_araplbs_accept,
     refine.OBJECT_OT_araplbs_restore,
@@ -25,11 +24,19 @@ CLASSES = (
     edit.OBJECT_OT_araplbs_add_link,
     edit.OBJECT_OT_araplbs_remove_edit,
     edit.OBJECT_OT_araplbs_select_edit,
+    select_worst.OBJECT_OT_araplbs_select_worst,
+    brush.OBJECT_OT_araplbs_brush,
     panel.VIEW3D_MT_araplbs_presets,
+    panel.DATA_UL_araplbs_edits,
     panel.VIEW3D_PT_araplbs,
     panel.VIEW3D_PT_araplbs_poses,
     panel.VIEW3D_PT_araplbs_advanced,
+    panel.VIEW3D_PT_araplbs_edits,
+    panel.VIEW3D_PT_araplbs_errors,
 )
+
+# Each has register() and unregister(); they come after the classes and go before them.
+PARTS = (edits, brush, refine, tools, menus, error_view, overlay, cli)
 
 PRESETS = str(Path(__file__).parent)
 
@@ -37,18 +44,14 @@ PRESETS = str(Path(__file__).parent)
 def register():
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    edits.register()
-    refine.register()
-    menus.register()
-    cli.register()
+    for part in PARTS:
+        part.register()
     bpy.utils.register_preset_path(PRESETS)
 
 
 def unregister():
     bpy.utils.unregister_preset_path(PRESETS)
-    cli.unregister()
-    menus.unregister()
-    refine.unregister()
-    edits.unregister()
+    for part in reversed(PARTS):
+        part.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -6,6 +6,7 @@ ends it as one step. Other operators may push, so a mesh carries a token as long
 work on it; who undoes to a state without token has left the session.
 """
 
+import os
 import secrets
 import time
 from dataclasses import replace
@@ -34,7 +35,8 @@ class Session:
     def __init__(self, targets, options, view_layer, threads=0):
         self.state, self.report, self.message = READING, None, None
         self.token = secrets.token_hex(8)
-        self.job = Job(options, threads)
+        # One processor is left to the window.
+        self.job = Job(options, threads or max(1, (os.cpu_count() or 1) - 1))
         self.live = None
         self.longest_tick = 0.0  # seconds
         self.written = -1  # number of the frame that the vertex groups show
@@ -51,23 +53,26 @@ class Session:
     @property
     def settled(self):
         """Converged and shown, with nothing left that was asked for."""
-        return (
-            self.state == RUNNING
-            and self.live.waiting
-            and self.written == self.frame.number
-            and self._looked_at == self._changes()
-        )
+        try:
+            return (
+                self.state == RUNNING
+                and self.live.waiting
+                and self.written == self.frame.number
+                and self._looked_at == self._changes()
+            )
+        except Refused:
+            return False  # the next tick will end it
 
     def objects(self):
         """The meshes. Raises Refused when they are not what they were."""
         return [reference.get() for reference in self.job.objects]
 
     def tick(self, seconds):
-        """Works for about so long."""
+        """Works for about so long, one step at least."""
         start = time.perf_counter()
         try:
-            while self.state != ENDED and time.perf_counter() - start < seconds:
-                if next(self._steps) is IDLE:
+            while next(self._steps) is not IDLE:
+                if time.perf_counter() - start >= seconds:
                     break
         except StopIteration:
             self._end()

@@ -24,11 +24,11 @@ def refuse_mesh(ob):
         raise Refused(f"'{ob.name}' has no vertices")
 
 
-def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones, entries=None):
+def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones, weights=None):
     """The Mesh of an object.
 
     The object has passed refuse_mesh(). painting: honour the paint mask. kept_bones (m,) bool:
-    kept beside those with a locked group. entries: its group_entries(), else they are read if
+    kept beside those with a locked group. weights: its present_weights(), else they are read if
     something is kept.
     Raises Refused when there is nothing to weight, or the coordinates are not usable.
     """
@@ -44,8 +44,8 @@ def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones, entries=
     if mask is not None and mask.all():
         raise Refused(f"'{ob.name}': no vertex is selected, but the paint mask is on")
     keeps = kept[skeleton.deform].any() or mask is not None
-    if keeps and entries is None:
-        entries = group_entries(ob.data)
+    if keeps and weights is None:
+        weights = present_weights(ob, skeleton)
     edges, triangles = _edges_and_triangles(ob.data)
     return Mesh(
         name=ob.name,
@@ -54,7 +54,7 @@ def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones, entries=
         edges=edges,
         matrix=matrix,
         reflections=_reflections(ob, armature, view_layer),
-        weights=None if entries is None else present_weights(ob, skeleton, entries),
+        weights=weights,
         kept_bones=kept if keeps else None,
         kept_vertices=mask,
         edits=read_edits(ob.data, skeleton.names),

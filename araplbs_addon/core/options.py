@@ -47,6 +47,7 @@ class Options:
             ("FRESH", "Fresh Weights", "Weights computed from mesh and skeleton alone"),
             ("PRESENT", "Present Weights", "The weights that the vertex groups have now"),
         ),
+        advanced=True,
     )
     pose_count: int = _option(
         80,

@@ -47,7 +47,7 @@ def paint_edit(mesh, kind, bone, vertices, values):
     drop_empty_edits(mesh)
 
 
-class _OfMesh:
+class OfMesh:
     bl_options = {"REGISTER"}  # noqa: RUF012
 
     @classmethod
@@ -65,7 +65,7 @@ class _OfMesh:
         return True
 
 
-class OBJECT_OT_araplbs_edit_vertices(_OfMesh, Operator):
+class OBJECT_OT_araplbs_edit_vertices(OfMesh, Operator):
     """Hold the weight of a bone at the selected vertices, add or remove its influence there, or \
 release what holds it"""
 
@@ -108,7 +108,7 @@ def active_bone(ob):
     return ob.vertex_groups.active.name if ob.vertex_groups.active else None
 
 
-class OBJECT_OT_araplbs_add_link(_OfMesh, Operator):
+class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
     """Link two vertices, so that what they belong to moves together: the two that are selected, or \
 those of these numbers"""
 
@@ -137,7 +137,7 @@ those of these numbers"""
         return {"FINISHED"}
 
 
-class _OfItem(_OfMesh):
+class _OfItem(OfMesh):
     index: IntProperty(name="Index", description="Number in the list, -1: the active one", default=-1)
 
     @classmethod

@@ -34,13 +34,17 @@ def option_properties(**defaults):
     return {o.name: _property(o, getattr(options, o.name)) for o in fields(Options)}
 
 
+def option_names():
+    return [option.name for option in fields(Options)]
+
+
 class OptionProperties:
     """To be mixed into an operator."""
 
     __annotations__ = option_properties()
 
     def read_options(self):
-        return Options(**{option.name: getattr(self, option.name) for option in fields(Options)})
+        return Options(**{name: getattr(self, name) for name in option_names()})
 
 
 def draw_result_options(layout, properties):

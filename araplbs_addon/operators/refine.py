@@ -197,7 +197,7 @@ def session_facts(session):
     frame = session.frame
     first = frame.energies[0]
     change = 100 * (frame.energy / first - 1) if first > 0 else 0.0
-    state = "converged" if session.settled else session.live.stage
+    state = "converged" if frame.done else session.live.stage
     if session.state in {KEEPING, RESTORING}:
         state = "writing" if session.state == KEEPING else "restoring"
     return [

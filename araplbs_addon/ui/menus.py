@@ -1,8 +1,11 @@
-"""The operator's places in Blender's menus; menu search finds it there too."""
+"""The operators' places in Blender's menus; menu search finds them there too."""
 
 import bpy
 
 from ..operators.auto_weight import IDNAME
+from ..operators.refine import IDNAME as REFINE
+from ..operators.refine import current_session
+from .panel import draw_session_buttons
 
 
 def _draw(self, _context):
@@ -10,13 +13,21 @@ def _draw(self, _context):
     layout.separator()
     layout.operator_context = "INVOKE_DEFAULT"
     layout.operator(IDNAME, icon="MOD_VERTEX_WEIGHT")
+    layout.operator(REFINE, icon="PLAY")
+
+
+def _draw_in_header(self, _context):
+    if current_session():
+        draw_session_buttons(self.layout)
 
 
 def register():
     bpy.types.VIEW3D_MT_object_parent.append(_draw)
     bpy.types.VIEW3D_MT_paint_weight.append(_draw)
+    bpy.types.VIEW3D_HT_header.append(_draw_in_header)
 
 
 def unregister():
+    bpy.types.VIEW3D_HT_header.remove(_draw_in_header)
     bpy.types.VIEW3D_MT_paint_weight.remove(_draw)
     bpy.types.VIEW3D_MT_object_parent.remove(_draw)

@@ -4,17 +4,25 @@ Its settings are those that the operator was last used with: Blender keeps them,
 starts with them from every menu too.
 """
 
-from bpy.types import Menu, Panel
+from bpy.types import Menu, Panel, UIList
 
 from ..blender.targets import find_targets
 from ..core.errors import Refused
 from ..core.report import names_in_line
+from ..operators import edit, select_worst
 from ..operators.auto_weight import IDNAME
 from ..operators.load_preset import OBJECT_OT_araplbs_load_preset
 from ..operators.properties import (
     draw_advanced_options,
     draw_pose_options,
     draw_result_options,
+    option_names,
+)
+from ..operators.refine import IDNAME as REFINE
+from ..operators.refine import (
+    OBJECT_OT_araplbs_accept,
+    OBJECT_OT_araplbs_restore,
+    current_session,
 )
 
 
@@ -29,7 +37,7 @@ class _InSidebar:
 
     @classmethod
     def poll(cls, context):
-        return context.mode in {"OBJECT", "PAINT_WEIGHT"}
+        return context.mode in {"OBJECT", "PAINT_WEIGHT", "POSE"}
 
     def split_layout(self):
         self.layout.use_property_split = True
@@ -56,10 +64,24 @@ class VIEW3D_PT_araplbs(_InSidebar, Panel):
         row.scale_y = 1.5
         row.operator_context = "INVOKE_DEFAULT"
         row.operator(IDNAME, text="Auto-weight", icon="MOD_VERTEX_WEIGHT")
+        if current_session():
+            draw_session_buttons(layout)
+        else:
+            self._draw_refine(context, layout)
+
+    def _draw_refine(self, context, layout):
+        """Refining follows the same settings; what it starts from is its own."""
+        row = layout.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        refine = row.operator(REFINE, text="Refine Live", icon="PLAY")
+        settings = _settings(context)
+        for name in option_names():
+            if name != "start_from":
+                setattr(refine, name, getattr(settings, name))
 
     def _draw_targets(self, context, layout):
         try:
-            targets = find_targets(context)
+            targets = find_targets(context, posing=True)
         except Refused as reason:
             layout.label(text=str(reason), icon="INFO")
             return
@@ -84,3 +106,66 @@ class VIEW3D_PT_araplbs_advanced(_InSidebar, Panel):
 
     def draw(self, context):
         draw_advanced_options(self.split_layout(), _settings(context))
+
+
+def draw_session_buttons(layout):
+    row = layout.row(align=True)
+    row.operator(OBJECT_OT_araplbs_accept.bl_idname, icon="CHECKMARK")
+    row.operator(OBJECT_OT_araplbs_restore.bl_idname, icon="X")
+
+
+class DATA_UL_araplbs_edits(UIList):
+    def draw_item(self, _context, layout, _data, item, _icon, _active, _property, _index=0):
+        row = layout.row(align=True)
+        row.active = item.use
+        icon = item.bl_rna.properties["kind"].enum_items[item.kind].icon
+        row.prop(item, "name", text="", emboss=False, icon=icon)
+        row.label(text=item.bl_rna.properties["kind"].enum_items[item.kind].name)
+        layout.prop(item, "use", text="")
+
+
+class VIEW3D_PT_araplbs_edits(_InSidebar, Panel):
+    bl_label = "Edits"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        ob = context.active_object
+        return super().poll(context) and ob is not None and ob.type == "MESH"
+
+    def draw(self, context):
+        layout = self.layout
+        settings = context.active_object.data.araplbs
+        layout.template_list("DATA_UL_araplbs_edits", "", settings, "edits", settings, "active", rows=3)
+        row = layout.row(align=True)
+        row.operator(edit.OBJECT_OT_araplbs_select_edit.bl_idname, text="Select").index = -1
+        row.operator(edit.OBJECT_OT_araplbs_remove_edit.bl_idname, text="Remove").index = -1
+        column = layout.column(align=True)
+        column.label(text="For the selected vertices:")
+        name = edit.OBJECT_OT_araplbs_edit_vertices.bl_idname
+        bone = edit.active_bone(context.active_object) or ""
+        for kind, text, remove in (
+            ("WEIGHT", "Hold Weight", False),
+            ("INFLUENCE", "Add Influence", False),
+            ("INFLUENCE", "Remove Influence", True),
+        ):
+            button = column.operator(name, text=text)
+            button.kind, button.bone, button.remove_influence = kind, bone, remove
+            if kind == "WEIGHT":
+                button.weight = context.scene.araplbs_brush.weight
+        column.operator(edit.OBJECT_OT_araplbs_add_link.bl_idname)
+        if context.mode != "PAINT_WEIGHT":
+            layout.label(text="Brushes: Weight Paint mode", icon="INFO")
+
+
+class VIEW3D_PT_araplbs_errors(_InSidebar, Panel):
+    bl_label = "Deformation Error"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context):
+        layout = self.layout
+        layout.row(align=True).prop(context.window_manager, "araplbs_errors", expand=True)
+        button = layout.operator(select_worst.OBJECT_OT_araplbs_select_worst.bl_idname)
+        button.poses = "POSE" if context.window_manager.araplbs_errors == "POSE" else "POSES"

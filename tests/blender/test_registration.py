@@ -80,6 +80,8 @@ def test_error_in_register_is_not_swallowed(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         package.register()
     monkeypatch.undo()
+    for part in reversed(registration.PARTS[: registration.PARTS.index(menus)]):
+        part.unregister()
     for cls in reversed(registration.CLASSES):
         bpy.utils.unregister_class(cls)
     package.register()

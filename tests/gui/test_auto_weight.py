@@ -254,7 +254,7 @@ def test_pictures_of_the_panel(ui):
         bpy.ops.view3d.view_selected()
     yield 0.3
     # Opens both sub-panels: Ctrl-click on one closes the others, so each by itself.
-    for below in (237, 212):
+    for below in (268, 242):
         yield from click(ui, inside(ui, "UI", (60, below)))
         yield 0.5
     ui.picture("panel")

@@ -1,0 +1,278 @@
+"""Strokes in the viewport that change edits: the four brushes of the Auto-weight tools.
+
+The radius is that of the screen at the point that is hit, and the brush touches what lies within a
+sphere of it, as Blender's own brushes do."""
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+from bpy.types import Operator
+from bpy_extras import view3d_utils
+from mathutils import Vector
+from mathutils.kdtree import KDTree
+
+from ..blender.edits import KINDS, add_link, find_edit, read_values
+from ..blender.posed import posed_vertices
+from .edit import Change, active_bone, paint_edit
+from .refine import current_session
+
+IDNAME = "object.araplbs_brush"
+LEAST_EFFECT = 0.02  # of the falloff: what is less is not touched
+MIRROR_DISTANCE = 1e-3  # of the mesh's size: how far a mirrored vertex may be off
+
+_strokes = []  # the one that is being made, for the overlay
+
+
+def current_stroke():
+    """The Stroke that is being made, or None."""
+    return _strokes[0] if _strokes else None
+
+
+class ARAPLBS_brush(bpy.types.PropertyGroup):
+    radius: IntProperty(
+        name="Radius",
+        description="Radius of the brush on the screen",
+        default=50,
+        min=1,
+        soft_max=500,
+        subtype="PIXEL",
+    )
+    strength: FloatProperty(
+        name="Strength",
+        description="How far one stroke moves the wanted weight towards that of the brush",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
+    weight: FloatProperty(
+        name="Weight",
+        description="Wanted weight of the active bone",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
+
+
+def register():
+    bpy.types.Scene.araplbs_brush = PointerProperty(type=ARAPLBS_brush)
+
+
+def unregister():
+    del bpy.types.Scene.araplbs_brush
+
+
+class Stroke:
+    """What a stroke has touched so far. points (n, 3): vertices in world space; effect (n,): the
+    largest falloff at each vertex; ends: the vertices of a link."""
+
+    def __init__(self, context, kind):
+        self.kind, self.ob = kind, context.active_object
+        self.brush = context.scene.araplbs_brush
+        self.depsgraph = context.evaluated_depsgraph_get()
+        self.evaluated = self.ob.evaluated_get(self.depsgraph)
+        self.points = posed_vertices(self.ob, self.depsgraph)
+        self.effect = np.zeros(len(self.points))
+        self.ends = []
+        self._last = None
+
+    def move(self, context, at):
+        """Dabs from the last place to this one, close enough to leave no gap."""
+        at = Vector(at)
+        last = at if self._last is None else self._last
+        step = max(1.0, self.brush.radius / 3)
+        count = max(1, int((at - last).length / step))
+        for k in range(1, count + 1):
+            self._dab(context, last.lerp(at, k / count))
+        self._last = at
+
+    def _hit(self, context, at):
+        """The point of the mesh below the mouse, in world space, or None."""
+        region, view = context.region, context.region_data
+        origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
+        direction = view3d_utils.region_2d_to_vector_3d(region, view, at)
+        matrix = self.evaluated.matrix_world
+        back = matrix.inverted_safe()
+        start = back @ origin
+        hit, place, _normal, _face = self.evaluated.ray_cast(
+            start, (back @ (origin + direction) - start).normalized()
+        )
+        return matrix @ place if hit else None
+
+    def _dab(self, context, at):
+        place = self._hit(context, at)
+        if place is None:
+            return
+        distance = np.linalg.norm(self.points - np.array(place), axis=1)
+        if self.kind == "LINK":
+            self.ends = [*self.ends[:1], int(distance.argmin())]
+            return
+        beside = view3d_utils.region_2d_to_location_3d(
+            context.region, context.region_data, at + Vector((self.brush.radius, 0)), place
+        )
+        share = np.clip(distance / max((beside - place).length, 1e-12), 0, 1)
+        falloff = (1 - share**2) ** 2
+        if self.kind != "WEIGHT":
+            falloff = falloff > 0
+        np.maximum(self.effect, falloff, out=self.effect)
+
+    @property
+    def touched(self):
+        """Indices of the vertices that the stroke changes."""
+        if self.kind == "LINK":
+            return np.array(self.ends, int)
+        strength = self.brush.strength if self.kind == "WEIGHT" else 1.0
+        return np.flatnonzero(self.effect * strength > LEAST_EFFECT)
+
+
+class OBJECT_OT_araplbs_brush(Operator):
+    """Paint wanted weights, add or remove influences, release holds or draw links"""
+
+    bl_idname = IDNAME
+    bl_label = "Auto-weight Brush"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    kind: EnumProperty(name="Kind", items=KINDS)
+    erase: BoolProperty(
+        name="Erase",
+        description="Take back what the brush does; the influence brush removes influences",
+    )
+    clear: BoolProperty(
+        name="Clear", description="Leave the influences to the optimisation again"
+    )
+
+    @classmethod
+    def poll(cls, context):
+        if context.mode != "PAINT_WEIGHT" or not context.region_data:
+            cls.poll_message_set("Paint in the 3D view, in Weight Paint mode")
+            return False
+        return True
+
+    def invoke(self, context, event):
+        ob = context.active_object
+        if self.kind in {"WEIGHT", "INFLUENCE"} and not active_bone(ob):
+            self.report({"ERROR"}, f"'{ob.name}' has no active vertex group to paint for")
+            return {"CANCELLED"}
+        if self.kind == "RELEASE" and not current_session():
+            self.report({"ERROR"}, "What is held is known in a refining session only")
+            return {"CANCELLED"}
+        _strokes[:] = [Stroke(context, self.kind)]
+        self._move(context, event)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
+            self._move(context, event)
+        elif event.type in {"ESC", "RIGHTMOUSE"}:
+            return self._end(context, {"CANCELLED"})
+        elif event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            self._move(context, event)
+            stroke = current_stroke()
+            if len(stroke.touched):
+                with Change(self.bl_label):
+                    self._apply(stroke)
+            return self._end(context, {"FINISHED"})
+        elif event.type == "TIMER":
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    def _move(self, context, event):
+        current_stroke().move(context, (event.mouse_region_x, event.mouse_region_y))
+        context.area.tag_redraw()
+
+    def cancel(self, context):
+        self._end(context, None)
+
+    @staticmethod
+    def _end(context, result):
+        _strokes.clear()
+        if context.area:
+            context.area.tag_redraw()
+        return result
+
+    def _apply(self, stroke):
+        mesh = stroke.ob.data
+        if self.kind == "LINK":
+            if len(set(stroke.ends)) == 2:
+                add_link(mesh, *stroke.ends)
+            return
+        if self.kind == "RELEASE":
+            for bone, vertices in held_near(stroke).items():
+                paint_edit(mesh, "RELEASE", bone, vertices, 0 if self.erase else 1)
+            return
+        bone, vertices = active_bone(stroke.ob), stroke.touched
+        values = self._values(stroke, bone, vertices)
+        paint_edit(mesh, self.kind, bone, vertices, values)
+        if mesh.use_mirror_x:
+            pairs = mirror_images(mesh, vertices)
+            if len(pairs):
+                image = bpy.utils.flip_name(bone)
+                paint_edit(mesh, self.kind, image, pairs[:, 1], values[pairs[:, 0]])
+
+    def _values(self, stroke, bone, vertices):
+        """Values of the edit (see blender/edits.py) that the stroke leaves at these vertices."""
+        if self.kind == "INFLUENCE":
+            return np.full(len(vertices), 0.0 if self.clear else -1.0 if self.erase else 1.0)
+        if self.erase:
+            return np.zeros(len(vertices))
+        item = find_edit(stroke.ob.data, "WEIGHT", bone)
+        old = read_values(stroke.ob.data, item)[vertices] if item else np.zeros(len(vertices))
+        old = np.where(old > 0, old - 1, present(stroke.ob, bone, vertices))
+        share = stroke.effect[vertices] * stroke.brush.strength
+        return 1 + old + share * (stroke.brush.weight - old)
+
+
+def present(ob, bone, vertices):
+    """Weights of a bone at some vertices now."""
+    group = ob.vertex_groups[bone].index
+    weights = np.zeros(len(vertices))
+    for k, vertex in enumerate(vertices.tolist()):
+        for element in ob.data.vertices[vertex].groups:
+            if element.group == group:
+                weights[k] = element.weight
+    return weights
+
+
+def held_near(stroke):
+    """{bone: [vertices]} of the session's hold and attach rows that a stroke has touched."""
+    session, touched = current_session(), set(stroke.touched.tolist())
+    found = {}
+    for bone, vertex, _released in held_vertices(session, stroke.ob):
+        if vertex in touched:
+            found.setdefault(bone, []).append(vertex)
+    return found
+
+
+def held_vertices(session, ob):
+    """[(bone name, vertex of the object, released)] of the hold and attach rows of a session."""
+    if not session or not session.frame:
+        return []
+    objects, names = session.objects(), session.job.problem.skeleton.names
+    if ob not in objects:
+        return []
+    begin, end = session.problem_vertices(objects.index(ob))
+    return [
+        (names[row["bone"]], row["vertex"] - begin, row["released"])
+        for row in session.frame.constraint_rows
+        if row["kind"] != "user" and begin <= row["vertex"] < end
+    ]
+
+
+def mirror_images(mesh, vertices):
+    """(k, 2) pairs (position in `vertices`, vertex at the mirrored place) where there is one."""
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    points = points.reshape(-1, 3)
+    tree = KDTree(len(points))
+    for i, point in enumerate(points):
+        tree.insert(point, i)
+    tree.balance()
+    most = MIRROR_DISTANCE * float(np.ptp(points, axis=0).max())
+    pairs = []
+    for k, point in enumerate(points[vertices]):
+        _place, image, distance = tree.find(point * (-1, 1, 1))
+        if distance <= most:
+            pairs.append((k, image))
+    return np.array(pairs, int).reshape(-1, 2)

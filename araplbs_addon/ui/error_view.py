@@ -1,0 +1,168 @@
+"""Deformation errors of the active mesh as colours, kept up to date in a thread while shown."""
+
+import threading
+
+import bpy
+import gpu
+import numpy as np
+from bpy.props import EnumProperty
+from gpu_extras.batch import batch_for_shader
+
+from ..blender.errors import present_pose, read_weighted
+from ..blender.posed import posed_vertices
+from ..core.error_map import colours, pose_set, vertex_errors
+from ..core.errors import Refused
+from ..core.options import Options
+from ..operators.refine import current_session
+
+PERIOD = 0.15  # seconds between two looks at what has changed
+NEARER = 2e-5  # of the depth: in front of the surface that it colours
+
+
+class _View:
+    """errors (n,) of the object `name`, or None; message: why there are none."""
+
+    def __init__(self):
+        self.name = self.errors = self.message = None
+        self._thread = self._key = self._result = self._batch = self._drawn = None
+        self._source = None  # (session_uid, armature name, Problem, Rows) of a mesh without session
+
+    def look(self, context):
+        """Takes in a result, and starts the next computation where something has changed."""
+        if self._thread and self._thread.is_alive():
+            return
+        if self._result is not None:
+            self.errors, self.message, self._result = *self._result, None
+            self._drawn = None
+            _redraw()
+        ob = context.active_object
+        mode = context.window_manager.araplbs_errors
+        if not ob or ob.type != "MESH" or ob.mode == "EDIT":
+            return
+        try:
+            key, work = self._work(ob, mode, context.view_layer)
+        except (Refused, KeyError) as reason:
+            self.name, self.errors, self.message = ob.name, None, str(reason)
+            return
+        if key != self._key:
+            self._key, self.name = key, ob.name
+            self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
+            self._thread.start()
+
+    def forget(self):
+        """What is known of weights and pose is out of date."""
+        self._key = self._source = None
+
+    def _work(self, ob, mode, view_layer):
+        session = current_session()
+        frame = session.frame if session else None
+        size = len(ob.data.vertices)
+        if frame and ob in session.objects():
+            begin, end = session.problem_vertices(session.objects().index(ob))
+            armature, problem = session.job.armature.get(), session.job.problem
+            options, rows, number = session.job.options, frame.rows, frame.number
+            self._source = None
+        else:
+            if not self._source or self._source[0] != ob.session_uid:
+                armature, problem, rows = read_weighted(ob, view_layer)
+                self._source = (ob.session_uid, armature.name, problem, rows)
+            _uid, armature_name, problem, rows = self._source
+            armature = bpy.data.objects[armature_name]
+            options, number, begin, end = Options(), -1, 0, size
+        poses = present_pose(armature) if mode == "POSE" else None
+        key = (ob.session_uid, size, mode, number, poses.tobytes() if poses is not None else None)
+
+        def work():
+            chosen = pose_set(problem, options) if poses is None else poses
+            return vertex_errors(problem, rows, chosen)[begin:end]
+
+        return key, work
+
+    def _run(self, work):
+        try:
+            self._result = work(), None
+        except (ArithmeticError, ValueError, MemoryError) as error:
+            self._result = None, str(error)
+
+    def draw(self, context):
+        ob = context.active_object
+        if self.errors is None or not ob or ob.name != self.name or ob.mode == "EDIT":
+            return
+        if len(self.errors) != len(ob.data.vertices) or not ob.visible_get():
+            return
+        points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
+        if self._drawn is None or not np.array_equal(points, self._drawn):
+            self._drawn, self._batch = points, _batch(ob.data, points, colours(self.errors))
+        gpu.state.depth_test_set("LESS_EQUAL")
+        with gpu.matrix.push_pop_projection():
+            matrix = gpu.matrix.get_projection_matrix()
+            matrix[2] = matrix[2] - NEARER * matrix[3]
+            gpu.matrix.load_projection_matrix(matrix)
+            shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+            self._batch.draw(shader)
+        gpu.state.depth_test_set("NONE")
+
+
+def _batch(mesh, points, point_colours):
+    mesh.calc_loop_triangles()
+    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    return batch_for_shader(
+        shader,
+        "TRIS",
+        {"pos": points, "color": point_colours},
+        indices=triangles.reshape(-1, 3),
+    )
+
+
+view = _View()
+
+
+def _redraw():
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _tick():
+    context = bpy.context
+    if context.window_manager.araplbs_errors == "NONE":
+        view.__init__()
+        _redraw()
+        return None
+    view.look(context)
+    return PERIOD
+
+
+def _chosen(_manager, _context):
+    view.forget()
+    if not bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.register(_tick, persistent=True)
+
+
+def draw():
+    context = bpy.context
+    if context.window_manager.araplbs_errors != "NONE" and context.space_data.overlay.show_overlays:
+        view.draw(context)
+
+
+def register():
+    bpy.types.WindowManager.araplbs_errors = EnumProperty(
+        name="Show Error",
+        description="Colours on the active mesh: where edges are longer, shorter or bent in pose",
+        items=(
+            ("NONE", "Off", "No colours"),
+            ("POSES", "All Poses", "The mean over the poses that weights are computed with"),
+            ("POSE", "This Pose", "The error in the pose that the armature is in"),
+        ),
+        update=_chosen,
+        options={"SKIP_SAVE"},
+    )
+
+
+def unregister():
+    if bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.unregister(_tick)
+    del bpy.types.WindowManager.araplbs_errors

@@ -1,0 +1,205 @@
+"""What is drawn over the 3D view: a session's numbers and its energy curve, edits, strokes."""
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+
+from ..blender.edits import read_values
+from ..blender.posed import posed_vertices
+from ..core.error_map import COLOURS, FULL_SCALE, colours
+from ..core.errors import Refused
+from ..operators.brush import current_stroke, held_vertices
+from ..operators.refine import current_session, session_facts
+from . import error_view
+
+MARGIN = 20
+CURVE = (200, 64)  # pixels
+TEXT_SIZE = 12
+LINE_HEIGHT = 18
+WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
+LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
+RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
+POINT_SIZE = 6
+
+_handles = []
+
+
+def draw_view():
+    """In the space of the scene."""
+    error_view.draw()
+    context = bpy.context
+    if context.space_data.overlay.show_overlays:
+        try:
+            _draw_edits(context)
+        except (Refused, ReferenceError):
+            pass  # what is shown has just gone
+
+
+def draw_pixels():
+    """In pixels of the region."""
+    context = bpy.context
+    session = current_session()
+    x, y = context.region.width - _sidebar_width(context) - CURVE[0] - MARGIN, MARGIN
+    if context.window_manager.araplbs_errors != "NONE":
+        y = _draw_scale(x, y)
+    if session and session.frame and session.state != "ENDED":
+        y = _draw_curve(session.frame, x, y)
+        for text in reversed(session_facts(session)[:5]):
+            y = _draw_text(text, x, y)
+
+
+def _sidebar_width(context):
+    """Of what covers the right side of the view; "Adjust Last Operation" lies at the left."""
+    if not context.preferences.system.use_region_overlap:
+        return 0
+    return sum(r.width for r in context.area.regions if r.type == "UI" and r.width > 1)
+
+
+def _draw_text(text, x, y):
+    blf.size(0, TEXT_SIZE)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 3, 0, 0, 0, 0.9)
+    blf.color(0, *WHITE)
+    blf.position(0, x, y + 4, 0)
+    blf.draw(0, text)
+    blf.disable(0, blf.SHADOW)
+    return y + LINE_HEIGHT
+
+
+def _lines(points, colour, width=1.5):
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [(*p, 0) for p in points]})
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    shader.uniform_float("lineWidth", width)
+    shader.uniform_float("color", colour)
+    batch.draw(shader)
+
+
+def _box(x, y, width, height, colours):
+    """A filled rectangle, its colours given from left to right."""
+    xs = np.linspace(x, x + width, len(colours))
+    points = [(at, side) for at in xs for side in (y, y + height)]
+    shades = [c for c in colours for _side in range(2)]
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    batch = batch_for_shader(shader, "TRI_STRIP", {"pos": points, "color": shades})
+    batch.draw(shader)
+
+
+def _draw_scale(x, y):
+    gpu.state.blend_set("ALPHA")
+    _box(x, y, CURVE[0], 10, [(*c, 1.0) for c in COLOURS.tolist()])
+    gpu.state.blend_set("NONE")
+    _draw_text("0 %", x, y + 12)
+    end = f"{100 * FULL_SCALE:.0f} % and more"
+    blf.size(0, TEXT_SIZE)
+    _draw_text(end, x + CURVE[0] - blf.dimensions(0, end)[0], y + 12)
+    text = error_view.view.message or "Deformation error"
+    return _draw_text(text, x, y + 12 + LINE_HEIGHT) + 6
+
+
+def _draw_curve(frame, x, y):
+    """The energies so far on a logarithmic scale."""
+    width, height = CURVE
+    gpu.state.blend_set("ALPHA")
+    _box(x, y, width, height, [SHADE, SHADE])
+    energies = np.log(np.maximum(frame.energies, 1e-12))
+    if len(energies) > 1:
+        low, high = energies.min(), energies.max()
+        rise = (energies - low) / max(high - low, 1e-9)
+        across = np.linspace(0.03, 0.97, len(energies))
+        _lines(
+            [(x + a * width, y + (0.1 + 0.8 * r) * height) for a, r in zip(across, rise, strict=True)], LINE, 2.0
+        )
+    gpu.state.blend_set("NONE")
+    return y + height + 4
+
+
+def _points(points, colours, size=POINT_SIZE):
+    if not len(points):
+        return
+    try:
+        shader = gpu.shader.from_builtin("POINT_FLAT_COLOR")
+    except ValueError:  # before 4.5
+        shader = gpu.shader.from_builtin("FLAT_COLOR")
+    batch = batch_for_shader(
+        shader,
+        "POINTS",
+        {"pos": np.asarray(points, np.float32), "color": np.asarray(colours, np.float32)},
+    )
+    gpu.state.point_size_set(size)
+    gpu.state.blend_set("ALPHA")
+    batch.draw(shader)
+    gpu.state.blend_set("NONE")
+    gpu.state.point_size_set(1)
+
+
+def _draw_edits(context):
+    """Points of the active edit and of the holds, links, and the stroke that is being made."""
+    ob = context.active_object
+    if not ob or ob.type != "MESH" or ob.mode != "WEIGHT_PAINT":
+        return
+    stroke = current_stroke()
+    held = _holds(context, ob)
+    mesh = ob.data
+    if not stroke and not held and not mesh.araplbs.edits:
+        return
+    points = posed_vertices(ob, context.evaluated_depsgraph_get())
+    if mesh.araplbs.edits:
+        for item in mesh.araplbs.edits:
+            if item.kind == "LINK" and item.use:
+                _line(points[np.flatnonzero(read_values(mesh, item))])
+        if 0 <= mesh.araplbs.active < len(mesh.araplbs.edits):
+            _draw_item(mesh, mesh.araplbs.edits[mesh.araplbs.active], points)
+    if held:
+        vertices = np.array([vertex for _bone, vertex, _released in held])
+        shades = [RELEASED if released else HELD for *_hold, released in held]
+        _points(points[vertices], shades, POINT_SIZE + 2)
+    if stroke:
+        touched = stroke.touched
+        _points(points[touched], [WHITE] * len(touched), POINT_SIZE - 1)
+        if stroke.kind == "LINK":
+            _line(points[touched])
+
+
+def _holds(context, ob):
+    """Those of the session, while the tool is chosen that lets them go."""
+    tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT")
+    if not tool or tool.idname != "araplbs.release":
+        return []
+    return held_vertices(current_session(), ob)
+
+
+def _line(points):
+    if len(points) == 2:
+        shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+        batch = batch_for_shader(shader, "LINES", {"pos": points.astype(np.float32)})
+        shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+        shader.uniform_float("lineWidth", 3.0)
+        shader.uniform_float("color", LINE)
+        batch.draw(shader)
+        _points(points, [LINE] * 2, POINT_SIZE + 2)
+
+
+def _draw_item(mesh, item, points):
+    values = read_values(mesh, item)
+    vertices = np.flatnonzero(values)
+    if item.kind == "WEIGHT":
+        shades = colours((values[vertices] - 1) * FULL_SCALE)
+    elif item.kind == "INFLUENCE":
+        shades = [ADDED if value > 0 else REMOVED for value in values[vertices]]
+    else:
+        shades = [RELEASED] * len(vertices)
+    _points(points[vertices], shades)
+
+
+def register():
+    add = bpy.types.SpaceView3D.draw_handler_add
+    _handles.append(add(draw_view, (), "WINDOW", "POST_VIEW"))
+    _handles.append(add(draw_pixels, (), "WINDOW", "POST_PIXEL"))
+
+
+def unregister():
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")

@@ -1,0 +1,456 @@
+"""The live session as a user meets it: watch, steer, keep, cancel, and everything that can happen
+to it meanwhile."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "blender"), str(Path(__file__).parent)]
+import scenes
+
+DATA = Path(__file__).parents[2].parent / "shared/data"
+RINGS, SIDES = 60, 24
+
+
+def session():
+    return scenes.addon("operators.refine").current_session()
+
+
+def make_tube(rings=RINGS, sides=SIDES, weigh=True):
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    tube, rig = scenes.tube_and_rig()
+    bpy.data.objects.remove(tube)
+    tube = scenes.add_tube(rings=rings, sides=sides)
+    scenes.bind(tube, rig)
+    if weigh:
+        scenes.auto_weight(tube, rig)
+        tube.vertex_groups["middle"].add(range(SIDES * 8, SIDES * 14), 0.9, "REPLACE")
+    scenes.select(tube, rig)
+    bpy.ops.ed.undo_push(message="set-up")
+    return tube, rig
+
+
+def show(ui):
+    ui.area().spaces.active.overlay.show_overlays = True
+    with ui.override():
+        bpy.ops.view3d.view_axis(type="FRONT")
+        bpy.ops.view3d.view_selected()
+
+
+def paint_mode(ui, tube, tool="araplbs.weight"):
+    scenes.select(tube)
+    show(ui)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        bpy.ops.wm.tool_set_by_id(name=tool)
+    tube.vertex_groups.active_index = tube.vertex_groups["upper"].index
+    bpy.ops.ed.undo_push(message="painting")
+    yield 0.5
+
+
+def begin(ui, **options):
+    with ui.override():
+        found = bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT", **options)
+    assert found == {"RUNNING_MODAL"}
+
+
+def wait_until(condition, limit=60):
+    end = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < end, "nothing happens any more"
+        yield 0.05
+
+
+def settle():
+    yield from wait_until(lambda: session() and session().settled)
+
+
+def over():
+    yield from wait_until(lambda: session() is None)
+    yield 0.3
+
+
+def stroke(ui, begin_at, end_at, **modifiers):
+    """With the left button, between two places given as shares of the 3D view."""
+    area = ui.area()
+    places = [
+        (
+            int(area.x + area.width * (a + (b - a) * t)),
+            int(area.y + area.height * (c + (d - c) * t)),
+        )
+        for t in np.linspace(0, 1, 8)
+        for (a, c), (b, d) in [(begin_at, end_at)]
+    ]
+    ui.event("MOUSEMOVE", "NOTHING", at=places[0])
+    yield 0.1
+    ui.event("LEFTMOUSE", "PRESS", at=places[0], **modifiers)
+    yield 0.1
+    for at in places:
+        ui.event("MOUSEMOVE", "NOTHING", at=at, **modifiers)
+        yield 0.05
+    ui.event("LEFTMOUSE", "RELEASE", at=places[-1], **modifiers)
+    yield 0.2
+
+
+def test_three_iterations_then_escape(ui):
+    tube, _rig = make_tube(rings=400, sides=100)
+    show(ui)
+    before = scenes.snapshot()
+    begin(ui)
+    seen = {}
+
+    def look():
+        live = session()
+        if live and live.written >= 0 and live.written not in seen:
+            seen[live.written] = scenes.entries(tube)
+        return len(seen) >= 3
+
+    yield from wait_until(look)
+    states = list(seen.values())
+    assert states[0] != states[1] != states[2]
+    yield from settle()
+    yield 0.5
+    ui.picture("refine-converged")
+    ui.key("ESC")
+    yield from over()
+    assert scenes.snapshot() == before, "bit for bit"
+
+
+def test_right_mouse_restores(ui):
+    make_tube()
+    before = scenes.snapshot()
+    begin(ui)
+    yield from settle()
+    assert scenes.snapshot() != before
+    ui.key("RIGHTMOUSE")
+    yield from over()
+    assert scenes.snapshot() == before
+
+
+def test_stroke_accept_undo(ui):
+    tube, rig = make_tube()
+    yield from paint_mode(ui, tube)
+    bpy.context.scene.araplbs_brush.radius = 40
+    before = scenes.snapshot()
+    begin(ui)
+    yield from settle()
+    first = scenes.weights(tube, ["upper"])
+    yield from stroke(ui, (0.45, 0.25), (0.55, 0.25))
+    items = list(tube.data.araplbs.edits)
+    assert [(i.kind, i.bone) for i in items] == [("WEIGHT", "upper")]
+    held = scenes.addon("blender.edits").edited_vertices(tube.data, items[0])
+    assert len(held) > 10
+    yield from settle()
+    yield 0.5
+    ui.picture("refine-stroke")
+    after = scenes.weights(tube, ["upper"])
+    assert (after - first)[held].mean() > 0.3, "what was painted is held"
+    assert session().frame.iterations > 0
+
+    ui.key("Z", ctrl=True)
+    yield 0.2
+    assert not tube.data.araplbs.edits and session()
+    yield from settle()
+    back = scenes.weights(tube, ["upper"])
+    assert np.abs(back - first).max() < 0.3
+    ui.key("Z", ctrl=True, shift=True)
+    yield 0.2
+    assert len(tube.data.araplbs.edits) == 1
+    yield from settle()
+
+    ui.key("RET")
+    yield from over()
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    scenes.assert_good(tube, rig)
+    assert len(tube.data.araplbs.edits) == 1, "edits are kept with the mesh"
+    kept = scenes.snapshot()
+    ui.key("Z", ctrl=True)
+    yield 0.5
+    assert scenes.snapshot() == before, "one undo step"
+    assert not bpy.data.objects["Tube"].data.araplbs.edits
+    ui.key("Z", ctrl=True, shift=True)
+    yield 0.5
+    assert scenes.snapshot() == kept and len(bpy.data.objects["Tube"].data.araplbs.edits) == 1
+
+
+def test_brushes_without_a_session(ui):
+    """Each stroke is an undo step; Ctrl and Shift, the mirror, links."""
+    tube, _rig = make_tube()
+    tube.data.use_mirror_x = True
+    yield from paint_mode(ui, tube, "araplbs.influence")
+    before = scenes.snapshot()
+    yield from stroke(ui, (0.47, 0.6), (0.47, 0.6), ctrl=True)
+    (item,) = tube.data.araplbs.edits
+    values = scenes.addon("blender.edits").read_values(tube.data, item)
+    x = np.array([v.co.x for v in tube.data.vertices])
+    assert item.kind == "INFLUENCE" and set(values) == {0, -1}
+    assert (values[x > 0.05] < 0).sum() == (values[x < -0.05] < 0).sum() > 0
+    yield from stroke(ui, (0.4, 0.6), (0.6, 0.6), shift=True)
+    ui.picture("influence-brush")
+    yield from stroke(ui, (0.3, 0.75), (0.7, 0.75))
+    values = scenes.addon("blender.edits").read_values(tube.data, tube.data.araplbs.edits[0])
+    assert (values > 0).any()
+    for _ in range(3):
+        ui.key("Z", ctrl=True)
+        yield 0.5
+    assert not bpy.data.objects["Tube"].data.araplbs.edits
+    assert scenes.snapshot() == before
+    with ui.override():
+        bpy.ops.wm.tool_set_by_id(name="araplbs.link")
+    yield from stroke(ui, (0.5, 0.3), (0.5, 0.7))
+    (item,) = bpy.data.objects["Tube"].data.araplbs.edits
+    assert item.kind == "LINK"
+    ui.picture("link")
+
+
+def test_blender_brush_waits_during_a_session(ui):
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube, "builtin.gradient")
+    begin(ui)
+    yield from settle()
+    before = scenes.entries(tube)
+    yield from stroke(ui, (0.4, 0.5), (0.6, 0.5))
+    assert session() and scenes.entries(tube) == before
+    ui.key("ESC")
+    yield from over()
+
+
+def test_release_holds(ui):
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube, "araplbs.release")
+    bpy.context.scene.araplbs_brush.radius = 300
+    begin(ui)
+    yield from settle()
+    yield 0.5
+    ui.picture("holds")
+    held = scenes.addon("operators.brush").held_vertices(session(), tube)
+    assert held and not any(released for *_hold, released in held)
+    yield from stroke(ui, (0.5, 0.5), (0.5, 0.5))
+    assert {item.kind for item in tube.data.araplbs.edits} == {"RELEASE"}
+    yield from settle()
+    held = scenes.addon("operators.brush").held_vertices(session(), tube)
+    assert any(released for *_hold, released in held)
+    ui.key("ESC")
+    yield from over()
+    assert not tube.data.araplbs.edits
+
+
+def test_keeps_on_while_posing(ui):
+    """In Pose mode: the armature is posed meanwhile, and that is undone by itself."""
+    tube, rig = make_tube()
+    scenes.select(rig)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.ed.undo_push(message="posing")
+    before = scenes.entries(tube)
+    begin(ui)
+    yield from settle()
+    rig.pose.bones["upper"].rotation_mode = "XYZ"
+    rig.pose.bones["upper"].rotation_euler.x = 1.0
+    bpy.ops.ed.undo_push(message="pose")
+    yield 0.3
+    ui.picture("refine-posed")
+    ui.key("Z", ctrl=True)
+    yield 0.5
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    assert rig.pose.bones["upper"].rotation_euler.x == 0
+    if session():
+        ui.key("ESC")
+    yield from over()
+    assert scenes.entries(tube) == before
+    ui.key("Z", ctrl=True, shift=True)  # to the pose, in the middle of the session
+    yield 0.5
+    tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
+    assert rig.pose.bones["upper"].rotation_euler.x == 1
+    assert scenes.entries(tube) == before, "and not to half converged weights"
+
+
+def test_undo_from_the_menu_leaves_the_session(ui):
+    tube, _rig = make_tube()
+    before = scenes.entries(tube)
+    tube.location.x = 1
+    bpy.ops.ed.undo_push(message="move")
+    begin(ui)
+    yield from settle()
+    with ui.override():
+        bpy.ops.ed.undo()
+    yield from over()
+    tube = bpy.data.objects["Tube"]
+    assert tube.location.x == 0 and scenes.entries(tube) == before
+    with ui.override():
+        bpy.ops.ed.redo()
+    yield 0.3
+    tube = bpy.data.objects["Tube"]
+    assert tube.location.x == 1 and scenes.entries(tube) == before
+
+
+def test_another_file_in_the_middle(ui):
+    make_tube()
+    begin(ui)
+    yield from wait_until(lambda: session() and session().written >= 0)
+    live = session()
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    yield 0.5
+    assert session() is None and not live.live.running and len(bpy.data.objects) == 3
+    ui.key("A", alt=True)  # the window listens
+    yield 0.3
+    assert not bpy.context.selected_objects
+
+
+def test_deleted_meanwhile(ui):
+    for name in ("Tube", "Rig"):
+        make_tube()
+        begin(ui)
+        yield from wait_until(lambda: session() and session().written >= 0)
+        bpy.data.objects.remove(bpy.data.objects[name])
+        ui.key("RET")
+        yield from over()
+        ui.key("ESC")  # closes a message
+        yield 0.2
+
+
+def test_edit_mode_meanwhile(ui):
+    tube, _rig = make_tube()
+    before = scenes.entries(tube)
+    scenes.select(tube)
+    begin(ui)
+    yield from wait_until(lambda: session() and session().written >= 0)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="EDIT")
+    yield 0.5
+    ui.key("ESC")
+    yield 0.3
+    assert session(), "waits in Edit mode"
+    with ui.override():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    yield from settle()
+    ui.key("ESC")
+    yield from over()
+    assert scenes.entries(tube) == before
+
+
+def test_window_closed_meanwhile(ui):
+    """The window that the session was started in."""
+    tube, _rig = make_tube()
+    before = scenes.entries(tube)
+    with ui.override():
+        bpy.ops.wm.window_new()
+    yield 0.5
+    window = bpy.context.window_manager.windows[-1]
+    assert window != ui.window
+    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT")
+    yield from wait_until(lambda: session() and session().written >= 0)
+    with bpy.context.temp_override(window=window):
+        bpy.ops.wm.window_close()
+    yield 0.5
+    assert session() is None and scenes.entries(bpy.data.objects["Tube"]) == before
+
+
+def test_disabled_meanwhile(ui):
+    tube, _rig = make_tube()
+    before = scenes.entries(tube)
+    begin(ui)
+    yield from wait_until(lambda: session() and session().written >= 0)
+    bpy.ops.preferences.addon_disable(module=scenes.MODULE)
+    yield 0.5
+    assert scenes.entries(bpy.data.objects["Tube"]) == before
+    bpy.ops.preferences.addon_enable(module=scenes.MODULE)
+    yield 0.5
+    make_tube()
+    begin(ui)
+    yield from settle()
+    ui.key("ESC")
+    yield from over()
+
+
+def test_saved_and_loaded(ui):
+    """Edits come back with the file."""
+    tube, _rig = make_tube()
+    scenes.addon("operators.edit").paint_edit(tube.data, "WEIGHT", "upper", range(40, 60), 1.5)
+    scenes.addon("blender.edits").add_link(tube.data, 3, 700)
+    path = str(ui.pictures / "edits.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    yield 0.3
+    bpy.ops.wm.open_mainfile(filepath=path)
+    yield 0.5
+    mesh = bpy.data.objects["Tube"].data
+    edits = scenes.addon("blender.edits").read_edits(mesh, ["lower", "middle", "upper"])
+    assert edits.constraints.vertices.tolist() == list(range(40, 60))
+    assert set(edits.constraints.values) == {0.5} and edits.links.tolist() == [[3, 700]]
+
+
+def test_buttons_and_panels(ui):
+    from test_auto_weight import click, inside, open_sidebar
+
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube)
+    yield from open_sidebar(ui)
+    begin(ui)
+    yield from settle()
+    yield from stroke(ui, (0.4, 0.3), (0.5, 0.3))
+    yield from settle()
+    # Edits and errors are the last two sub-panels: opened from below, so that neither moves.
+    for below in (344, 320):
+        yield from click(ui, inside(ui, "UI", (60, below)))
+        yield 0.5
+    bpy.context.window_manager.araplbs_errors = "POSES"
+    yield 2.0
+    ui.picture("refine-panel")
+    errors = scenes.addon("ui.error_view").view.errors
+    assert errors is not None and len(errors) == len(tube.data.vertices)
+    bpy.context.window_manager.araplbs_errors = "NONE"
+    yield 0.5
+    ui.key("ESC")
+    yield from over()
+
+
+def test_stalls(ui):
+    """What a session costs the window on some 50,000 vertices; numbers for docs/bench."""
+    tube, rig = make_tube(rings=500, sides=100, weigh=False)
+    scenes.select(tube, rig)
+    with ui.override():
+        bpy.ops.view3d.view_selected()
+    ticks = []
+
+    def beat():
+        ticks.append(time.perf_counter())
+        return 0.0
+
+    bpy.app.timers.register(beat)
+    area = ui.area()
+    for _ in range(40):  # what a redraw alone costs here
+        area.tag_redraw()
+        tube.data.update_tag()
+        yield 0.02
+    idle = np.diff(ticks)
+    ticks.clear()
+    begin(ui)
+    start = time.monotonic()
+    yield from wait_until(lambda: session() and session().settled, 150)
+    busy, live = np.diff(ticks), session()
+    bpy.app.timers.unregister(beat)
+    result = {
+        "vertices": len(tube.data.vertices),
+        "frames written": live.written,
+        "seconds": time.monotonic() - start,
+        "own work in one tick, longest, ms": 1000 * live.longest_tick,
+        "event loop, idle redraws: median, 99 %, longest, ms": [
+            1000 * float(np.quantile(idle, q)) for q in (0.5, 0.99, 1)
+        ],
+        "event loop, session: median, 99 %, longest, ms": [
+            1000 * float(np.quantile(busy, q)) for q in (0.5, 0.99, 1)
+        ],
+    }
+    (ui.pictures / "stalls.json").write_text(json.dumps(result, indent=1))
+    print(json.dumps(result), flush=True)
+    ui.key("ESC")
+    yield from over()
