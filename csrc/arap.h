@@ -41,6 +41,7 @@ typedef struct arap_settings {
     arap_positivity positivity;
     arap_filter filter; /* of the weights after each global step */
     double strength;    /* c_i = strength #poses Lambda_i of constraint rows */
+    double harmonic;    /* delta of the paper's Eq. 13, times c_i; 0: no such term */
     double damping;     /* pull to the initial weights, in the same unit */
 } arap_settings;
 

@@ -85,7 +85,8 @@ static arap_status make_system(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
     arap_status status = arap_progress(job, "assembly", 0);
     if (!status)
-        status = arap_system_create(job, &s->mesh, &s->poses, &s->influences, s->order, &s->system);
+        status = arap_system_create(job, &s->mesh, &s->poses, &s->harmonic, &s->influences,
+                                    s->order, &s->system);
     if (status) return status;
     s->held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
     s->unknowns = ARAP_NEW(double, s->system.unknowns);
@@ -125,6 +126,16 @@ arap_status arap_record_energy(arap_job *job, arap_solver *s, double energy) {
     return ARAP_OK;
 }
 
+/* The harmonic term of the present weights, and its share of the product. */
+static void add_harmonic(const arap_job *job, arap_solver *s) {
+    arap_harmonic_product(job, &s->harmonic, &s->influences, s->residual);
+    s->roughness = 0;
+    for (size_t e = 0; e < s->influences.start[s->influences.count]; e++) {
+        s->roughness += s->influences.weight[e] * s->residual[e];
+        s->product[e] += s->residual[e];
+    }
+}
+
 arap_status arap_measure(arap_job *job, arap_solver *s) {
     double rest = s->poses.count * s->mesh.rest_energy, energy = rest;
     arap_status status =
@@ -133,6 +144,7 @@ arap_status arap_measure(arap_job *job, arap_solver *s) {
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (s->product[e] - 2 * s->right_side[e]);
     s->energy = energy;
+    if (s->harmonic.ring) add_harmonic(job, s);
     return arap_record_energy(job, s, rest > 0 ? energy / rest : 0);
 }
 
@@ -174,12 +186,12 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
 /* Strength of the rows that hold a weight at zero, over an area of 1. */
 static double hard(const arap_solver *s) { return s->settings.strength * s->poses.count; }
 
-/* Energy and penalties, less their constant, without the rows that may be let down: holds, and
- * what keeps a weight at zero for as long as it takes. */
+/* Energy, harmonic term and penalties, less their constant, without the rows that may be let down:
+ * holds, and what keeps a weight at zero for as long as it takes. */
 static double objective(const arap_solver *s) {
     const arap_influences *in = &s->influences;
     const arap_penalties *p = &s->penalties;
-    double sum = s->energy;
+    double sum = s->energy + s->roughness;
     for (size_t e = 0; e < in->start[in->count]; e++)
         if (!s->held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
     return sum -

@@ -111,6 +111,7 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
     coarse_arrays arrays = {0};
     arap_rows rows;
     arap_problem coarse;
+    arap_settings settings = s->settings;
     int *group = ARAP_NEW(int, s->mesh.count);
     arap_status status = group ? ARAP_OK : arap_fail_memory(&job->error, "the coarse mesh");
     if (status) return status;
@@ -120,7 +121,9 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
         s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
         goto done;
     status = coarse_problem(job, s, problem, &arrays, &rows, &coarse);
-    if (!status) status = arap_solver_create(job, &coarse, &s->settings, &s->coarse);
+    /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
+    settings.harmonic *= (double)s->clusters.count / s->mesh.count;
+    if (!status) status = arap_solver_create(job, &coarse, &settings, &s->coarse);
     if (status) goto done;
     /* From here on in the vertices of the coarse solver, which may have welded some. */
     for (int i = 0; i < s->mesh.count; i++)

@@ -9,7 +9,8 @@ def _option(default, name, description, **limits):
     """A field whose metadata describes it to a user.
 
     least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
-    name, description) of an enumeration; angle: radians, shown in degrees; advanced: for few.
+    name, description) of an enumeration; angle: radians, shown in degrees; decimals: shown of a
+    number; advanced: for few.
     """
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
@@ -174,6 +175,17 @@ class Options:
         ),
         advanced=True,
     )
+    harmonic: float = _option(
+        0.0,
+        "Harmonic",
+        "Smoother weights at the price of less rigid poses and about twice the time, as in the "
+        "paper of 2018. From 0.000001 to 0.001, 0 for none",
+        least=0.0,
+        most=1e6,
+        soft_most=0.001,
+        decimals=6,
+        advanced=True,
+    )
 
     def __post_init__(self):
         for option in fields(self):
@@ -192,7 +204,7 @@ class Options:
         these."""
         same = (
             *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
-            *("hold", "widenings", "iterations", "attach", "neumann"),
+            *("hold", "widenings", "iterations", "attach", "neumann", "harmonic"),
         )
         return {
             **{name: getattr(self, name) for name in same},

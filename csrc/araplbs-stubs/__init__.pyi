@@ -83,6 +83,7 @@ class Solver:
         positivity: Literal["clip", "penalty", "none"] = "clip",
         filter: Literal["none", "all", "extrema"] = "none",
         constraint_strength: float = 100.0,
+        harmonic: float = 0.0,
         damping: float = 1e-6,
     ) -> None:
         """
@@ -133,8 +134,10 @@ class Solver:
           neumann, positivity="penalty" and constraint_strength: the paper's constraint rows
           (section 4.3); "clip" keeps weights >= 0 in every iteration, "none" only in the result.
           filter: after every global step, every weight (or only spurious local extrema) becomes
-          the mean of its neighbours'. damping: pull to the initial weights, where the energy does
-          not decide.
+          the mean of its neighbours'. harmonic: the factor delta of the paper's harmonic term
+          (Eq. 13), with its c_i from constraint_strength: smoother weights for energy, on systems
+          of several times the size; 0 for none. Energies are told without it. damping: pull to the
+          initial weights, where the energy does not decide.
         """
 
     def iterate(self, count: int = 1, /) -> float:

@@ -173,26 +173,32 @@ def segment_distance(point, a, b):
     return np.linalg.norm(point - a - t * (b - a))
 
 
-def heat_weights(vertices, triangles, heads, tails):
-    """(L + M H) w = M H chi where every vertex sees its nearest bone, bones without gaps."""
-    n = len(vertices)
-    laplacian, mass = np.zeros((n, n)), np.zeros(n)
+def laplacian(vertices, triangles):
+    """(n, n), cotangents of the faces, not divided by areas; L w is 0 for harmonic w."""
+    out = np.zeros((len(vertices), len(vertices)))
     for t in triangles:
         for c in range(3):
             i, j, k = t[c], t[(c + 1) % 3], t[(c + 2) % 3]
             u, v = vertices[j] - vertices[i], vertices[k] - vertices[i]
             half = 0.5 * (u @ v) / np.linalg.norm(np.cross(u, v))
-            laplacian[j, k] -= half
-            laplacian[k, j] -= half
-            laplacian[j, j] += half
-            laplacian[k, k] += half
-            mass[i] += np.linalg.norm(np.cross(u, v)) / 6
+            out[[j, k], [k, j]] -= half
+            out[[j, k], [j, k]] += half
+    return out
+
+
+def heat_weights(vertices, triangles, heads, tails):
+    """(L + M H) w = M H chi where every vertex sees its nearest bone, bones without gaps."""
+    n = len(vertices)
+    mass = np.zeros(n)
+    for t in triangles:
+        p, q, r = vertices[t]
+        mass[t] += np.linalg.norm(np.cross(q - p, r - p)) / 6
     bones = list(zip(heads, tails, strict=True))
     distance = np.array([[segment_distance(p, *bone) for bone in bones] for p in vertices])
     nearest = distance.min(1)
     chi = (distance <= nearest[:, None] + 1e-9).astype(float)
     chi /= chi.sum(1, keepdims=True)
     source = mass / nearest**2
-    heat = np.linalg.solve(laplacian + np.diag(source), source[:, None] * chi)
+    heat = np.linalg.solve(laplacian(vertices, triangles) + np.diag(source), source[:, None] * chi)
     heat = np.maximum(heat, 0)
     return heat / heat.sum(1, keepdims=True), nearest

@@ -201,6 +201,8 @@ def test_any_poses(name, sampled):
         {"support": (1, 0.95, 0.05), "attach": True, "neumann": True, "positivity": "penalty"},
         {"support": (3, 1.0, 1.0), "heat_floor": 0.1},
         {"damping": 1e6},
+        {"harmonic": 1e-4},
+        {"harmonic": 1e6, "positivity": "penalty"},
         {"hold": 1e6},
         {"constraint_strength": 0, "attach": True},
         {"swing": 3.1, "twist": 3.1},

@@ -11,4 +11,5 @@ op.attach = True
 op.neumann = True
 op.positivity = "PENALTY"
 op.filter = "NONE"
+op.harmonic = 0.0
 op.symmetric = False

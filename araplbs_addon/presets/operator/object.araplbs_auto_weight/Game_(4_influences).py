@@ -11,4 +11,5 @@ op.attach = False
 op.neumann = False
 op.positivity = "CLIP"
 op.filter = "NONE"
+op.harmonic = 0.0
 op.symmetric = True
