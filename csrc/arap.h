@@ -33,11 +33,13 @@ typedef struct arap_settings {
     int iterations;         /* of the last stage, at most */
     double tolerance;       /* a stage ends when the energy changes by less than this share */
     int acceleration;       /* past iterations that Anderson acceleration mixes, 0: none */
-    double heat_floor;      /* initial weights below this are dropped at once */
-    arap_pruning pruning;   /* of the initial weights */
-    int link_parts;         /* tie loose parts to what they sit on */
-    double hold;            /* strength of the rows that keep every bone useful, 0: none */
-    int attach, neumann;    /* the paper's constraint rows */
+    /* Most difference of weights in a cluster that shares rotations, 0: there are none. */
+    double rotation_clusters;
+    double heat_floor;    /* initial weights below this are dropped at once */
+    arap_pruning pruning; /* of the initial weights */
+    int link_parts;       /* tie loose parts to what they sit on */
+    double hold;          /* strength of the rows that keep every bone useful, 0: none */
+    int attach, neumann;  /* the paper's constraint rows */
     arap_positivity positivity;
     arap_filter filter; /* of the weights after each global step */
     double strength;    /* c_i = strength #poses Lambda_i of constraint rows */

@@ -40,6 +40,7 @@ static void release_system(arap_solver *s) {
 void arap_release_maps(arap_solver *s) {
     release_system(s);
     arap_pass_free(s->pass);
+    arap_rotation_clusters_clear(&s->rotation_clusters);
     arap_free(s->right_side);
     arap_free(s->product);
     arap_free(s->residual);
@@ -177,8 +178,14 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
     s->best = ARAP_NEW(double, entries);
     if (!s->right_side || !s->product || !s->residual || !s->best)
         return arap_fail_memory(&job->error, "the weights");
+    arap_rotation_clusters *clusters =
+        s->settings.rotation_clusters > 0 ? &s->rotation_clusters : NULL;
     arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
-    if (!status) status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, &s->pass);
+    if (!status && clusters)
+        status = arap_rotation_clusters_create(job, &s->mesh, &s->influences,
+                                               s->settings.rotation_clusters, clusters);
+    if (!status)
+        status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, clusters, &s->pass);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;
 }

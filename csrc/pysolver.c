@@ -148,6 +148,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "tolerance",
                             "acceleration",
                             "coarsen",
+                            "rotation_clusters",
                             "heat_floor",
                             "support",
                             "link_parts",
@@ -173,16 +174,16 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       coarsen = {"coarsen", s->coarsen};
     *a = (solver_arguments){.precision = "single", .positivity = "clip", .filter = "none"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOpOOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppssddd:Solver", names,
+            args, kwargs, "OOOOO|$OOOOOOpOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssddd:Solver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->roll_axes, &a->deform, &a->limits, &a->poses, &a->weights, &a->start_from_weights,
             &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->mirror,
             &a->progress, arap_read_int, &threads_given, &a->precision, arap_read_int, &count,
             arap_read_seed, &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most,
             arap_read_int, &widenings, &s->least_weight, arap_read_int, &iterations, &s->tolerance,
-            arap_read_int, &acceleration, arap_read_int, &coarsen, &s->heat_floor, &a->support,
-            &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity, &a->filter,
-            &s->strength, &s->harmonic, &s->damping))
+            arap_read_int, &acceleration, arap_read_int, &coarsen, &s->rotation_clusters,
+            &s->heat_floor, &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann,
+            &a->positivity, &a->filter, &s->strength, &s->harmonic, &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;

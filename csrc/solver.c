@@ -73,6 +73,7 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
         {"iterations", s->iterations, 1, 1e6},
         {"tolerance", s->tolerance, 0, 1},
         {"coarsen", s->coarsen, 0, 2147483647},
+        {"rotation_clusters", s->rotation_clusters, 0, 1},
         {"acceleration", s->acceleration, 0, ARAP_MOST_WINDOW},
         {"heat_floor", s->heat_floor, 0, 0.25},
         {"least influences of the support", s->pruning.least, 1, 1e6},

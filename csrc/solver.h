@@ -46,6 +46,7 @@ struct arap_solver {
     arap_factor *factor;
     arap_penalties penalties;
     char *held; /* (entries) has a positivity row or is held at zero */
+    arap_rotation_clusters rotation_clusters; /* of the weights that the maps came with */
     arap_pass *pass;
     double *right_side; /* (entries) b of the present weights */
     double *product;    /* (entries) F w of the present weights, harmonic term included */

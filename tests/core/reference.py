@@ -58,19 +58,20 @@ def edges_of(a):
     return [(i, k) for i, k in zip(*np.nonzero(a), strict=True)]
 
 
-def local_step(vertices, a, points):
-    """The rotations of one pose."""
+def local_step(vertices, a, points, clusters=None):
+    """The rotations of one pose; clusters (n,): vertices of one number share theirs."""
     cov = np.zeros((len(vertices), 3, 3))
     for i, k in edges_of(a):
         cov[i] += a[i, k] * np.outer(points[k] - points[i], vertices[k] - vertices[i])
-    return np.array([rotation_of(c) for c in cov]), cov
+    shared = cov if clusters is None else [cov[clusters == c].sum(0) for c in clusters]
+    return np.array([rotation_of(c) for c in shared]), cov
 
 
-def vertex_energies(vertices, a, weights, poses):
+def vertex_energies(vertices, a, weights, poses, clusters=None):
     """E_i and its unit, sum over poses and neighbours of a_ik |e_ik|^2; each (n,)."""
     energy, unit = np.zeros(len(vertices)), np.zeros(len(vertices))
     for points in posed(vertices, weights, poses):
-        rotations, _ = local_step(vertices, a, points)
+        rotations, _ = local_step(vertices, a, points, clusters)
         for i, k in edges_of(a):
             e = vertices[k] - vertices[i]
             energy[i] += a[i, k] * np.sum((points[k] - points[i] - rotations[i] @ e) ** 2)
@@ -78,8 +79,8 @@ def vertex_energies(vertices, a, weights, poses):
     return energy, unit
 
 
-def relative_energy(vertices, a, weights, poses):
-    energy, unit = vertex_energies(vertices, a, weights, poses)
+def relative_energy(vertices, a, weights, poses, clusters=None):
+    energy, unit = vertex_energies(vertices, a, weights, poses, clusters)
     return energy.sum() / unit.sum()
 
 
@@ -95,13 +96,13 @@ def normalised(weights, poses):
 class Quadratic:
     """E(w) = |design w - target|^2 with the rotations of `weights` fixed, over all entries."""
 
-    def __init__(self, vertices, a, weights, poses):
+    def __init__(self, vertices, a, weights, poses, clusters=None):
         n, m = weights.shape
         homogeneous = np.column_stack([vertices, np.ones(n)])
         reach = np.einsum("pbij,nj->pnbi", poses, homogeneous)  # T_b v_n
         design, target = [], []
         for p, points in enumerate(posed(vertices, weights, poses)):
-            rotations, _ = local_step(vertices, a, points)
+            rotations, _ = local_step(vertices, a, points, clusters)
             for i, k in edges_of(a):
                 block = np.zeros((3, n, m))
                 block[:, k] += reach[p, k].T

@@ -17,6 +17,7 @@ RANGES = {
     "tolerance": (-1e-9, 1.5, NAN),
     "acceleration": (-1, 21),
     "coarsen": (-1,),
+    "rotation_clusters": (-1e-9, 1.1, NAN, INF),
     "heat_floor": (-1e-9, 0.3, NAN),
     "hold": (-1, 1e13, NAN, INF),
     "constraint_strength": (-1, INF, NAN),

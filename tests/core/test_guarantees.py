@@ -202,6 +202,8 @@ def test_any_poses(name, sampled):
         {"support": (3, 1.0, 1.0), "heat_floor": 0.1},
         {"damping": 1e6},
         {"harmonic": 1e-4},
+        {"rotation_clusters": 0.1},
+        {"rotation_clusters": 1, "positivity": "none", "harmonic": 1e-4},
         {"harmonic": 1e6, "positivity": "penalty"},
         {"hold": 1e6},
         {"constraint_strength": 0, "attach": True},
