@@ -7,6 +7,7 @@ op.kept_sum = 0.95
 op.relative = 0.05
 op.hold = 0.0
 op.widenings = 0
+op.rotation_clusters = 0.0
 op.attach = True
 op.neumann = True
 op.positivity = "PENALTY"

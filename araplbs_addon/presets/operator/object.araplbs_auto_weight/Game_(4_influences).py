@@ -7,6 +7,7 @@ op.kept_sum = 0.999
 op.relative = 0.001
 op.hold = 0.01
 op.widenings = 2
+op.rotation_clusters = 0.0
 op.attach = False
 op.neumann = False
 op.positivity = "CLIP"
