@@ -109,7 +109,8 @@ typedef struct arap_report {
     int energy_count;
     const double *energies; /* relative: of the initial weights, then after each change of the
                                influence maps and each iteration; on the coarser mesh until
-                               its stages are over */
+                               its stages are over; those of shared rotations with clusters */
+    double energy_before;   /* the first of them, each vertex with its own rotations */
     /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
     int stage_start[ARAP_MOST_STAGES + 1];
     int unknowns;       /* of the present system */

@@ -507,7 +507,7 @@ static PyObject *full_report(solver_object *self) {
         r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "mirror_bones",
         r.mirror_bones, "mirrored_vertices", r.mirrored_vertices, "unseen_parts", unseen_parts(&r),
         "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations",
-        r.iterations, "stage_starts", stage_starts(&r), "energy_before", r.energies[0],
+        r.iterations, "stage_starts", stage_starts(&r), "energy_before", r.energy_before,
         "energy_after", self->energy, "unknowns", r.unknowns, "factor_size", r.factor_size,
         "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
         "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds", stage_seconds(&r));

@@ -329,6 +329,11 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     if (!status && s->coarse) status = arap_record_energy(job, s, s->coarse->energies[0]);
     if (!status && !s->coarse) status = arap_begin_maps(job, s);
     if (!status && !s->coarse) status = arap_refresh(job, s);
+    if (!status)
+        s->report.energy_before = s->coarse ? s->coarse->report.energy_before : s->energies[0];
+    if (!status && !s->coarse && s->rotation_clusters.count)
+        status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &s->influences,
+                             &s->report.energy_before, NULL);
     if (status) {
         arap_solver_free(s);
         return status;

@@ -130,18 +130,18 @@ class Solver:
           is first solved on a coarser one of about a third, and that likewise, 0 for never; not
           with given start weights nor with the paper's constraint rows. rotation_clusters: up to 16
           neighbours whose weights differ by at most this share their rotations, 0 for none; it
-          saves about half of the local step, and `energies` are then those of shared rotations, a
-          little above what they are without. heat_floor and support = (least, kept_sum, relative)
-          prune the initial weights (paper section 3.2). link_parts ties loose parts to what they
-          sit on. hold: strength of the rows that keep every bone at least as influential where it
-          is strongest as it was at the start, 0 for none. attach, neumann, positivity="penalty" and
-          constraint_strength: the paper's constraint rows (section 4.3); "clip" keeps weights >= 0
-          in every iteration, "none" only in the result. filter: after every global step, every
-          weight (or only spurious local extrema) becomes the mean of its neighbours'. harmonic: the
-          factor delta of the paper's harmonic term (Eq. 13), with its c_i from constraint_strength:
-          smoother weights at the price of energy and half the time again; 1e-6 is weak, 1e-3
-          strong, 0 none. Energies are told without it. damping: pull to the initial weights, where
-          the energy does not decide.
+          saves about half of the local step, and `energies` are then those of shared rotations, up
+          to a fifth more than what `energy` tells. heat_floor and support = (least, kept_sum,
+          relative) prune the initial weights (paper section 3.2). link_parts ties loose parts to
+          what they sit on. hold: strength of the rows that keep every bone at least as influential
+          where it is strongest as it was at the start, 0 for none. attach, neumann,
+          positivity="penalty" and constraint_strength: the paper's constraint rows (section 4.3);
+          "clip" keeps weights >= 0 in every iteration, "none" only in the result. filter: after
+          every global step, every weight (or only spurious local extrema) becomes the mean of its
+          neighbours'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its
+          c_i from constraint_strength: smoother weights at the price of energy and half the time
+          again; 1e-6 is weak, 1e-3 strong, 0 none. Energies are told without it. damping: pull to
+          the initial weights, where the energy does not decide.
         """
 
     def iterate(self, count: int = 1, /) -> float:

@@ -115,6 +115,9 @@ def test_energy_of_the_result_is_that_of_its_own_rotations():
     expected = araplbs.energy(vertices, triangles, solver.weights, poses)
     assert solver.energy == pytest.approx(expected, rel=1e-9)
     assert solver.energies[-1] > 1.0001 * expected
+    before = araplbs.energy(vertices, triangles, solver.initial_weights, poses)
+    assert solver.report["energy_before"] == pytest.approx(before, rel=1e-9)
+    assert solver.energies[0] > 1.0001 * before
 
 
 def test_clusters_of_one_vertex_change_nothing():
