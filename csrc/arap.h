@@ -34,14 +34,17 @@ typedef struct arap_settings {
     int iterations;         /* of the last stage, at most */
     double tolerance;       /* a stage ends when the energy changes by less than this share */
     int acceleration;       /* past iterations that Anderson acceleration mixes, 0: none */
-    double heat_floor;      /* initial weights below this are dropped at once */
-    arap_pruning pruning;   /* of the initial weights */
-    int link_parts;         /* tie loose parts to what they sit on */
-    double hold;            /* strength of the rows that keep every bone useful, 0: none */
-    int attach, neumann;    /* the paper's constraint rows */
+    /* Most difference of weights in a cluster that shares rotations, 0: there are none. */
+    double rotation_clusters;
+    double heat_floor;    /* initial weights below this are dropped at once */
+    arap_pruning pruning; /* of the initial weights */
+    int link_parts;       /* tie loose parts to what they sit on */
+    double hold;          /* strength of the rows that keep every bone useful, 0: none */
+    int attach, neumann;  /* the paper's constraint rows */
     arap_positivity positivity;
     arap_filter filter; /* of the weights after each global step */
     double strength;    /* c_i = strength #poses Lambda_i of constraint rows */
+    double harmonic;    /* delta of the paper's Eq. 13, times c_i; 0: no such term */
     double damping;     /* pull to the initial weights, in the same unit */
 } arap_settings;
 
@@ -105,7 +108,8 @@ typedef struct arap_report {
     int energy_count;
     const double *energies; /* relative: of the initial weights, then after each change of the
                                influence maps and each iteration; on the coarser mesh until
-                               its stages are over */
+                               its stages are over; those of shared rotations with clusters */
+    double energy_before;   /* the first of them, each vertex with its own rotations */
     /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
     int stage_start[ARAP_MOST_STAGES + 1];
     int unknowns;       /* of the present system */

@@ -22,7 +22,7 @@ arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *
         status = arap_fail_memory(&job->error, "the energy");
         goto done;
     }
-    status = arap_pass_create(job, mesh, lanes, influences, &pass);
+    status = arap_pass_create(job, mesh, lanes, influences, NULL, &pass);
     if (!status) arap_pass_run(job, pass, NULL, alignment);
     if (!status) status = arap_stiffness_product(job, mesh, poses, influences, NULL, stretch);
     if (status) goto done;

@@ -69,12 +69,7 @@ static void half_cotangents(const double *p, const double *q, const double *r, d
         for (int c = 0; c < 3; c++) out[c] *= MOST_COTANGENT / largest;
 }
 
-/* Conductance of every directed edge of the one-rings: minus the off-diagonal of L. */
-static void conductances(const arap_mesh *mesh, double *out) {
-    for (size_t e = 0; e < mesh->ring[mesh->count]; e++)
-        out[e] = mesh->kind[e] == ARAP_EDGE_WIRE   ? WIRE_CONDUCTANCE
-                 : mesh->kind[e] == ARAP_EDGE_LINK ? LINK_CONDUCTANCE
-                                                   : 0;
+void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
         double half[3];
@@ -83,10 +78,19 @@ static void conductances(const arap_mesh *mesh, double *out) {
         for (int c = 0; c < 3; c++) {
             int i = tri[(c + 1) % 3], j = tri[(c + 2) % 3];
             size_t e = arap_mesh_find_edge(mesh, i, j);
-            out[e] += half[c];
-            out[mesh->reverse[e]] += half[c];
+            edges[e] += half[c];
+            edges[mesh->reverse[e]] += half[c];
         }
     }
+}
+
+/* Conductance of every directed edge of the one-rings: minus the off-diagonal of L. */
+static void conductances(const arap_mesh *mesh, double *out) {
+    for (size_t e = 0; e < mesh->ring[mesh->count]; e++)
+        out[e] = mesh->kind[e] == ARAP_EDGE_WIRE   ? WIRE_CONDUCTANCE
+                 : mesh->kind[e] == ARAP_EDGE_LINK ? LINK_CONDUCTANCE
+                                                   : 0;
+    arap_add_cotangents(mesh, out);
 }
 
 /* L + M H in elimination order. */

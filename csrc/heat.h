@@ -35,6 +35,11 @@ typedef struct arap_heat_report {
     arap_island *unseen; /* (unseen_count) */
 } arap_heat_report;
 
+/* Add half the cotangents opposite to each directed edge (ring[count]), over its faces: minus the
+ * off-diagonal of the cotangent Laplacian. Those of a sliver are scaled down as a whole, a face
+ * without area has none. */
+void arap_add_cotangents(const arap_mesh *mesh, double *edges);
+
 /* Weights of all deforming bones, clamped at 0 and normalised; entries below `floor` are left
  * out (0 keeps all). `order` is a fill-reducing order of the mesh. */
 arap_status arap_heat_weights(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,

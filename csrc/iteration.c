@@ -40,6 +40,7 @@ static void release_system(arap_solver *s) {
 void arap_release_maps(arap_solver *s) {
     release_system(s);
     arap_pass_free(s->pass);
+    arap_rotation_clusters_clear(&s->rotation_clusters);
     arap_free(s->right_side);
     arap_free(s->product);
     arap_free(s->residual);
@@ -85,7 +86,8 @@ static arap_status make_system(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
     arap_status status = arap_progress(job, "assembly", 0);
     if (!status)
-        status = arap_system_create(job, &s->mesh, &s->poses, &s->influences, s->order, &s->system);
+        status = arap_system_create(job, &s->mesh, &s->poses, &s->harmonic, &s->influences,
+                                    s->order, &s->system);
     if (status) return status;
     s->held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
     s->unknowns = ARAP_NEW(double, s->system.unknowns);
@@ -125,6 +127,16 @@ arap_status arap_record_energy(arap_job *job, arap_solver *s, double energy) {
     return ARAP_OK;
 }
 
+/* The harmonic term of the present weights, and its share of the product. */
+static void add_harmonic(const arap_job *job, arap_solver *s) {
+    arap_harmonic_product(job, &s->harmonic, &s->influences, s->residual);
+    s->roughness = 0;
+    for (size_t e = 0; e < s->influences.start[s->influences.count]; e++) {
+        s->roughness += s->influences.weight[e] * s->residual[e];
+        s->product[e] += s->residual[e];
+    }
+}
+
 arap_status arap_measure(arap_job *job, arap_solver *s) {
     double rest = s->poses.count * s->mesh.rest_energy, energy = rest;
     arap_status status =
@@ -133,6 +145,7 @@ arap_status arap_measure(arap_job *job, arap_solver *s) {
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (s->product[e] - 2 * s->right_side[e]);
     s->energy = energy;
+    if (s->harmonic.ring) add_harmonic(job, s);
     return arap_record_energy(job, s, rest > 0 ? energy / rest : 0);
 }
 
@@ -165,8 +178,14 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
     s->best = ARAP_NEW(double, entries);
     if (!s->right_side || !s->product || !s->residual || !s->best)
         return arap_fail_memory(&job->error, "the weights");
+    arap_rotation_clusters *clusters =
+        s->settings.rotation_clusters > 0 ? &s->rotation_clusters : NULL;
     arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
-    if (!status) status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, &s->pass);
+    if (!status && clusters)
+        status = arap_rotation_clusters_create(job, &s->mesh, &s->influences,
+                                               s->settings.rotation_clusters, clusters);
+    if (!status)
+        status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, clusters, &s->pass);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;
 }
@@ -174,12 +193,12 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
 /* Strength of the rows that hold a weight at zero, over an area of 1. */
 static double hard(const arap_solver *s) { return s->settings.strength * s->poses.count; }
 
-/* Energy and penalties, less their constant, without the rows that may be let down: holds, and
- * what keeps a weight at zero for as long as it takes. */
+/* Energy, harmonic term and penalties, less their constant, without the rows that may be let down:
+ * holds, and what keeps a weight at zero for as long as it takes. */
 static double objective(const arap_solver *s) {
     const arap_influences *in = &s->influences;
     const arap_penalties *p = &s->penalties;
-    double sum = s->energy;
+    double sum = s->energy + s->roughness;
     for (size_t e = 0; e < in->start[in->count]; e++)
         if (!s->held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
     return sum -

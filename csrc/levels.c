@@ -161,6 +161,7 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
     arap_rows rows;
     arap_problem coarse;
     coarse_edits edits = {0};
+    arap_settings settings = s->settings;
     int *group = ARAP_NEW(int, s->mesh.count);
     arap_status status = group ? ARAP_OK : arap_fail_memory(&job->error, "the coarse mesh");
     if (status) return status;
@@ -171,7 +172,9 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
         goto done;
     status = coarse_problem(job, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(job, s, &problem->edits, &edits, &coarse.edits);
-    if (!status) status = arap_solver_create(job, &coarse, &s->settings, &s->coarse);
+    /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
+    settings.harmonic *= (double)s->clusters.count / s->mesh.count;
+    if (!status) status = arap_solver_create(job, &coarse, &settings, &s->coarse);
     if (status) goto done;
     /* From here on in the vertices of the coarse solver, which may have welded some. */
     for (int i = 0; i < s->mesh.count; i++)

@@ -1,7 +1,7 @@
 /* Limiting the number of influences: arap_limit_influences of supports.h.
  *
  * With its neighbours fixed, the energy of vertex i is w'Qw - 2 c'w + const in its free weights,
- *     Q = F_ii,   c = b_i - (F w)_i + Q w_i        (b, F: system.h, stiffness.h).
+ *     Q = F_ii,   c = b_i - (F w)_i + Q w_i        (b, F: system.h, stiffness.h, harmonic.h).
  * On a set of influences its minimum under sum w = rest is w* = C c + q rest / (1'q), with
  * q = Q^-1 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs
  * w*_b^2 / C_bb, the rule of the optimal brain surgeon (Hassibi & Stork 1993) under the affinity
@@ -29,6 +29,7 @@ typedef struct limit_task {
     const arap_poses *poses;
     const arap_influences *in;
     const double *right_side, *product; /* (entries) b and F w */
+    const arap_harmonic *harmonic;
     const arap_penalties *rows;
     const arap_mirror *mirror;
     const arap_limit *rule;
@@ -160,6 +161,8 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     double spare =
         task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
     arap_gram_block(task->poses, v, row, in->bone + begin, v, row, in->bone + begin, both, block);
+    if (task->harmonic->own)
+        for (int e = 0; e < row; e++) block[e * row + e] += task->harmonic->own[i];
     for (int a = 0; a < size; a++) trace += block[set[a] * row + set[a]];
     for (int a = 0; a < size; a++) {
         size_t e = begin + (size_t)set[a];
@@ -213,15 +216,16 @@ static void mirror_limits(const limit_task *task) {
 
 arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                   const arap_influences *in, const double *right_side,
-                                  const double *product, const arap_penalties *rows,
-                                  const arap_mirror *mirror, const arap_limit *rule,
-                                  arap_influences *out) {
+                                  const double *product, const arap_harmonic *harmonic,
+                                  const arap_penalties *rows, const arap_mirror *mirror,
+                                  const arap_limit *rule, arap_influences *out) {
     size_t entries = in->start[in->count];
     limit_task task = {.mesh = mesh,
                        .poses = poses,
                        .in = in,
                        .right_side = right_side,
                        .product = product,
+                       .harmonic = harmonic,
                        .rows = rows,
                        .mirror = mirror,
                        .rule = rule};

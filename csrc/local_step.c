@@ -6,10 +6,11 @@
  * and P_b gives this vertex's part of the right-hand side: + a_ik v_k^T P_b e_ik at (k, b),
  * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbours go to a slot of their own per
  * directed edge and are summed by their owners afterwards, in the order of the ring: no two
- * threads write one number, and the result does not depend on the number of threads.
+ * threads write one number, and the result does not depend on the number of threads. With clusters
+ * (rotation_clusters.h), M_b is the sum over the vertices of one, and P_b serves all of them.
  *
- * Cost: O(vertices x poses x bones of a one-ring) plus O(edges x influences); memory: one
- * double per directed edge and influence. */
+ * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
+ * memory: one double per directed edge and influence. */
 #include "local_step.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@
 #include "vec3.h"
 
 #define CHUNK 64
+#define CLUSTER_CHUNK 16
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 
 arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
@@ -71,7 +73,9 @@ struct arap_pass {
     const arap_mesh *mesh;
     const arap_lanes *lanes;
     const arap_influences *in;
+    const arap_rotation_clusters *clusters; /* NULL: each vertex by itself */
     arap_kernel kernel;
+    int chunk; /* visits of a task */
     int workers;
     workspace *workspaces;
     size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
@@ -79,18 +83,24 @@ struct arap_pass {
     double *right_side, *alignment; /* of the present run */
 };
 
-static void moments(const arap_pass *p, int i, workspace *ws, int *bones, double *unit) {
+/* Make place `at` in the work space that of bone b. */
+static void add_bone(workspace *ws, int b, int at) {
+    ws->where[b] = at;
+    ws->bone[at] = b;
+    ws->weight[at] = 0;
+    memset(ws->moment + 12 * at, 0, 12 * sizeof(double));
+}
+
+/* Add the moments of vertex i, `share` times its weights, and sum_k a_ik |e_ik|^2. */
+static void add_moments(const arap_pass *p, int i, double share, workspace *ws, int *bones,
+                        double *unit) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     const double *vi = mesh->v + 3 * (size_t)i;
-    int count = 0;
-    *unit = 0;
+    int count = *bones;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int b = in->bone[e];
-        ws->where[b] = count;
-        ws->bone[count] = b;
-        ws->weight[count] = in->weight[e];
-        memset(ws->moment + 12 * count++, 0, 12 * sizeof(double));
+        if (ws->where[in->bone[e]] < 0) add_bone(ws, in->bone[e], count++);
+        ws->weight[ws->where[in->bone[e]]] += share * in->weight[e];
     }
     double pull[3] = {0, 0, 0}; /* sum a_ik e_ik */
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
@@ -104,14 +114,8 @@ static void moments(const arap_pass *p, int i, workspace *ws, int *bones, double
             pull[c] += e_ik[c];
         }
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
-            int at = ws->where[in->bone[e]];
-            if (at < 0) {
-                at = ws->where[in->bone[e]] = count;
-                ws->bone[count] = in->bone[e];
-                ws->weight[count] = 0;
-                memset(ws->moment + 12 * count++, 0, 12 * sizeof(double));
-            }
-            double *m = ws->moment + 12 * at, w = in->weight[e];
+            if (ws->where[in->bone[e]] < 0) add_bone(ws, in->bone[e], count++);
+            double *m = ws->moment + 12 * ws->where[in->bone[e]], w = in->weight[e];
             for (int c = 0; c < 3; c++) {
                 double we = w * e_ik[c];
                 m[c] += we * vk[0];
@@ -122,7 +126,7 @@ static void moments(const arap_pass *p, int i, workspace *ws, int *bones, double
         }
     }
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        double *m = ws->moment + 12 * (e - in->start[i]), w = in->weight[e];
+        double *m = ws->moment + 12 * ws->where[in->bone[e]], w = in->weight[e];
         for (int c = 0; c < 3; c++) {
             double we = w * pull[c];
             m[c] -= we * vi[0];
@@ -160,7 +164,7 @@ static void scatter(const arap_pass *p, int i, const workspace *ws) {
                 push_through(ws->product + 12 * ws->where[in->bone[in->start[k] + e]], vk, e_ik);
     }
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-        p->right_side[e] = -push_through(ws->product + 12 * (e - in->start[i]), vi, pull);
+        p->right_side[e] = -push_through(ws->product + 12 * ws->where[in->bone[e]], vi, pull);
 }
 
 /* The end of a wire, or a straight piece of one: all edges of the ring are parallel. */
@@ -174,10 +178,17 @@ static int is_line(const arap_mesh *mesh, int i) {
     return arap_dot(normal, normal) <= PARALLEL * PARALLEL * arap_dot(a, a) * arap_dot(b, b);
 }
 
-static void visit(const arap_pass *p, int i, workspace *ws) {
-    int bones;
-    double unit;
-    moments(p, i, ws, &bones, &unit);
+/* The vertices of cluster *c, or vertex *c itself where there are none. */
+static const int *members(const arap_rotation_clusters *clusters, const int *c, int *size) {
+    *size = clusters ? clusters->start[*c + 1] - clusters->start[*c] : 1;
+    return clusters ? clusters->vertex + clusters->start[*c] : c;
+}
+
+/* One local step for vertices that share their rotations. */
+static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws) {
+    int bones = 0;
+    double unit = 0;
+    for (int m = 0; m < size; m++) add_moments(p, vertex[m], 1.0 / size, ws, &bones, &unit);
     double scale = unit > 0 ? 1 / unit : 0;
     int single = p->lanes->precision == ARAP_SINGLE;
     for (int j = 0; j < 12 * bones; j++) {
@@ -193,23 +204,28 @@ static void visit(const arap_pass *p, int i, workspace *ws) {
                                .bone = ws->bone,
                                .moments = ws->scaled,
                                .weight = ws->weight,
-                               .line = is_line(p->mesh, i),
+                               .line = size == 1 && is_line(p->mesh, *vertex),
                                .prior_share = single ? 1e-6 : 1e-12,
                                .scratch = ws->scratch};
     p->kernel(&input, ws->product);
     if (p->alignment) {
         double sum = 0;
         for (int j = 0; j < 12 * bones; j++) sum += ws->product[j] * ws->moment[j];
-        p->alignment[i] = sum;
+        p->alignment[*vertex] = sum;
     }
-    if (p->right_side) scatter(p, i, ws);
+    for (int m = 0; p->right_side && m < size; m++) scatter(p, vertex[m], ws);
     for (int b = 0; b < bones; b++) ws->where[ws->bone[b]] = -1;
 }
 
 static void visit_chunk(void *data, int chunk, int worker) {
     const arap_pass *p = data;
-    int end = (chunk + 1) * CHUNK < p->mesh->count ? (chunk + 1) * CHUNK : p->mesh->count;
-    for (int i = chunk * CHUNK; i < end; i++) visit(p, i, &p->workspaces[worker]);
+    int count = p->clusters ? p->clusters->count : p->mesh->count, end = (chunk + 1) * p->chunk;
+    if (end > count) end = count;
+    for (int c = chunk * p->chunk; c < end; c++) {
+        int size;
+        const int *vertex = members(p->clusters, &c, &size);
+        visit(p, vertex, size, &p->workspaces[worker]);
+    }
 }
 
 static void gather_chunk(void *data, int chunk, int worker) {
@@ -226,22 +242,27 @@ static void gather_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* Size of the union of the influences of each one-ring, the largest of them. */
-static int widest_union(const arap_mesh *mesh, const arap_influences *in, int *seen) {
+/* Influences of vertex k that are new to the union numbered `mark`. */
+static int count_new(const arap_influences *in, int k, int mark, int *seen) {
+    int count = 0;
+    for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
+        count += seen[in->bone[e]] != mark;
+        seen[in->bone[e]] = mark;
+    }
+    return count;
+}
+
+/* Size of the union of the influences of each one-ring, or those of a cluster, the largest. */
+static int widest_union(const arap_mesh *mesh, const arap_influences *in,
+                        const arap_rotation_clusters *clusters, int *seen) {
     int widest = 0;
-    for (int i = 0; i < mesh->count; i++) {
-        int count = 0;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            seen[in->bone[e]] = i + 1;
-            count++;
-        }
-        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-            int k = mesh->neighbour[r];
-            for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
-                if (seen[in->bone[e]] != i + 1) {
-                    seen[in->bone[e]] = i + 1;
-                    count++;
-                }
+    for (int c = 0; c < (clusters ? clusters->count : mesh->count); c++) {
+        int size, count = 0;
+        const int *vertex = members(clusters, &c, &size);
+        for (int m = 0; m < size; m++) {
+            count += count_new(in, vertex[m], c + 1, seen);
+            for (size_t r = mesh->ring[vertex[m]]; r < mesh->ring[vertex[m] + 1]; r++)
+                count += count_new(in, mesh->neighbour[r], c + 1, seen);
         }
         if (count > widest) widest = count;
     }
@@ -284,16 +305,20 @@ static workspace *create_workspaces(int count, int widest, int bones) {
 }
 
 arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_lanes *lanes,
-                             const arap_influences *in, arap_pass **out) {
+                             const arap_influences *in, const arap_rotation_clusters *clusters,
+                             arap_pass **out) {
     arap_pass *p = *out = ARAP_NEW_ZERO(arap_pass, 1);
     int *seen = ARAP_NEW_ZERO(int, lanes->bones);
     if (!p || !seen) goto no_memory;
     p->mesh = mesh;
     p->lanes = lanes;
     p->in = in;
+    p->clusters = clusters;
+    p->chunk = clusters ? CLUSTER_CHUNK : CHUNK;
     p->kernel = lanes->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
     p->workers = job->threads;
-    p->workspaces = create_workspaces(job->threads, widest_union(mesh, in, seen), lanes->bones);
+    p->workspaces =
+        create_workspaces(job->threads, widest_union(mesh, in, clusters, seen), lanes->bones);
     p->slot = ARAP_NEW(size_t, mesh->count);
     if (!p->workspaces || !p->slot) goto no_memory;
     size_t slots = 0;
@@ -323,8 +348,9 @@ void arap_pass_free(arap_pass *p) {
 
 void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
+    int visits = p->clusters ? (p->clusters->count + p->chunk - 1) / p->chunk : chunks;
     p->right_side = right_side;
     p->alignment = alignment;
-    arap_parallel(job, chunks, visit_chunk, p);
+    arap_parallel(job, visits, visit_chunk, p);
     if (right_side) arap_parallel(job, chunks, gather_chunk, p);
 }

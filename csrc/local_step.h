@@ -5,6 +5,7 @@
 
 #include "influences.h"
 #include "poses.h"
+#include "rotation_clusters.h"
 
 /* Arithmetic of the pass over poses; sums over edges and vertices are always double. */
 typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
@@ -25,18 +26,21 @@ arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_preci
 void arap_lanes_clear(arap_lanes *lanes);
 
 /* Work space of the pass for given influence maps: made once, used by every iteration. It
- * keeps references to the mesh, the lanes and the influences. */
+ * keeps references to the mesh, the lanes, the influences and the clusters (NULL: every vertex has
+ * rotations of its own). */
 typedef struct arap_pass arap_pass;
 
 arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_lanes *lanes,
-                             const arap_influences *influences, arap_pass **out);
+                             const arap_influences *influences,
+                             const arap_rotation_clusters *clusters, arap_pass **out);
 void arap_pass_free(arap_pass *pass);
 
-/* One best rotation per vertex and pose for the present weights (local step), folded into the
- * right-hand side of the global step; nothing is stored per pose and nothing is allocated.
+/* One best rotation per vertex (or cluster) and pose for the present weights (local step), folded
+ * into the right-hand side of the global step; nothing is stored per pose and nothing is allocated.
  * Either output may be NULL:
  * right_side (start[count]) per influence: b of E = w'Fw - 2 b'w + const;
- * alignment (count): sum over poses of tr(R_i^T cov_i), the rotations' share of the energy. */
+ * alignment (count), not with clusters: sum over poses of tr(R_i^T cov_i), the rotations' share
+ * of the energy. */
 void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *alignment);
 
 /* Relative ARAP energy of any weights (rows should sum to 1) over the poses:

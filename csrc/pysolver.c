@@ -152,6 +152,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "tolerance",
                             "acceleration",
                             "coarsen",
+                            "rotation_clusters",
                             "heat_floor",
                             "support",
                             "link_parts",
@@ -161,6 +162,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "positivity",
                             "filter",
                             "constraint_strength",
+                            "harmonic",
                             "damping",
                             NULL};
     static const char *const precisions[] = {"double", "single", NULL};
@@ -176,7 +178,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       coarsen = {"coarsen", s->coarsen};
     *a = (solver_arguments){.precision = "single", .positivity = "clip", .filter = "none"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&dOpdppssdd:Solver", names,
+            args, kwargs, "OOOOO|$OOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssddd:Solver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->roll_axes, &a->deform, &a->limits, &a->poses, &a->weights, &a->start_from_weights,
             &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->influences,
@@ -184,8 +186,9 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
             arap_read_int, &count, arap_read_seed, &a->seed, &s->sampling.swing, &s->sampling.twist,
             arap_read_int, &most, arap_read_int, &widenings, &s->least_weight, arap_read_int,
             &iterations, &s->tolerance, arap_read_int, &acceleration, arap_read_int, &coarsen,
-            &s->heat_floor, &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann,
-            &a->positivity, &a->filter, &s->strength, &s->damping))
+            &s->rotation_clusters, &s->heat_floor, &a->support, &s->link_parts, &s->hold,
+            &s->attach, &s->neumann, &a->positivity, &a->filter, &s->strength, &s->harmonic,
+            &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
@@ -532,7 +535,7 @@ static PyObject *full_report(solver_object *self) {
         r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "mirror_bones",
         r.mirror_bones, "mirrored_vertices", r.mirrored_vertices, "unseen_parts", unseen_parts(&r),
         "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations",
-        r.iterations, "stage_starts", stage_starts(&r), "energy_before", r.energies[0],
+        r.iterations, "stage_starts", stage_starts(&r), "energy_before", r.energy_before,
         "energy_after", self->energy, "unknowns", r.unknowns, "factor_size", r.factor_size,
         "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
         "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds", stage_seconds(&r));

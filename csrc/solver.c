@@ -73,6 +73,7 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
         {"iterations", s->iterations, 1, 1e6},
         {"tolerance", s->tolerance, 0, 1},
         {"coarsen", s->coarsen, 0, 2147483647},
+        {"rotation_clusters", s->rotation_clusters, 0, 1},
         {"acceleration", s->acceleration, 0, ARAP_MOST_WINDOW},
         {"heat_floor", s->heat_floor, 0, 0.25},
         {"least influences of the support", s->pruning.least, 1, 1e6},
@@ -80,6 +81,7 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
         {"relative weight of the support", s->pruning.relative, 0, 1},
         {"hold", s->hold, 0, 1e12},
         {"constraint_strength", s->strength, 0, 1e12},
+        {"harmonic", s->harmonic, 0, 1e6},
         {"damping", s->damping, 0, 1e6},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -117,7 +119,7 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     if (status) return status;
     arap_add_rows(&s->mesh, &s->influences, &s->rows, s->poses.count, &rows);
     status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, s->right_side,
-                                   s->product, &rows, &s->mirror, &rule, &limited);
+                                   s->product, &s->harmonic, &rows, &s->mirror, &rule, &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
@@ -290,6 +292,16 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
            !set->attach && !set->neumann && set->positivity == ARAP_POSITIVITY_CLIP;
 }
 
+/* The harmonic term, and an elimination order for the wider system that comes with it. */
+static arap_status make_harmonic(arap_job *job, arap_solver *s) {
+    const arap_settings *set = &s->settings;
+    double strength = set->harmonic * set->strength * s->poses.count;
+    arap_status status = arap_harmonic_create(job, &s->mesh, strength, &s->harmonic);
+    if (status) return status;
+    return arap_fill_reducing_order(job, s->mesh.count, s->harmonic.ring, s->harmonic.neighbour,
+                                    s->order);
+}
+
 arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
     int *links = NULL;
@@ -332,6 +344,8 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
         status = arap_lanes_create(
             job, &s->poses, settings->single_precision ? ARAP_SINGLE : ARAP_DOUBLE, &s->lanes);
     arap_lap(s, ARAP_TIME_POSES, &since);
+    if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
+    arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
     s->last_stage = s->coarse ? s->coarse->last_stage + 1 : 1 + settings->widenings;
     s->report.coarse_vertices = !s->coarse ? 0
@@ -344,6 +358,11 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     if (!status && s->coarse) status = arap_record_energy(job, s, s->coarse->energies[0]);
     if (!status && !s->coarse) status = arap_begin_maps(job, s);
     if (!status && !s->coarse) status = arap_refresh(job, s);
+    if (!status)
+        s->report.energy_before = s->coarse ? s->coarse->report.energy_before : s->energies[0];
+    if (!status && !s->coarse && s->rotation_clusters.count)
+        status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &s->influences,
+                             &s->report.energy_before, NULL);
     if (status) {
         arap_solver_free(s);
         return status;
@@ -361,6 +380,7 @@ void arap_solver_free(arap_solver *s) {
     arap_mirror_clear(&s->mirror);
     arap_poses_clear(&s->poses);
     arap_lanes_clear(&s->lanes);
+    arap_harmonic_clear(&s->harmonic);
     arap_sight_clear(&s->sight);
     arap_heat_report_clear(&s->heat_report);
     arap_influences_clear(&s->initial);

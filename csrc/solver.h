@@ -7,6 +7,7 @@
 #include "arap.h"
 #include "coarse.h"
 #include "constraints.h"
+#include "harmonic.h"
 #include "heat.h"
 #include "local_step.h"
 #include "system.h"
@@ -19,6 +20,7 @@ struct arap_solver {
     arap_poses poses;
     arap_lanes lanes;
     int *order; /* elimination order of the vertices */
+    arap_harmonic harmonic;
     arap_sight sight;
     int has_sight;
     arap_heat_report heat_report;
@@ -45,9 +47,10 @@ struct arap_solver {
     arap_factor *factor;
     arap_penalties penalties;
     char *held; /* (entries) has a positivity row or is held at zero */
+    arap_rotation_clusters rotation_clusters; /* of the weights that the maps came with */
     arap_pass *pass;
     double *right_side; /* (entries) b of the present weights */
-    double *product;    /* (entries) F w of the present weights */
+    double *product;    /* (entries) F w of the present weights, harmonic term included */
     double *residual;   /* (entries) work */
     /* NULL without acceleration: */
     arap_anderson *anderson;
@@ -66,6 +69,7 @@ struct arap_solver {
     int guarded;      /* negative weights of this stage are held at zero */
     int held_changes; /* of `held` since the factorisation */
     double energy;    /* of the present weights, not relative */
+    double roughness; /* the harmonic term of the present weights */
     int broken;       /* an iteration failed half-way: no further ones */
     double *energies;
     int energy_capacity;
@@ -113,7 +117,8 @@ arap_status arap_end_iterations(arap_job *job, arap_solver *solver);
 /* Local step at the present weights, made symmetric; their energy goes to the history. */
 arap_status arap_refresh(arap_job *job, arap_solver *solver);
 
-/* F w of the present weights, and with it their energy, which goes to the history. */
+/* F w of the present weights, and with it their energy, which goes to the history; the harmonic
+ * term does not. */
 arap_status arap_measure(arap_job *job, arap_solver *solver);
 arap_status arap_record_energy(arap_job *job, arap_solver *solver, double energy);
 

@@ -4,6 +4,7 @@
 #define ARAP_SUPPORTS_H
 
 #include "constraints.h"
+#include "harmonic.h"
 #include "influences.h"
 #include "mirror.h"
 #include "poses.h"
@@ -42,13 +43,13 @@ typedef struct arap_limit {
 
 /* At most rule->most influences per vertex, given ones included (but always one free one while
  * the given sum is below 1), chosen by what their loss costs in energy with the neighbours fixed
- * (see limit.c). right_side and product (start[count]): b and F w at the present weights; rows:
- * of the constraints that the energy is charged with. The weights of reduced rows are their
- * local optimum, to be solved again. Rows that are symmetric stay so. */
+ * (see limit.c). right_side and product (start[count]): b and F w at the present weights; rows
+ * and harmonic: constraints and the term that the energy is charged with. The weights of reduced
+ * rows are their local optimum, to be solved again. Rows that are symmetric stay so. */
 arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                   const arap_influences *in, const double *right_side,
-                                  const double *product, const arap_penalties *rows,
-                                  const arap_mirror *mirror, const arap_limit *rule,
-                                  arap_influences *out);
+                                  const double *product, const arap_harmonic *harmonic,
+                                  const arap_penalties *rows, const arap_mirror *mirror,
+                                  const arap_limit *rule, arap_influences *out);
 
 #endif

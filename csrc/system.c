@@ -1,7 +1,7 @@
 /* Assembly of the global step: see system.h and SPEC section 4.
  *
- * Blocks of F (stiffness.h) are formed between neighbours, reduced by Z and written to the
- * column of the earlier one; columns of different vertices are independent and run in
+ * Blocks of F (stiffness.h, harmonic.h) are formed between neighbours, reduced by Z and written
+ * to the column of the earlier one; columns of different vertices are independent and run in
  * parallel. O(edges x influences^2) time; memory is that of A. */
 #include "system.h"
 
@@ -16,7 +16,13 @@
 typedef struct assembly {
     const arap_mesh *mesh;
     const arap_poses *poses;
+    const arap_harmonic *harmonic;
     const arap_influences *in;
+    /* The vertices that share blocks: one-rings, two-rings with the harmonic term. */
+    const size_t *ring;
+    const int *neighbour;
+    const double *both;
+    int largest_ring;
     const int *order, *place;
     arap_system *system;
     double *block; /* (workers, widest * widest + largest ring) */
@@ -25,12 +31,21 @@ typedef struct assembly {
 
 static size_t row_size(const arap_influences *in, int i) { return in->start[i + 1] - in->start[i]; }
 
-static void form_block(const assembly *a, int k, int l, double factor, double *block) {
+/* factor v_k^T G_bc v_l, and `same` between influences of one bone. */
+static void form_block(const assembly *a, int k, int l, double factor, double same, double *block) {
     const arap_influences *in = a->in;
     const double *v = a->mesh->v;
-    arap_gram_block(a->poses, v + 3 * (size_t)k, (int)row_size(in, k), in->bone + in->start[k],
-                    v + 3 * (size_t)l, (int)row_size(in, l), in->bone + in->start[l], factor,
-                    block);
+    size_t height = row_size(in, k), width = row_size(in, l);
+    if (factor == 0)
+        memset(block, 0, height * width * sizeof *block);
+    else
+        arap_gram_block(a->poses, v + 3 * (size_t)k, (int)height, in->bone + in->start[k],
+                        v + 3 * (size_t)l, (int)width, in->bone + in->start[l], factor, block);
+    if (same == 0) return;
+    for (size_t p = 0; p < height; p++) {
+        long q = arap_find_influence(in, l, in->bone[in->start[k] + p]);
+        if (q >= 0) block[p * width + ((size_t)q - in->start[l])] += same;
+    }
 }
 
 /* Write rows [offset_k, offset_k + size_k) of the columns of l, from position `at` of the first
@@ -56,27 +71,28 @@ static void write_block(const assembly *a, int k, int l, const double *block, in
 }
 
 static void assemble_vertex(const assembly *a, int l, double *block, int *later) {
-    const arap_mesh *mesh = a->mesh;
+    const arap_harmonic *h = a->harmonic;
     arap_system *s = a->system;
-    const int *ring = mesh->neighbour + mesh->ring[l];
+    const int *ring = a->neighbour + a->ring[l];
     double sum = 0;
     int later_count = 0;
     if (!s->size[l]) return;
-    for (size_t r = mesh->ring[l]; r < mesh->ring[l + 1]; r++) {
-        sum += mesh->both[r];
-        int k = mesh->neighbour[r];
+    for (size_t r = a->ring[l]; r < a->ring[l + 1]; r++) {
+        sum += a->both[r];
+        int k = a->neighbour[r];
         if (a->place[k] < a->place[l] || !s->size[k]) continue;
         int at = later_count++; /* ascending in elimination order */
         for (; at > 0 && a->place[ring[later[at - 1]]] > a->place[k]; at--)
             later[at] = later[at - 1];
-        later[at] = (int)(r - mesh->ring[l]);
+        later[at] = (int)(r - a->ring[l]);
     }
-    form_block(a, l, l, sum, block);
+    form_block(a, l, l, sum, h->own ? h->own[l] : 0, block);
     write_block(a, l, l, block, 0);
     int at = s->size[l];
     for (int j = 0; j < later_count; j++) {
         int k = ring[later[j]];
-        form_block(a, k, l, -mesh->both[mesh->ring[l] + (size_t)later[j]], block);
+        size_t r = a->ring[l] + (size_t)later[j];
+        form_block(a, k, l, -a->both[r], h->edge ? h->edge[r] : 0, block);
         write_block(a, k, l, block, at);
         at += s->size[k];
     }
@@ -85,7 +101,7 @@ static void assemble_vertex(const assembly *a, int l, double *block, int *later)
 static void assemble_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
     double *block = a->block + (size_t)worker * ((size_t)a->widest * (size_t)a->widest +
-                                                 (size_t)a->mesh->largest_ring);
+                                                 (size_t)a->largest_ring);
     int *later = (int *)(block + (size_t)a->widest * (size_t)a->widest);
     int end = (chunk + 1) * CHUNK < a->mesh->count ? (chunk + 1) * CHUNK : a->mesh->count;
     for (int j = chunk * CHUNK; j < end; j++) assemble_vertex(a, a->order[j], block, later);
@@ -110,14 +126,14 @@ static void number_unknowns(const arap_influences *in, const int *order, arap_sy
 }
 
 /* Column starts; ARAP_NO_MEMORY when the matrix passes 2^31 entries. */
-static arap_status size_columns(arap_job *job, const arap_mesh *mesh, const int *order,
-                                const int *place, arap_system *s) {
+static arap_status size_columns(arap_job *job, const assembly *a) {
+    arap_system *s = a->system;
     size_t fill = 0;
-    for (int j = 0; j < mesh->count; j++) {
-        int l = order[j];
+    for (int j = 0; j < a->mesh->count; j++) {
+        int l = a->order[j];
         size_t below = 0;
-        for (size_t r = mesh->ring[l]; r < mesh->ring[l + 1]; r++)
-            if (place[mesh->neighbour[r]] > j) below += (size_t)s->size[mesh->neighbour[r]];
+        for (size_t r = a->ring[l]; r < a->ring[l + 1]; r++)
+            if (a->place[a->neighbour[r]] > j) below += (size_t)s->size[a->neighbour[r]];
         for (int u = 0; u < s->size[l]; u++) {
             s->matrix.start[s->offset[l] + u] = (int)fill;
             fill += below + (size_t)(s->size[l] - u);
@@ -131,11 +147,22 @@ static arap_status size_columns(arap_job *job, const arap_mesh *mesh, const int 
 }
 
 arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                               const arap_influences *in, const int *order, arap_system *s) {
+                               const arap_harmonic *harmonic, const arap_influences *in,
+                               const int *order, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
     int *place = ARAP_NEW(int, n);
-    assembly a = {
-        .mesh = mesh, .poses = poses, .in = in, .order = order, .place = place, .system = s};
+    int wide = harmonic->ring != NULL;
+    assembly a = {.mesh = mesh,
+                  .poses = poses,
+                  .harmonic = harmonic,
+                  .in = in,
+                  .ring = wide ? harmonic->ring : mesh->ring,
+                  .neighbour = wide ? harmonic->neighbour : mesh->neighbour,
+                  .both = wide ? harmonic->both : mesh->both,
+                  .largest_ring = wide ? harmonic->largest_ring : mesh->largest_ring,
+                  .order = order,
+                  .place = place,
+                  .system = s};
     arap_status status = ARAP_OK;
     *s = (arap_system){.vertices = mesh->count,
                        .offset = ARAP_NEW(int, n),
@@ -150,9 +177,9 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
     a.block = ARAP_NEW(double, (size_t)job->threads *((size_t)a.widest * (size_t)a.widest +
-                                                      (size_t)mesh->largest_ring));
+                                                      (size_t)a.largest_ring));
     if (!s->matrix.start || !a.block) goto no_memory;
-    status = size_columns(job, mesh, order, place, s);
+    status = size_columns(job, &a);
     if (status) goto done;
     s->matrix.row = ARAP_NEW(int, s->matrix.start[s->unknowns]);
     s->matrix.value = ARAP_NEW(double, s->matrix.start[s->unknowns]);

@@ -3,13 +3,14 @@
 #define ARAP_SYSTEM_H
 
 #include "factor.h"
+#include "harmonic.h"
 #include "influences.h"
 #include "poses.h"
 
-/* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences. One free weight
- * per vertex, its first, is eliminated by sum w = 1, and given weights are constants, so a
- * step is w += Z x with unknowns x. It minimises E plus penalties when
- *     A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. */
+/* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, F with the harmonic
+ * term where there is one (harmonic.h). One free weight per vertex, its first, is eliminated by sum
+ * w = 1, and given weights are constants, so a step is w += Z x with unknowns x. It minimises E
+ * plus penalties when A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. */
 typedef struct arap_system {
     int vertices;
     int unknowns;
@@ -24,8 +25,8 @@ typedef struct arap_system {
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
  * elimination order of the vertices; their unknowns stay together. */
 arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                               const arap_influences *influences, const int *order,
-                               arap_system *system);
+                               const arap_harmonic *harmonic, const arap_influences *influences,
+                               const int *order, arap_system *system);
 void arap_system_clear(arap_system *system);
 
 /* Set `penalised` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a

@@ -9,7 +9,8 @@ def _option(default, name, description, **limits):
     """A field whose metadata describes it to a user.
 
     least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
-    name, description) of an enumeration; angle: radians, shown in degrees; advanced: for few.
+    name, description) of an enumeration; angle: radians, shown in degrees; decimals: shown of a
+    number; advanced: for few.
     """
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
@@ -130,6 +131,16 @@ class Options:
         soft_most=100,
         advanced=True,
     )
+    rotation_clusters: float = _option(
+        0.0,
+        "Rotation Clusters",
+        "Neighbouring vertices whose weights differ by at most this share their rotations in the "
+        "poses: less time, about the same result. 0.1 saves a quarter, 0 shares nothing",
+        least=0.0,
+        most=1.0,
+        soft_most=0.5,
+        advanced=True,
+    )
     kept_sum: float = _option(
         0.999,
         "Kept Sum",
@@ -184,6 +195,17 @@ class Options:
         ),
         advanced=True,
     )
+    harmonic: float = _option(
+        0.0,
+        "Harmonic",
+        "Smoother weights at the price of less rigid poses and half the time again, as in the "
+        "paper of 2018. 0.000001 is weak, 0.001 strong, 0 none",
+        least=0.0,
+        most=1e6,
+        soft_most=0.001,
+        decimals=6,
+        advanced=True,
+    )
 
     def __post_init__(self):
         for option in fields(self):
@@ -202,7 +224,8 @@ class Options:
         these."""
         same = (
             *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
-            *("hold", "widenings", "iterations", "attach", "neumann"),
+            *("hold", "widenings", "iterations", "rotation_clusters", "attach", "neumann"),
+            "harmonic",
         )
         return {
             **{name: getattr(self, name) for name in same},

@@ -25,7 +25,8 @@ def _property(option, default):
         return IntProperty(**limits, **common)
     if about.get("angle"):
         return FloatProperty(subtype="ANGLE", **limits, **common)
-    return FloatProperty(precision=3, step=0.1, **limits, **common)
+    decimals = about.get("decimals", 3)
+    return FloatProperty(precision=decimals, step=10 ** (2 - decimals), **limits, **common)
 
 
 def option_properties(**defaults):

@@ -21,6 +21,7 @@ PARTS = {
     "convergence": "iterations and time to 1 % and 0.1 % of the converged energy",
     "quality": "energies for 4, 8 and any number of influences",
     "defaults": "what other settings than the defaults come to",
+    "clusters": "what sharing rotations in clusters of vertices saves and costs",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",

@@ -162,6 +162,8 @@ def test_every_option_reaches_the_solver(monkeypatch):
         "iterations": 3,
         "attach": True,
         "neumann": True,
+        "rotation_clusters": 0.25,
+        "harmonic": 0.125,
     }
     assert auto_weight(tube, rig, positivity="PENALTY", kept_sum=0.9, relative=0.125, **chosen) == {
         "FINISHED"

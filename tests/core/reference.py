@@ -58,19 +58,20 @@ def edges_of(a):
     return [(i, k) for i, k in zip(*np.nonzero(a), strict=True)]
 
 
-def local_step(vertices, a, points):
-    """The rotations of one pose."""
+def local_step(vertices, a, points, clusters=None):
+    """The rotations of one pose; clusters (n,): vertices of one number share theirs."""
     cov = np.zeros((len(vertices), 3, 3))
     for i, k in edges_of(a):
         cov[i] += a[i, k] * np.outer(points[k] - points[i], vertices[k] - vertices[i])
-    return np.array([rotation_of(c) for c in cov]), cov
+    shared = cov if clusters is None else [cov[clusters == c].sum(0) for c in clusters]
+    return np.array([rotation_of(c) for c in shared]), cov
 
 
-def vertex_energies(vertices, a, weights, poses):
+def vertex_energies(vertices, a, weights, poses, clusters=None):
     """E_i and its unit, sum over poses and neighbours of a_ik |e_ik|^2; each (n,)."""
     energy, unit = np.zeros(len(vertices)), np.zeros(len(vertices))
     for points in posed(vertices, weights, poses):
-        rotations, _ = local_step(vertices, a, points)
+        rotations, _ = local_step(vertices, a, points, clusters)
         for i, k in edges_of(a):
             e = vertices[k] - vertices[i]
             energy[i] += a[i, k] * np.sum((points[k] - points[i] - rotations[i] @ e) ** 2)
@@ -78,8 +79,8 @@ def vertex_energies(vertices, a, weights, poses):
     return energy, unit
 
 
-def relative_energy(vertices, a, weights, poses):
-    energy, unit = vertex_energies(vertices, a, weights, poses)
+def relative_energy(vertices, a, weights, poses, clusters=None):
+    energy, unit = vertex_energies(vertices, a, weights, poses, clusters)
     return energy.sum() / unit.sum()
 
 
@@ -95,13 +96,13 @@ def normalised(weights, poses):
 class Quadratic:
     """E(w) = |design w - target|^2 with the rotations of `weights` fixed, over all entries."""
 
-    def __init__(self, vertices, a, weights, poses):
+    def __init__(self, vertices, a, weights, poses, clusters=None):
         n, m = weights.shape
         homogeneous = np.column_stack([vertices, np.ones(n)])
         reach = np.einsum("pbij,nj->pnbi", poses, homogeneous)  # T_b v_n
         design, target = [], []
         for p, points in enumerate(posed(vertices, weights, poses)):
-            rotations, _ = local_step(vertices, a, points)
+            rotations, _ = local_step(vertices, a, points, clusters)
             for i, k in edges_of(a):
                 block = np.zeros((3, n, m))
                 block[:, k] += reach[p, k].T
@@ -173,26 +174,32 @@ def segment_distance(point, a, b):
     return np.linalg.norm(point - a - t * (b - a))
 
 
-def heat_weights(vertices, triangles, heads, tails):
-    """(L + M H) w = M H chi where every vertex sees its nearest bone, bones without gaps."""
-    n = len(vertices)
-    laplacian, mass = np.zeros((n, n)), np.zeros(n)
+def laplacian(vertices, triangles):
+    """(n, n), cotangents of the faces, not divided by areas; L w is 0 for harmonic w."""
+    out = np.zeros((len(vertices), len(vertices)))
     for t in triangles:
         for c in range(3):
             i, j, k = t[c], t[(c + 1) % 3], t[(c + 2) % 3]
             u, v = vertices[j] - vertices[i], vertices[k] - vertices[i]
             half = 0.5 * (u @ v) / np.linalg.norm(np.cross(u, v))
-            laplacian[j, k] -= half
-            laplacian[k, j] -= half
-            laplacian[j, j] += half
-            laplacian[k, k] += half
-            mass[i] += np.linalg.norm(np.cross(u, v)) / 6
+            out[[j, k], [k, j]] -= half
+            out[[j, k], [j, k]] += half
+    return out
+
+
+def heat_weights(vertices, triangles, heads, tails):
+    """(L + M H) w = M H chi where every vertex sees its nearest bone, bones without gaps."""
+    n = len(vertices)
+    mass = np.zeros(n)
+    for t in triangles:
+        p, q, r = vertices[t]
+        mass[t] += np.linalg.norm(np.cross(q - p, r - p)) / 6
     bones = list(zip(heads, tails, strict=True))
     distance = np.array([[segment_distance(p, *bone) for bone in bones] for p in vertices])
     nearest = distance.min(1)
     chi = (distance <= nearest[:, None] + 1e-9).astype(float)
     chi /= chi.sum(1, keepdims=True)
     source = mass / nearest**2
-    heat = np.linalg.solve(laplacian + np.diag(source), source[:, None] * chi)
+    heat = np.linalg.solve(laplacian(vertices, triangles) + np.diag(source), source[:, None] * chi)
     heat = np.maximum(heat, 0)
     return heat / heat.sum(1, keepdims=True), nearest

@@ -17,9 +17,11 @@ RANGES = {
     "tolerance": (-1e-9, 1.5, NAN),
     "acceleration": (-1, 21),
     "coarsen": (-1,),
+    "rotation_clusters": (-1e-9, 1.1, NAN, INF),
     "heat_floor": (-1e-9, 0.3, NAN),
     "hold": (-1, 1e13, NAN, INF),
     "constraint_strength": (-1, INF, NAN),
+    "harmonic": (-1e-9, 1e7, NAN, INF),
     "damping": (-1e-9, 1e7, NAN),
     "threads": (-1, -1000),
 }
@@ -92,7 +94,9 @@ def test_integers_of_the_wrong_type(name, value):
     refuse(TypeError, "int", araplbs.Solver, **GOOD, **{name: value})
 
 
-@pytest.mark.parametrize("name", ["swing", "tolerance", "hold", "damping", "least_weight"])
+@pytest.mark.parametrize(
+    "name", ["swing", "tolerance", "hold", "harmonic", "damping", "least_weight"]
+)
 @pytest.mark.parametrize("value", ["3", None, 1j])
 def test_numbers_of_the_wrong_type(name, value):
     refuse(TypeError, "real number", araplbs.Solver, **GOOD, **{name: value})

@@ -60,6 +60,8 @@ WORK = {
         max_influences=0, attach=True, neumann=True, positivity="penalty", threads=1
     ),
     "from weights": from_weights,
+    "harmonic": lambda: everything(harmonic=0.1),
+    "clusters": lambda: everything(rotation_clusters=0.1),
     "mirrored": lambda: everything(mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),

@@ -1,6 +1,6 @@
 """The fixtures of ../shared/fixtures, made by an independent reference implementation, to the
-tolerances that their README gives. What they hold of spines, joint positions, tetrahedra,
-the harmonic term and exact positivity belongs to parts of the engine yet to come."""
+tolerances that their README gives. What they hold of spines, joint positions, tetrahedra
+and exact positivity belongs to parts of the engine yet to come."""
 
 import araplbs
 import numpy as np
@@ -128,17 +128,18 @@ def test_first_system(name):
 
 def settings_of(d, run):
     """free: no constraints; cons: attach and Neumann rows; pos: those and positivity rows;
-    filt: those and the filter."""
+    filt: those and the filter; harm: those and the harmonic term."""
     if run == "free":
         return {}
     vertices, bones = d["attach"].T
     settings = {"neumann": True, "constraints": (vertices, bones, np.ones(len(vertices)))}
     more = {"pos": {"positivity": "penalty"}, "filt": {"filter": "all"}}
+    more["harm"] = {"harmonic": d["harm_delta"][0]}
     return {**settings, **more.get(run, {})}
 
 
 @weights_problems
-@pytest.mark.parametrize("run", ["free", "cons", "pos", "filt"])
+@pytest.mark.parametrize("run", ["free", "cons", "pos", "filt", "harm"])
 def test_iterations(name, run):
     d = fixture(name)
     solver = start(d, **settings_of(d, run))

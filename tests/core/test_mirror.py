@@ -174,6 +174,7 @@ def test_weights_are_symmetric_to_the_last_bit(limit, widenings):
 
 @pytest.mark.parametrize("settings", [{"positivity": "penalty"}, {"positivity": "none"},
                                       {"attach": True, "neumann": True}, {"hold": 0},
+                                      {"harmonic": 1e-4}, {"rotation_clusters": 0.1},
                                       {"precision": "double"}, {"pose_count": 7}])  # fmt: skip
 def test_weights_are_symmetric_with_other_settings(settings):
     mesh, partner = body()

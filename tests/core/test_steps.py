@@ -62,6 +62,8 @@ class Solved:
         self.area, self.a = reference.edge_weights(points, mesh[1], wires or [])
         self.size = reference.size(points, mesh[1])
         self.model = reference.Quadratic(points, self.a, self.weights, self.poses)
+        self.triangles = mesh[1]
+        self.laplacian = reference.laplacian(points, mesh[1])
 
     @property
     def flat(self):
