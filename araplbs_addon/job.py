@@ -8,7 +8,7 @@ from .blender.read_armature import bones_to_keep, read_armature
 from .blender.read_mesh import (
     group_entries_in_steps,
     present_weights,
-    read_mesh,
+    read_mesh_in_steps,
     refuse_mesh,
 )
 from .blender.read_poses import read_poses
@@ -77,10 +77,9 @@ class Job:
                     yield
                     weights = present_weights(ob, skeleton, entries)
                     yield
-                mesh = read_mesh(
+                mesh = yield from read_mesh_in_steps(
                     ob, targets.armature, skeleton, view_layer, targets.painting, kept, weights
                 )
-                yield
             except Refused as reason:
                 refusals.append(str(reason))
                 continue

@@ -9,6 +9,7 @@ work on it; who undoes to a state without token has left the session.
 import os
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -165,10 +166,8 @@ class Session:
 
     def _clear_tokens(self):
         for reference in getattr(self.job, "objects", []):
-            try:
+            with suppress(Refused):
                 reference.get().data.araplbs.session = ""
-            except Refused:
-                pass
 
     def _run(self, targets, view_layer):
         yield from self.job.read_in_steps(targets, view_layer, with_entries=True)
@@ -179,9 +178,7 @@ class Session:
         for ob, entries, selection in zip(objects, job.entries, job.selections, strict=True):
             ob.data.araplbs.session = self.token
             self._edits_before.append(copy_edits(ob.data))
-            self._writers.append(
-                LiveWeights(ob, entries, job.problem.skeleton.names, *selection)
-            )
+            self._writers.append(LiveWeights(ob, entries, job.problem.skeleton.names, *selection))
         self._looked_at = self._start_changes = self._changes()
         self._links = [mesh.edits.links for mesh in job.meshes]
         self.live = Live(job.problem, job.options, job.threads)

@@ -43,7 +43,7 @@ chroot_bed() {  # an executable, as a user has it: installed by Blender's own co
     LIBGL_ALWAYS_SOFTWARE=1 sh -c 'cd /araplbs/main && exec "$@"' sh)
   as_root rm -rf "$box"
   as_root mkdir -p "$box/main" "$box/home" "$box/out"
-  as_root cp -r "$ZIP" blender_manifest.toml tests "$box/main/"
+  as_root cp -r "$ZIP" blender_manifest.toml tests demo "$box/main/"
   if [ -d ../shared/data ]; then  # characters some tests read; they skip without
     as_root mkdir -p "$box/shared"
     as_root cp -r ../shared/data "$box/shared/"

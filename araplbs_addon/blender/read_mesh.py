@@ -7,8 +7,8 @@ from ..core.mirror import Reflection
 from ..core.problem import Mesh
 from ..core.rows import make_rows
 from ..core.steps import finish
-from .edits import read_edits
 from .binding import armature_modifier, world_matrix
+from .edits import read_edits
 
 VERTICES_A_STEP = 4096  # some 10 ms of reading or writing their groups
 
@@ -24,8 +24,13 @@ def refuse_mesh(ob):
         raise Refused(f"'{ob.name}' has no vertices")
 
 
-def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones, weights=None):
-    """The Mesh of an object.
+def read_mesh(*arguments):
+    """read_mesh_in_steps() at once."""
+    return finish(read_mesh_in_steps(*arguments))
+
+
+def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones, weights=None):
+    """The Mesh of an object, as a generator of short steps.
 
     The object has passed refuse_mesh(). painting: honour the paint mask. kept_bones (m,) bool:
     kept beside those with a locked group. weights: its present_weights(), else they are read if
@@ -46,7 +51,11 @@ def read_mesh(ob, armature, skeleton, view_layer, painting, kept_bones, weights=
     keeps = kept[skeleton.deform].any() or mask is not None
     if keeps and weights is None:
         weights = present_weights(ob, skeleton)
-    edges, triangles = _edges_and_triangles(ob.data)
+    yield
+    triangles = _triangles(ob.data)
+    yield
+    edges = _loose_edges(ob.data)
+    yield
     return Mesh(
         name=ob.name,
         vertices=vertices,
@@ -69,18 +78,23 @@ def _coordinates(ob):
     return vertices.reshape(-1, 3).astype(np.float64)
 
 
-def _edges_and_triangles(mesh):
-    """Edges of no face (e, 2), and the triangles that Blender itself cuts faces into (f, 3)."""
+def _triangles(mesh):
+    """(f, 3) what Blender itself cuts faces into."""
     mesh.calc_loop_triangles()
     triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles)
+    return triangles.reshape(-1, 3)
+
+
+def _loose_edges(mesh):
+    """(e, 2) edges of no face."""
     edges = np.empty(2 * len(mesh.edges), np.int32)
     mesh.edges.foreach_get("vertices", edges)
     of_loops = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("edge_index", of_loops)
     loose = np.ones(len(mesh.edges), bool)
     loose[of_loops] = False
-    return edges.reshape(-1, 2)[loose], triangles.reshape(-1, 3)
+    return edges.reshape(-1, 2)[loose]
 
 
 def _matrix_between(ob, armature, view_layer):

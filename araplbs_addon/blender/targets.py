@@ -42,8 +42,9 @@ def find_targets(context, posing=False):
             raise Refused(f"'{ob.name}' has no armature: add an Armature modifier first")
         return Targets(armature, [ob], painting=True)
     if context.mode != "OBJECT":
-        where = "Object, Pose and Weight Paint mode" if posing else "Object mode and in Weight Paint mode"
-        raise Refused(f"Works in {where}")
+        if posing:
+            raise Refused("Works in Object, Pose and Weight Paint mode")
+        raise Refused("Works in Object mode and in Weight Paint mode")
     selected = context.selected_objects
     meshes = [ob for ob in selected if ob.type == "MESH"]
     if not meshes:

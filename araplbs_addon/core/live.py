@@ -8,7 +8,6 @@ import time
 from dataclasses import dataclass, field
 
 import araplbs
-import numpy as np
 
 from .rows import Rows
 from .solve import check
@@ -21,8 +20,7 @@ class Frame:
     number: int  # counts frames, never falls
     rows: Rows  # of all vertices of the problem
     iterations: int
-    energies: np.ndarray  # relative, of this solver from its start on
-    energy: float  # of these weights
+    energies: tuple  # relative, of this frame's weights and of those of all before
     done: bool  # nothing is left to do, until the next edit
     seconds: float  # since the start
     report: dict = field(repr=False)
@@ -131,8 +129,7 @@ class Live:
             number=number,
             rows=rows,
             iterations=report["iterations"],
-            energies=solver.energies,
-            energy=report["energy_after"],
+            energies=(*(self.frame.energies if self.frame else ()), report["energy_after"]),
             done=solver.done,
             seconds=time.perf_counter() - self._start,
             report=report,

@@ -138,9 +138,7 @@ class OBJECT_OT_araplbs_brush(Operator):
         name="Erase",
         description="Take back what the brush does; the influence brush removes influences",
     )
-    clear: BoolProperty(
-        name="Clear", description="Leave the influences to the optimisation again"
-    )
+    clear: BoolProperty(name="Clear", description="Leave the influences to the optimisation again")
 
     @classmethod
     def poll(cls, context):

@@ -74,9 +74,7 @@ release what holds it"""
 
     kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "LINK"])
     bone: StringProperty(name="Bone", description="Name of the bone; empty: the active group's")
-    weight: FloatProperty(
-        name="Weight", description="Wanted weight", default=1.0, min=0.0, max=1.0
-    )
+    weight: FloatProperty(name="Weight", description="Wanted weight", default=1.0, min=0.0, max=1.0)
     remove_influence: BoolProperty(
         name="Remove Influence", description="The bone must not move these vertices"
     )
@@ -109,8 +107,8 @@ def active_bone(ob):
 
 
 class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
-    """Link two vertices, so that what they belong to moves together: the two that are selected, or \
-those of these numbers"""
+    """Link two vertices, so that what they belong to moves together: those of these numbers, or \
+the two that are selected"""
 
     bl_idname = "object.araplbs_add_link"
     bl_label = "Link Vertices"
@@ -128,18 +126,17 @@ those of these numbers"""
                 return {"CANCELLED"}
         wrong = [end for end in ends if not 0 <= end < len(ob.data.vertices)]
         if wrong or ends[0] == ends[1]:
-            self.report(
-                {"ERROR"}, f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}"
-            )
+            self.report({"ERROR"}, f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")
             return {"CANCELLED"}
         with Change(self.bl_label):
             add_link(ob.data, *ends)
         return {"FINISHED"}
 
 
-class _OfItem(OfMesh):
-    index: IntProperty(name="Index", description="Number in the list, -1: the active one", default=-1)
+INDEX = IntProperty(name="Index", description="Number in the list, -1: the active one", default=-1)
 
+
+class _OfItem(OfMesh):
     @classmethod
     def poll(cls, context):
         if not super().poll(context):
@@ -165,7 +162,7 @@ class OBJECT_OT_araplbs_remove_edit(_OfItem, Operator):
     bl_idname = "object.araplbs_remove_edit"
     bl_label = "Remove Edit"
 
-    index: _OfItem.__annotations__["index"]
+    index: INDEX
 
     def execute(self, context):
         index = self.find(context)
@@ -183,7 +180,7 @@ class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
     bl_label = "Select Vertices of Edit"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    index: _OfItem.__annotations__["index"]
+    index: INDEX
 
     def execute(self, context):
         index = self.find(context)

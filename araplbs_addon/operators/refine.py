@@ -195,16 +195,16 @@ def session_facts(session):
         stage = session.live.stage if session.live else "reading"
         return [stage, "Esc: cancel"]
     frame = session.frame
-    first = frame.energies[0]
-    change = 100 * (frame.energy / first - 1) if first > 0 else 0.0
+    first, energy = frame.energies[0], frame.energies[-1]
+    change = 100 * (energy / first - 1) if first > 0 else 0.0
     state = "converged" if frame.done else session.live.stage
     if session.state in {KEEPING, RESTORING}:
         state = "writing" if session.state == KEEPING else "restoring"
     return [
         f"iteration {frame.iterations}",
-        f"deformation error {percent(frame.energy)}",
+        f"deformation error {percent(energy)}",
         f"energy {change:+.0f} % since start",
-        f"{frame.seconds:.1f} s",
+        f"time {frame.seconds:.1f} s",
         state,
         "Enter: keep",
         "Esc, right mouse: restore",

@@ -93,14 +93,18 @@ class _View:
         points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
         if self._drawn is None or not np.array_equal(points, self._drawn):
             self._drawn, self._batch = points, _batch(ob.data, points, colours(self.errors))
-        gpu.state.depth_test_set("LESS_EQUAL")
-        with gpu.matrix.push_pop_projection():
-            matrix = gpu.matrix.get_projection_matrix()
-            matrix[2] = matrix[2] - NEARER * matrix[3]
-            gpu.matrix.load_projection_matrix(matrix)
-            shader = gpu.shader.from_builtin("SMOOTH_COLOR")
-            self._batch.draw(shader)
-        gpu.state.depth_test_set("NONE")
+        draw_in_front(self._batch, gpu.shader.from_builtin("SMOOTH_COLOR"))
+
+
+def draw_in_front(batch, shader):
+    """Just in front of the surface that the batch lies on, and behind everything before it."""
+    gpu.state.depth_test_set("LESS_EQUAL")
+    with gpu.matrix.push_pop_projection():
+        matrix = gpu.matrix.get_projection_matrix()
+        matrix[2] = matrix[2] - NEARER * matrix[3]
+        gpu.matrix.load_projection_matrix(matrix)
+        batch.draw(shader)
+    gpu.state.depth_test_set("NONE")
 
 
 def _batch(mesh, points, point_colours):

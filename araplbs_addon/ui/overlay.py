@@ -1,5 +1,7 @@
 """What is drawn over the 3D view: a session's numbers and its energy curve, edits, strokes."""
 
+from contextlib import suppress
+
 import blf
 import bpy
 import gpu
@@ -21,7 +23,7 @@ LINE_HEIGHT = 18
 WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
 LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
 RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
-POINT_SIZE = 6
+POINT_SIZE = 5
 
 _handles = []
 
@@ -31,10 +33,8 @@ def draw_view():
     error_view.draw()
     context = bpy.context
     if context.space_data.overlay.show_overlays:
-        try:
+        with suppress(Refused, ReferenceError):  # what is shown has just gone
             _draw_edits(context)
-        except (Refused, ReferenceError):
-            pass  # what is shown has just gone
 
 
 def draw_pixels():
@@ -109,9 +109,8 @@ def _draw_curve(frame, x, y):
         low, high = energies.min(), energies.max()
         rise = (energies - low) / max(high - low, 1e-9)
         across = np.linspace(0.03, 0.97, len(energies))
-        _lines(
-            [(x + a * width, y + (0.1 + 0.8 * r) * height) for a, r in zip(across, rise, strict=True)], LINE, 2.0
-        )
+        points = np.column_stack([x + across * width, y + (0.1 + 0.8 * rise) * height])
+        _lines(points, LINE, 2.0)
     gpu.state.blend_set("NONE")
     return y + height + 4
 
@@ -130,7 +129,7 @@ def _points(points, colours, size=POINT_SIZE):
     )
     gpu.state.point_size_set(size)
     gpu.state.blend_set("ALPHA")
-    batch.draw(shader)
+    error_view.draw_in_front(batch, shader)
     gpu.state.blend_set("NONE")
     gpu.state.point_size_set(1)
 
@@ -155,7 +154,7 @@ def _draw_edits(context):
     if held:
         vertices = np.array([vertex for _bone, vertex, _released in held])
         shades = [RELEASED if released else HELD for *_hold, released in held]
-        _points(points[vertices], shades, POINT_SIZE + 2)
+        _points(points[vertices], shades, POINT_SIZE + 1)
     if stroke:
         touched = stroke.touched
         _points(points[touched], [WHITE] * len(touched), POINT_SIZE - 1)

@@ -137,7 +137,9 @@ class VIEW3D_PT_araplbs_edits(_InSidebar, Panel):
     def draw(self, context):
         layout = self.layout
         settings = context.active_object.data.araplbs
-        layout.template_list("DATA_UL_araplbs_edits", "", settings, "edits", settings, "active", rows=3)
+        layout.template_list(
+            DATA_UL_araplbs_edits.__name__, "", settings, "edits", settings, "active", rows=3
+        )
         row = layout.row(align=True)
         row.operator(edit.OBJECT_OT_araplbs_select_edit.bl_idname, text="Select").index = -1
         row.operator(edit.OBJECT_OT_araplbs_remove_edit.bl_idname, text="Remove").index = -1

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "blender"), str(Path(__file__).parent)]
+sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
+sys.path.insert(0, str(Path(__file__).parent))
 import scenes
 
 DATA = Path(__file__).parents[2].parent / "shared/data"
@@ -411,6 +413,54 @@ def test_buttons_and_panels(ui):
     yield 0.5
     ui.key("ESC")
     yield from over()
+
+
+def test_character(ui):
+    """The demo's, posed, to be looked at: live, steered, and where it deforms worst."""
+    sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
+    import character
+
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    rig, meshes = character.make_character()
+    body = max(meshes, key=lambda ob: len(ob.data.vertices))
+    for ob in meshes:
+        scenes.bind(ob, rig)
+    character.apply_pose(rig)
+    scenes.auto_weight(*meshes, rig)
+    scenes.select(body)
+    show(ui)
+    with ui.override():
+        bpy.ops.view3d.view_orbit(angle=0.4, type="ORBITLEFT")
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        bpy.ops.wm.tool_set_by_id(name="araplbs.weight")
+    body.vertex_groups.active_index = body.vertex_groups["upper_arm.L"].index
+    bpy.ops.ed.undo_push(message="painting")
+    yield 0.5
+    begin(ui)
+    yield from settle()
+    bpy.context.scene.araplbs_brush.radius = 25
+    area, bone = ui.area(), rig.pose.bones["upper_arm.L"]
+    with ui.override():
+        x, y = location_3d_to_region_2d(
+            bpy.context.region, bpy.context.region_data, rig.matrix_world @ bone.center
+        )
+        x, y = (x + bpy.context.region.x - area.x), (y + bpy.context.region.y - area.y)
+    at = x / area.width, y / area.height
+    yield from stroke(ui, at, (at[0] + 0.01, at[1] - 0.02))
+    assert len(body.data.araplbs.edits) == 1
+    yield from settle()
+    yield 1.0
+    ui.picture("character-live")
+    ui.key("ESC")
+    yield from over()
+    with ui.override():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.window_manager.araplbs_errors = "POSE"
+    yield 3.0
+    ui.picture("character-error")
+    bpy.context.window_manager.araplbs_errors = "NONE"
+    yield 0.5
 
 
 def test_stalls(ui):
