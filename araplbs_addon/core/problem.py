@@ -54,7 +54,10 @@ class Problem:
         self.names = [mesh.name for mesh in meshes]
         self.sizes = [len(mesh.vertices) for mesh in meshes]
         self.kept = [(mesh.kept_bones, mesh.kept_vertices) for mesh in meshes]
-        wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
+        wholes = [
+            reflect(m.vertices, m.triangles, np.vstack([m.edges, m.edits.links]), m.reflections)
+            for m in meshes
+        ]
         self.sources = [whole.source for whole in wholes]
         self.flipped = [whole.flipped for whole in wholes]
         # First vertex of each mesh; its images follow its own vertices.
@@ -87,7 +90,6 @@ class Problem:
             outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
             triangles.append((whole.triangles[:, ::-1] if outside_in else whole.triangles) + first)
             edges.append(whole.edges + first)
-        edges += [self._links(i, mesh.edits.links) for i, mesh in enumerate(meshes)]
         return {
             "vertices": np.concatenate(vertices),
             "triangles": np.concatenate(triangles),
@@ -105,14 +107,6 @@ class Problem:
         which = np.repeat(np.arange(len(vertices)), counts)
         within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
         return which, order[low[which] + within] + self.first[mesh]
-
-    def _links(self, mesh, links):
-        """Links of a mesh, and those between the images of their ends, as edges."""
-        ends = [self._images(mesh, links[:, side]) for side in (0, 1)]
-        if any(len(which) != len(links) for which, _vertices in ends):
-            # Vertices on a mirror plane have fewer images: only the mesh itself is linked then.
-            return (links + self.first[mesh]).reshape(-1, 2)
-        return np.column_stack([vertices for _which, vertices in ends]).reshape(-1, 2)
 
     def edit_arguments(self, edits):
         """The arguments of Solver.edit for the Edits of all meshes."""

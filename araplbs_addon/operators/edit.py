@@ -192,19 +192,21 @@ class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
 
 
 def select_vertices(mesh, vertices):
-    """Selects these vertices, with the edges and faces between them, and nothing else."""
+    """Selects these vertices, with the faces between them, and nothing else.
+
+    Edges follow when Edit mode begins. Blender 5.0 crashes when it is given arrays here, and for
+    edges also with lists.
+    """
     chosen = np.zeros(len(mesh.vertices), bool)
     chosen[vertices] = True
-    mesh.vertices.foreach_set("select", chosen)
-    ends = np.empty(2 * len(mesh.edges), np.int32)
-    mesh.edges.foreach_get("vertices", ends)
-    mesh.edges.foreach_set("select", chosen[ends.reshape(-1, 2)].all(axis=1))
+    mesh.vertices.foreach_set("select", chosen.tolist())
+    for edge in mesh.edges:
+        edge.select = False
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
     sizes = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_total", sizes)
-    faces = np.zeros(len(sizes), bool)
     if len(sizes):
         faces = np.logical_and.reduceat(chosen[corners], np.cumsum(sizes) - sizes)
-    mesh.polygons.foreach_set("select", faces)
+        mesh.polygons.foreach_set("select", faces.tolist())
     mesh.update()

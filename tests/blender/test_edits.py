@@ -1,0 +1,243 @@
+"""Edits on the mesh, their operators, and the errors of vertices."""
+
+import bpy
+import numpy as np
+import pytest
+from scenes import addon, auto_weight, deform_names, select, tube_and_rig, weights
+
+
+@pytest.fixture
+def tube():
+    ob, rig = tube_and_rig()
+    auto_weight(ob, rig)
+    select(ob)
+    return ob
+
+
+def read(ob, names=("lower", "middle", "upper")):
+    return addon("blender.edits").read_edits(ob.data, list(names))
+
+
+def pick(ob, vertices):
+    addon("operators.edit").select_vertices(ob.data, vertices)
+
+
+def edit(**arguments):
+    return bpy.ops.object.araplbs_edit_vertices(**arguments)
+
+
+def test_values_of_each_kind(tube):
+    pick(tube, [3, 4, 5])
+    assert edit(kind="WEIGHT", bone="upper", weight=0.25) == {"FINISHED"}
+    assert edit(kind="INFLUENCE", bone="lower") == {"FINISHED"}
+    assert edit(kind="RELEASE", bone="middle") == {"FINISHED"}
+    pick(tube, [5, 6])
+    assert edit(kind="WEIGHT", bone="upper", weight=0.0) == {"FINISHED"}
+    assert edit(kind="INFLUENCE", bone="lower", remove_influence=True) == {"FINISHED"}
+    assert bpy.ops.object.araplbs_add_link() == {"FINISHED"}
+    assert bpy.ops.object.araplbs_add_link(first=9, second=2) == {"FINISHED"}
+    edits = read(tube)
+    assert edits.constraints.vertices.tolist() == [3, 4, 5, 6]
+    assert edits.constraints.values.tolist() == [0.25, 0.25, 0, 0]
+    assert set(edits.constraints.bones) == {2}
+    assert edits.influences.values.tolist() == [True, True, False, False]
+    assert edits.released.vertices.tolist() == [3, 4, 5] and set(edits.released.bones) == {1}
+    assert edits.links.tolist() == [[5, 6], [2, 9]]
+    assert edits.any and len(tube.data.araplbs.edits) == 5
+
+    tube.data.araplbs.edits[0].use = False
+    assert not len(read(tube).constraints.vertices)
+    assert not len(read(tube, ["other"]).influences.vertices), "bones that are gone"
+    pick(tube, range(20))
+    assert edit(kind="INFLUENCE", bone="lower", clear=True) == {"FINISHED"}
+    assert not len(read(tube).influences.vertices)
+    assert len(tube.data.araplbs.edits) == 4, "empty ones go"
+
+
+def test_the_list(tube):
+    pick(tube, [3, 4])
+    edit(kind="WEIGHT", bone="upper")
+    pick(tube, [7])
+    edit(kind="RELEASE", bone="lower")
+    assert bpy.ops.object.araplbs_select_edit(index=0) == {"FINISHED"}
+    assert [v.index for v in tube.data.vertices if v.select] == [3, 4]
+    assert bpy.ops.object.araplbs_remove_edit() == {"FINISHED"}  # the active one, the last
+    assert [item.bone for item in tube.data.araplbs.edits] == ["upper"]
+    assert bpy.ops.object.araplbs_remove_edit(index=0) == {"FINISHED"}
+    assert not [a for a in tube.data.attributes if "araplbs" in a.name]
+    assert not bpy.ops.object.araplbs_remove_edit.poll()
+
+
+def test_the_bone_is_that_of_the_active_group(tube):
+    tube.vertex_groups.active_index = tube.vertex_groups["middle"].index
+    pick(tube, [1])
+    edit(kind="WEIGHT")
+    assert tube.data.araplbs.edits[0].bone == "middle"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: edit(kind="WEIGHT", bone="upper"), "No vertex of 'Tube' is selected"),
+        (lambda: bpy.ops.object.araplbs_add_link(), "0 vertices of 'Tube' are selected, not 2"),
+        (
+            lambda: bpy.ops.object.araplbs_add_link(first=1, second=1),
+            "cannot link vertices 1 and 1",
+        ),
+        (
+            lambda: bpy.ops.object.araplbs_add_link(first=1, second=9999),
+            "cannot link vertices 1 and 9999",
+        ),
+    ],
+)
+def test_wrong_input(tube, call, message):
+    pick(tube, [])
+    with pytest.raises(RuntimeError, match=message):
+        call()
+    assert not tube.data.araplbs.edits
+
+
+def test_wrong_index_and_no_groups(tube):
+    pick(tube, [1])
+    edit(kind="WEIGHT", bone="upper")
+    with pytest.raises(RuntimeError, match="There is no edit 7: the list has 1"):
+        bpy.ops.object.araplbs_remove_edit(index=7)
+    tube.vertex_groups.clear()
+    with pytest.raises(RuntimeError, match="'Tube' has no active vertex group: name a bone"):
+        edit(kind="WEIGHT")
+
+
+def test_not_for_other_objects(tube):
+    select(tube.parent)
+    for name in ("edit_vertices", "add_link", "remove_edit", "select_edit", "select_worst"):
+        assert not getattr(bpy.ops.object, f"araplbs_{name}").poll()
+
+
+def test_edits_stay_with_their_vertices(tube):
+    """Whatever happens to the mesh, and a vertex that comes new has none."""
+    z = {v.index: tuple(v.co) for v in tube.data.vertices}
+    pick(tube, [100, 101])
+    edit(kind="WEIGHT", bone="upper", weight=0.5)
+    pick(tube, [0, 1, 2])
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.delete(type="VERT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    edits = read(tube)
+    places = [tuple(tube.data.vertices[v].co) for v in edits.constraints.vertices.tolist()]
+    assert places == [z[100], z[101]]
+    tube.data.vertices.add(5)
+    assert len(read(tube).constraints.vertices) == 2
+
+
+def test_copies_have_edits_of_their_own(tube):
+    pick(tube, [100])
+    edit(kind="WEIGHT", bone="upper", weight=0.5)
+    other = tube.data.copy()
+    addon("operators.edit").paint_edit(tube.data, "WEIGHT", "upper", [100], 0)
+    assert not tube.data.araplbs.edits
+    edits = addon("blender.edits").read_edits(other, ["upper"])
+    assert edits.constraints.vertices.tolist() == [100]
+
+
+def test_mirror_modifier_has_images_of_edits():
+    """Of links as well; the bone of an image is that of the other side."""
+    core, mirror = addon("core.problem"), addon("core.mirror")
+    pairs, edits = addon("core.edits").Pairs, addon("core.edits").Edits
+    names = ["a.L", "a.R"]
+    skeleton = core.Skeleton(
+        names,
+        heads=np.array([(1.0, 0, 0), (-1, 0, 0)]),
+        tails=np.array([(2.0, 0, 0), (-2, 0, 0)]),
+        parents=np.array([-1, -1]),
+        roll_axes=np.array([(0.0, 0, 1)] * 2),
+        deform=np.ones(2, bool),
+        limits=np.full((2, 3, 2), np.nan),
+        opposite=np.array([1, 0]),
+    )
+    mesh = core.Mesh(
+        "Half",
+        np.array([(1.0, 0, 0), (2, 0, 0), (2, 1, 0)]),
+        np.array([(0, 1, 2)]),
+        np.zeros((0, 2), int),
+        np.eye(4),
+        [mirror.Reflection(np.diag([-1.0, 1, 1, 1]), None, True)],
+        edits=edits(
+            constraints=pairs(np.array([1]), np.array([0]), np.array([0.75])),
+            links=np.array([[0, 2]]),
+        ),
+    )
+    arguments = core.Problem([mesh], skeleton).arguments
+    vertices, bones, values = arguments["constraints"]
+    assert sorted(zip(vertices, bones, values, strict=True)) == [(1, 0, 0.75), (4, 1, 0.75)]
+    assert sorted(map(tuple, arguments["edges"].tolist())) == [(0, 2), (3, 5)]
+    vertices, bones, allowed = arguments["influences"]
+    assert sorted(zip(vertices, bones, strict=True)) == [(1, 0), (4, 1)] and allowed.all()
+
+
+def test_worst_vertices(tube):
+    """Those that a bad weight spoils, in all poses and in one."""
+    rig = tube.parent
+    bad = list(range(60, 64))
+    tube.vertex_groups["upper"].add(bad, 1.0, "REPLACE")
+    for name in ("lower", "middle"):
+        tube.vertex_groups[name].remove(bad)
+    percent = 100 * 4 / len(tube.data.vertices)
+    assert bpy.ops.object.araplbs_select_worst(percent=percent) == {"FINISHED"}
+    chosen = {v.index for v in tube.data.vertices if v.select}
+    around = {v for e in tube.data.edges for v in e.vertices if set(e.vertices) & set(bad)}
+    assert len(chosen) == 4 and chosen <= around
+    errors = addon("blender.errors").object_errors(tube, bpy.context.view_layer, True)
+    assert errors.max() < 1e-3, "the rest pose has none"
+    rig.pose.bones["upper"].rotation_mode = "XYZ"
+    rig.pose.bones["upper"].rotation_euler.x = 1.5
+    bpy.context.view_layer.update()
+    errors = addon("blender.errors").object_errors(tube, bpy.context.view_layer, True)
+    assert errors.max() > 0.5 and set(np.argsort(-errors)[:4]) <= around
+    colours = addon("core.error_map").colours(errors)
+    assert colours.shape == (len(errors), 4) and colours.min() >= 0 and colours.max() <= 1
+
+
+def test_error_of_a_pose_is_that_of_the_deformed_mesh(tube):
+    """One bone bent: the error says by how much edges are off, as the evaluated mesh shows."""
+    import araplbs
+
+    rig = tube.parent
+    rig.pose.bones["upper"].rotation_mode = "XYZ"
+    rig.pose.bones["upper"].rotation_euler.x = 1.0
+    bpy.context.view_layer.update()
+    errors = addon("blender.errors").object_errors(tube, bpy.context.view_layer, True)
+    names = deform_names(rig)
+    pose = addon("blender.errors").present_pose(rig)
+    dense = weights(tube, names)
+    rest = np.array([v.co for v in tube.data.vertices])
+    blended = np.einsum("vb,bij->vij", dense, pose[0])
+    posed = np.einsum("vij,vj->vi", blended[:, :, :3], rest) + blended[:, :, 3]
+    points = addon("blender.posed").posed_vertices(tube, bpy.context.evaluated_depsgraph_get())
+    np.testing.assert_allclose(points, posed, atol=1e-5)
+    tube.data.calc_loop_triangles()
+    triangles = [tuple(t.vertices) for t in tube.data.loop_triangles]
+    _total, each = araplbs.energy(rest, triangles, dense, pose, per_vertex=True)
+    np.testing.assert_allclose(errors, np.sqrt(each), atol=1e-5)
+
+
+def test_no_armature(tube):
+    tube.modifiers.clear()
+    tube.parent = None
+    with pytest.raises(RuntimeError, match="'Tube' has no armature"):
+        bpy.ops.object.araplbs_select_worst()
+
+
+def test_restored_edits_are_the_same(tube):
+    module = addon("blender.edits")
+    pick(tube, [3, 4])
+    edit(kind="WEIGHT", bone="upper", weight=0.25)
+    copy = module.copy_edits(tube.data)
+    edit(kind="RELEASE", bone="lower")
+    pick(tube, range(50))
+    edit(kind="WEIGHT", bone="upper", clear=True)
+    module.restore_edits(tube.data, copy)
+    edits = read(tube)
+    assert edits.constraints.vertices.tolist() == [3, 4]
+    assert edits.constraints.values.tolist() == [0.25, 0.25]
+    assert len(tube.data.araplbs.edits) == 1
+    assert len([a for a in tube.data.attributes if "araplbs" in a.name]) == 1
