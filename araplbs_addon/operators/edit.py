@@ -194,14 +194,14 @@ class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
 def select_vertices(mesh, vertices):
     """Selects these vertices, with the faces between them, and nothing else.
 
-    Edges follow when Edit mode begins. Blender 5.0 crashes when it is given arrays here, and for
-    edges also with lists.
+    Edges follow when Edit mode begins. Blender 5.0 crashes when it is given arrays here, and with
+    edges in any way but this.
     """
     chosen = np.zeros(len(mesh.vertices), bool)
     chosen[vertices] = True
     mesh.vertices.foreach_set("select", chosen.tolist())
-    for edge in mesh.edges:
-        edge.select = False
+    if ".select_edge" in mesh.attributes:
+        mesh.attributes.remove(mesh.attributes[".select_edge"])
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
     sizes = np.empty(len(mesh.polygons), np.int32)
