@@ -4,7 +4,7 @@ Layers, each of which uses only those below it:
   registration              what Blender is told of
   ui                        panel and menu entries
   operators, cli            two ways to ask for the work
-  job                       read, solve, write
+  job, session              read, solve, write; and the same live, a step at a time
   blender                   the only modules that read or write Blender's data
   core                      options, problem, solving, report; knows nothing of Blender
 """

@@ -39,7 +39,6 @@ class Session:
         # One processor is left to the window.
         self.job = Job(options, threads or max(1, (os.cpu_count() or 1) - 1))
         self.live = None
-        self.longest_tick = 0.0  # seconds
         self.written = -1  # number of the frame that the vertex groups show
         self._writers, self._edits_before, self._looked_at = [], [], []
         self._links = 0
@@ -79,7 +78,6 @@ class Session:
             self._end()
         except (Refused, ReferenceError) as reason:
             self._end(str(reason))
-        self.longest_tick = max(self.longest_tick, time.perf_counter() - start)
 
     def keep(self):
         """Ask to keep the weights of the latest frame."""

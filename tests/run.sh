@@ -65,7 +65,7 @@ chroot_bed() {  # an executable, as a user has it: installed by Blender's own co
       xvfb-run -a -s "-screen 0 1280x800x24" blender --gpu-backend opengl \
       --enable-event-simulate -p 0 0 1280 800 -P tests/gui/run_in_gui.py \
       -- /araplbs/out/gui.xml /araplbs/out ${GUI_TEST:-}
-    mkdir -p "$OUT/$name-gui" && cp "$box"/out/*.png "$OUT/$name-gui/" 2>/dev/null || true
+    mkdir -p "$OUT/$name-gui" && cp "$box"/out/*.png "$box"/out/*.json "$OUT/$name-gui/" 2>/dev/null || true
   fi
 }
 

@@ -1,6 +1,8 @@
 """The operator "Refine Weights (ARAP)": a live session in the viewport, and the small operators
 that its keys and buttons call."""
 
+import time
+
 import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Operator
@@ -17,7 +19,8 @@ from .properties import OptionProperties, option_properties
 IDNAME = "object.araplbs_refine_weights"
 LABEL = "Refine Weights (ARAP)"
 TICK = 1 / 30  # seconds between two looks at what the thread has done
-BUDGET = 0.012  # seconds of work in one of them
+LEAST_WORK, MOST_WORK = 0.012, 0.03  # seconds of work in one of them
+WORK_SHARE = 0.15  # of the time between them, where drawing takes long
 
 _current = []  # the session of this Blender, if there is one
 _past = []  # the last one that ended
@@ -58,6 +61,7 @@ Auto-weight tab, until you keep them or restore what was there"""
     __annotations__ = option_properties(start_from="PRESENT")
 
     _timer = None
+    _last_tick = 0.0
 
     @classmethod
     def poll(cls, context):
@@ -106,7 +110,7 @@ Auto-weight tab, until you keep them or restore what was there"""
         if session is None:  # the add-on was disabled, or another file opened
             return self._finish(context, None)
         if event.type == "TIMER":
-            session.tick(BUDGET)
+            session.tick(self._budget())
             self._show(context, session)
             return self._finish(context, session) if session.state == ENDED else {"PASS_THROUGH"}
         if event.value != "PRESS" or session.state in {KEEPING, RESTORING}:
@@ -114,6 +118,11 @@ Auto-weight tab, until you keep them or restore what was there"""
         if context.mode.startswith("EDIT"):
             return {"PASS_THROUGH"}
         return self._key(context, event, session)
+
+    def _budget(self):
+        now, last = time.perf_counter(), self._last_tick
+        self._last_tick = now
+        return min(max(LEAST_WORK, WORK_SHARE * (now - last)), MOST_WORK)
 
     def _key(self, context, event, session):
         space = _space_under(context, event)

@@ -1,0 +1,71 @@
+"""What a live session costs the window: docs/live/stalls.md and .png from what the GUI tests have
+left in build/test (tests/run.sh trixie-gui sid-gui)."""
+
+import json
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/live/stalls.md"
+
+INTRO = """# What a live session costs the window
+
+A tube of {vertices:,} vertices with three bones, weighted live from nothing and then kept, in a
+window under Xvfb, drawn by the processor (llvmpipe, no graphics card), 2 cores. *Own work* is all
+that a session does on the main thread between two turns of the event loop: reading, taking edits,
+writing vertex groups. *Event loop* is the time from one turn to the next, in which Blender also
+evaluates and draws the mesh; *idle* is the same without a session, the mesh tagged and drawn again
+and again. Milliseconds: median / 99 % / longest.
+
+| | own work | event loop | idle | frames shown | solved in |
+|---|---|---|---|--:|--:|
+"""
+END = """
+![Trace](stalls.png)
+
+The mark is 50 ms of own work. With a graphics card drawing is hardly part of it; here it is nearly
+all of the event loop.  Written by `tests/bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
+"""
+
+
+def numbers(seconds):
+    return " / ".join(f"{1000 * np.quantile(seconds, q):.0f}" for q in (0.5, 0.99, 1))
+
+
+def main():
+    files = sorted(ROOT.glob("build/test/*-gui/stalls.json"))
+    traces = [json.loads(file.read_text()) for file in files]
+    if not traces:
+        raise SystemExit("no build/test/*-gui/stalls.json: run tests/run.sh trixie-gui sid-gui")
+    text = INTRO.format(vertices=traces[0]["vertices"])
+    figure, axes = plt.subplots(len(traces), 1, figsize=(8, 2.6 * len(traces)), squeeze=False)
+    for trace, ax in zip(traces, axes[:, 0], strict=True):
+        start, own = (np.array([tick[k] for tick in trace["ticks"]]) for k in (0, 1))
+        beats = np.array(trace["beats"])
+        frames = len({tick[3] for tick in trace["ticks"]} - {-1})
+        text += (
+            f"| Blender {trace['blender']} | {numbers(own)} | {numbers(np.diff(beats))} | "
+            f"{numbers(np.diff(trace['idle']))} | {frames} | {trace['solved']:.1f} s |\n"
+        )
+        zero = start[0]
+        ax.bar(beats[1:] - zero, 1000 * np.diff(beats), 0.05, color="0.85", label="event loop")
+        ax.bar(start - zero, 1000 * own, 0.05, color="tab:orange", label="own work")
+        ax.axhline(50, color="k", lw=0.8, ls=":")
+        ax.set_xlim(0, start[-1] - zero)
+        ax.set_ylabel("ms")
+        ax.set_title(f"Blender {trace['blender']}", fontsize=10)
+    axes[0, 0].legend(fontsize=8)
+    axes[-1, 0].set_xlabel("seconds since the start of the session")
+    figure.tight_layout()
+    figure.savefig(PAGE.with_suffix(".png"), dpi=90)
+    PAGE.write_text(text + END)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
