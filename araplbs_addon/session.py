@@ -3,7 +3,8 @@ into the vertex groups a step at a time, follows edits, and ends by keeping or r
 
 Main thread only. Nothing is pushed to Blender's undo stack meanwhile: the owner of the session
 ends it as one step. Other operators may push, so a mesh carries a token as long as a session is at
-work on it; who undoes to a state without token has left the session.
+work on it: who undoes to a state without token has left the session, and who undoes to a state
+with the token of a session that has ended gets what was there before that.
 """
 
 import os
@@ -16,35 +17,45 @@ import numpy as np
 
 from .blender.edits import copy_edits, read_edits, restore_edits
 from .blender.live_weights import LiveWeights
-from .blender.read_mesh import group_entries_in_steps
+from .blender.read_mesh import group_entries_in_steps, has_topology
 from .core.errors import Refused
 from .core.live import Live
 from .core.problem import Problem
-from .core.rows import Rows
 from .core.solve import Solution
-from .core.steps import finish
 from .job import Job
 
 READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
 IDLE = object()  # yielded where there is nothing to do before the next tick
+GONE = (Refused, ReferenceError)  # an object is not there any more, or not what it was
+MOST_PAST = 8  # ended sessions that undo can lead back into
+
+_current = []
+_past = {}  # token: session
+
+
+def current_session():
+    """The Session that is running, or None."""
+    return _current[0] if _current else None
 
 
 class Session:
-    """state: one of the above. report: of the weights that were kept, else None. message: why
-    it ended otherwise than it was asked to, else None. live: None while reading."""
+    """state: one of the above. report: of the weights that were kept, else None. restored: all is
+    as it was. message: why it ended otherwise than it was asked to, else None. error: what is no
+    fault of the user's, else None. live: None while reading."""
 
     def __init__(self, targets, options, view_layer, threads=0):
-        self.state, self.report, self.message = READING, None, None
+        self.state, self.report, self.restored = READING, None, False
+        self.message = self.error = self.live = None
         self.token = secrets.token_hex(8)
         # One processor is left to the window.
         self.job = Job(options, threads or max(1, (os.cpu_count() or 1) - 1))
-        self.live = None
         self.written = -1  # number of the frame that the vertex groups show
         self._writers, self._edits_before, self._looked_at = [], [], []
-        self._links = 0
-        self._disturbed = False
+        self._links = self._start_changes = None
+        self._disturbed = self._paused = False
         self._undone, self._redone = [], []  # edits before each stroke, and what was undone
         self._steps = self._run(targets, view_layer)
+        _current[:] = [self]
 
     @property
     def frame(self):
@@ -70,14 +81,8 @@ class Session:
     def tick(self, seconds):
         """Works for about so long, one step at least."""
         start = time.perf_counter()
-        try:
-            while next(self._steps) is not IDLE:
-                if time.perf_counter() - start >= seconds:
-                    break
-        except StopIteration:
-            self._end()
-        except (Refused, ReferenceError) as reason:
-            self._end(str(reason))
+        while self.state != ENDED and self._step() and time.perf_counter() - start < seconds:
+            pass
 
     def keep(self):
         """Ask to keep the weights of the latest frame."""
@@ -93,40 +98,53 @@ class Session:
         """The like, at once, as far as the objects are still there."""
         if self.state == ENDED:
             return
-        self.state = RESTORING
-        try:
-            finish(self._steps)
-        except (Refused, ReferenceError) as reason:
-            self.message = str(reason)
-        self._end(self.message)
+        if self.live:
+            self.live.cancel()
+            self.live.join()
+        for writer in self._writers:
+            with suppress(*GONE):
+                writer.restore_at_once()
+        self._restore_edits()
+        self.restored = True
+        self._end()
 
     def disturbed(self):
         """To be called after Blender's own undo or redo."""
         try:
-            inside = self.state == READING or all(
+            inside = self.state != READING and all(
                 ob.data.araplbs.session == self.token for ob in self.objects()
             )
-        except Refused:
+        except GONE:
             inside = False
-        if not inside or self.state == READING:
+        if not inside:
             self._end("Undo has ended the session")
         self._disturbed = True
 
     def put_back(self):
-        """To be called after Blender's undo when this session has ended: where that has led to a
-        state in the middle of it, everything becomes what it was before."""
-        if not self._writers:
-            return
-        try:
-            if all(ob.data.araplbs.session == self.token for ob in self.objects()):
-                self._disturbed, self._start_changes = True, [None] * len(self._writers)
-                finish(self._restore())
-                self._clear_tokens()
-        except (Refused, ReferenceError):
-            pass  # these objects are not what they were then
+        """To be called where Blender's undo has led into this session when it has ended:
+        everything becomes what it was before."""
+        for writer in self._writers:
+            with suppress(*GONE):
+                writer.restore_at_once()
+        self._start_changes = [None] * len(self._writers)
+        self._restore_edits()
+        self._set_tokens("")
+
+    def before_save(self):
+        """Files hold what was there before the session."""
+        if self.state in {RUNNING, KEEPING}:
+            for writer in self._writers:
+                with suppress(*GONE):
+                    writer.restore_at_once()
+            self._set_tokens("")
+
+    def after_save(self):
+        if self.state in {RUNNING, KEEPING}:
+            self._set_tokens(self.token)
+            self.written = -1
 
     def note_edit(self, before):
-        """before: [copy_edits()] of all meshes before a stroke, for undo_edit()."""
+        """before: copy_edits() before a stroke, for undo_edit()."""
         self._undone.append(before)
         self._redone.clear()
 
@@ -153,30 +171,74 @@ class Session:
     def _changes(self):
         return [ob.data.araplbs.changes for ob in self.objects()]
 
+    def _step(self):
+        """One step; False where there is nothing to do before the next tick."""
+        try:
+            if self._writers and self._pauses():
+                return False
+            return next(self._steps) is not IDLE
+        except StopIteration:
+            self._end()
+        except Exception as error:
+            self._fail(error)
+        return True
+
+    def _fail(self, error):
+        """Back to what was there, unless that was what failed."""
+        self.message = self.message or str(error)
+        if not isinstance(error, GONE):
+            self.error = self.error or error
+        if self.state == RESTORING:
+            self._end()
+            return
+        self.state = RESTORING
+        self._steps = self._restore()
+
+    def _pauses(self):
+        """In Edit mode nothing is written; after it, things may be different."""
+        in_edit_mode = False
+        for reference in self.job.objects:
+            with suppress(*GONE):
+                in_edit_mode |= reference.get().mode == "EDIT"
+        self._disturbed |= self._paused and not in_edit_mode
+        if self._paused and not in_edit_mode:
+            for ob, mesh in zip(self.objects(), self.job.meshes, strict=True):
+                if not has_topology(ob, mesh):
+                    self._end(f"'{ob.name}' was changed in Edit mode: it keeps the last weights")
+                    return True
+        self._paused = in_edit_mode
+        return in_edit_mode
+
     def _end(self, message=None):
         if self.state == ENDED:
             return
         self.state, self.message = ENDED, message or self.message
         if self.live:
-            self.live.cancel()
-            self.live.join()
-        self._clear_tokens()
+            self.live.cancel()  # the thread ends by itself: it knows nothing of Blender
+        self._set_tokens("")
+        if self._writers:
+            _past[self.token] = self
+            while len(_past) > MOST_PAST:
+                del _past[next(iter(_past))]
+        if self in _current:
+            _current.remove(self)
 
-    def _clear_tokens(self):
+    def _set_tokens(self, token):
         for reference in getattr(self.job, "objects", []):
-            with suppress(Refused):
-                reference.get().data.araplbs.session = ""
+            with suppress(*GONE):
+                reference.get().data.araplbs.session = token
 
     def _run(self, targets, view_layer):
         yield from self.job.read_in_steps(targets, view_layer, with_entries=True)
         if self.state == RESTORING:
+            self.restored = True
             return
         job = self.job
         _armature, objects = job.find_objects()
         for ob, entries, selection in zip(objects, job.entries, job.selections, strict=True):
-            ob.data.araplbs.session = self.token
             self._edits_before.append(copy_edits(ob.data))
             self._writers.append(LiveWeights(ob, entries, job.problem.skeleton.names, *selection))
+        self._set_tokens(self.token)
         self._looked_at = self._start_changes = self._changes()
         self._links = [mesh.edits.links for mesh in job.meshes]
         self.live = Live(job.problem, job.options, job.threads)
@@ -191,12 +253,7 @@ class Session:
     def _follow(self):
         """Edits to the thread, its latest weights to the vertex groups."""
         if self.live.error:
-            error, self.state = self.live.error, RESTORING
-            self.message = f"{error}"
-            return
-        if any(ob.mode == "EDIT" for ob in self.objects()):
-            yield IDLE
-            return
+            raise self.live.error
         yield from self._look_again()
         self._take_edits()
         frame = self.live.frame
@@ -210,9 +267,10 @@ class Session:
         if not self._disturbed:
             return
         self._disturbed = False
-        for reference, writer in zip(self.job.objects, self._writers, strict=True):
-            writer.look_again((yield from group_entries_in_steps(reference.get().data)))
         self.written = -1
+        for reference, writer in zip(self.job.objects, self._writers, strict=True):
+            with suppress(*GONE):
+                writer.look_again((yield from group_entries_in_steps(reference.get().data)))
 
     def _take_edits(self):
         changes = self._changes()
@@ -238,25 +296,63 @@ class Session:
         return done
 
     def _keep(self):
-        job, frame = self.job, self.live.frame
-        self.live.cancel()
+        job = self.job
         job.find_objects()
-        rows = frame.rows
-        if not frame.done and job.options.max_influences:
-            # Before the last stage vertices may have more.
-            rows = rows.cut_down(job.options.max_influences, job.problem.kept_entries(rows))
-        written = yield from self._write(rows, exact=True)
-        job.solution = Solution(Rows(*rows), frame.report, frame.seconds)
+        self.live.conclude()
+        while self.live.running:
+            yield IDLE
+        if self.live.error:
+            raise self.live.error
+        frame = self.live.frame
+        self._disturbed = True  # others may have written
+        while self._disturbed:
+            yield from self._look_again()
+            written = yield from self._write(frame.rows, exact=True)
+        job.solution = Solution(frame.rows, frame.report, frame.seconds)
         self.report = job.conclude(written)
 
     def _restore(self):
-        self.live.cancel()
-        objects = self.objects()
-        yield from self._look_again()
-        for ob, copy, was, now in zip(
-            objects, self._edits_before, self._start_changes, self._changes(), strict=True
+        if self.live:
+            self.live.cancel()
+        self._disturbed = True  # others may have written
+        while self._disturbed:
+            yield from self._look_again()
+            self._restore_edits()
+            for writer in self._writers:
+                with suppress(*GONE):
+                    yield from writer.restore()
+        self.restored = not self.message
+        while self.live and self.live.running:
+            yield IDLE
+
+    def _restore_edits(self):
+        for reference, copy, was in zip(
+            self.job.objects if self._writers else [],
+            self._edits_before,
+            self._start_changes or [],
+            strict=True,
         ):
-            if was != now:
-                restore_edits(ob.data, copy)
-        for writer in self._writers:
-            yield from writer.restore()
+            with suppress(*GONE):
+                mesh = reference.get().data
+                if mesh.araplbs.changes != was:
+                    restore_edits(mesh, copy)
+
+
+def end_session():
+    """Restores at once what a running session has changed."""
+    session = current_session()
+    if session:
+        try:
+            session.restore_now()
+        finally:
+            _current.clear()
+
+
+def after_undo(meshes):
+    """To be called after Blender's undo or redo, with all meshes of the file."""
+    session = current_session()
+    if session:
+        session.disturbed()
+    for token in {mesh.araplbs.session for mesh in meshes} & set(_past):
+        if token != (session and session.token):
+            _past[token].put_back()

@@ -86,6 +86,31 @@ static void read_row(const arap_solver *s, const arap_rows *rows, int input, dou
     }
 }
 
+/* Locked entries of one vertex. */
+typedef struct lock_row {
+    double *weight; /* (bones) NAN where nothing is locked; 0: locked without weight */
+    double *own;    /* (bones) scratch */
+    int whole;      /* the whole row is locked */
+} lock_row;
+
+/* The bone nearest to vertex i that is not locked there. */
+static int nearest_free_bone(const arap_solver *s, int i, const lock_row *lock) {
+    int best = 0;
+    double least = INFINITY, point[3];
+    for (int k = 0; k < s->skeleton.segment_count; k++) {
+        const arap_segment *segment = &s->skeleton.segments[k];
+        if (!isnan(lock->weight[segment->owner])) continue;
+        double d2 =
+            arap_nearest_on_segment(s->mesh.v + 3 * (size_t)i, segment->a, segment->b, point);
+        if (d2 < least) {
+            least = d2;
+            best = segment->owner;
+        }
+    }
+    return best;
+}
+
+/* The given rows as influences. A locked vertex may have none: it is solved like the others. */
 static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
                                       arap_influences *out) {
     int n = s->mesh.count, bones = s->skeleton.deform_count;
@@ -98,7 +123,11 @@ static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
         for (int i = 0; i < n; i++) {
-            read_row(s, rows, s->mesh.first[i], row);
+            int input = s->mesh.first[i], empty = 1;
+            read_row(s, rows, input, row);
+            for (int d = 0; d < bones && empty; d++) empty = isnan(row[d]);
+            if (empty && s->locked_vertex && s->locked_vertex[input])
+                row[nearest_free_bone(s, i, &(lock_row){.weight = row})] = 1;
             size_t at = fill ? out->start[i] : 0;
             for (int d = 0; d < bones; d++) {
                 if (isnan(row[d])) continue;
@@ -124,13 +153,6 @@ done:
     return status;
 }
 
-/* Locked entries of one vertex. */
-typedef struct lock_row {
-    double *weight; /* (bones) NAN where nothing is locked; 0: locked without weight */
-    double *own;    /* (bones) scratch */
-    int whole;      /* the whole row is locked */
-} lock_row;
-
 /* What input vertex `input` locks, added to what lower ones of the same welded vertex do. */
 static void collect_locks(const arap_solver *s, const arap_rows *rows, int input, lock_row *lock) {
     int bones = s->skeleton.deform_count;
@@ -147,23 +169,6 @@ static void collect_locks(const arap_solver *s, const arap_rows *rows, int input
         else if (columns[d] && isnan(lock->weight[d]))
             lock->weight[d] = w;
     }
-}
-
-/* The bone nearest to vertex i that is not locked there. */
-static int nearest_free_bone(const arap_solver *s, int i, const lock_row *lock) {
-    int best = 0;
-    double least = INFINITY, point[3];
-    for (int k = 0; k < s->skeleton.segment_count; k++) {
-        const arap_segment *segment = &s->skeleton.segments[k];
-        if (!isnan(lock->weight[segment->owner])) continue;
-        double d2 =
-            arap_nearest_on_segment(s->mesh.v + 3 * (size_t)i, segment->a, segment->b, point);
-        if (d2 < least) {
-            least = d2;
-            best = segment->owner;
-        }
-    }
-    return best;
 }
 
 /* Put the locked entries into a dense row (NAN: no entry) of free ones; given[d] marks them. */

@@ -3,10 +3,14 @@ they were, to the last bit.
 
 Entries that were there before are never removed on the way, only set to zero: Blender moves the
 last entry of a vertex to the place of a removed one, and their order shall come back as well.
+Groups are known by their names, since others may add, remove or move them meanwhile.
 """
 
+import bmesh
 import numpy as np
 
+from ..core.steps import finish
+from .read_mesh import group_entries
 from .references import Reference
 from .write_weights import make_groups, wanted_entries
 
@@ -20,10 +24,11 @@ class LiveWeights:
     def __init__(self, ob, entries, names, groups, bones, vertices):
         self._reference = Reference.to(ob)
         self._bones, self._vertices = bones, vertices
-        self._active, self._old_groups = ob.vertex_groups.active_index, len(ob.vertex_groups)
-        self._groups, self._new_groups = make_groups(ob, names, groups)
+        self._active, old = ob.vertex_groups.active_index, {g.name for g in ob.vertex_groups}
+        self._groups, _new = make_groups(ob, names, groups)
+        self._names = [g.name for g in ob.vertex_groups]
+        self._added = [name for name in self._names if name not in old]
         self._count = len(ob.data.vertices)
-        self._stride = max(1, len(ob.vertex_groups))
         self._present = self._chunks(entries)
         self._before = list(self._present)
         self._changed = self._removed = 0
@@ -31,32 +36,70 @@ class LiveWeights:
     def write(self, rows, exact=False):
         """Steps that write these weights; exact: to the last bit, and without zeros."""
         for chunk in range(len(self._present)):
+            ob = self._object()
             begin = chunk * VERTICES_A_STEP
             end = min(begin + VERTICES_A_STEP, self._count)
             owners, groups, weights = wanted_entries(
                 rows.slice(begin, end), self._bones, self._vertices[begin:end], self._groups
             )
-            self._apply(chunk, *self._sorted(owners + begin, groups, weights), exact)
+            self._apply(ob, chunk, *self._sorted(owners + begin, groups, weights), exact)
             yield
         return {
             "changed": self._changed,
             "removed": self._removed,
-            "new_groups": self._new_groups,
+            "new_groups": len(self._added),
         }
 
     def restore(self):
         """Steps that put back what was there at the start."""
-        for chunk, entries in enumerate(self._before):
-            self._apply(chunk, *entries, exact=True)
+        for chunk in range(len(self._before)):
+            ob = self._object()
+            self._apply(ob, chunk, *self._before[chunk], exact=True)
             yield
-        groups = self._reference.get().vertex_groups
-        while len(groups) > self._old_groups:
-            groups.remove(groups[-1])
-        groups.active_index = self._active
+        ob = self._object()
+        for name in self._added:
+            ob.vertex_groups.remove(ob.vertex_groups[name])
+        ob.vertex_groups.active_index = self._active
+
+    def restore_at_once(self):
+        """The like, whatever the mode and whoever has written."""
+        ob = self._object()
+        if ob.mode == "EDIT":
+            self._restore_in_edit_mode(ob)
+        else:
+            self.look_again(group_entries(ob.data))
+            finish(self.restore())
 
     def look_again(self, entries):
-        """Others have written meanwhile: these are the group_entries() now."""
+        """Others may have written meanwhile: these are the group_entries() now."""
+        self._object()
         self._present = self._chunks(entries)
+
+    def _object(self):
+        """The object, with self._names the groups that it has."""
+        ob = self._reference.get()
+        names = [group.name for group in ob.vertex_groups]
+        if names == self._names:
+            return ob
+        for index, name in enumerate(self._names):
+            if name in names:
+                continue
+            if index < len(names) and names[index] not in self._names:
+                self._names[index] = names[index]  # renamed, as Blender does with bones
+            else:
+                names.append(ob.vertex_groups.new(name=name).name)
+        to = np.array([names.index(name) for name in self._names])
+        stride, self._groups = self._stride, np.where(self._groups < 0, -1, to[self._groups])
+        self._names = names
+        for chunks in (self._present, self._before):
+            for chunk, (keys, weights) in enumerate(chunks):
+                vertices, groups = np.divmod(keys, stride)
+                chunks[chunk] = self._sorted(vertices, to[groups], weights)
+        return ob
+
+    @property
+    def _stride(self):
+        return max(1, len(self._names))
 
     def _sorted(self, vertices, groups, weights):
         keys = vertices.astype(np.int64) * self._stride + groups
@@ -74,8 +117,7 @@ class LiveWeights:
         cuts = np.searchsorted(keys, firsts)
         return list(zip(np.split(keys, cuts), np.split(values, cuts), strict=True))
 
-    def _apply(self, chunk, keys, weights, exact):
-        ob = self._reference.get()
+    def _apply(self, ob, chunk, keys, weights, exact):
         present_keys, present = self._present[chunk]
         at = np.minimum(np.searchsorted(present_keys, keys), max(len(present_keys) - 1, 0))
         known = present_keys[at] == keys if len(present_keys) else np.zeros(len(keys), bool)
@@ -111,3 +153,25 @@ class LiveWeights:
             weights = np.concatenate([weights, np.zeros(np.count_nonzero(gone), np.float32)])
         order = np.argsort(keys)
         self._present[chunk] = keys[order], weights[order].astype(np.float32)
+
+    def _restore_in_edit_mode(self, ob):
+        """Edit mode holds the weights itself and would write its own over others."""
+        edited = bmesh.from_edit_mesh(ob.data)
+        layer = edited.verts.layers.deform.verify()
+        written = set(self._groups[self._bones].tolist())
+        before = {}
+        for keys, weights in self._before:
+            vertices, groups = np.divmod(keys, self._stride)
+            for vertex, group, weight in zip(
+                vertices.tolist(), groups.tolist(), weights.tolist(), strict=True
+            ):
+                before.setdefault(vertex, {})[group] = weight
+        for index, vertex in enumerate(edited.verts):
+            if not self._vertices[index]:
+                continue
+            mine, now = before.get(index, {}), vertex[layer]
+            for group in written & set(now.keys()) - set(mine):
+                del now[group]
+            for group, weight in mine.items():
+                now[group] = weight
+        bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)

@@ -45,7 +45,7 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
     kept = kept_bones | locked_bones(ob, skeleton)
     if kept[skeleton.deform].all():
         raise Refused(f"'{ob.name}': the vertex groups of all deform bones are locked")
-    mask = _unmasked_vertices(ob.data) if painting else None
+    mask = masked_vertices(ob.data) if painting else None
     if mask is not None and mask.all():
         raise Refused(f"'{ob.name}': no vertex is selected, but the paint mask is on")
     keeps = kept[skeleton.deform].any() or mask is not None
@@ -86,6 +86,15 @@ def _triangles(mesh):
     return triangles.reshape(-1, 3)
 
 
+def has_topology(ob, mesh):
+    """Whether the vertices of an object are still those of this core Mesh, in their order."""
+    if len(ob.data.vertices) != len(mesh.vertices):
+        return False
+    if len(mesh.triangles):
+        return np.array_equal(_triangles(ob.data), mesh.triangles)
+    return np.allclose(_coordinates(ob), mesh.vertices)
+
+
 def _loose_edges(mesh):
     """(e, 2) edges of no face."""
     edges = np.empty(2 * len(mesh.edges), np.int32)
@@ -115,7 +124,7 @@ def locked_bones(ob, skeleton):
     return np.array([name in locked for name in skeleton.names]) & skeleton.deform
 
 
-def _unmasked_vertices(mesh):
+def masked_vertices(mesh):
     """(n,) bool: what the paint mask leaves out; None where no mask is on."""
     selected = np.empty(len(mesh.vertices), bool)
     if mesh.use_paint_mask_vertex:

@@ -3,8 +3,6 @@
 import araplbs
 import numpy as np
 
-from .rows import Rows
-
 FULL_SCALE = 0.25  # root of the energy of a vertex that is shown in the last colour
 
 
@@ -30,19 +28,23 @@ def pose_set(problem, options):
     return np.concatenate([np.asarray(given)[:, :, :3], sampled])
 
 
+def energy(problem, rows, poses, **options):
+    """araplbs.energy of a problem with these weights."""
+    arguments = problem.arguments
+    return araplbs.energy(
+        arguments["vertices"],
+        arguments["triangles"],
+        tuple(rows),
+        poses,
+        edges=arguments["edges"],
+        **options,
+    )
+
+
 def vertex_errors(problem, rows, poses, threads=0):
     """(vertices of the problem,) root of each vertex' energy over these poses: 0.1 says that the
     edges around it are off by about 10 %."""
-    arguments = problem.arguments
-    _total, each = araplbs.energy(
-        arguments["vertices"],
-        arguments["triangles"],
-        tuple(Rows(*rows)),
-        poses,
-        edges=arguments["edges"],
-        per_vertex=True,
-        threads=threads,
-    )
+    _total, each = energy(problem, rows, poses, per_vertex=True, threads=threads)
     return np.sqrt(np.maximum(each, 0))
 
 

@@ -5,10 +5,12 @@ No bpy here, and nothing here is called back by the thread: the one that owns it
 
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import araplbs
+import numpy as np
 
+from .error_map import energy, pose_set
 from .rows import Rows
 from .solve import check
 
@@ -39,6 +41,7 @@ class Live:
         self.stage, self.frame, self.error = "start", None, None
         self._problem, self._options, self._threads = problem, options, threads
         self._cancelled, self._wake = threading.Event(), threading.Event()
+        self._concluding = threading.Event()
         # Guarded by the lock: the latest ones not taken yet, and how many were asked for.
         self._edits = self._restart = None
         self._asked = 0
@@ -59,6 +62,11 @@ class Live:
         with self._lock:
             self._restart, self._edits = problem, None
             self._asked += 1
+        self._wake.set()
+
+    def conclude(self):
+        """Ask for a last frame that keeps to all limits, and to stop."""
+        self._concluding.set()
         self._wake.set()
 
     def cancel(self):
@@ -83,16 +91,19 @@ class Live:
     def _run(self):
         try:
             solver = self._make(self._problem, 0)
-            while not self._cancelled.is_set():
+            while not self._cancelled.is_set() and not self._concluding.is_set():
                 solver = self._step(solver)
+            if self._concluding.is_set() and not self._cancelled.is_set():
+                self._conclude()
         except araplbs.Cancelled:
             pass
         except BaseException as error:
             self.error = error
 
-    def _make(self, problem, asked):
+    def _make(self, problem, asked, weights=None):
+        given = {} if weights is None else {"weights": weights, "start_from_weights": True}
         solver = araplbs.Solver(
-            **problem.arguments,
+            **{**problem.arguments, **given},
             **self._options.solver_arguments(),
             threads=self._threads,
             progress=self._progress,
@@ -106,9 +117,7 @@ class Live:
             edits, problem, asked = self._edits, self._restart, self._asked
             self._edits = self._restart = None
         if problem is not None:
-            rows = self.frame.rows
-            problem.arguments.update(weights=rows, start_from_weights=True)
-            return self._make(problem, asked)
+            solver = self._make(problem, asked, self.frame.rows)
         if edits is not None:
             solver.edit(**edits)
         if not solver.done:
@@ -119,6 +128,25 @@ class Live:
         self._wake.wait()
         self._wake.clear()
         return solver
+
+    def _conclude(self):
+        """Weights of a frame before the last stage can have too many influences, and need not be
+        symmetric: the report is of what they are cut down to."""
+        frame, problem, most = self.frame, self._problem, self._options.max_influences
+        report = {**frame.report, "energy_before": frame.energies[0]}
+        rows = frame.rows
+        if not frame.done:
+            kept = problem.kept_entries(rows)
+            rows = rows.cut_down(most, kept) if most else rows
+            counts = np.bincount(rows.vertices[~problem.kept_entries(rows)], minlength=rows.count)
+            report.update(
+                energy_after=energy(problem, rows, pose_set(problem, self._options)),
+                most_influences=int(counts.max()),
+                mean_influences=float(counts.mean()),
+                mirrored_vertices=0,
+            )
+            check(problem, rows, most)
+        self.frame = replace(frame, number=frame.number + 1, rows=rows, report=report, done=True)
 
     def _publish(self, solver, asked):
         rows = Rows(*solver.sparse_weights)

@@ -145,7 +145,9 @@ class Problem:
 
     def _start_from(self, rows):
         """Start from these weights, unless vertices have none: then `unweighted` says how many."""
-        self.unweighted = int(np.count_nonzero(rows.sums() <= 0))
+        empty = rows.sums() <= 0
+        empty &= ~self.arguments.get("locked_vertices", np.zeros(len(empty), bool))
+        self.unweighted = int(np.count_nonzero(empty))
         if not self.unweighted:
             self.arguments.update(weights=rows, start_from_weights=True)
 

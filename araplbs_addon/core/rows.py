@@ -27,11 +27,16 @@ class Rows(NamedTuple):
 
     def cut_down(self, most, kept):
         """The `most` largest of each vertex beside the kept entries (bool), which stay, the
-        others scaled to the sum that they had."""
+        others scaled to the sum that they had. Of equal ones all stay or none."""
         vertices, order = self.vertices, np.lexsort((-self.weights, kept, self.vertices))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - self.start[vertices[order]]
-        keep = kept | (rank < most)
+        cut = np.zeros(self.count)  # the largest weight of each vertex that is too many
+        first_out = ~kept & (rank == most)
+        cut[vertices[first_out]] = self.weights[first_out]
+        stays = ~kept & (rank < most) & (self.weights > cut[vertices])
+        none_stays = np.bincount(vertices[stays], minlength=self.count) == 0
+        keep = kept | stays | (~kept & (rank < most) & none_stays[vertices])
         if keep.all():
             return self
         sums = np.bincount(vertices, self.weights * ~kept, self.count)

@@ -9,6 +9,7 @@ from ..core.report import percent, summary, warnings
 from ..core.worker import Worker
 from ..job import Job
 from ..preferences import preferred_threads
+from ..session import current_session
 from .properties import (
     OptionProperties,
     draw_advanced_options,
@@ -26,6 +27,10 @@ VIEW_EVENTS = (
     *("WHEEL", "TRACKPAD", "NDOF", "NUMPAD", "MIDDLEMOUSE"),
     *("MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER", "WINDOW"),
 )
+
+
+def moves_view(event):
+    return event.type.startswith(VIEW_EVENTS)
 
 
 class _Steps:
@@ -99,6 +104,9 @@ their shape as well as possible when posed"""
 
     @classmethod
     def poll(cls, context):
+        if current_session():
+            cls.poll_message_set("A refining session is running: accept or cancel it first")
+            return False
         try:
             find_targets(context)
         except Refused as reason:
@@ -144,7 +152,7 @@ their shape as well as possible when posed"""
         if event.type == "ESC" and event.value == "PRESS":
             self._worker.cancel()
         elif event.type != "TIMER":
-            return {"PASS_THROUGH"} if self._moves_view(event) else {"RUNNING_MODAL"}
+            return {"PASS_THROUGH"} if moves_view(event) else {"RUNNING_MODAL"}
         if self._worker.running:
             self.show_progress(context)
             return {"RUNNING_MODAL"}
@@ -165,7 +173,3 @@ their shape as well as possible when posed"""
         """Blender ends the operator: another file, or quit."""
         if self._worker:
             self.end_waiting(context)
-
-    @staticmethod
-    def _moves_view(event):
-        return event.type.startswith(VIEW_EVENTS)

@@ -9,12 +9,12 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Operator
 from bpy_extras import view3d_utils
 from mathutils import Vector
-from mathutils.kdtree import KDTree
 
 from ..blender.edits import KINDS, add_link, find_edit, read_values
 from ..blender.posed import posed_vertices
-from .edit import Change, active_bone, paint_edit
-from .refine import current_session
+from ..blender.read_mesh import masked_vertices
+from ..session import current_session
+from .edit import Change, active_bone, paint_edit, refuse_bone
 
 IDNAME = "object.araplbs_brush"
 LEAST_EFFECT = 0.02  # of the falloff: what is less is not touched
@@ -73,6 +73,7 @@ class Stroke:
         self.depsgraph = context.evaluated_depsgraph_get()
         self.evaluated = self.ob.evaluated_get(self.depsgraph)
         self.points = posed_vertices(self.ob, self.depsgraph)
+        self.open = paintable_vertices(self.ob.data)
         self.effect = np.zeros(len(self.points))
         self.ends = []
         self._last = None
@@ -123,7 +124,7 @@ class Stroke:
         if self.kind == "LINK":
             return np.array(self.ends, int)
         strength = self.brush.strength if self.kind == "WEIGHT" else 1.0
-        return np.flatnonzero(self.effect * strength > LEAST_EFFECT)
+        return np.flatnonzero((self.effect * strength > LEAST_EFFECT) & self.open)
 
 
 class OBJECT_OT_araplbs_brush(Operator):
@@ -149,8 +150,9 @@ class OBJECT_OT_araplbs_brush(Operator):
 
     def invoke(self, context, event):
         ob = context.active_object
-        if self.kind in {"WEIGHT", "INFLUENCE"} and not active_bone(ob):
-            self.report({"ERROR"}, f"'{ob.name}' has no active vertex group to paint for")
+        reason = refuse_bone(ob, active_bone(ob)) if self.kind in {"WEIGHT", "INFLUENCE"} else None
+        if reason:
+            self.report({"ERROR"}, reason)
             return {"CANCELLED"}
         if self.kind == "RELEASE" and not current_session():
             self.report({"ERROR"}, "What is held is known in a refining session only")
@@ -169,7 +171,7 @@ class OBJECT_OT_araplbs_brush(Operator):
             self._move(context, event)
             stroke = current_stroke()
             if len(stroke.touched):
-                with Change(self.bl_label):
+                with Change(self.bl_label, stroke.ob):
                     self._apply(stroke)
             return self._end(context, {"FINISHED"})
         elif event.type == "TIMER":
@@ -201,13 +203,16 @@ class OBJECT_OT_araplbs_brush(Operator):
                 paint_edit(mesh, "RELEASE", bone, vertices, 0 if self.erase else 1)
             return
         bone, vertices = active_bone(stroke.ob), stroke.touched
+        image = bpy.utils.flip_name(bone)
+        pairs = mirror_images(mesh, vertices) if mesh.use_mirror_x else np.zeros((0, 2), int)
+        pairs = pairs[stroke.open[pairs[:, 1]]]
+        if image == bone:  # one stroke on both sides
+            np.maximum.at(stroke.effect, pairs[:, 1], stroke.effect[vertices[pairs[:, 0]]])
+            vertices = stroke.touched
         values = self._values(stroke, bone, vertices)
         paint_edit(mesh, self.kind, bone, vertices, values)
-        if mesh.use_mirror_x:
-            pairs = mirror_images(mesh, vertices)
-            if len(pairs):
-                image = bpy.utils.flip_name(bone)
-                paint_edit(mesh, self.kind, image, pairs[:, 1], values[pairs[:, 0]])
+        if len(pairs) and image != bone and not refuse_bone(stroke.ob, image):
+            paint_edit(mesh, self.kind, image, pairs[:, 1], values[pairs[:, 0]])
 
     def _values(self, stroke, bone, vertices):
         """Values of the edit (see blender/edits.py) that the stroke leaves at these vertices."""
@@ -258,19 +263,28 @@ def held_vertices(session, ob):
     ]
 
 
+def paintable_vertices(mesh):
+    """(n,) bool: those that are shown and that the selection masks let be painted."""
+    hidden = np.empty(len(mesh.vertices), bool)
+    mesh.vertices.foreach_get("hide", hidden)
+    masked = masked_vertices(mesh)
+    return ~hidden if masked is None else ~hidden & ~masked
+
+
 def mirror_images(mesh, vertices):
     """(k, 2) pairs (position in `vertices`, vertex at the mirrored place) where there is one."""
     points = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", points)
     points = points.reshape(-1, 3)
-    tree = KDTree(len(points))
-    for i, point in enumerate(points):
-        tree.insert(point, i)
-    tree.balance()
     most = MIRROR_DISTANCE * float(np.ptp(points, axis=0).max())
+    wanted = points[vertices] * np.float32((-1, 1, 1))
+    order = np.argsort(points[:, 0])
+    low = np.searchsorted(points[order, 0], wanted[:, 0] - most)
+    high = np.searchsorted(points[order, 0], wanted[:, 0] + most, side="right")
     pairs = []
-    for k, point in enumerate(points[vertices]):
-        _place, image, distance = tree.find(point * (-1, 1, 1))
-        if distance <= most:
-            pairs.append((k, image))
+    for k, place in enumerate(wanted):
+        near = order[low[k] : high[k]]
+        distance = np.linalg.norm(points[near] - place, axis=1)
+        if len(near) and distance.min() <= most:
+            pairs.append((k, near[distance.argmin()]))
     return np.array(pairs, int).reshape(-1, 2)

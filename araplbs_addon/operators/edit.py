@@ -7,6 +7,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
+from ..blender.binding import armature_of
 from ..blender.edits import (
     KINDS,
     add_link,
@@ -17,14 +18,16 @@ from ..blender.edits import (
     remove_edit,
     write_values,
 )
-from .refine import current_session
+from ..session import current_session
 
 
 class Change:
-    """with Change(context, label): changes of edits that shall be one step of undo."""
+    """with Change(label, ob): changes of the edits of an object that shall be one step of undo."""
 
-    def __init__(self, label):
-        self.label, self.session = label, current_session()
+    def __init__(self, label, ob):
+        session = current_session()
+        self.label = label
+        self.session = session if session and session.frame and ob in session.objects() else None
 
     def __enter__(self):
         self.before = self.session.copy_edits() if self.session else None
@@ -85,8 +88,9 @@ release what holds it"""
         bone = self.bone or active_bone(ob)
         selected = np.empty(len(ob.data.vertices), bool)
         ob.data.vertices.foreach_get("select", selected)
-        if not bone:
-            self.report({"ERROR"}, f"'{ob.name}' has no active vertex group: name a bone")
+        reason = refuse_bone(ob, bone)
+        if reason:
+            self.report({"ERROR"}, reason)
             return {"CANCELLED"}
         if not selected.any():
             self.report({"ERROR"}, f"No vertex of '{ob.name}' is selected")
@@ -96,7 +100,7 @@ release what holds it"""
             "INFLUENCE": -1 if self.remove_influence else 1,
             "RELEASE": 1,
         }[self.kind]
-        with Change(self.bl_label):
+        with Change(self.bl_label, ob):
             paint_edit(ob.data, self.kind, bone, selected, 0 if self.clear else value)
         return {"FINISHED"}
 
@@ -104,6 +108,16 @@ release what holds it"""
 def active_bone(ob):
     """Name of the active vertex group, or None."""
     return ob.vertex_groups.active.name if ob.vertex_groups.active else None
+
+
+def refuse_bone(ob, bone):
+    """Why there can be no edit of this bone, or None."""
+    if not bone:
+        return f"'{ob.name}' has no active vertex group: name a bone"
+    armature = armature_of(ob)
+    if armature and not (bone in armature.data.bones and armature.data.bones[bone].use_deform):
+        return f"'{bone}' is no deform bone of '{armature.name}'"
+    return None
 
 
 class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
@@ -128,7 +142,7 @@ the two that are selected"""
         if wrong or ends[0] == ends[1]:
             self.report({"ERROR"}, f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")
             return {"CANCELLED"}
-        with Change(self.bl_label):
+        with Change(self.bl_label, ob):
             add_link(ob.data, *ends)
         return {"FINISHED"}
 
@@ -168,7 +182,7 @@ class OBJECT_OT_araplbs_remove_edit(_OfItem, Operator):
         index = self.find(context)
         if index is None:
             return {"CANCELLED"}
-        with Change(self.bl_label):
+        with Change(self.bl_label, context.active_object):
             remove_edit(context.active_object.data, index)
         return {"FINISHED"}
 

@@ -12,8 +12,17 @@ from ..core.errors import Refused
 from ..core.report import percent, summary, warnings
 from ..job import Job
 from ..preferences import preferred_threads
-from ..session import ENDED, KEEPING, READING, RESTORING, Session
-from .auto_weight import REFUSALS
+from ..session import (
+    ENDED,
+    KEEPING,
+    READING,
+    RESTORING,
+    Session,
+    after_undo,
+    current_session,
+    end_session,
+)
+from .auto_weight import REFUSALS, moves_view
 from .properties import OptionProperties, option_properties
 
 IDNAME = "object.araplbs_refine_weights"
@@ -22,32 +31,30 @@ TICK = 1 / 30  # seconds between two looks at what the thread has done
 LEAST_WORK, MOST_WORK = 0.012, 0.03  # seconds of work in one of them
 WORK_SHARE = 0.15  # of the time between them, where drawing takes long
 
-_current = []  # the session of this Blender, if there is one
-_past = []  # the last one that ended
-
-
-def current_session():
-    """The Session that is running, or None."""
-    return _current[0] if _current else None
-
-
-def _end_session():
-    session = current_session()
-    if session:
-        session.restore_now()
-        _current.clear()
-
 
 @persistent
 def _after_undo(*_arguments):
-    session = current_session()
-    if session:
-        session.disturbed()
-    elif _past:
-        _past[0].put_back()
+    after_undo(bpy.data.meshes)
 
 
-HANDLERS = ("undo_post", "redo_post")
+@persistent
+def _before_save(*_arguments):
+    if current_session():
+        current_session().before_save()
+
+
+@persistent
+def _after_save(*_arguments):
+    if current_session():
+        current_session().after_save()
+
+
+HANDLERS = {
+    "undo_post": _after_undo,
+    "redo_post": _after_undo,
+    "save_pre": _before_save,
+    "save_post": _after_save,
+}
 
 
 class OBJECT_OT_araplbs_refine_weights(OptionProperties, Operator):
@@ -56,12 +63,13 @@ Auto-weight tab, until you keep them or restore what was there"""
 
     bl_idname = IDNAME
     bl_label = LABEL
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: nothing of it could be adjusted afterwards
 
     __annotations__ = option_properties(start_from="PRESENT")
 
     _timer = None
     _last_tick = 0.0
+    _session = None
 
     @classmethod
     def poll(cls, context):
@@ -98,7 +106,7 @@ Auto-weight tab, until you keep them or restore what was there"""
         except REFUSALS as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
-        _current[:] = [session]
+        self._session = session
         manager = context.window_manager
         self._timer = manager.event_timer_add(TICK, window=context.window)
         manager.modal_handler_add(self)
@@ -106,15 +114,16 @@ Auto-weight tab, until you keep them or restore what was there"""
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        session = current_session()
-        if session is None:  # the add-on was disabled, or another file opened
-            return self._finish(context, None)
+        session = self._session
         if event.type == "TIMER":
             session.tick(self._budget())
             self._show(context, session)
-            return self._finish(context, session) if session.state == ENDED else {"PASS_THROUGH"}
-        if event.value != "PRESS" or session.state in {KEEPING, RESTORING}:
+        if session.state == ENDED:  # also when the add-on was disabled
+            return self._finish(context, session)
+        if event.value != "PRESS" or (moves_view(event) and event.type != "NUMPAD_ENTER"):
             return {"PASS_THROUGH"}
+        if session.state in {KEEPING, RESTORING}:
+            return {"RUNNING_MODAL"}  # nothing may change what is being written
         if context.mode.startswith("EDIT"):
             return {"PASS_THROUGH"}
         return self._key(context, event, session)
@@ -130,7 +139,7 @@ Auto-weight tab, until you keep them or restore what was there"""
             session.restore()
         elif event.type in {"RET", "NUMPAD_ENTER"}:
             session.keep()
-        elif session.state == READING and event.type != "MIDDLEMOUSE":
+        elif session.state == READING:
             pass  # nothing may change what is being read
         elif event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":
             redo = event.shift
@@ -162,18 +171,15 @@ Auto-weight tab, until you keep them or restore what was there"""
 
     def _finish(self, context, session):
         self._stop(context)
-        if session is None or session.report is None:
-            message = session.message if session else None
-            if session and session.live and session.live.error:
-                if not isinstance(session.live.error, REFUSALS):
-                    raise session.live.error
-                self.report({"ERROR"}, message)
-            elif message:
-                self.report({"WARNING"}, message)
-            else:
-                self.report({"INFO"}, "Refining was cancelled: everything is as it was")
-            return {"CANCELLED"}
-        return self._tell(session.report, session.job)
+        if session.report:
+            return self._tell(session.report, session.job)
+        if session.error and not isinstance(session.error, REFUSALS):
+            raise session.error
+        if session.message:
+            self.report({"ERROR" if session.error else "WARNING"}, session.message)
+        elif session.restored:
+            self.report({"INFO"}, "Refining was cancelled: everything is as it was")
+        return {"CANCELLED"}
 
     def _tell(self, report, job):
         self.report({"INFO"}, summary(report))
@@ -182,8 +188,6 @@ Auto-weight tab, until you keep them or restore what was there"""
         return {"FINISHED"}
 
     def _stop(self, context):
-        _past[:] = _current
-        _current.clear()
         if self._timer:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
@@ -194,8 +198,10 @@ Auto-weight tab, until you keep them or restore what was there"""
 
     def cancel(self, context):
         """Blender ends the operator: another file, a closed window, or quit."""
-        _end_session()
-        self._stop(context)
+        try:
+            end_session()
+        finally:
+            self._stop(context)
 
 
 def session_facts(session):
@@ -242,8 +248,7 @@ class _OfSession:
 
     @classmethod
     def poll(cls, _context):
-        session = current_session()
-        if not session or not session.frame:
+        if not current_session():
             cls.poll_message_set("No refining session is running")
             return False
         return True
@@ -254,6 +259,15 @@ class OBJECT_OT_araplbs_accept(_OfSession, Operator):
 
     bl_idname = "object.araplbs_accept"
     bl_label = "Accept"
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not current_session().frame:
+            cls.poll_message_set("The first weights are still being computed")
+            return False
+        return True
 
     def execute(self, _context):
         current_session().keep()
@@ -272,11 +286,11 @@ class OBJECT_OT_araplbs_restore(_OfSession, Operator):
 
 
 def register():
-    for name in HANDLERS:
-        getattr(bpy.app.handlers, name).append(_after_undo)
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(handler)
 
 
 def unregister():
-    _end_session()
-    for name in HANDLERS:
-        getattr(bpy.app.handlers, name).remove(_after_undo)
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).remove(handler)
+    end_session()

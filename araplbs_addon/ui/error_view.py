@@ -1,10 +1,12 @@
 """Deformation errors of the active mesh as colours, kept up to date in a thread while shown."""
 
 import threading
+import time
 
 import bpy
 import gpu
 import numpy as np
+from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 from gpu_extras.batch import batch_for_shader
 
@@ -13,9 +15,10 @@ from ..blender.posed import posed_vertices
 from ..core.error_map import colours, pose_set, vertex_errors
 from ..core.errors import Refused
 from ..core.options import Options
-from ..operators.refine import current_session
+from ..session import current_session
 
 PERIOD = 0.15  # seconds between two looks at what has changed
+CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one
 NEARER = 2e-5  # of the depth: in front of the surface that it colours
 
 
@@ -25,6 +28,7 @@ class _View:
     def __init__(self):
         self.name = self.errors = self.message = None
         self._thread = self._key = self._result = self._batch = self._drawn = None
+        self._changed = 0.0  # when weights were last seen to change
         self._source = None  # (session_uid, armature name, Problem, Rows) of a mesh without session
 
     def look(self, context):
@@ -39,6 +43,11 @@ class _View:
         mode = context.window_manager.araplbs_errors
         if not ob or ob.type != "MESH" or ob.mode == "EDIT":
             return
+        session = current_session()
+        if session and not session.frame:
+            return  # it is reading
+        if not session and time.monotonic() - self._changed < CALM:
+            return
         try:
             key, work = self._work(ob, mode, context.view_layer)
         except (Refused, KeyError) as reason:
@@ -50,8 +59,9 @@ class _View:
             self._thread.start()
 
     def forget(self):
-        """What is known of weights and pose is out of date."""
+        """What is known of the weights is out of date."""
         self._key = self._source = None
+        self._changed = time.monotonic()
 
     def _work(self, ob, mode, view_layer):
         session = current_session()
@@ -146,6 +156,15 @@ def _chosen(_manager, _context):
         bpy.app.timers.register(_tick, persistent=True)
 
 
+@persistent
+def _after_update(_scene, depsgraph):
+    if bpy.context.window_manager.araplbs_errors == "NONE" or current_session():
+        return
+    # Meshes are updated when weights change; objects also when they are posed.
+    if any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
+        view.forget()
+
+
 def draw():
     context = bpy.context
     if context.window_manager.araplbs_errors != "NONE" and context.space_data.overlay.show_overlays:
@@ -153,6 +172,7 @@ def draw():
 
 
 def register():
+    bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_errors = EnumProperty(
         name="Show Error",
         description="Colours on the active mesh: where edges are longer, shorter or bent in pose",
@@ -167,6 +187,7 @@ def register():
 
 
 def unregister():
+    bpy.app.handlers.depsgraph_update_post.remove(_after_update)
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
     del bpy.types.WindowManager.araplbs_errors

@@ -4,7 +4,7 @@ import bpy
 
 from ..operators.auto_weight import IDNAME
 from ..operators.refine import IDNAME as REFINE
-from ..operators.refine import current_session
+from ..session import current_session
 from .panel import draw_session_buttons
 
 

@@ -13,7 +13,8 @@ from ..blender.posed import posed_vertices
 from ..core.error_map import COLOURS, FULL_SCALE, colours
 from ..core.errors import Refused
 from ..operators.brush import current_stroke, held_vertices
-from ..operators.refine import current_session, session_facts
+from ..operators.refine import session_facts
+from ..session import current_session
 from . import error_view
 
 MARGIN = 20

@@ -22,8 +22,8 @@ from ..operators.refine import IDNAME as REFINE
 from ..operators.refine import (
     OBJECT_OT_araplbs_accept,
     OBJECT_OT_araplbs_restore,
-    current_session,
 )
+from ..session import current_session
 
 
 def _settings(context):
@@ -71,13 +71,17 @@ class VIEW3D_PT_araplbs(_InSidebar, Panel):
 
     def _draw_refine(self, context, layout):
         """Refining follows the same settings; what it starts from is its own."""
-        row = layout.row()
+        row = layout.row(align=True)
         row.operator_context = "INVOKE_DEFAULT"
-        refine = row.operator(REFINE, text="Refine Live", icon="PLAY")
         settings = _settings(context)
-        for name in option_names():
-            if name != "start_from":
+        for start_from, text, icon in (
+            ("PRESENT", "Refine Live", "PLAY"),
+            ("FRESH", "From Fresh", "FILE_REFRESH"),
+        ):
+            refine = row.operator(REFINE, text=text, icon=icon)
+            for name in option_names():
                 setattr(refine, name, getattr(settings, name))
+            refine.start_from = start_from
 
     def _draw_targets(self, context, layout):
         try:

@@ -51,6 +51,12 @@ def finish(session):
         session.tick(0.01)
 
 
+@pytest.fixture(autouse=True)
+def no_session_is_left():
+    yield
+    addon("session").end_session()
+
+
 def ordered(ob):
     """As entries(), with their order in each vertex."""
     return [[(g.group, g.weight) for g in v.groups] for v in ob.data.vertices]
@@ -162,7 +168,6 @@ def test_steering():
     auto_weight(tube, cube, rig)
     before = snapshot()
     session = start(tube, cube, rig, symmetric=False)
-    addon("operators.refine")._current[:] = [session]
     try:
         settle(session)
         names = deform_names(rig)
@@ -193,7 +198,7 @@ def test_steering():
         session.restore()
         finish(session)
     finally:
-        addon("operators.refine")._current.clear()
+        addon("session").end_session()
     select(tube, cube, rig)
     assert snapshot() == before
     assert not tube.data.araplbs.edits and not cube.data.araplbs.edits
@@ -218,22 +223,222 @@ def test_release():
 
 @pytest.mark.parametrize("change", ["delete mesh", "delete rig", "add vertex", "rename bone"])
 def test_changed_meanwhile(change):
+    """The session ends and says why; what is still there gets its weights back."""
     tube, rig = painted_tube()
-    session = start(tube, rig)
-    tick_until(session, lambda: session.written >= 0)
+    other = add_tube("Other", rings=30, sides=12)
+    bind(other, rig)
+    auto_weight(other, rig)
+    before = {ob.name: entries(ob) for ob in (tube, other)}
+    session = start(tube, other, rig)
+    tick_until(session, lambda: session.written >= 1)
+    assert entries(other) != before["Other"]
     if change == "delete mesh":
         bpy.data.objects.remove(tube)
     elif change == "delete rig":
         bpy.data.objects.remove(rig)
-        session.keep()
     elif change == "add vertex":
         tube.data.vertices.add(1)
     else:
         rig.data.bones["lower"].name = "other"
-        session.keep()
+    session.keep()
     finish(session)
-    assert session.report is None and ("meanwhile" in session.message)
-    assert not session.live.running
+    assert session.report is None and not session.restored
+    assert "meanwhile" in session.message
+    assert entries(other) == before["Other"]
+    if change in {"delete rig", "rename bone"}:
+        assert entries(tube) == before["Tube"]
+    assert not other.data.araplbs.session
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("change", ["move", "remove", "add", "paint"])
+def test_groups_changed_meanwhile(change, kept):
+    """By others: groups are known by name, and what they have written is noticed."""
+    tube, rig = painted_tube()
+    names = [g.name for g in tube.vertex_groups]
+    before = {name: weights(tube, [name]) for name in names}
+    select(tube)
+    session = start(tube, rig)
+    settle(session)
+    if change == "move":
+        tube.vertex_groups.active_index = tube.vertex_groups["Other"].index
+        bpy.context.view_layer.objects.active = tube
+        bpy.ops.object.vertex_group_move(direction="DOWN")
+        assert [g.name for g in tube.vertex_groups] != names
+    elif change == "remove":
+        tube.vertex_groups.remove(tube.vertex_groups["middle"])
+    elif change == "add":
+        tube.vertex_groups.new(name="Mine").add([3, 4], 0.5, "REPLACE")
+    else:
+        tube.vertex_groups["upper"].add(range(100), 0.9, "REPLACE")
+    if kept:
+        session.keep()
+        finish(session)
+        assert session.report
+        assert_good(tube, rig)
+    else:
+        session.restore()
+        finish(session)
+        assert session.restored
+        for name in names:
+            np.testing.assert_array_equal(weights(tube, [name]), before[name])
+    np.testing.assert_array_equal(weights(tube, ["Other"]), before["Other"])
+    if change == "add":
+        assert tube.vertex_groups["Mine"].weight(3) == 0.5
+
+
+def test_sorted_in_edit_mode_meanwhile():
+    """Nothing can be put back by number then: the last weights stay, and it says so."""
+    tube, rig = painted_tube()
+    session = start(tube, rig)
+    settle(session)
+    after = weights(tube, deform_names(rig))
+    places = [tuple(v.co) for v in tube.data.vertices]
+    select(tube)
+    bpy.ops.object.mode_set(mode="EDIT")
+    session.tick(0.01)
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.sort_elements(type="REVERSE", elements={"VERT"})
+    bpy.ops.object.mode_set(mode="OBJECT")
+    session.restore()
+    finish(session)
+    assert "changed in Edit mode" in session.message and not session.restored
+    now = dict(
+        zip(
+            (tuple(v.co) for v in tube.data.vertices), weights(tube, deform_names(rig)), strict=True
+        )
+    )
+    for place, row in zip(places, after, strict=True):
+        np.testing.assert_array_equal(now[place], row)
+
+
+def test_restored_at_once_in_edit_mode():
+    """As when the window is closed or the add-on disabled just then."""
+    tube, rig = painted_tube()
+    before = entries(tube)
+    session = start(tube, rig)
+    tick_until(session, lambda: session.written >= 1)
+    select(tube)
+    bpy.ops.object.mode_set(mode="EDIT")
+    session.restore_now()
+    assert session.state == "ENDED" and session.restored
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert entries(tube) == before
+
+
+def test_edit_mode_in_the_middle_of_a_write():
+    tube, rig = painted_tube(rings=300, sides=40)
+    before = entries(tube)
+    session = start(tube, rig)
+    tick_until(session, lambda: session.frame is not None)
+    for _ in range(3):
+        session.tick(0)
+    select(tube)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for _ in range(5):
+        session.tick(0.01)
+    session.keep()
+    session.tick(0.01)
+    assert session.state == "KEEPING", "waits"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    finish(session)
+    assert session.report and entries(tube) != before
+    assert_good(tube, rig)
+
+
+def test_saved_in_the_middle(tmp_path):
+    """The file holds what was there before; the session goes on."""
+    tube, rig = painted_tube()
+    before = entries(tube)
+    session = start(tube, rig)
+    settle(session)
+    live = weights(tube, deform_names(rig))
+    path = tmp_path / "middle.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    settle(session)
+    np.testing.assert_allclose(weights(tube, deform_names(rig)), live, atol=0.002)
+    session.keep()
+    finish(session)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    tube = bpy.data.objects["Tube"]
+    assert entries(tube) == before and not tube.data.araplbs.session
+
+
+def test_an_unexpected_error_puts_back_all(monkeypatch):
+    tube, rig = painted_tube()
+    before = snapshot()
+    session = start(tube, rig)
+    tick_until(session, lambda: session.written >= 0)
+    monkeypatch.setattr(session, "_take_edits", lambda: 1 / 0)
+    finish(session)
+    assert isinstance(session.error, ZeroDivisionError) and not session.restored
+    assert snapshot() == before
+
+
+def test_undo_that_leaves_the_session_ends_it_at_once():
+    """Not even the rest of a frame is written into what undo has led to."""
+    tube, rig = painted_tube(rings=300, sides=40)
+    session = start(tube, rig)
+    tick_until(session, lambda: session.frame is not None)
+    session.tick(0)
+    tube.data.araplbs.session = ""  # as in a state before the session
+    now = entries(tube)
+    addon("session").after_undo(bpy.data.meshes)
+    assert session.state == "ENDED" and "Undo" in session.message
+    session.tick(0.1)
+    assert entries(tube) == now
+
+
+def test_link_and_stroke_at_the_same_time():
+    tube, rig = painted_tube()
+    session = start(tube, rig, symmetric=False)
+    settle(session)
+    addon("blender.edits").add_link(tube.data, 0, 700)
+    session.tick(0)
+    addon("operators.edit").paint_edit(tube.data, "WEIGHT", "upper", range(240, 264), 1.8)
+    session.tick(0)
+    settle(session)
+    kinds = [row["kind"] for row in session.frame.constraint_rows]
+    assert kinds.count("user") == 24
+    session.restore()
+    finish(session)
+
+
+def test_report_of_weights_kept_half_way():
+    """Of those that were kept, not of those before the limit."""
+    import araplbs
+
+    tube, rig = painted_tube()
+    session = start(tube, rig, start_from="FRESH", max_influences=1, symmetric=False)
+    tick_until(session, lambda: session.frame is not None)
+    session.keep()
+    finish(session)
+    assert session.report["most_influences"] == 1 == session.report["mean_influences"]
+    arguments = session.job.problem.arguments
+    poses = addon("core.error_map").pose_set(session.job.problem, session.job.options)
+    dense = weights(tube, deform_names(rig))
+    expected = araplbs.energy(arguments["vertices"], arguments["triangles"], dense, poses)
+    assert session.report["energy_after"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_cut_down():
+    """The largest stay, equal ones together, kept ones anyway; sums do not change."""
+    rows = addon("core.rows").make_rows(
+        4,
+        np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),
+        np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0]),
+        np.array([0.5, 0.2, 0.3, 0.4, 0.3, 0.3, 1 / 3, 1 / 3, 1 / 3, 1.0]),
+    )
+    cut = rows.cut_down(2, np.zeros(10, bool))
+    np.testing.assert_allclose(cut.sums(), 1)
+    assert cut.bones[cut.vertices == 0].tolist() == [0, 2]
+    assert cut.bones[cut.vertices == 1].tolist() == [0], "both or none of two equal ones"
+    assert (cut.vertices == 2).sum() == 2, "but not none at all"
+    kept = np.zeros(10, bool)
+    kept[1] = True
+    cut = rows.cut_down(1, kept)
+    assert cut.bones[cut.vertices == 0].tolist() == [0, 1]
+    np.testing.assert_allclose(cut.weights[cut.vertices == 0], [0.8, 0.2])
 
 
 def test_edit_mode_pauses():

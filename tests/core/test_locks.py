@@ -195,3 +195,24 @@ def test_start_from_weights_keeps_their_pattern(problem):
     solver.solve()
     assert not solver.weights[~mask].any()
     assert (solver.weights[weights == 0] > 0).any()
+
+
+def test_start_from_weights_with_locked_vertices_that_have_none(problem):
+    """They are solved like the others and handed back empty."""
+    mesh, bones, weights = problem
+    weights = weights.copy()
+    locked = np.arange(len(mesh[0])) % 5 == 2
+    weights[locked] = 0
+    solver = araplbs.Solver(
+        *mesh,
+        *bones,
+        **bones.more,
+        weights=weights,
+        start_from_weights=True,
+        locked_vertices=locked,
+    )
+    solver.solve()
+    assert not solver.weights[locked].any()
+    np.testing.assert_allclose(solver.weights[~locked].sum(1), 1, atol=1e-12)
+    with pytest.raises(ValueError, match="vertex 2 has no weight to start from"):
+        araplbs.Solver(*mesh, *bones, **bones.more, weights=weights, start_from_weights=True)

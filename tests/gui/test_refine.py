@@ -273,22 +273,36 @@ def test_keeps_on_while_posing(ui):
 
 
 def test_undo_from_the_menu_leaves_the_session(ui):
+    """To other weights than those that the session began with, and nothing is written into them."""
     tube, _rig = make_tube()
-    before = scenes.entries(tube)
-    tube.location.x = 1
-    bpy.ops.ed.undo_push(message="move")
+    first = scenes.entries(tube)
+    tube.vertex_groups["lower"].add(range(300), 0.7, "REPLACE")
+    bpy.ops.ed.undo_push(message="paint")
+    painted = scenes.entries(tube)
     begin(ui)
     yield from settle()
     with ui.override():
         bpy.ops.ed.undo()
     yield from over()
-    tube = bpy.data.objects["Tube"]
-    assert tube.location.x == 0 and scenes.entries(tube) == before
+    assert scenes.entries(bpy.data.objects["Tube"]) == first
     with ui.override():
         bpy.ops.ed.redo()
     yield 0.3
-    tube = bpy.data.objects["Tube"]
-    assert tube.location.x == 1 and scenes.entries(tube) == before
+    assert scenes.entries(bpy.data.objects["Tube"]) == painted
+
+
+def test_auto_weight_waits_during_a_session(ui):
+    make_tube()
+    begin(ui)
+    yield from settle()
+    with ui.override():
+        assert not bpy.ops.object.araplbs_auto_weight.poll()
+        assert not bpy.ops.object.araplbs_refine_weights.poll()
+        assert bpy.ops.object.araplbs_accept() == {"FINISHED"}
+    yield from over()
+    with ui.override():
+        assert bpy.ops.object.araplbs_auto_weight.poll()
+        assert not bpy.ops.object.araplbs_accept.poll()
 
 
 def test_another_file_in_the_middle(ui):
