@@ -28,7 +28,7 @@ from .properties import OptionProperties, option_properties
 IDNAME = "object.araplbs_refine_weights"
 LABEL = "Refine Weights (ARAP)"
 TICK = 1 / 30  # seconds between two looks at what the thread has done
-LEAST_WORK, MOST_WORK = 0.012, 0.03  # seconds of work in one of them
+LEAST_WORK, MOST_WORK = 0.01, 0.02  # seconds of work in one of them
 WORK_SHARE = 0.15  # of the time between them, where drawing takes long
 
 

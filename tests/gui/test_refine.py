@@ -210,6 +210,34 @@ def test_brushes_without_a_session(ui):
     ui.picture("link")
 
 
+def test_brush_keys(ui):
+    """F and Shift F, as for Blender's brushes, also while a session is running."""
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube)
+    brush = bpy.context.scene.araplbs_brush
+    brush.radius, brush.strength = 50, 0.5
+    begin(ui)
+    yield from settle()
+    area = ui.area()
+    x, y = area.x + area.width // 2, area.y + area.height // 2
+    for shift in (False, True):
+        ui.event("MOUSEMOVE", "NOTHING", at=(x, y))
+        yield 0.2
+        ui.event("F", "PRESS", shift=shift)
+        ui.event("F", "RELEASE", shift=shift)
+        yield 0.3
+        for step in (20, 40, 60):
+            ui.event("MOUSEMOVE", "NOTHING", at=(x + step, y))
+            yield 0.1
+        ui.event("LEFTMOUSE", "PRESS", at=(x + 60, y))
+        ui.event("LEFTMOUSE", "RELEASE", at=(x + 60, y))
+        yield 0.3
+    assert brush.radius not in {50, 0} and brush.strength != 0.5
+    assert session() and not tube.data.araplbs.edits
+    ui.key("ESC")
+    yield from over()
+
+
 def test_blender_brush_waits_during_a_session(ui):
     tube, _rig = make_tube()
     yield from paint_mode(ui, tube, "builtin.gradient")
