@@ -23,12 +23,13 @@
 
 #define SWEEPS 10
 
-/* Eigenvectors of the symmetric matrix s into the columns of v, by cyclic Jacobi. */
+/* Eigenvectors of the symmetric matrix s, none of whose eigenvalues is negative, into the columns
+ * of v, by cyclic Jacobi. */
 static void eigenvectors(double s[3][3], double v[3][3]) {
     for (int i = 0; i < 9; i++) v[i / 3][i % 3] = i % 4 == 0;
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double off = fabs(s[0][1]) + fabs(s[0][2]) + fabs(s[1][2]);
-        if (off <= 1e-18 * (fabs(s[0][0]) + fabs(s[1][1]) + fabs(s[2][2]))) return;
+        double all = s[0][0] + s[1][1] + s[2][2];
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) {
                 if (s[p][q] == 0) continue;
@@ -49,6 +50,7 @@ static void eigenvectors(double s[3][3], double v[3][3]) {
                     v[i][q] = d * x + c * y;
                 }
             }
+        if (off <= 1e-8 * all) return; /* what that sweep left is its square */
     }
 }
 
@@ -65,30 +67,28 @@ static double best_transform(const arap_desired_input *in, int pose, double rigi
     const arap_spines *spines = &in->poses->spines;
     const double *transform = in->poses->transform + 12 * (size_t)pose * (size_t)in->poses->bones;
     double stretch[3] = {rigid, rigid, rigid}, prior[9] = {0}, s[3][3], v[3][3], excess = 0;
-    double jacobian[9], rotation[9];
+    double rotation[9];
     for (int b = 0; b < in->bones; b++)
         for (int i = 0; i < 9; i++)
             prior[i] += in->weight[b] * transform[12 * in->bone[b] + i / 3 * 4 + i % 3];
-    for (int k = 0; k < in->own_pairs; k++) {
-        arap_spine_jacobian(spines, in->mesh, pose, in->vertex, in->own_spine[k],
-                            transform + 12 * spines->bone[in->own_spine[k]], jacobian, rotation);
-        for (int i = 0; i < 9; i++) prior[i] += in->own_weight[k] * rotation[i];
+    for (int k = 0; k < in->own_count; k++) {
+        arap_own_spine *own = &in->own[k];
+        arap_spine_jacobian(spines, in->mesh, pose, in->vertex, own->spine,
+                            transform + 12 * spines->bone[own->spine], own->jacobian, rotation);
+        for (int i = 0; i < 9; i++) prior[i] += own->weight * rotation[i];
     }
     for (int i = 0; i < 9; i++) cov[i] += in->prior_share * prior[i];
     arap_nearest_rotation(cov, out);
-    if (!in->own_pairs) return 0;
+    if (!in->own_count) return 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             s[i][j] = cov[i] * cov[j] + cov[3 + i] * cov[3 + j] + cov[6 + i] * cov[6 + j];
     eigenvectors(s, v);
-    for (int k = 0; k < in->own_pairs; k++) {
-        arap_spine_jacobian(spines, in->mesh, pose, in->vertex, in->own_spine[k],
-                            transform + 12 * spines->bone[in->own_spine[k]], jacobian, NULL);
+    for (int k = 0; k < in->own_count; k++)
         for (int j = 0; j < 3; j++) {
             double direction[3] = {v[0][j], v[1][j], v[2][j]};
-            stretch[j] += in->own_weight[k] * stretch_along(jacobian, direction);
+            stretch[j] += in->own[k].weight * stretch_along(in->own[k].jacobian, direction);
         }
-    }
     double stretched[9] = {0}, turned[9];
     for (int j = 0; j < 3; j++)
         for (int r = 0; r < 3; r++)

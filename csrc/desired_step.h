@@ -11,19 +11,25 @@ typedef struct arap_spine_pair {
     double product[3];    /* out: sum over poses of phi^T R_i */
 } arap_spine_pair;
 
+/* A spine's influence on the vertex itself. */
+typedef struct arap_own_spine {
+    int spine;
+    double weight;
+    double jacobian[9]; /* work: in the present pose */
+} arap_own_spine;
+
 typedef struct arap_desired_input {
     const arap_poses *poses;
     const arap_mesh *mesh;
     int vertex;
-    int bones;             /* rigid bones of the one-ring */
-    const int *bone;       /* (bones) */
-    const double *moment;  /* (bones, 12) M_b of local_step.c */
-    const double *weight;  /* (bones) weights of the vertex itself */
-    int pairs, own_pairs;  /* the last own_pairs are those of the vertex itself */
-    arap_spine_pair *pair; /* (pairs) */
-    const int *own_spine;  /* (own_pairs) */
-    const double *own_weight;
-    double prior_share; /* as in arap_kernel_input */
+    int bones;            /* rigid bones of the one-ring */
+    const int *bone;      /* (bones) */
+    const double *moment; /* (bones, 12) M_b of local_step.c */
+    const double *weight; /* (bones) weights of the vertex itself */
+    int pairs, own_count;
+    arap_spine_pair *pair; /* (pairs) those of the vertex itself among them */
+    arap_own_spine *own;   /* (own_count) */
+    double prior_share;    /* as in arap_kernel_input */
 } arap_desired_input;
 
 /* product (bones, 12): sum over poses of T_b^T R_i. excess: sum over poses and neighbours of

@@ -74,10 +74,9 @@ typedef struct workspace {
     void *scaled;    /* (widest, 12) moments as the kernel wants them */
     void *scratch;
     /* Of spines, each influence of the ring by itself: */
-    int pairs, own_pairs;
+    int pairs, own_count;
     arap_spine_pair *pair; /* (most) */
-    int *own_spine;        /* (most) */
-    double *own_weight;    /* (most) */
+    arap_own_spine *own;   /* (most) */
 } workspace;
 
 struct arap_pass {
@@ -125,8 +124,7 @@ static void add_moments(const arap_pass *p, int i, double share, workspace *ws, 
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         int spine = spine_of(p, in->bone[e]);
         if (spine >= 0) {
-            ws->own_spine[ws->own_pairs] = spine;
-            ws->own_weight[ws->own_pairs++] = in->weight[e];
+            ws->own[ws->own_count++] = (arap_own_spine){.spine = spine, .weight = in->weight[e]};
             continue;
         }
         if (ws->where[in->bone[e]] < 0) add_bone(ws, in->bone[e], count++);
@@ -264,10 +262,9 @@ static void turn_as_desired(const arap_pass *p, int i, workspace *ws, int bones)
                                 .moment = ws->moment,
                                 .weight = ws->weight,
                                 .pairs = ws->pairs,
-                                .own_pairs = ws->own_pairs,
+                                .own_count = ws->own_count,
                                 .pair = ws->pair,
-                                .own_spine = ws->own_spine,
-                                .own_weight = ws->own_weight,
+                                .own = ws->own,
                                 .prior_share = 1e-12};
     arap_desired_step(&input, ws->product, &p->excess[i]);
 }
@@ -276,7 +273,7 @@ static void turn_as_desired(const arap_pass *p, int i, workspace *ws, int bones)
 static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws) {
     int bones = 0;
     double unit = 0;
-    ws->pairs = ws->own_pairs = 0;
+    ws->pairs = ws->own_count = 0;
     for (int m = 0; m < size; m++) add_moments(p, vertex[m], 1.0 / size, ws, &bones, &unit);
     if (p->excess) p->excess[*vertex] = 0;
     if (ws->pairs)
@@ -357,8 +354,7 @@ static void free_workspaces(workspace *workspaces, int count) {
         arap_free(workspaces[t].scaled);
         arap_free(workspaces[t].scratch);
         arap_free(workspaces[t].pair);
-        arap_free(workspaces[t].own_spine);
-        arap_free(workspaces[t].own_weight);
+        arap_free(workspaces[t].own);
     }
     arap_free(workspaces);
 }
@@ -393,10 +389,9 @@ static workspace *create_workspaces(int count, int widest, int most, int bones) 
         ws->scaled = ARAP_NEW(double, 12 * widest);
         ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
         ws->pair = ARAP_NEW(arap_spine_pair, most);
-        ws->own_spine = ARAP_NEW(int, most);
-        ws->own_weight = ARAP_NEW(double, most);
+        ws->own = ARAP_NEW(arap_own_spine, most);
         if (!ws->where || !ws->bone || !ws->moment || !ws->product || !ws->weight || !ws->scaled ||
-            !ws->scratch || !ws->pair || !ws->own_spine || !ws->own_weight) {
+            !ws->scratch || !ws->pair || !ws->own) {
             free_workspaces(workspaces, count);
             return NULL;
         }

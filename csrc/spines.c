@@ -49,10 +49,10 @@ static void turn(const double *w, double s1, double s2, const double *v, double 
 void arap_spine_transform(const double *head, const double *tail, const double *bend, double u,
                           double *transform, double *slope) {
     double w[3] = {u * bend[0], u * bend[1], u * bend[2]}, stretch = bend[3];
-    double x2 = arap_dot(w, w), x = sqrt(x2), half = 0.5 * x;
-    double sine = x2 > 1e-8 ? sin(x) / x : 1 - x2 / 6;
+    double x2 = arap_dot(w, w), half = 0.5 * sqrt(x2);
     double half_sine = x2 > 1e-8 ? sin(half) / half : 1 - x2 / 24;
-    double versine = 0.5 * half_sine * half_sine; /* (1 - cos x) / x^2 */
+    double sine = x2 > 1e-8 ? half_sine * cos(half) : 1 - x2 / 6; /* sin x / x */
+    double versine = 0.5 * half_sine * half_sine;                 /* (1 - cos x) / x^2 */
     double rest = x2 > 1e-8 ? (1 - sine) / x2 : 1.0 / 6 - x2 / 120;
     double along[3], centre[3], turned[3], curve[3];
     arap_sub(tail, head, along);

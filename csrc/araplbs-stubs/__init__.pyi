@@ -6,12 +6,12 @@ the affine map from rest to posed as rows [R | t]. Energies are relative: the me
 error of posed edges over that of rest edges (SPEC section 3), so its root reads as a percentage.
 
 Bones are "rigid", "stb" (stretchable-twistable bones, Jacobson & Sorkine 2011) or "spine"
-(Thiery & Eisemann 2018, section 1.2): a spine is cut into infinitely many small bones that all turn
-alike, so that it bends by an angle about an axis from head to tail, and is stretched; an STB is a
-spine that turns about itself. Their `bends` (p, m, 4) are, for each pose and bone, a rotation vector
-(axis times angle in radians, in rest orientation) and a stretch above 0; (0, 0, 0, 1) for rigid
-bones. The pose of a spine is that of its head: with u(v) in [0, 1], the place of a point along the
-bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper but for a sign that is wrong there.
+(Thiery & Eisemann 2018, section 1.2): a spine is cut into infinitely many small bones that all
+turn alike, so that it bends by an angle about an axis from head to tail, and is stretched; an STB
+is a spine that turns about itself. Their `bends` (p, m, 4) are, for each pose and bone, a rotation
+vector (axis times angle in radians, in rest orientation) and a stretch above 0; (0, 0, 0, 1) for
+rigid bones. The pose of a spine is that of its head: with u(v) in [0, 1], the place of a point
+along the bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper but for a sign wrong there.
 
 Wrong input raises ValueError (a value; the message names it) or TypeError (a type or dtype);
 a solve that cannot be done raises SolverError.
