@@ -90,13 +90,12 @@ struct arap_pass {
     workspace *workspaces;
     size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
     double *incoming;               /* per vertex: (neighbours, influences) */
+    const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
     double *excess;                 /* (count) see arap_pass_excess; NULL: no spines */
     double *right_side, *alignment; /* of the present run */
 };
 
-static int spine_of(const arap_pass *p, int bone) {
-    return arap_spine_of(&p->lanes->source->spines, bone);
-}
+static inline int spine_of(const arap_pass *p, int bone) { return p->place ? p->place[bone] : -1; }
 
 /* The influence of a spine on vertex k of the ring: w e, e = a_ik e_ik or - sum_k a_ik e_ik. */
 static void add_pair(const arap_pass *p, workspace *ws, int k, int spine, double w,
@@ -414,6 +413,7 @@ arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_la
     p->kernel = lanes->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
     p->workers = job->threads;
     if (lanes->source->spines.count) {
+        p->place = lanes->source->spines.place;
         p->excess = ARAP_NEW(double, mesh->count);
         if (!p->excess) goto no_memory;
     }
