@@ -65,13 +65,13 @@ static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int we
     if (status) goto done;
     padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);
     welded = ARAP_NEW(double, mesh.count);
-    parents = ARAP_NEW(int, bones);
+    parents = ARAP_NEW(int, roots.heads ? bones : 0);
     if (!padded || !welded || !parents) {
         status = arap_fail_memory(&job->error, "the energy");
         goto done;
     }
-    for (int b = 0; b < bones; b++) parents[b] = -1;
     roots.parents = parents;
+    for (int b = 0; b < bones && roots.heads; b++) parents[b] = -1;
     if (roots.heads) status = arap_skeleton_create(job, &roots, &mesh, &skeleton);
     for (size_t p = 0; p < (size_t)count; p++) {
         memcpy(padded + (size + 12) * p, given->transforms + size * p, size * sizeof(double));
@@ -104,7 +104,7 @@ static int evaluated_bones(arap_arrays *arrays, PyObject *heads, PyObject *tails
                            npy_intp count, arap_bones *bones) {
     arap_shape shape = {2, {count, 3}};
     *bones = (arap_bones){.count = (int)count};
-    if (!kinds || kinds == Py_None) return 0;
+    if (!kinds || kinds == Py_None || count < 0) return 0; /* no poses, of no number of bones */
     bones->heads = arap_doubles(arrays, heads, "bone_heads", &shape);
     if (!PyErr_Occurred()) bones->tails = arap_doubles(arrays, tails, "bone_tails", &shape);
     if (!PyErr_Occurred() && (!bones->heads || !bones->tails))
@@ -264,9 +264,7 @@ PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args) {
     if (arap_check_finite(local, shape.size[0] * 9 * bones.count, "rotations")) goto done;
     arap_shape bend_shape = {3, {shape.size[0], bones.count, ARAP_BEND}};
     const double *bent = arap_doubles(&arrays, bends, "bends", &bend_shape);
-    if (PyErr_Occurred() ||
-        (bent && arap_check_finite(bent, shape.size[0] * ARAP_BEND * bones.count, "bends")))
-        goto done;
+    if (PyErr_Occurred()) goto done;
     kinds = ARAP_NEW(char, bones.count);
     if (!kinds) {
         PyErr_NoMemory();
@@ -274,7 +272,9 @@ PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args) {
     }
     memset(kinds, ARAP_BONE_SPINE, (size_t)bones.count);
     bones.kinds = kinds;
-    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton)) {
+    arap_spines none = {0};
+    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
+        arap_spines_take_bends(&run.job.error, &skeleton, 0, (int)shape.size[0], bent, &none)) {
         arap_raise(PyModule_GetState(module), &run.job);
         goto done;
     }

@@ -20,7 +20,8 @@ TRIANGLES = np.concatenate([BODY[1], BUTTON[1] + len(BODY[0])])
 
 
 def start(**settings):
-    return araplbs.Solver(VERTICES, TRIANGLES, *BONES, **BONES.more, pose_count=5, **settings)
+    settings = {**BONES.more, "pose_count": 5, **settings}
+    return araplbs.Solver(VERTICES, TRIANGLES, *BONES, **settings)
 
 
 def everything(**settings):

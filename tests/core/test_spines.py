@@ -656,6 +656,21 @@ def test_wrong_bends(arguments, message):
         araplbs.energy(*MESH, np.ones((30, 3)), **bones, **arguments)
 
 
+@pytest.mark.parametrize(
+    ("bend", "message"),
+    [
+        ((1, 0, 0, 0), r"^bends\[1, 2\] has the stretch 0: must be above 0"),
+        ((1, 0, np.inf, 1), r"^bends\[1, 2\] is \(1, 0, inf, 1\): not finite"),
+    ],
+)
+def test_wrong_bends_of_forward_kinematics(bend, message):
+    turns, bends = POSES[..., :3], bends_with(2, bend)["bends"]
+    with pytest.raises(ValueError, match=message):
+        araplbs.forward_kinematics(*shapes.chain(3), turns, bends)
+    with pytest.raises(ValueError, match=r"^bends has shape \(1, 3, 4\), expected \(2, 3, 4\)"):
+        araplbs.forward_kinematics(*shapes.chain(3), turns, bends[:1])
+
+
 def test_bends_without_poses_or_kinds():
     refused(ValueError, r"^bends has shape \(2, 3, 4\), expected \(0, 3, 4\)", bends=STILL)
     arguments = {"poses": POSES, "bends": STILL}
@@ -663,6 +678,15 @@ def test_bends_without_poses_or_kinds():
         araplbs.energy(*MESH, np.ones((30, 3)), **arguments)
     with pytest.raises(TypeError, match=r"^bone_kinds needs bone_heads and bone_tails$"):
         araplbs.energy(*MESH, np.ones((30, 3)), **arguments, bone_kinds=KINDS)
+
+
+def test_no_poses():
+    bones = {"bone_heads": shapes.chain(3).heads, "bone_tails": shapes.chain(3).tails}
+    for poses, bends in ((POSES[:0], STILL[:0]), ([], None)):
+        with pytest.raises(ValueError, match="there are no poses"):
+            araplbs.energy(
+                *MESH, np.ones((30, 3)), poses, **bones, bone_kinds=KINDS, bends=bends
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, np.inf])
