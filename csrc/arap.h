@@ -66,14 +66,16 @@ typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;
     const arap_reflection *mirror; /* weights shall be symmetric */
-    arap_given_poses poses;        /* further ones; its parameters are those of all poses */
-    const arap_rows *weights;      /* given weights, and the start if start_from_weights */
-    int start_from_weights;        /* influence maps and initial weights are those of `weights`,
-                                      explicit zeros included, instead of heat weights */
-    const char *locked_vertices;   /* (vertices) keep their row of `weights` */
-    int set_count;                 /* sets of vertices with locked bones of their own, 0: one */
-    const int *vertex_set;         /* (vertices) */
-    const char *locked_bones;      /* (sets, bones) keep their column of `weights` in that set */
+    /* Further poses; their parameters are those of the sampled ones, too. */
+    arap_given_poses poses;
+
+    const arap_rows *weights;    /* given weights, and the start if start_from_weights */
+    int start_from_weights;      /* influence maps and initial weights are those of `weights`,
+                                    explicit zeros included, instead of heat weights */
+    const char *locked_vertices; /* (vertices) keep their row of `weights` */
+    int set_count;               /* sets of vertices with locked bones of their own, 0: one */
+    const int *vertex_set;       /* (vertices) */
+    const char *locked_bones;    /* (sets, bones) keep their column of `weights` in that set */
     arap_edits edits;
 } arap_problem;
 

@@ -42,7 +42,7 @@ void arap_pass_free(arap_pass *pass);
  * right_side (start[count]) per influence: b of E = w'Fw - 2 b'w + const;
  * alignment (count), not with clusters: sum over poses of tr(R_i^T cov_i), the rotations' share
  * of the energy.
- * Where spines move the ring, R_i is as rigid as desired (desired_step.h), clusters are not. */
+ * Where spines move the ring, R_i is as rigid as desired (desired_step.h), without clusters. */
 void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *alignment);
 
 /* What R_i of the last run that are no rotations add to the constant of the energy: sum over poses

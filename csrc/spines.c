@@ -1,24 +1,25 @@
 /* Spines and STBs: see spines.h.
  *
- * A spine is cut into infinitely many bones that all turn alike (paper section 1.2). With E = e1 -
- * e0, w = theta a and R(u) = exp(u [w]x), the curve of their joints is
+ * A spine is cut into infinitely many bones that all turn alike (paper section 1.2). With
+ * E = e1 - e0, w = theta a and R(u) = exp(u [w]x), the curve of their joints is
  *     c(u) = e0 + sigma int_0^u R(x) dx E
  * and a point p with parameter u stays where it is beside its bone:
  *     p -> R_s (c(u) + R(u) (p - e0 - u E)) + t_s.
- * This is the paper's Eq. 2 to 4 (integrate their -int x R'(x) dx by parts) but for a sign there:
- * it is + sigma (...) in front of a x E as printed and - sigma (...) in truth (SPEC section 2).
- * With K = [u w]x and x = |u w|, Rodrigues' formula and its integral are R(u)             = I + sin
- * x / x K + (1 - cos x) / x^2 K^2 int_0^u R(x) dx  = u (I + (1 - cos x) / x^2 K + (x - sin x) / x^3
- * K^2), all of whose factors have limits: nothing is divided by theta. Derivatives by u are R' =
- * [w]x R,     c' = sigma R E, J  = R_s (R + (R' (p - e0 - u E) + (sigma - 1) R E) grad u^T) (Eq.
- * A.1).
+ * Integrated by parts this is the paper's Eq. 2 to 4, but for the sign in front of a x E, which is
+ * wrong there (SPEC section 2). With K = [u w]x, x = |u w|, Rodrigues' formula and its integral are
+ *     R(u)            = I + sin x / x K + (1 - cos x) / x^2 K^2
+ *     int_0^u R(y) dy = u (I + (1 - cos x) / x^2 K + (x - sin x) / x^3 K^2)
+ * whose factors all have limits: nothing is divided by theta. Derivatives by u and Jacobian are
+ *     R' = [w]x R,   c' = sigma R E
+ *     J  = R_s (R + (R' (p - e0 - u E) + (sigma - 1) R E) grad u^T)
+ * as in Eq. A.1; the t_loc' printed there is not the derivative of its t_loc, with either sign.
  *
  * Gradient of u: g along E that minimises sum_k lambda_ik (g . e_ik - (u_k - u_i))^2, 0 where no
  * edge goes along the bone (appendix of the paper).
  *
- * A spine moves each vertex by a transform of its own that no sum over poses can do without, so the
- * points are stored: 24 bytes x vertices x spines x poses, the only memory that grows with the
- * poses. Made in O(vertices x spines x poses), vertices in parallel. */
+ * A spine moves each vertex by a transform of its own, so poses cannot be summed up first: the
+ * points are stored, 24 bytes x vertices x spines x poses. Made in O(vertices x spines x poses),
+ * vertices in parallel. Fails without memory and for bends and parameters that cannot be. */
 #include "spines.h"
 
 #include <string.h>
