@@ -16,6 +16,7 @@
 #include "mirror.h"
 #include "poses.h"
 #include "skeleton.h"
+#include "spines.h"
 #include "supports.h"
 
 typedef enum arap_positivity {
@@ -65,8 +66,9 @@ typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;
     const arap_reflection *mirror; /* weights shall be symmetric */
-    int pose_count;
-    const double *poses;         /* (pose_count, bones, 3, 4) further poses, rest to posed */
+    /* Further poses; their parameters are those of the sampled ones, too. */
+    arap_given_poses poses;
+
     const arap_rows *weights;    /* given weights, and the start if start_from_weights */
     int start_from_weights;      /* influence maps and initial weights are those of `weights`,
                                     explicit zeros included, instead of heat weights */

@@ -3,7 +3,9 @@
  *   E_i = sum_poses sum_k a_ik |e'_ik|^2 - 2 sum_poses tr(R_i^T cov_i) + #poses sum_k a_ik |e_ik|^2
  *
  * The first sum is arap_stiffness_product's stretch, the second the alignment of the local
- * pass, both summed over poses before any vertex is visited or at once. */
+ * pass, both summed over poses before any vertex is visited or at once. Where R_i is no rotation
+ * but as rigid as desired, the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass tells by how
+ * much that is more. */
 #include <math.h>
 
 #include "local_step.h"
@@ -26,6 +28,7 @@ arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *
     if (!status) arap_pass_run(job, pass, NULL, alignment);
     if (!status) status = arap_stiffness_product(job, mesh, poses, influences, NULL, stretch);
     if (status) goto done;
+    const double *excess = arap_pass_excess(pass);
     double total = 0, unit = 0;
     for (size_t i = 0; i < n; i++) {
         double rest = 0;
@@ -34,7 +37,7 @@ arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *
             arap_mesh_edge(mesh, (int)i, r, e);
             rest += poses->count * mesh->edge[r] * arap_dot(e, e);
         }
-        double own = stretch[i] - 2 * alignment[i] + rest;
+        double own = stretch[i] - 2 * alignment[i] + rest + (excess ? excess[i] : 0);
         if (vertex_energy) vertex_energy[i] = rest > 0 ? fmax(own / rest, 0) : 0;
         total += own;
         unit += rest;

@@ -138,7 +138,7 @@ static void add_harmonic(const arap_job *job, arap_solver *s) {
 }
 
 arap_status arap_measure(arap_job *job, arap_solver *s) {
-    double rest = s->poses.count * s->mesh.rest_energy, energy = rest;
+    double rest = s->poses.count * s->mesh.rest_energy, energy = rest + s->excess;
     arap_status status =
         arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, s->product, NULL);
     if (status) return status;
@@ -153,6 +153,9 @@ arap_status arap_refresh(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
     arap_mirror_weights(&s->mirror, &s->influences);
     arap_pass_run(job, s->pass, s->right_side, NULL);
+    const double *excess = arap_pass_excess(s->pass);
+    s->excess = 0;
+    for (int i = 0; i < s->mesh.count && excess; i++) s->excess += excess[i];
     arap_status status = arap_measure(job, s);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;
@@ -179,7 +182,7 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
     if (!s->right_side || !s->product || !s->residual || !s->best)
         return arap_fail_memory(&job->error, "the weights");
     arap_rotation_clusters *clusters =
-        s->settings.rotation_clusters > 0 ? &s->rotation_clusters : NULL;
+        s->settings.rotation_clusters > 0 && !s->poses.spines.count ? &s->rotation_clusters : NULL;
     arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
     if (!status && clusters)
         status = arap_rotation_clusters_create(job, &s->mesh, &s->influences,

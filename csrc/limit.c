@@ -160,7 +160,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     }
     double spare =
         task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
-    arap_gram_block(task->poses, v, row, in->bone + begin, v, row, in->bone + begin, both, block);
+    arap_gram_block(mesh, task->poses, in, i, i, both, block);
     if (task->harmonic->own)
         for (int e = 0; e < row; e++) block[e * row + e] += task->harmonic->own[i];
     for (int a = 0; a < size; a++) trace += block[set[a] * row + set[a]];

@@ -9,6 +9,10 @@
  * threads write one number, and the result does not depend on the number of threads. With clusters
  * (rotation_clusters.h), M_b is the sum over the vertices of one, and P_b serves all of them.
  *
+ * A spine b takes each vertex of the ring to a point phi_kb of its own: in place of M_b there is a
+ * 3-vector m_kb = a_ik w_kb e_ik for each, in place of P_b the sum of phi_kb^T R_i
+ * (desired_step.h).
+ *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. */
 #include "local_step.h"
@@ -16,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "desired_step.h"
 #include "local_kernels.h"
 #include "memory.h"
 #include "vec3.h"
@@ -33,6 +38,7 @@ arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_preci
                           .poses = poses->count,
                           .lanes = padded,
                           .bones = poses->bones,
+                          .source = poses,
                           .transform = arap_alloc_zero(count, size)};
     if (!lanes->transform) return arap_fail_memory(&job->error, "the poses");
     for (int p = 0; p < poses->count; p++) {
@@ -67,6 +73,10 @@ typedef struct workspace {
     double *weight;  /* (widest) */
     void *scaled;    /* (widest, 12) moments as the kernel wants them */
     void *scratch;
+    /* Of spines, each influence of the ring by itself: */
+    int pairs, own_count;
+    arap_spine_pair *pair; /* (most) */
+    arap_own_spine *own;   /* (most) */
 } workspace;
 
 struct arap_pass {
@@ -80,8 +90,20 @@ struct arap_pass {
     workspace *workspaces;
     size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
     double *incoming;               /* per vertex: (neighbours, influences) */
+    const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
+    double *excess;                 /* (count) see arap_pass_excess; NULL: no spines */
     double *right_side, *alignment; /* of the present run */
 };
+
+static inline int spine_of(const arap_pass *p, int bone) { return p->place ? p->place[bone] : -1; }
+
+/* The influence of a spine on vertex k of the ring: w e, e = a_ik e_ik or - sum_k a_ik e_ik. */
+static void add_pair(const arap_pass *p, workspace *ws, int k, int spine, double w,
+                     const double *e) {
+    arap_spine_pair *pair = &ws->pair[ws->pairs++];
+    pair->points = arap_spine_points(&p->lanes->source->spines, p->lanes->poses, k, spine);
+    for (int c = 0; c < 3; c++) pair->moment[c] = w * e[c];
+}
 
 /* Make place `at` in the work space that of bone b. */
 static void add_bone(workspace *ws, int b, int at) {
@@ -99,6 +121,11 @@ static void add_moments(const arap_pass *p, int i, double share, workspace *ws, 
     const double *vi = mesh->v + 3 * (size_t)i;
     int count = *bones;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        int spine = spine_of(p, in->bone[e]);
+        if (spine >= 0) {
+            ws->own[ws->own_count++] = (arap_own_spine){.spine = spine, .weight = in->weight[e]};
+            continue;
+        }
         if (ws->where[in->bone[e]] < 0) add_bone(ws, in->bone[e], count++);
         ws->weight[ws->where[in->bone[e]]] += share * in->weight[e];
     }
@@ -114,6 +141,11 @@ static void add_moments(const arap_pass *p, int i, double share, workspace *ws, 
             pull[c] += e_ik[c];
         }
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
+            int spine = spine_of(p, in->bone[e]);
+            if (spine >= 0) {
+                add_pair(p, ws, k, spine, in->weight[e], e_ik);
+                continue;
+            }
             if (ws->where[in->bone[e]] < 0) add_bone(ws, in->bone[e], count++);
             double *m = ws->moment + 12 * ws->where[in->bone[e]], w = in->weight[e];
             for (int c = 0; c < 3; c++) {
@@ -126,6 +158,11 @@ static void add_moments(const arap_pass *p, int i, double share, workspace *ws, 
         }
     }
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        int spine = spine_of(p, in->bone[e]);
+        if (spine >= 0) {
+            add_pair(p, ws, i, spine, -in->weight[e], pull);
+            continue;
+        }
         double *m = ws->moment + 12 * ws->where[in->bone[e]], w = in->weight[e];
         for (int c = 0; c < 3; c++) {
             double we = w * pull[c];
@@ -147,6 +184,7 @@ static double push_through(const double *p, const double *v, const double *e) {
 static void scatter(const arap_pass *p, int i, const workspace *ws) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
+    const arap_spine_pair *pair = ws->pair; /* in the order of add_moments */
     const double *vi = mesh->v + 3 * (size_t)i;
     double pull[3] = {0, 0, 0};
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
@@ -159,12 +197,18 @@ static void scatter(const arap_pass *p, int i, const workspace *ws) {
         }
         size_t width = in->start[k + 1] - in->start[k];
         double *slot = p->incoming + p->slot[k] + (mesh->reverse[r] - mesh->ring[k]) * width;
-        for (size_t e = 0; e < width; e++)
-            slot[e] =
-                push_through(ws->product + 12 * ws->where[in->bone[in->start[k] + e]], vk, e_ik);
+        for (size_t e = 0; e < width; e++) {
+            int b = in->bone[in->start[k] + e];
+            slot[e] = spine_of(p, b) >= 0 ? arap_dot((pair++)->product, e_ik)
+                                          : push_through(ws->product + 12 * ws->where[b], vk, e_ik);
+        }
     }
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-        p->right_side[e] = -push_through(ws->product + 12 * ws->where[in->bone[e]], vi, pull);
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        int b = in->bone[e];
+        p->right_side[e] = spine_of(p, b) >= 0
+                               ? -arap_dot((pair++)->product, pull)
+                               : -push_through(ws->product + 12 * ws->where[b], vi, pull);
+    }
 }
 
 /* The end of a wire, or a straight piece of one: all edges of the ring are parallel. */
@@ -184,11 +228,8 @@ static const int *members(const arap_rotation_clusters *clusters, const int *c, 
     return clusters ? clusters->vertex + clusters->start[*c] : c;
 }
 
-/* One local step for vertices that share their rotations. */
-static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws) {
-    int bones = 0;
-    double unit = 0;
-    for (int m = 0; m < size; m++) add_moments(p, vertex[m], 1.0 / size, ws, &bones, &unit);
+/* Rotations from the moments of the work space, by the kernel. */
+static void turn_rigidly(const arap_pass *p, workspace *ws, int bones, double unit, int line) {
     double scale = unit > 0 ? 1 / unit : 0;
     int single = p->lanes->precision == ARAP_SINGLE;
     for (int j = 0; j < 12 * bones; j++) {
@@ -204,13 +245,45 @@ static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws
                                .bone = ws->bone,
                                .moments = ws->scaled,
                                .weight = ws->weight,
-                               .line = size == 1 && is_line(p->mesh, *vertex),
+                               .line = line,
                                .prior_share = single ? 1e-6 : 1e-12,
                                .scratch = ws->scratch};
     p->kernel(&input, ws->product);
+}
+
+/* The same for vertex i with spines in its ring. */
+static void turn_as_desired(const arap_pass *p, int i, workspace *ws, int bones) {
+    arap_desired_input input = {.poses = p->lanes->source,
+                                .mesh = p->mesh,
+                                .vertex = i,
+                                .bones = bones,
+                                .bone = ws->bone,
+                                .moment = ws->moment,
+                                .weight = ws->weight,
+                                .pairs = ws->pairs,
+                                .own_count = ws->own_count,
+                                .pair = ws->pair,
+                                .own = ws->own,
+                                .prior_share = 1e-12};
+    arap_desired_step(&input, ws->product, &p->excess[i]);
+}
+
+/* One local step for vertices that share their rotations. */
+static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws) {
+    int bones = 0;
+    double unit = 0;
+    ws->pairs = ws->own_count = 0;
+    for (int m = 0; m < size; m++) add_moments(p, vertex[m], 1.0 / size, ws, &bones, &unit);
+    if (p->excess) p->excess[*vertex] = 0;
+    if (ws->pairs)
+        turn_as_desired(p, *vertex, ws, bones);
+    else
+        turn_rigidly(p, ws, bones, unit, size == 1 && is_line(p->mesh, *vertex));
     if (p->alignment) {
         double sum = 0;
         for (int j = 0; j < 12 * bones; j++) sum += ws->product[j] * ws->moment[j];
+        for (int k = 0; k < ws->pairs; k++)
+            sum += arap_dot(ws->pair[k].product, ws->pair[k].moment);
         p->alignment[*vertex] = sum;
     }
     for (int m = 0; p->right_side && m < size; m++) scatter(p, vertex[m], ws);
@@ -279,11 +352,31 @@ static void free_workspaces(workspace *workspaces, int count) {
         arap_free(workspaces[t].weight);
         arap_free(workspaces[t].scaled);
         arap_free(workspaces[t].scratch);
+        arap_free(workspaces[t].pair);
+        arap_free(workspaces[t].own);
     }
     arap_free(workspaces);
 }
 
-static workspace *create_workspaces(int count, int widest, int bones) {
+/* Influences of spines on the vertices of a one-ring, the most. */
+static int most_pairs(const arap_pass *p) {
+    const arap_influences *in = p->in;
+    int most = 0;
+    for (int i = 0; i < in->count && p->excess; i++) {
+        int count = 0;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            count += spine_of(p, in->bone[e]) >= 0;
+        for (size_t r = p->mesh->ring[i]; r < p->mesh->ring[i + 1]; r++) {
+            int k = p->mesh->neighbour[r];
+            for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
+                count += spine_of(p, in->bone[e]) >= 0;
+        }
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+static workspace *create_workspaces(int count, int widest, int most, int bones) {
     workspace *workspaces = ARAP_NEW_ZERO(workspace, count);
     for (int t = 0; workspaces && t < count; t++) {
         workspace *ws = &workspaces[t];
@@ -294,8 +387,10 @@ static workspace *create_workspaces(int count, int widest, int bones) {
         ws->weight = ARAP_NEW(double, widest);
         ws->scaled = ARAP_NEW(double, 12 * widest);
         ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
+        ws->pair = ARAP_NEW(arap_spine_pair, most);
+        ws->own = ARAP_NEW(arap_own_spine, most);
         if (!ws->where || !ws->bone || !ws->moment || !ws->product || !ws->weight || !ws->scaled ||
-            !ws->scratch) {
+            !ws->scratch || !ws->pair || !ws->own) {
             free_workspaces(workspaces, count);
             return NULL;
         }
@@ -317,8 +412,13 @@ arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_la
     p->chunk = clusters ? CLUSTER_CHUNK : CHUNK;
     p->kernel = lanes->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
     p->workers = job->threads;
-    p->workspaces =
-        create_workspaces(job->threads, widest_union(mesh, in, clusters, seen), lanes->bones);
+    if (lanes->source->spines.count) {
+        p->place = lanes->source->spines.place;
+        p->excess = ARAP_NEW(double, mesh->count);
+        if (!p->excess) goto no_memory;
+    }
+    p->workspaces = create_workspaces(job->threads, widest_union(mesh, in, clusters, seen),
+                                      most_pairs(p), lanes->bones);
     p->slot = ARAP_NEW(size_t, mesh->count);
     if (!p->workspaces || !p->slot) goto no_memory;
     size_t slots = 0;
@@ -343,8 +443,11 @@ void arap_pass_free(arap_pass *p) {
     free_workspaces(p->workspaces, p->workers);
     arap_free(p->slot);
     arap_free(p->incoming);
+    arap_free(p->excess);
     arap_free(p);
 }
+
+const double *arap_pass_excess(const arap_pass *p) { return p->excess; }
 
 void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;

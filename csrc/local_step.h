@@ -18,7 +18,8 @@ typedef struct arap_lanes {
     int poses;
     int lanes;
     int bones;
-    void *transform; /* float or double */
+    void *transform;          /* float or double */
+    const arap_poses *source; /* they go on to be used where spines move vertices */
 } arap_lanes;
 
 arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
@@ -40,8 +41,13 @@ void arap_pass_free(arap_pass *pass);
  * Either output may be NULL:
  * right_side (start[count]) per influence: b of E = w'Fw - 2 b'w + const;
  * alignment (count), not with clusters: sum over poses of tr(R_i^T cov_i), the rotations' share
- * of the energy. */
+ * of the energy.
+ * Where spines move the ring, R_i is as rigid as desired (desired_step.h), without clusters. */
 void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *alignment);
+
+/* What R_i of the last run that are no rotations add to the constant of the energy: sum over poses
+ * and neighbours of a_ik (|R_i e_ik|^2 - |e_ik|^2), per vertex (count); NULL: all are. */
+const double *arap_pass_excess(const arap_pass *pass);
 
 /* Relative ARAP energy of any weights (rows should sum to 1) over the poses:
  * E / (#poses sum a_ik |e_ik|^2), SPEC section 3. vertex_energy (count) or NULL: E_i over

@@ -44,6 +44,9 @@ static arap_status check_partner(arap_error *error, const arap_reflection *refle
     if ((arap_deforming(s, b) < 0) != (arap_deforming(s, other) < 0))
         return arap_fail(error, ARAP_BAD_VALUE,
                          "of the mirror partners %d and %d only one is a deforming bone", b, other);
+    if (s->kinds[b] != s->kinds[other])
+        return arap_fail(error, ARAP_BAD_VALUE,
+                         "the mirror partners %d and %d are bones of different kinds", b, other);
     return ARAP_OK;
 }
 
@@ -97,6 +100,11 @@ void arap_mirror_rotation(const arap_mirror *mirror, const double *in, double *o
         reflect(mirror, column, 0, image);
         for (int r = 0; r < 3; r++) out[3 * r + c] = image[r];
     }
+}
+
+void arap_mirror_rotation_vector(const arap_mirror *mirror, const double *in, double *out) {
+    reflect(mirror, in, 0, out);
+    for (int c = 0; c < 3; c++) out[c] = -out[c];
 }
 
 typedef struct match_task {

@@ -39,6 +39,8 @@ void arap_mirror_clear(arap_mirror *mirror);
 
 /* The image of the rotation `in` (3, 3); not in place. */
 void arap_mirror_rotation(const arap_mirror *mirror, const double *in, double *out);
+/* The rotation vector of the image of the rotation with the vector `in` (3); not in place. */
+void arap_mirror_rotation_vector(const arap_mirror *mirror, const double *in, double *out);
 
 /* Join the rows of each vertex and its partner, with the mean of their weights, and note which
  * vertices are now symmetric: those without given weights, whose bones all have partners, none of

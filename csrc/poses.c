@@ -18,6 +18,11 @@
  * 2018), shifted at random and in random order for each bone: every bone covers its own range
  * evenly with few poses, and no two bones move together.
  *
+ * The bend of an STB turns it about itself, that of a spine about an axis uniform on the sphere;
+ * with the stretch these are four more numbers, of a lattice and a stream of their own: rigid bones
+ * move the same whatever the kinds of others. In the second pose of a pair an STB takes the angle
+ * mirrored in its range and the axis of a spine is turned around but for X.
+ *
  * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
  * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). */
 #include "poses.h"
@@ -29,7 +34,13 @@
 #include "vec3.h"
 
 /* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
-static const double lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
+static const double turn_lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
+
+/* The same with g^5 = g + 1. */
+#define BEND_NUMBERS 4
+static const double bend_lattice[BEND_NUMBERS] = {0.8566748838545029, 0.733891856627126,
+                                                  0.6287067210378087, 0.5385972572236101};
+#define BEND_STREAM 0xD1B54A32D192ED03u /* apart from the seeds of turns */
 
 #define STEP 0x9E3779B97F4A7C15u /* of the random state */
 
@@ -58,24 +69,34 @@ static void rotation_from_vector(const double *v, double *out) {
     for (int i = 0; i < 9; i++) out[i] = (i % 4 == 0) + s * k[i] + c * kk[i];
 }
 
+/* Replace a range by that of the bone, if it has one. */
+static void own_range(const arap_skeleton *s, int b, int which, double *lo, double *hi) {
+    const double *range = s->ranges + 2 * (ARAP_RANGES * b + which);
+    if (isnan(range[0])) return;
+    *lo = range[0];
+    *hi = range[1];
+}
+
 /* Local rotation of one bone from three numbers in [0, 1). */
 static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, int b,
                         const double *u, double *out) {
     const double *limit = s->limits + 6 * b, *axes = s->axes + 9 * b;
-    double swing[3] = {0, 0, 0}, twist[3] = {0, 0, 0};
+    double swing[3] = {0, 0, 0}, twist[3] = {0, 0, 0}, lo = 0, hi = sampling->swing;
     if (isnan(limit[0]) && isnan(limit[4])) {
-        double direction = 6.283185307179586 * (u[2] - 0.5), angle = sampling->swing * u[0];
+        own_range(s, b, ARAP_RANGE_ROLL, &lo, &hi);
+        double direction = 6.283185307179586 * (u[2] - 0.5), angle = lo + (hi - lo) * u[0];
         swing[0] = angle * cos(direction);
         swing[2] = angle * sin(direction);
     } else {
         for (int c = 0; c < 3; c += 2) {
-            double lo = isnan(limit[2 * c]) ? -sampling->swing : limit[2 * c];
-            double hi = isnan(limit[2 * c]) ? sampling->swing : limit[2 * c + 1];
+            lo = isnan(limit[2 * c]) ? -sampling->swing : limit[2 * c];
+            hi = isnan(limit[2 * c]) ? sampling->swing : limit[2 * c + 1];
             swing[c] = lo + (hi - lo) * u[c];
         }
     }
-    double lo = isnan(limit[2]) ? -sampling->twist : limit[2];
-    double hi = isnan(limit[2]) ? sampling->twist : limit[3];
+    lo = -sampling->twist, hi = sampling->twist;
+    own_range(s, b, ARAP_RANGE_TWIST, &lo, &hi);
+    if (!isnan(limit[2])) lo = limit[2], hi = limit[3];
     twist[1] = lo + (hi - lo) * u[1];
     double swing_matrix[9], twist_matrix[9], both[9], back[9];
     rotation_from_vector(swing, swing_matrix);
@@ -86,63 +107,132 @@ static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, i
         for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(back + 3 * r, axes + 3 * c);
 }
 
+/* Bend of one bone from BEND_NUMBERS numbers: axis (2), angle, stretch. */
+static void sample_bend(const arap_skeleton *s, const arap_sampling *sampling, int b,
+                        const double *u, int is_second, double *out) {
+    const double *axes = s->axes + 9 * b;
+    double axis[3] = {0, 1, 0}, lo = -sampling->swing, hi = sampling->swing, share = u[2];
+    own_range(s, b, ARAP_RANGE_BEND, &lo, &hi);
+    if (s->kinds[b] == ARAP_BONE_SPINE) {
+        double across = 2 * sqrt(u[0] * (1 - u[0])), angle = 6.283185307179586 * u[1];
+        axis[0] = across * cos(angle);
+        axis[1] = (is_second ? -1 : 1) * (1 - 2 * u[0]);
+        axis[2] = (is_second ? -1 : 1) * across * sin(angle);
+    } else if (is_second) {
+        share = 1 - share;
+    }
+    for (int r = 0; r < 3; r++) out[r] = (lo + (hi - lo) * share) * arap_dot(axes + 3 * r, axis);
+    lo = hi = 1;
+    own_range(s, b, ARAP_RANGE_STRETCH, &lo, &hi);
+    out[3] = lo + (hi - lo) * u[3];
+}
+
 /* The bone whose turns bone b takes in a mirrored pose, or -1. */
 static int mirror_partner(const arap_skeleton *s, const arap_mirror *mirror, int b) {
     int d = mirror->bone ? arap_deforming(s, b) : -1, partner = d < 0 ? -1 : mirror->bone[d];
     return partner < 0 ? -1 : s->deform_bone[partner];
 }
 
-void arap_sample_turns(const arap_skeleton *s, const arap_mirror *mirror,
-                       const arap_sampling *sampling, double *turns) {
-    int pairs = (sampling->count + 1) / 2;
-    size_t stride = 3 * (size_t)s->count;
-    uint64_t numbers = 3 + (uint64_t)pairs; /* for each bone, wherever its state is taken up */
+size_t arap_turn_count(const arap_skeleton *s, const arap_sampling *sampling) {
+    size_t numbers = s->spine_count ? 3 + BEND_NUMBERS : 3;
+    return numbers * (size_t)s->count * (size_t)((sampling->count + 1) / 2);
+}
+
+/* The points of one lattice for all bones and pairs of poses, (pairs, bones, size). */
+static void sample_lattice(const arap_skeleton *s, const arap_mirror *mirror, uint64_t seed,
+                           int pairs, int size, const double *lattice, double *out) {
+    size_t stride = (size_t)size * (size_t)s->count, bytes = (size_t)size * sizeof(double);
+    /* Random numbers of each bone, wherever its state is taken up. */
+    uint64_t numbers = (uint64_t)size + (uint64_t)pairs;
     for (int b = 0; b < s->count; b++) {
         int partner = mirror_partner(s, mirror, b),
             first = partner >= 0 && partner < b ? partner : b;
-        uint64_t state = sampling->seed + (uint64_t)first * numbers * STEP;
-        double *bone = turns + 3 * b, shift[3];
-        for (int c = 0; c < 3; c++) shift[c] = uniform(&state);
+        uint64_t state = seed + (uint64_t)first * numbers * STEP;
+        double *bone = out + size * b, shift[BEND_NUMBERS];
+        for (int c = 0; c < size; c++) shift[c] = uniform(&state);
         state += (uint64_t)(b - first) * numbers * STEP;
         for (int p = 0; p < pairs; p++) {
-            double x[3];
-            for (int c = 0; c < 3; c++) {
+            double x[BEND_NUMBERS];
+            for (int c = 0; c < size; c++) {
                 x[c] = shift[c] + p * lattice[c];
                 x[c] -= floor(x[c]);
             }
             /* Fisher and Yates' shuffle, inside out: the p-th point goes to a random place. */
             size_t at = (size_t)(uniform(&state) * (p + 1));
-            memcpy(bone + stride * (size_t)p, bone + stride * at, sizeof x);
-            memcpy(bone + stride * at, x, sizeof x);
+            memcpy(bone + stride * (size_t)p, bone + stride * at, bytes);
+            memcpy(bone + stride * at, x, bytes);
         }
     }
 }
 
+void arap_sample_turns(const arap_skeleton *s, const arap_mirror *mirror,
+                       const arap_sampling *sampling, double *turns) {
+    int pairs = (sampling->count + 1) / 2;
+    sample_lattice(s, mirror, sampling->seed, pairs, 3, turn_lattice, turns);
+    if (s->spine_count)
+        sample_lattice(s, mirror, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
+                       turns + 3 * (size_t)s->count * (size_t)pairs);
+}
+
 void arap_sample_pose(const arap_skeleton *s, const arap_mirror *mirror,
-                      const arap_sampling *sampling, const double *turns, int pose, double *local) {
-    const double *pair = turns + 3 * (size_t)s->count * (size_t)(pose / 2);
+                      const arap_sampling *sampling, const double *turns, int pose, double *local,
+                      double *bends) {
+    size_t bones = (size_t)s->count, pairs = (size_t)((sampling->count + 1) / 2);
+    const double *pair = turns + 3 * bones * (size_t)(pose / 2);
+    const double *bend_pair = turns + 3 * bones * pairs + BEND_NUMBERS * bones * (size_t)(pose / 2);
     for (int b = 0; b < s->count; b++) {
         const double *u = pair + 3 * b, flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
-        int partner = mirror_partner(s, mirror, b);
+        int partner = mirror_partner(s, mirror, b), is_image = pose % 2 && partner >= 0;
+        double *bend = bends + ARAP_BEND * b;
         if (arap_deforming(s, b) < 0) {
             for (int i = 0; i < 9; i++) local[9 * b + i] = i % 4 == 0;
-        } else if (pose % 2 && partner >= 0) {
+        } else if (is_image) {
             double image[9];
             sample_bone(s, sampling, partner, pair + 3 * partner, image);
             arap_mirror_rotation(mirror, image, local + 9 * b);
         } else {
             sample_bone(s, sampling, b, pose % 2 ? flipped : u, local + 9 * b);
         }
+        if (s->kinds[b] == ARAP_BONE_RIGID) {
+            for (int i = 0; i < ARAP_BEND; i++) bend[i] = i == 3;
+        } else if (is_image) {
+            double image[ARAP_BEND];
+            sample_bend(s, sampling, partner, bend_pair + BEND_NUMBERS * partner, 0, image);
+            arap_mirror_rotation_vector(mirror, image, bend);
+            bend[3] = image[3];
+        } else {
+            sample_bend(s, sampling, b, bend_pair + BEND_NUMBERS * b, pose % 2, bend);
+        }
     }
 }
 
-void arap_forward_kinematics(const arap_skeleton *s, const double *local, double *transforms) {
+/* The transform of what hangs on bone `up` at `point`: that of the bone, for a spine at the place
+ * of the point along it. */
+static void carry(const arap_skeleton *s, const double *bends, const double *transforms, int up,
+                  const double *point, double *out) {
+    const double *base = transforms + 12 * up;
+    if (!bends || s->kinds[up] == ARAP_BONE_RIGID) {
+        memcpy(out, base, 12 * sizeof(double));
+        return;
+    }
+    const double *head = s->heads + 3 * up, *tail = s->tails + 3 * up;
+    double own[12];
+    arap_spine_transform(head, tail, bends + ARAP_BEND * up,
+                         arap_spine_parameter(head, tail, point), own, NULL);
+    arap_compose(base, own, out);
+}
+
+void arap_forward_kinematics(const arap_skeleton *s, const double *local, const double *bends,
+                             double *transforms) {
     static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     for (int i = 0; i < s->deform_count; i++) {
         int d = s->order[i], b = s->deform_bone[d], up = s->deform_parent[d];
-        const double *parent = up < 0 ? identity : transforms + 12 * s->deform_bone[up];
         const double *r = local + 9 * b, *head = s->heads + 3 * b;
-        double offset[3];
+        double offset[3], parent[12];
+        if (up < 0)
+            memcpy(parent, identity, sizeof identity);
+        else
+            carry(s, bends, transforms, s->deform_bone[up], head, parent);
         for (int k = 0; k < 3; k++) offset[k] = head[k] - arap_dot(r + 3 * k, head);
         double *out = transforms + 12 * b;
         for (int k = 0; k < 3; k++) {
@@ -154,9 +244,10 @@ void arap_forward_kinematics(const arap_skeleton *s, const double *local, double
     }
     for (int b = 0; b < s->count; b++) { /* virtual bones go with their owners */
         int owner = s->owner[b] < 0 ? -1 : s->deform_bone[s->owner[b]];
-        if (owner != b)
-            memcpy(transforms + 12 * b, owner < 0 ? identity : transforms + 12 * owner,
-                   sizeof identity);
+        if (owner < 0)
+            memcpy(transforms + 12 * b, identity, sizeof identity);
+        else if (owner != b)
+            carry(s, bends, transforms, owner, s->heads + 3 * b, transforms + 12 * b);
     }
 }
 
@@ -206,14 +297,17 @@ done:
     return status;
 }
 
-static arap_status allocate_poses(arap_job *job, int count, int bones, arap_poses *poses) {
+static arap_status allocate_poses(arap_job *job, const arap_skeleton *s, int count, int bones,
+                                  arap_poses *poses) {
     *poses = (arap_poses){.count = count, .bones = bones};
     if (count < 1) return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no poses");
     poses->transform = ARAP_NEW(double, 12 * (size_t)count * (size_t)bones);
     poses->gram = ARAP_NEW(double, 16 * (size_t)bones * (size_t)bones);
-    if (poses->transform && poses->gram) return ARAP_OK;
-    arap_poses_clear(poses);
-    return arap_fail_memory(&job->error, "the poses");
+    arap_status status = poses->transform && poses->gram
+                             ? arap_spines_create(job, s, bones, count, &poses->spines)
+                             : arap_fail_memory(&job->error, "the poses");
+    if (status) arap_poses_clear(poses);
+    return status;
 }
 
 static arap_status check_transforms(arap_error *error, const double *transforms, size_t count,
@@ -227,47 +321,62 @@ static arap_status check_transforms(arap_error *error, const double *transforms,
 
 arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
                               const arap_mirror *mirror, const arap_sampling *sampling,
-                              const double *extra, int extra_count, arap_poses *poses) {
+                              const arap_given_poses *given, arap_poses *poses) {
     size_t bones = (size_t)s->count, size = 12 * (size_t)s->deform_count;
-    arap_status status = check_transforms(&job->error, extra, (size_t)extra_count, bones);
-    if (!status)
-        status = allocate_poses(job, sampling->count + extra_count, s->deform_count, poses);
+    int count = sampling->count + given->count;
+    arap_status status =
+        check_transforms(&job->error, given->transforms, (size_t)given->count, bones);
+    if (!status) status = allocate_poses(job, s, count, s->deform_count, poses);
     if (status) return status;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
     double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
-    if (!turns || !local || !transforms) {
+    double *bends = ARAP_NEW(double, ARAP_BEND *bones);
+    if (!turns || !local || !transforms || !bends) {
         status = arap_fail_memory(&job->error, "the poses");
         goto done;
     }
     arap_sample_turns(s, mirror, sampling, turns);
     for (int p = 0; p < sampling->count; p++) {
-        arap_sample_pose(s, mirror, sampling, turns, p, local);
-        arap_forward_kinematics(s, local, transforms);
+        arap_sample_pose(s, mirror, sampling, turns, p, local, bends);
+        arap_forward_kinematics(s, local, bends, transforms);
         store_pose(s, transforms, poses->transform + size * (size_t)p);
+        status = arap_spines_take_bends(&job->error, s, p, 1, bends, &poses->spines);
+        if (status) goto done;
     }
-    for (int p = 0; p < extra_count; p++) {
-        rescale_pose(mesh, s->count, extra + 12 * bones * (size_t)p, transforms);
+    for (int p = 0; p < given->count; p++) {
+        rescale_pose(mesh, s->count, given->transforms + 12 * bones * (size_t)p, transforms);
         store_pose(s, transforms, poses->transform + size * (size_t)(sampling->count + p));
     }
-    status = gram_matrix(job, poses);
+    status = arap_spines_take_bends(&job->error, s, sampling->count, given->count, given->bends,
+                                    &poses->spines);
+    if (!status) status = gram_matrix(job, poses);
+    if (!status)
+        status = arap_spines_place(job, s, mesh, given->parameters, poses->bones, poses->count,
+                                   poses->transform, &poses->spines);
 
 done:
     arap_free(turns);
     arap_free(local);
     arap_free(transforms);
+    arap_free(bends);
     if (status) arap_poses_clear(poses);
     return status;
 }
 
-arap_status arap_poses_given(arap_job *job, const arap_mesh *mesh, int bones,
-                             const double *transforms, int count, arap_poses *poses) {
+arap_status arap_poses_given(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                             int bones, const arap_given_poses *given, arap_poses *poses) {
     size_t size = 12 * (size_t)bones;
-    arap_status status = check_transforms(&job->error, transforms, (size_t)count, (size_t)bones);
-    if (!status) status = allocate_poses(job, count, bones, poses);
+    arap_status status =
+        check_transforms(&job->error, given->transforms, (size_t)given->count, (size_t)bones);
+    if (!status) status = allocate_poses(job, s, given->count, bones, poses);
     if (status) return status;
-    for (size_t p = 0; p < (size_t)count; p++)
-        rescale_pose(mesh, bones, transforms + size * p, poses->transform + size * p);
-    status = gram_matrix(job, poses);
+    for (size_t p = 0; p < (size_t)given->count; p++)
+        rescale_pose(mesh, bones, given->transforms + size * p, poses->transform + size * p);
+    status = arap_spines_take_bends(&job->error, s, 0, given->count, given->bends, &poses->spines);
+    if (!status) status = gram_matrix(job, poses);
+    if (!status)
+        status = arap_spines_place(job, s, mesh, given->parameters, bones, poses->count,
+                                   poses->transform, &poses->spines);
     if (status) arap_poses_clear(poses);
     return status;
 }
@@ -275,5 +384,6 @@ arap_status arap_poses_given(arap_job *job, const arap_mesh *mesh, int bones,
 void arap_poses_clear(arap_poses *poses) {
     arap_free(poses->transform);
     arap_free(poses->gram);
+    arap_spines_clear(&poses->spines);
     *poses = (arap_poses){0};
 }

@@ -12,7 +12,7 @@
 #include <numpy/arrayobject.h>
 
 /* Contiguous arrays that live as long as one call needs them, released together. */
-#define ARAP_MOST_ARRAYS 32
+#define ARAP_MOST_ARRAYS 40
 typedef struct arap_arrays {
     int count;
     PyObject *held[ARAP_MOST_ARRAYS];

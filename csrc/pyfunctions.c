@@ -45,29 +45,40 @@ static arap_status evaluated_weights(arap_job *job, const arap_mesh *mesh, const
     return status;
 }
 
+/* The energy of the caller's weights. bones: those of the poses; NULL heads: all are rigid. */
 static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int weld,
-                            const arap_rows *rows, int bones, const double *transforms, int count,
-                            double *energy, double *vertex_energy) {
+                            const arap_rows *rows, const arap_bones *given_bones,
+                            const arap_given_poses *given, double *energy, double *vertex_energy) {
     arap_mesh mesh = {0};
+    arap_skeleton skeleton = {0};
+    arap_bones roots = *given_bones;
+    arap_given_poses all = *given;
+    int bones = roots.count, count = given->count;
     arap_poses poses = {0};
     arap_lanes lanes = {0};
     arap_influences in = {0};
     size_t size = 12 * (size_t)bones;
     double *padded = NULL, *welded = NULL;
+    int *parents = NULL;
     arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
     if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0);
     if (status) goto done;
     padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);
     welded = ARAP_NEW(double, mesh.count);
-    if (!padded || !welded) {
+    parents = ARAP_NEW(int, roots.heads ? bones : 0);
+    if (!padded || !welded || !parents) {
         status = arap_fail_memory(&job->error, "the energy");
         goto done;
     }
+    roots.parents = parents;
+    for (int b = 0; b < bones && roots.heads; b++) parents[b] = -1;
+    if (roots.heads) status = arap_skeleton_create(job, &roots, &mesh, &skeleton);
     for (size_t p = 0; p < (size_t)count; p++) {
-        memcpy(padded + (size + 12) * p, transforms + size * p, size * sizeof(double));
+        memcpy(padded + (size + 12) * p, given->transforms + size * p, size * sizeof(double));
         for (int k = 0; k < 12; k += 5) padded[(size + 12) * p + size + (size_t)k] = 1;
     }
-    status = arap_poses_given(job, &mesh, bones + 1, padded, count, &poses);
+    all.transforms = padded;
+    if (!status) status = arap_poses_given(job, &skeleton, &mesh, bones + 1, &all, &poses);
     if (!status) status = arap_lanes_create(job, &poses, ARAP_DOUBLE, &lanes);
     if (!status) status = evaluated_weights(job, &mesh, rows, bones, &in);
     if (!status)
@@ -79,29 +90,50 @@ static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int we
 done:
     arap_free(padded);
     arap_free(welded);
+    arap_free(parents);
     arap_influences_clear(&in);
     arap_lanes_clear(&lanes);
     arap_poses_clear(&poses);
+    arap_skeleton_clear(&skeleton);
     arap_mesh_clear(&mesh);
     return status;
 }
 
+/* The bones of given poses: heads, tails and kinds where there are kinds. */
+static int evaluated_bones(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *kinds,
+                           npy_intp count, arap_bones *bones) {
+    arap_shape shape = {2, {count, 3}};
+    *bones = (arap_bones){.count = (int)count};
+    if (!kinds || kinds == Py_None || count < 0) return 0; /* no poses, of no number of bones */
+    bones->heads = arap_doubles(arrays, heads, "bone_heads", &shape);
+    if (!PyErr_Occurred()) bones->tails = arap_doubles(arrays, tails, "bone_tails", &shape);
+    if (!PyErr_Occurred() && (!bones->heads || !bones->tails))
+        PyErr_SetString(PyExc_TypeError, "bone_kinds needs bone_heads and bone_tails");
+    if (PyErr_Occurred()) return -1;
+    return arap_kinds_from_python(arrays, kinds, NULL, bones);
+}
+
 PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices", "triangles",  "weights", "poses", "edges",
-                            "weld",     "per_vertex", "threads", NULL};
-    PyObject *vertices, *triangles, *weights, *poses, *edges = NULL, *result = NULL, *each = NULL;
-    int weld = 1, per_vertex = 0, count = 0, given = 0;
+    static char *names[] = {"vertices",   "triangles",  "weights", "poses",      "bone_heads",
+                            "bone_tails", "bone_kinds", "bends",   "parameters", "edges",
+                            "weld",       "per_vertex", "threads", NULL};
+    PyObject *vertices, *triangles, *weights, *poses, *heads = NULL, *tails = NULL, *kinds = NULL,
+                                                      *bends = NULL, *parameters = NULL,
+                                                      *edges = NULL, *result = NULL, *each = NULL;
+    int weld = 1, per_vertex = 0, given = 0;
     arap_int_argument threads = {"threads", 0};
     arap_arrays arrays = {0};
     arap_geometry geometry;
     arap_rows rows;
     arap_py_job run;
-    const double *transforms;
+    arap_bones bones;
+    arap_given_poses given_poses = {0};
     double energy = 0;
     arap_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OppO&:energy", names, &vertices,
-                                     &triangles, &weights, &poses, &edges, &weld, &per_vertex,
-                                     arap_read_int, &threads) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OOOOOOppO&:energy", names, &vertices,
+                                     &triangles, &weights, &poses, &heads, &tails, &kinds, &bends,
+                                     &parameters, &edges, &weld, &per_vertex, arap_read_int,
+                                     &threads) ||
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
     arap_shape shape = {4, {-1, -1, -1, 4}};
@@ -110,7 +142,11 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
         goto done;
     }
     if (arap_geometry_from_python(&arrays, vertices, triangles, edges, &geometry) ||
-        arap_transforms_from_python(&arrays, poses, shape.size[1], &transforms, &count) ||
+        arap_transforms_from_python(&arrays, poses, shape.size[1], &given_poses.transforms,
+                                    &given_poses.count) ||
+        evaluated_bones(&arrays, heads, tails, kinds, shape.size[1], &bones) ||
+        arap_bends_from_python(&arrays, bends, parameters, geometry.vertex_count, shape.size[1],
+                               &given_poses) ||
         arap_rows_from_python(&arrays, weights, geometry.vertex_count, shape.size[1], &rows,
                               &given))
         goto done;
@@ -118,11 +154,15 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
         PyErr_SetString(PyExc_TypeError, "weights must be an array, not None");
         goto done;
     }
+    if (given_poses.bends && !bones.kinds) {
+        PyErr_SetString(PyExc_TypeError, "bends needs bone_kinds");
+        goto done;
+    }
     npy_intp n = geometry.vertex_count;
     if (per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
-    Py_BEGIN_ALLOW_THREADS status = evaluate(&run.job, &geometry, weld, &rows, (int)shape.size[1],
-                                             transforms, count, &energy, vertex_energy);
+    Py_BEGIN_ALLOW_THREADS status =
+        evaluate(&run.job, &geometry, weld, &rows, &bones, &given_poses, &energy, vertex_energy);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
     else result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 
@@ -137,10 +177,11 @@ static const arap_mesh unit_mesh = {.diagonal = 1};
 
 PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"bone_heads",     "bone_tails",  "bone_parents", "count",
-                            "bone_roll_axes", "bone_deform", "bone_limits",  "mirror",
-                            "seed",           "swing",       "twist",        NULL};
-    PyObject *heads, *tails, *parents, *roll = NULL, *deform = NULL, *limits = NULL, *plane = NULL,
-                                       *result = NULL;
+                            "bone_roll_axes", "bone_deform", "bone_limits",  "bone_kinds",
+                            "bone_ranges",    "mirror",      "seed",         "swing",
+                            "twist",          NULL};
+    PyObject *heads, *tails, *parents, *roll = NULL, *deform = NULL, *limits = NULL, *kinds = NULL,
+                                       *ranges = NULL, *plane = NULL, *result = NULL, *bent = NULL;
     arap_settings settings;
     arap_settings_default(&settings);
     arap_sampling sampling = settings.sampling;
@@ -153,10 +194,10 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     arap_mirror mirror = {0};
     int mirrored = 0;
     arap_py_job run;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO&|$OOOOO&dd:sample_poses", names, &heads,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO&|$OOOOOOO&dd:sample_poses", names, &heads,
                                      &tails, &parents, arap_read_int, &count, &roll, &deform,
-                                     &limits, &plane, arap_read_seed, &seed, &sampling.swing,
-                                     &sampling.twist))
+                                     &limits, &kinds, &ranges, &plane, arap_read_seed, &seed,
+                                     &sampling.swing, &sampling.twist))
         return NULL;
     sampling.count = count.value;
     if (sampling.count < 0)
@@ -166,6 +207,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
         return NULL;
     arap_py_job_init(&run, NULL, 1);
     if (arap_bones_from_python(&arrays, heads, tails, parents, roll, deform, limits, &bones) ||
+        arap_kinds_from_python(&arrays, kinds, ranges, &bones) ||
         arap_reflection_from_python(&arrays, plane, bones.count, &reflection, &mirrored))
         goto done;
     if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
@@ -174,21 +216,27 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
         goto done;
     }
     npy_intp sizes[4] = {sampling.count, bones.count, 3, 4};
+    npy_intp bend_sizes[3] = {sampling.count, bones.count, ARAP_BEND};
     size_t m = (size_t)bones.count;
     sampling.seed = seed;
     double *turns = ARAP_NEW(double, arap_turn_count(&skeleton, &sampling));
     double *local = ARAP_NEW(double, 9 * m);
     result = turns && local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
-    if (result) arap_sample_turns(&skeleton, &mirror, &sampling, turns);
-    for (int p = 0; result && p < sampling.count; p++) {
+    bent = result ? arap_new_doubles(3, bend_sizes, NULL) : NULL;
+    if (bent) arap_sample_turns(&skeleton, &mirror, &sampling, turns);
+    for (int p = 0; bent && p < sampling.count; p++) {
         double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
-        arap_sample_pose(&skeleton, &mirror, &sampling, turns, p, local);
-        arap_forward_kinematics(&skeleton, local, out);
+        double *bends = (double *)PyArray_DATA((PyArrayObject *)bent) + ARAP_BEND * m * (size_t)p;
+        arap_sample_pose(&skeleton, &mirror, &sampling, turns, p, local, bends);
+        arap_forward_kinematics(&skeleton, local, bends, out);
     }
     arap_free(turns);
     arap_free(local);
+    if (!bent) Py_CLEAR(result);
+    if (bent && bones.kinds) result = Py_BuildValue("(NN)", result, Py_NewRef(bent));
 
 done:
+    Py_XDECREF(bent);
     arap_mirror_clear(&mirror);
     arap_skeleton_clear(&skeleton);
     arap_arrays_release(&arrays);
@@ -196,12 +244,14 @@ done:
 }
 
 PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args) {
-    PyObject *heads, *tails, *parents, *rotations, *result = NULL;
+    PyObject *heads, *tails, *parents, *rotations, *bends = NULL, *result = NULL;
+    char *kinds = NULL;
     arap_arrays arrays = {0};
     arap_bones bones;
     arap_skeleton skeleton = {0};
     arap_py_job run;
-    if (!PyArg_ParseTuple(args, "OOOO:forward_kinematics", &heads, &tails, &parents, &rotations))
+    if (!PyArg_ParseTuple(args, "OOOO|O:forward_kinematics", &heads, &tails, &parents, &rotations,
+                          &bends))
         return NULL;
     arap_py_job_init(&run, NULL, 1);
     if (arap_bones_from_python(&arrays, heads, tails, parents, NULL, NULL, NULL, &bones)) goto done;
@@ -212,7 +262,19 @@ PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args) {
         goto done;
     }
     if (arap_check_finite(local, shape.size[0] * 9 * bones.count, "rotations")) goto done;
-    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton)) {
+    arap_shape bend_shape = {3, {shape.size[0], bones.count, ARAP_BEND}};
+    const double *bent = arap_doubles(&arrays, bends, "bends", &bend_shape);
+    if (PyErr_Occurred()) goto done;
+    kinds = ARAP_NEW(char, bones.count);
+    if (!kinds) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    memset(kinds, ARAP_BONE_SPINE, (size_t)bones.count);
+    bones.kinds = kinds;
+    arap_spines none = {0};
+    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
+        arap_spines_take_bends(&run.job.error, &skeleton, 0, (int)shape.size[0], bent, &none)) {
         arap_raise(PyModule_GetState(module), &run.job);
         goto done;
     }
@@ -221,9 +283,11 @@ PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args) {
     result = arap_new_doubles(4, sizes, NULL);
     for (size_t p = 0; result && p < (size_t)shape.size[0]; p++)
         arap_forward_kinematics(&skeleton, local + 9 * m * p,
+                                bent ? bent + ARAP_BEND * m * p : NULL,
                                 (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * p);
 
 done:
+    arap_free(kinds);
     arap_skeleton_clear(&skeleton);
     arap_arrays_release(&arrays);
     return result;

@@ -82,6 +82,65 @@ int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails
     return 0;
 }
 
+/* The kind that the item names, or -1 with an exception. */
+static int read_kind(PyObject *item, npy_intp bone) {
+    static const char *const names[] = {"rigid", "stb", "spine"};
+    if (!item || !PyUnicode_Check(item)) {
+        if (item) PyErr_Format(PyExc_TypeError, "bone_kinds[%zd] is %R: not a string", bone, item);
+        return -1;
+    }
+    for (int kind = 0; kind < 3; kind++)
+        if (!PyUnicode_CompareWithASCIIString(item, names[kind])) return kind;
+    PyErr_Format(PyExc_ValueError, "bone_kinds[%zd] is '%U': must be 'rigid', 'stb' or 'spine'",
+                 bone, item);
+    return -1;
+}
+
+int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *ranges,
+                           arap_bones *bones) {
+    npy_intp m = bones->count;
+    arap_shape shape = {3, {m, ARAP_RANGES, 2}};
+    bones->ranges = arap_doubles(arrays, ranges, "bone_ranges", &shape);
+    if (PyErr_Occurred()) return -1;
+    if (!kinds || kinds == Py_None) return 0;
+    if (PyUnicode_Check(kinds) || !PySequence_Check(kinds)) {
+        PyErr_Format(PyExc_TypeError, "bone_kinds is %R, expected a sequence of strings", kinds);
+        return -1;
+    }
+    Py_ssize_t count = PySequence_Size(kinds);
+    if (count != m) {
+        if (count >= 0)
+            PyErr_Format(PyExc_ValueError, "bone_kinds has %zd entries, expected %zd", count, m);
+        return -1;
+    }
+    PyObject *array = PyArray_SimpleNew(1, &m, NPY_BYTE);
+    if (!array || arrays->count == ARAP_MOST_ARRAYS) {
+        Py_XDECREF(array);
+        return -1;
+    }
+    arrays->held[arrays->count++] = array;
+    char *to = PyArray_DATA((PyArrayObject *)array);
+    for (npy_intp b = 0; b < m; b++) {
+        PyObject *item = PySequence_GetItem(kinds, b);
+        int kind = read_kind(item, b);
+        Py_XDECREF(item);
+        if (kind < 0) return -1;
+        to[b] = (char)kind;
+    }
+    bones->kinds = to;
+    return 0;
+}
+
+int arap_bends_from_python(arap_arrays *arrays, PyObject *bends, PyObject *parameters,
+                           npy_intp vertices, npy_intp bones, arap_given_poses *poses) {
+    arap_shape per_pose = {3, {poses->count, bones, ARAP_BEND}},
+               per_vertex = {2, {vertices, bones}};
+    poses->bends = arap_doubles(arrays, bends, "bends", &per_pose);
+    if (PyErr_Occurred()) return -1;
+    poses->parameters = arap_doubles(arrays, parameters, "parameters", &per_vertex);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 /* Rows of a dense (vertices, bones) array. */
 static int dense_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices, npy_intp bones,
                       arap_rows *rows) {

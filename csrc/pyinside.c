@@ -12,6 +12,27 @@ static int put(PyObject *dict, const char *name, PyObject *value) {
     return failed;
 }
 
+/* The spines: their parameters, gradients, points and Jacobians at all vertices. */
+static int put_spines(PyObject *dict, const arap_mesh *mesh, const arap_poses *poses) {
+    const arap_spines *spines = &poses->spines;
+    npy_intp n = mesh->count, count = spines->count, pairs[3] = {n, count, 3},
+             points[4] = {n, count, poses->count, 3}, matrices[4] = {n, count, poses->count, 9};
+    PyObject *jacobians = arap_new_doubles(4, matrices, NULL);
+    if (!jacobians) return -1;
+    double *out = PyArray_DATA((PyArrayObject *)jacobians);
+    for (int i = 0; i < mesh->count; i++)
+        for (int k = 0; k < spines->count; k++)
+            for (int p = 0; p < poses->count; p++, out += 9)
+                arap_spine_jacobian(spines, mesh, p, i, k,
+                                    poses->transform + 12 * ((size_t)p * (size_t)poses->bones +
+                                                             (size_t)spines->bone[k]),
+                                    out, NULL);
+    return put(dict, "spine_jacobian", jacobians) ||
+           put(dict, "spine_parameter", arap_new_doubles(2, pairs, spines->parameter)) ||
+           put(dict, "spine_gradient", arap_new_doubles(3, pairs, spines->gradient)) ||
+           put(dict, "spine_point", arap_new_doubles(4, points, spines->point));
+}
+
 PyObject *arap_inside_dict(const arap_solver *solver) {
     struct arap_inside in;
     arap_solver_inside(solver, &in);
@@ -54,6 +75,7 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
              put(dict, "value", arap_new_doubles(1, &stored, in.system->matrix.value)) ||
              put(dict, "penalised", arap_new_doubles(1, &stored, in.system->penalised)) ||
              put(dict, "product", arap_new_doubles(1, &known, in.product));
+    if (!failed && in.poses->spines.count) failed = put_spines(dict, in.mesh, in.poses);
     if (!failed && in.clusters) failed = put(dict, "cluster", arap_new_ints(1, &n, in.clusters));
     if (!failed && in.sight) {
         npy_intp owners[2] = {n, ARAP_MOST_SHARED};

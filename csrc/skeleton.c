@@ -15,6 +15,23 @@
 /* How near a twin has to be, as a share of the bone's length. */
 #define TWIN_TOLERANCE 0.02
 
+static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
+    static const char *const names[ARAP_RANGES] = {"roll", "twist", "bend", "stretch"};
+    for (int r = 0; r < ARAP_RANGES; r++) {
+        const double *range = bones->ranges + 2 * (ARAP_RANGES * b + r);
+        if (isnan(range[0]) && isnan(range[1])) continue;
+        if (!isfinite(range[0]) || !isfinite(range[1]) || range[0] > range[1])
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_ranges[%d, %d] (%s) is (%g, %g): no range", b, r, names[r],
+                             range[0], range[1]);
+        if (r == ARAP_RANGE_STRETCH && range[0] <= 0)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_ranges[%d, %d] (stretch) is (%g, %g): must be above 0", b, r,
+                             range[0], range[1]);
+    }
+    return ARAP_OK;
+}
+
 static arap_status check_bones(arap_error *error, const arap_bones *bones) {
     if (bones->count < 1) return arap_fail(error, ARAP_BAD_VALUE, "the skeleton has no bones");
     int deforming = 0;
@@ -39,6 +56,8 @@ static arap_status check_bones(arap_error *error, const arap_bones *bones) {
                              "bone_parents[%d] is %d: no bone of the %d there are, nor -1", b,
                              bones->parents[b], bones->count);
         deforming += !bones->deform || bones->deform[b];
+        arap_status status = bones->ranges ? check_ranges(error, bones, b) : ARAP_OK;
+        if (status) return status;
     }
     if (!deforming) return arap_fail(error, ARAP_BAD_VALUE, "no bone of the skeleton deforms");
     return ARAP_OK;
@@ -199,6 +218,8 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
     s->parents = ARAP_NEW(int, n);
     s->order = ARAP_NEW(int, n);
     s->limits = ARAP_NEW(double, 6 * n);
+    s->kinds = ARAP_NEW_ZERO(char, n);
+    s->ranges = ARAP_NEW(double, 2 * ARAP_RANGES * n);
     s->deform_bone = ARAP_NEW(int, n);
     s->owner = ARAP_NEW(int, n);
     s->deform_parent = ARAP_NEW(int, n);
@@ -220,6 +241,13 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
                                bones->heads[i], bones->tails[i]);
     if (status) goto done;
     for (int i = 0; i < 6 * n; i++) s->limits[i] = bones->limits ? bones->limits[i] : NAN;
+    for (int i = 0; i < 2 * ARAP_RANGES * n; i++)
+        s->ranges[i] = bones->ranges ? bones->ranges[i] : NAN;
+    for (int b = 0; b < n && bones->kinds; b++)
+        if (!bones->deform || bones->deform[b]) {
+            s->kinds[b] = bones->kinds[b];
+            s->spine_count += s->kinds[b] != ARAP_BONE_RIGID;
+        }
     memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
     double centre[3] = {0, 0, 0};
     for (int i = 0; i < 3 * n; i++) centre[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;
@@ -241,6 +269,8 @@ void arap_skeleton_clear(arap_skeleton *s) {
     arap_free(s->parents);
     arap_free(s->order);
     arap_free(s->limits);
+    arap_free(s->kinds);
+    arap_free(s->ranges);
     arap_free(s->deform_bone);
     arap_free(s->owner);
     arap_free(s->deform_parent);

@@ -13,6 +13,15 @@
 #include "job.h"
 #include "mesh.h"
 
+/* How a bone deforms: spines.h. */
+typedef enum arap_bone_kind { ARAP_BONE_RIGID, ARAP_BONE_STB, ARAP_BONE_SPINE } arap_bone_kind;
+
+/* What the sampled poses of a bone vary (paper section 3.3): its roll about an axis across it and
+ * its twist about itself as a whole, the angle theta that an STB or spine turns from head to tail,
+ * and the stretch of either. */
+enum arap_range { ARAP_RANGE_ROLL, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
+#define ARAP_RANGES 4
+
 /* What the caller has. Missing arrays are NULL. */
 typedef struct arap_bones {
     int count;
@@ -22,6 +31,8 @@ typedef struct arap_bones {
     const double *roll_axes; /* (count, 3) local Z of the bone, any length */
     const char *deform;      /* (count) */
     const double *limits;    /* (count, 3, 2) radians about local X, Y (the bone), Z; NaN: none */
+    const char *kinds;       /* (count) arap_bone_kind */
+    const double *ranges;    /* (count, ARAP_RANGES, 2) radians, stretch; NaN: the usual one */
 } arap_bones;
 
 typedef struct arap_segment {
@@ -37,8 +48,11 @@ typedef struct arap_skeleton {
     double *axes;   /* (count, 3, 3) columns: local X, Y (head to tail), Z */
     int *parents;   /* (count) */
     double *limits; /* (count, 3, 2), NaN where there is none */
+    char *kinds;    /* (count) arap_bone_kind; rigid for bones that do not deform */
+    double *ranges; /* (count, ARAP_RANGES, 2), NaN where there is none */
 
     int deform_count;
+    int spine_count;    /* deforming bones that are not rigid */
     int *deform_bone;   /* (deform_count) compact index -> bone */
     int *owner;         /* (count) compact index of the bone itself, if it deforms, of its twin,
                            or of its nearest ancestor with either; -1 without one */
@@ -50,7 +64,7 @@ typedef struct arap_skeleton {
 } arap_skeleton;
 
 /* Check and copy. Errors name the bone: NaN, a parent out of range, a loop of parents, no
- * deforming bone, a lower limit above the upper one. */
+ * deforming bone, a lower limit above the upper one, a range that is none. */
 arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
                                  arap_skeleton *skeleton);
 void arap_skeleton_clear(arap_skeleton *skeleton);

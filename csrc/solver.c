@@ -285,11 +285,13 @@ int arap_solver_done(const arap_solver *s) {
     return !s->coarse && s->stage_over && s->stage == s->last_stage;
 }
 
-/* The paper's constraint rows belong to the vertices of the mesh itself. */
+/* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
+ * of spines. */
 static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
     const arap_settings *set = &s->settings;
     return set->coarsen && s->mesh.count >= set->coarsen && !problem->start_from_weights &&
-           !set->attach && !set->neumann && set->positivity == ARAP_POSITIVITY_CLIP;
+           !set->attach && !set->neumann && set->positivity == ARAP_POSITIVITY_CLIP &&
+           !s->skeleton.spine_count;
 }
 
 /* The harmonic term, and an elimination order for the wider system that comes with it. */
@@ -339,7 +341,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     arap_lap(s, ARAP_TIME_MESH, &since);
     if (!status)
         status = arap_poses_create(job, &s->skeleton, &s->mesh, &s->mirror, &settings->sampling,
-                                   problem->poses, problem->pose_count, &s->poses);
+                                   &problem->poses, &s->poses);
     if (!status)
         status = arap_lanes_create(
             job, &s->poses, settings->single_precision ? ARAP_SINGLE : ARAP_DOUBLE, &s->lanes);

@@ -4,12 +4,18 @@
  *     (F w)_ib = v_i^T sum_c G_bc (S_i w_ic v_i - y_c),   S_i = sum_k s_ik,
  * so a vertex costs one Gram product per pair of (own bone, bone of the ring). The same with
  * a_ik for s_ik, and N_i = w_i^T F_ii w_i / S_i, gives
- *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik. */
+ *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
+ *
+ * Spines do not go through G_bc. With one in the problem, all vertices are posed, f_i = sum_b w_ib
+ * phi_ib in every pose, and
+ *     (F w)_ib = sum_poses phi_ib . sum_k s_ik (f_i - f_k),
+ *     stretch_i = sum_poses sum_k a_ik |f_k - f_i|^2. */
 #include "stiffness.h"
 
 #include <string.h>
 
 #include "memory.h"
+#include "vec3.h"
 
 #define CHUNK 128
 
@@ -22,6 +28,9 @@ typedef struct product {
     double *moments; /* (workers, bones, 8) y with s, then y with a */
     int *ring_bones; /* (workers, bones) */
     char *seen;      /* (workers, bones) */
+    /* With spines, in place of the last four: */
+    double *posed; /* (count, poses, 3) f */
+    double *pull;  /* (workers, poses, 3) sum_k s_ik (f_i - f_k) of a vertex */
 } product;
 
 /* v^T G u for homogeneous v and any 4-vector u. */
@@ -35,14 +44,45 @@ static double gram_form(const double *g, const double *v, const double *u) {
     return sum;
 }
 
-void arap_gram_block(const arap_poses *poses, const double *vk, int k_bones, const int *k_bone,
-                     const double *vl, int l_bones, const int *l_bone, double factor,
-                     double *block) {
-    double l[4] = {vl[0], vl[1], vl[2], 1};
-    for (int p = 0; p < k_bones; p++)
-        for (int q = 0; q < l_bones; q++) {
-            size_t pair = (size_t)k_bone[p] * (size_t)poses->bones + (size_t)l_bone[q];
-            *block++ = factor * gram_form(poses->gram + 16 * pair, vk, l);
+/* phi_ib: where bone b takes vertex i in a pose. */
+static inline void pose_point(const arap_mesh *mesh, const arap_poses *poses, int i, int b,
+                              int pose, double *out) {
+    const arap_spines *spines = &poses->spines;
+    int spine = arap_spine_of(spines, b);
+    if (spine >= 0) {
+        memcpy(out, arap_spine_points(spines, poses->count, i, spine) + 3 * pose,
+               3 * sizeof(double));
+        return;
+    }
+    const double *v = mesh->v + 3 * (size_t)i;
+    const double *t = poses->transform + 12 * ((size_t)pose * (size_t)poses->bones + (size_t)b);
+    for (int r = 0; r < 3; r++) out[r] = arap_dot(t + 4 * r, v) + t[4 * r + 3];
+}
+
+/* sum over poses of phi_kb . phi_lc */
+static double product_over_poses(const arap_mesh *mesh, const arap_poses *poses, int k, int b,
+                                 int l, int c) {
+    double sum = 0, x[3], y[3];
+    for (int p = 0; p < poses->count; p++) {
+        pose_point(mesh, poses, k, b, p, x);
+        pose_point(mesh, poses, l, c, p, y);
+        sum += arap_dot(x, y);
+    }
+    return sum;
+}
+
+void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
+                     int k, int l, double factor, double *block) {
+    const double *vk = mesh->v + 3 * (size_t)k, *vl = mesh->v + 3 * (size_t)l;
+    double u[4] = {vl[0], vl[1], vl[2], 1};
+    for (size_t p = in->start[k]; p < in->start[k + 1]; p++)
+        for (size_t q = in->start[l]; q < in->start[l + 1]; q++) {
+            int b = in->bone[p], c = in->bone[q];
+            size_t pair = (size_t)b * (size_t)poses->bones + (size_t)c;
+            int rigid =
+                arap_spine_of(&poses->spines, b) < 0 && arap_spine_of(&poses->spines, c) < 0;
+            *block++ = factor * (rigid ? gram_form(poses->gram + 16 * pair, vk, u)
+                                       : product_over_poses(mesh, poses, k, b, l, c));
         }
 }
 
@@ -125,20 +165,85 @@ static void multiply_chunk(void *data, int chunk, int worker) {
         multiply(p, i, p->moments + 8 * at, p->ring_bones + at, p->seen + at);
 }
 
+static void pose_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const product *p = data;
+    const arap_influences *in = p->in;
+    int poses = p->poses->count;
+    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        double *f = p->posed + 3 * (size_t)i * (size_t)poses, point[3];
+        memset(f, 0, 3 * (size_t)poses * sizeof *f);
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            for (int k = 0; k < poses; k++) {
+                pose_point(p->mesh, p->poses, i, in->bone[e], k, point);
+                for (int c = 0; c < 3; c++) f[3 * k + c] += in->weight[e] * point[c];
+            }
+    }
+}
+
+static void multiply_posed_chunk(void *data, int chunk, int worker) {
+    const product *p = data;
+    const arap_mesh *mesh = p->mesh;
+    const arap_influences *in = p->in;
+    size_t size = 3 * (size_t)p->poses->count;
+    double *pull = p->pull + (size_t)worker * size, point[3];
+    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        const double *own = p->posed + (size_t)i * size;
+        double stretch = 0;
+        memset(pull, 0, size * sizeof *pull);
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+            const double *other = p->posed + (size_t)mesh->neighbour[r] * size;
+            double length2 = 0;
+            for (size_t c = 0; c < size; c++) {
+                double d = own[c] - other[c];
+                pull[c] += mesh->both[r] * d;
+                length2 += d * d;
+            }
+            stretch += mesh->edge[r] * length2;
+        }
+        if (p->stretch) p->stretch[i] = stretch;
+        for (size_t e = in->start[i]; p->out && e < in->start[i + 1]; e++) {
+            p->out[e] = 0;
+            for (int k = 0; k < p->poses->count; k++) {
+                pose_point(mesh, p->poses, i, in->bone[e], k, point);
+                p->out[e] += arap_dot(point, pull + 3 * k);
+            }
+        }
+    }
+}
+
+static arap_status product_with_spines(arap_job *job, product *p) {
+    size_t size = 3 * (size_t)p->poses->count;
+    int chunks = (p->in->count + CHUNK - 1) / CHUNK;
+    arap_status status = ARAP_OK;
+    p->posed = ARAP_NEW(double, (size_t)p->in->count *size);
+    p->pull = ARAP_NEW(double, (size_t)job->threads *size);
+    if (!p->posed || !p->pull) {
+        status = arap_fail_memory(&job->error, "the energy");
+        goto done;
+    }
+    arap_parallel(job, chunks, pose_chunk, p);
+    arap_parallel(job, chunks, multiply_posed_chunk, p);
+
+done:
+    arap_free(p->posed);
+    arap_free(p->pull);
+    return status;
+}
+
 arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                    const arap_influences *in, double *out, double *stretch) {
     size_t bones = (size_t)job->threads * (size_t)poses->bones;
     int chunks = (in->count + CHUNK - 1) / CHUNK;
-    product p = {.mesh = mesh,
-                 .poses = poses,
-                 .in = in,
-                 .out = out,
-                 .stretch = stretch,
-                 .norm = ARAP_NEW(double, stretch ? in->count : 0),
-                 .moments = ARAP_NEW(double, 8 * bones),
-                 .ring_bones = ARAP_NEW(int, bones),
-                 .seen = ARAP_NEW_ZERO(char, bones)};
+    product p = {.mesh = mesh, .poses = poses, .in = in, .out = out, .stretch = stretch};
     arap_status status = ARAP_OK;
+    if (poses->spines.count) return product_with_spines(job, &p);
+    p.norm = ARAP_NEW(double, stretch ? in->count : 0);
+    p.moments = ARAP_NEW(double, 8 * bones);
+    p.ring_bones = ARAP_NEW(int, bones);
+    p.seen = ARAP_NEW_ZERO(char, bones);
     if (!p.norm || !p.moments || !p.ring_bones || !p.seen) {
         status = arap_fail_memory(&job->error, "the energy");
         goto done;

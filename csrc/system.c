@@ -31,16 +31,14 @@ typedef struct assembly {
 
 static size_t row_size(const arap_influences *in, int i) { return in->start[i + 1] - in->start[i]; }
 
-/* factor v_k^T G_bc v_l, and `same` between influences of one bone. */
+/* arap_gram_block, and `same` between influences of one bone. */
 static void form_block(const assembly *a, int k, int l, double factor, double same, double *block) {
     const arap_influences *in = a->in;
-    const double *v = a->mesh->v;
     size_t height = row_size(in, k), width = row_size(in, l);
     if (factor == 0)
         memset(block, 0, height * width * sizeof *block);
     else
-        arap_gram_block(a->poses, v + 3 * (size_t)k, (int)height, in->bone + in->start[k],
-                        v + 3 * (size_t)l, (int)width, in->bone + in->start[l], factor, block);
+        arap_gram_block(a->mesh, a->poses, in, k, l, factor, block);
     if (same == 0) return;
     for (size_t p = 0; p < height; p++) {
         long q = arap_find_influence(in, l, in->bone[in->start[k] + p]);

@@ -22,11 +22,12 @@ PARTS = {
     "quality": "energies for 4, 8 and any number of influences",
     "defaults": "what other settings than the defaults come to",
     "clusters": "what sharing rotations in clusters of vertices saves and costs",
+    "spines": "rigid bones beside stretchable-twistable bones and spines",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",
 }
-WITHOUT_CHARACTERS = {"scaling", "threads"}
+WITHOUT_CHARACTERS = {"scaling", "spines", "threads"}
 HEADER = """\
 # Benchmark
 

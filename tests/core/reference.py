@@ -4,6 +4,7 @@ them: explicit sums, nothing collapsed. For tiny meshes only."""
 import itertools
 
 import numpy as np
+import scipy.linalg
 
 WIRE_AREA = 0.1  # vertices without faces have this share of the mean vertex area
 LINK_SHARE = 0.05  # links weigh this share of wire edges
@@ -203,3 +204,80 @@ def heat_weights(vertices, triangles, heads, tails):
     heat = np.linalg.solve(laplacian(vertices, triangles) + np.diag(source), source[:, None] * chi)
     heat = np.maximum(heat, 0)
     return heat / heat.sum(1, keepdims=True), nearest
+
+
+def turn(vector):
+    """The rotation by a rotation vector, by its matrix exponential."""
+    x, y, z = vector
+    return scipy.linalg.expm(np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]))
+
+
+def spine_point(head, tail, bend, u, point):
+    """Where a spine takes a point, base at rest: the curve of its joints by quadrature of what
+    its definition integrates, R(x) E sigma, and beside it what R(u) makes of the rest."""
+    along, node, weight = tail - head, *np.polynomial.legendre.leggauss(40)
+    steps = [turn(u * (1 + x) / 2 * bend[:3]) @ along for x in node]
+    curve = head + bend[3] * u / 2 * np.tensordot(weight, steps, 1)
+    return curve + turn(u * bend[:3]) @ (point - head - u * along)
+
+
+def along_bone(head, tail, points):
+    """u by default: the place along the bone."""
+    return np.clip((points - head) @ (tail - head) / np.sum((tail - head) ** 2), 0, 1)
+
+
+class Spines:
+    """A rig with spines in the solver's coordinates: phi (p, n, m, 3), where each bone takes each
+    vertex, and the Jacobians (p, n, m, 3, 3), by central differences of `spine_point` along the
+    gradient of u, the least squares one along the bone."""
+
+    def __init__(self, vertices, a, poses, heads, tails, bends, parameters):
+        p, m, n = len(poses), len(heads), len(vertices)
+        homogeneous = np.column_stack([vertices, np.ones(n)])
+        self.phi = np.einsum("pbij,nj->pnbi", poses, homogeneous)
+        self.jacobian = np.broadcast_to(poses[:, None, :, :, :3], (p, n, m, 3, 3)).copy()
+        h = 1e-5
+        for b in range(m):
+            if np.isnan(parameters[:, b]).all():
+                continue  # rigid
+            u, line = parameters[:, b], tails[b] - heads[b]
+            for i in range(n):
+                k = np.nonzero(a[i])[0]
+                step = (vertices[k] - vertices[i]) @ line
+                gradient = (a[i, k] * step) @ (u[k] - u[i]) / ((a[i, k] * step) @ step) * line
+                for q in range(p):
+                    base, t = poses[q, b, :, :3], poses[q, b, :, 3]
+                    spine = heads[b], tails[b], bends[q, b]
+                    self.phi[q, i, b] = base @ spine_point(*spine, u[i], vertices[i]) + t
+                    for c, e in enumerate(np.eye(3)):
+                        up, down = (
+                            spine_point(*spine, u[i] + s * h * gradient[c], vertices[i] + s * h * e)
+                            for s in (1, -1)
+                        )
+                        self.jacobian[q, i, b, :, c] = base @ (up - down) / (2 * h)
+
+    def transforms(self, vertices, a, weights):
+        """R (p, n, 3, 3), as rigid as desired (paper section 4.1)."""
+        posed = np.einsum("nb,pnbi->pni", weights, self.phi)
+        out = np.zeros((*posed.shape, 3))
+        for p, points in enumerate(posed):
+            _, covariances = local_step(vertices, a, points)
+            for i, cov in enumerate(covariances):
+                u, _, vt = np.linalg.svd(cov)
+                u[:, 2] *= np.sign(np.linalg.det(u @ vt))
+                stretch = [weights[i] @ np.linalg.norm(self.jacobian[p, i] @ v, axis=1) for v in vt]
+                out[p, i] = u @ np.diag(stretch) @ vt
+        return out
+
+    def quadratic(self, vertices, a, weights, transforms):
+        """|design w - target|^2 is the energy for these R, over all entries."""
+        n, m = weights.shape
+        design, target = [], []
+        for p, reach in enumerate(self.phi):
+            for i, k in edges_of(a):
+                block = np.zeros((3, n, m))
+                block[:, k] += reach[k].T
+                block[:, i] -= reach[i].T
+                design.append(np.sqrt(a[i, k]) * block.reshape(3, n * m))
+                target.append(np.sqrt(a[i, k]) * transforms[p, i] @ (vertices[k] - vertices[i]))
+        return np.concatenate(design), np.concatenate(target)

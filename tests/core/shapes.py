@@ -118,6 +118,8 @@ class Bones:
     roll_axes: np.ndarray | None = None
     deform: np.ndarray | None = None
     limits: np.ndarray | None = None
+    kinds: list | None = None
+    ranges: np.ndarray | None = None
 
     def __len__(self):
         return len(self.parents)
@@ -133,6 +135,8 @@ class Bones:
             "bone_roll_axes": self.roll_axes,
             "bone_deform": self.deform,
             "bone_limits": self.limits,
+            "bone_kinds": self.kinds,
+            "bone_ranges": self.ranges,
         }
 
     def but(self, **changes):

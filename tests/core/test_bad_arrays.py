@@ -17,6 +17,8 @@ SHAPES = {
     "bone_roll_axes": (M, 3),
     "bone_deform": (M,),
     "bone_limits": (M, 3, 2),
+    "bone_ranges": (M, 4, 2),
+    "parameters": (N, M),
     "poses": (2, M, 3, 4),
     "weights": (N, M),
     "locked_vertices": (N,),

@@ -20,7 +20,8 @@ TRIANGLES = np.concatenate([BODY[1], BUTTON[1] + len(BODY[0])])
 
 
 def start(**settings):
-    return araplbs.Solver(VERTICES, TRIANGLES, *BONES, **BONES.more, pose_count=5, **settings)
+    settings = {**BONES.more, "pose_count": 5, **settings}
+    return araplbs.Solver(VERTICES, TRIANGLES, *BONES, **settings)
 
 
 def everything(**settings):
@@ -52,6 +53,16 @@ def from_weights():
     )  # fmt: skip
 
 
+def functions_with_spines():
+    kinds = {"bone_kinds": ["spine", "rigid", "stb"]}
+    poses, bends = araplbs.sample_poses(*BONES, 4, **kinds)
+    araplbs.forward_kinematics(*BONES, poses[..., :3], bends)
+    return araplbs.energy(
+        VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)), poses, bone_heads=BONES.heads,
+        bone_tails=BONES.tails, **kinds, bends=bends, parameters=np.full((len(VERTICES), 3), 0.5),
+    )  # fmt: skip
+
+
 WORK = {
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
@@ -63,6 +74,8 @@ WORK = {
     "harmonic": lambda: everything(harmonic=0.1),
     "clusters": lambda: everything(rotation_clusters=0.1),
     "mirrored": lambda: everything(mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
+    "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"]),
+    "functions with spines": functions_with_spines,
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),
         araplbs.sample_poses(

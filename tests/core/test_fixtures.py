@@ -1,6 +1,6 @@
 """The fixtures of ../shared/fixtures, made by an independent reference implementation, to the
-tolerances that their README gives. What they hold of spines, joint positions, tetrahedra
-and exact positivity belongs to parts of the engine yet to come."""
+tolerances that their README gives. What they hold of joint positions, tetrahedra and exact
+positivity belongs to parts of the engine yet to come."""
 
 import araplbs
 import numpy as np
@@ -101,10 +101,7 @@ def test_energy_of_the_start(name):
         assert got == pytest.approx(own, rel=1e-11)
 
 
-@weights_problems
-def test_first_system(name):
-    d = fixture(name)
-    solver = start(d)
+def check_first_system(d, solver):
     before = solver._inside
     solver.iterate(1)
     inside = solver._inside
@@ -124,6 +121,12 @@ def test_first_system(name):
     step = (residual[entry] - residual[inside["start"][vertex[entry]]]) * scale
     right_side = step + expected @ d["W0"][vertex, inside["bone"]][entry]
     assert largest(right_side - d["b0"]) < 1e-11 * largest(d["b0"])
+
+
+@weights_problems
+def test_first_system(name):
+    d = fixture(name)
+    check_first_system(d, start(d))
 
 
 def settings_of(d, run):
@@ -232,3 +235,54 @@ def test_pruning_with_ties(case):
 def test_rotations():
     d = fixture("fx14_rotfit")
     np.testing.assert_allclose(araplbs.nearest_rotations(d["S"]), d["R"], atol=1e-12)
+
+
+def with_spines(**settings):
+    """fx08: a rigid bone, a spine and an STB."""
+    d = fixture("fx08_spines")
+    bends = np.concatenate([d["axis"] * d["theta"][..., None], d["sigma"][..., None]], axis=-1)
+    kinds = [("rigid", "stb", "spine")[k] for k in d["kind"]]
+    return d, {"bone_kinds": kinds, "bends": bends, **settings}
+
+
+def test_spine_parameters_gradients_points_and_jacobians():
+    d, spines = with_spines()
+    inside = start(d, **spines)._inside
+    centre = (d["V"].min(0) + d["V"].max(0)) / 2
+    points = inside["spine_point"] * inside["diagonal"] + centre
+    for k, b in enumerate((1, 2)):
+        np.testing.assert_allclose(inside["spine_parameter"][:, k], d[f"u{b}"], atol=1e-14)
+        gradient = inside["spine_gradient"][:, k] / inside["diagonal"]
+        np.testing.assert_allclose(gradient, d[f"gradu{b}"], atol=1e-13)
+        jacobian = inside["spine_jacobian"][:, k].reshape(d[f"J{b}"].shape)
+        np.testing.assert_allclose(jacobian, d[f"J{b}"], atol=1e-13)
+        own = d["entry_j"] == b
+        np.testing.assert_allclose(points[d["entry_i"][own], k], d["phi"][own], atol=1e-13)
+
+
+def test_forward_kinematics_with_spines():
+    d, spines = with_spines()
+    got = araplbs.forward_kinematics(
+        d["bone_head"], d["bone_tail"], d["bone_parent"], d["local_rot"], spines["bends"]
+    )
+    np.testing.assert_allclose(got, d["T"], atol=1e-13)
+
+
+def test_iterations_with_spines():
+    vertices, bones = fixture("fx08_spines")["attach"].T
+    rows = {"neumann": True, "constraints": (vertices, bones, np.ones(len(vertices)))}
+    d, spines = with_spines(**rows)
+    solver, done = start(d, **spines), 0
+    for count in ITERATIONS:
+        solver.iterate(count - done)
+        done = count
+        np.testing.assert_allclose(solver.raw_weights, d[f"cons_W{count}"], atol=1e-9)
+    edges = d["V"][d["om_ij"][:, 0]] - d["V"][d["om_ij"][:, 1]]
+    unit = len(d["T"]) * d["om_v"] @ np.sum(edges**2, axis=1)
+    np.testing.assert_allclose(solver.energies, d["cons_energy"] / unit, rtol=1e-9)
+
+
+def test_first_system_with_spines():
+    d, spines = with_spines()
+    solver = start(d, **spines)
+    check_first_system(d, solver)
