@@ -130,6 +130,12 @@ class Session:
         self._restore_edits()
         self._set_tokens("")
 
+    def forget(self):
+        """To be called when it has ended and all was told: keeps what put_back() needs only."""
+        self.live = self._steps = None
+        self.job.problem = self.job.meshes = self.job.entries = self.job.poses = None
+        self._undone, self._redone = [], []
+
     def before_save(self):
         """Files hold what was there before the session."""
         if self.state in {RUNNING, KEEPING}:

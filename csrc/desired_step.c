@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "jacobi.h"
 #include "rotation.h"
 #include "vec3.h"
 
@@ -31,25 +32,7 @@ static void eigenvectors(double s[3][3], double v[3][3]) {
         double off = fabs(s[0][1]) + fabs(s[0][2]) + fabs(s[1][2]);
         double all = s[0][0] + s[1][1] + s[2][2];
         for (int p = 0; p < 2; p++)
-            for (int q = p + 1; q < 3; q++) {
-                if (s[p][q] == 0) continue;
-                double theta = (s[q][q] - s[p][p]) / (2 * s[p][q]);
-                double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
-                double c = 1 / sqrt(t * t + 1), d = t * c;
-                for (int i = 0; i < 3; i++) {
-                    double x = s[i][p], y = s[i][q];
-                    s[i][p] = c * x - d * y;
-                    s[i][q] = d * x + c * y;
-                }
-                for (int i = 0; i < 3; i++) {
-                    double x = s[p][i], y = s[q][i];
-                    s[p][i] = c * x - d * y;
-                    s[q][i] = d * x + c * y;
-                    x = v[i][p], y = v[i][q];
-                    v[i][p] = c * x - d * y;
-                    v[i][q] = d * x + c * y;
-                }
-            }
+            for (int q = p + 1; q < 3; q++) arap_annihilate(3, &s[0][0], &v[0][0], p, q);
         if (off <= 1e-8 * all) return; /* what that sweep left is its square */
     }
 }

@@ -11,30 +11,11 @@
 
 #include <math.h>
 
+#include "jacobi.h"
+
 #define SWEEPS 12
 #define NEWTON 30
 #define FLAT 1e-7 /* z of matrices that are left to Jacobi */
-
-/* Jacobi rotation of rows and columns p, q that makes k[p][q] zero; v collects it. */
-static void annihilate(double k[4][4], double v[4][4], int p, int q) {
-    if (k[p][q] == 0) return;
-    double theta = (k[q][q] - k[p][p]) / (2 * k[p][q]);
-    double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
-    double c = 1 / sqrt(t * t + 1), s = t * c;
-    for (int i = 0; i < 4; i++) {
-        double x = k[i][p], y = k[i][q];
-        k[i][p] = c * x - s * y;
-        k[i][q] = s * x + c * y;
-    }
-    for (int i = 0; i < 4; i++) {
-        double x = k[p][i], y = k[q][i];
-        k[p][i] = c * x - s * y;
-        k[q][i] = s * x + c * y;
-        x = v[i][p], y = v[i][q];
-        v[i][p] = c * x - s * y;
-        v[i][q] = s * x + c * y;
-    }
-}
 
 /* r <- r (3 - r^T r) / 2, a Newton-Schulz step. */
 static void orthogonalise(double *r) {
@@ -104,7 +85,7 @@ void arap_nearest_rotation(const double *a, double *rotation) {
         for (int p = 0; p < 3; p++)
             for (int q = p + 1; q < 4; q++) {
                 off += fabs(k[p][q]);
-                annihilate(k, v, p, q);
+                arap_annihilate(4, &k[0][0], &v[0][0], p, q);
             }
         if (off < 1e-10) break; /* what that sweep left is its square */
     }

@@ -172,7 +172,10 @@ Auto-weight tab, until you keep them or restore what was there"""
     def _finish(self, context, session):
         self._stop(context)
         if session.report:
-            return self._tell(session.report, session.job)
+            result = self._tell(session.report, session.job)
+            session.forget()
+            return result
+        session.forget()
         if session.error and not isinstance(session.error, REFUSALS):
             raise session.error
         if session.message:

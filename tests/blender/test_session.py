@@ -389,6 +389,25 @@ def test_undo_that_leaves_the_session_ends_it_at_once():
     assert entries(tube) == now
 
 
+def test_undo_back_into_a_session_that_has_ended():
+    """A state in the middle of it shows what was there before it, groups and edits included."""
+    tube, rig = painted_tube()
+    tube.vertex_groups.remove(tube.vertex_groups["lower"])
+    before = snapshot()
+    session = start(tube, rig)
+    settle(session)
+    addon("operators.edit").paint_edit(tube.data, "WEIGHT", "upper", range(240, 264), 1.8)
+    settle(session)
+    session.keep()
+    finish(session)
+    session.forget()
+    assert snapshot() != before
+    tube.data.araplbs.session = session.token  # as undo brings it back
+    addon("session").after_undo(bpy.data.meshes)
+    assert snapshot() == before
+    assert not tube.data.araplbs.edits and not tube.data.araplbs.session
+
+
 def test_link_and_stroke_at_the_same_time():
     tube, rig = painted_tube()
     session = start(tube, rig, symmetric=False)
