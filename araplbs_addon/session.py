@@ -101,9 +101,7 @@ class Session:
         if self.live:
             self.live.cancel()
             self.live.join()
-        for writer in self._writers:
-            with suppress(*GONE):
-                writer.restore_at_once()
+        self._restore_weights()
         self._restore_edits()
         self.restored = True
         self._end()
@@ -123,9 +121,7 @@ class Session:
     def put_back(self):
         """To be called where Blender's undo has led into this session when it has ended:
         everything becomes what it was before."""
-        for writer in self._writers:
-            with suppress(*GONE):
-                writer.restore_at_once()
+        self._restore_weights()
         self._start_changes = [None] * len(self._writers)
         self._restore_edits()
         self._set_tokens("")
@@ -139,9 +135,7 @@ class Session:
     def before_save(self):
         """Files hold what was there before the session."""
         if self.state in {RUNNING, KEEPING}:
-            for writer in self._writers:
-                with suppress(*GONE):
-                    writer.restore_at_once()
+            self._restore_weights()
             self._set_tokens("")
 
     def after_save(self):
@@ -330,6 +324,12 @@ class Session:
         self.restored = not self.message
         while self.live and self.live.running:
             yield IDLE
+
+    def _restore_weights(self):
+        """At once, of the objects that are still there."""
+        for writer in self._writers:
+            with suppress(*GONE):
+                writer.restore_at_once()
 
     def _restore_edits(self):
         for reference, copy, was in zip(

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "memory.h"
-#include "vec3.h"
+#include "supports.h"
 
 static arap_status check_pairs(arap_error *error, const char *what, int count, const int *vertex,
                                const int *bone, int vertices, int bones) {
@@ -93,26 +93,6 @@ int arap_find_mark(const arap_marks *marks, int vertex, int bone) {
     return found ? found->what : 0;
 }
 
-/* The nearest bone to a vertex that is neither forbidden nor closed to it, or -1. */
-static int nearest_bone(const arap_marks *marks, const arap_mesh *mesh,
-                        const arap_skeleton *skeleton, arap_closed_fn closed, const void *data,
-                        int i) {
-    double least = INFINITY, point[3];
-    int best = -1;
-    for (int k = 0; k < skeleton->segment_count; k++) {
-        const arap_segment *segment = &skeleton->segments[k];
-        int d = segment->owner;
-        if ((arap_find_mark(marks, i, d) & ARAP_FORBIDDEN) || (closed && closed(data, i, d)))
-            continue;
-        double d2 = arap_nearest_on_segment(mesh->v + 3 * (size_t)i, segment->a, segment->b, point);
-        if (d2 < least) {
-            least = d2;
-            best = d;
-        }
-    }
-    return best;
-}
-
 typedef struct edit_task {
     const arap_marks *marks;
     const arap_influences *in, *offered; /* offered: or NULL */
@@ -166,25 +146,13 @@ arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const a
             edit_row(&task, first, last, i, set);
             for (int d = 0; d < bones; d++) count += set[d];
             if (!count) {
-                int nearest = nearest_bone(marks, mesh, skeleton, closed, data, i);
+                int nearest = arap_nearest_bone(mesh, skeleton, i, closed, data);
                 if (nearest >= 0)
                     set[nearest] = 1;
                 else
                     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) set[in->bone[e]] = 1;
             }
-            size_t at = fill ? out.start[i] : 0;
-            for (int d = 0; d < bones; d++) {
-                if (!set[d]) continue;
-                set[d] = 0;
-                if (!fill) {
-                    sizes[i]++;
-                    continue;
-                }
-                long e = arap_find_influence(in, i, d);
-                out.bone[at] = d;
-                out.weight[at] = e < 0 ? 0 : in->weight[e];
-                out.given[at++] = e < 0 ? 0 : in->given[e];
-            }
+            sizes[i] = arap_take_set(in, i, 0, bones - 1, set, fill ? &out : NULL);
         }
         if (!fill) status = arap_influences_create(job, n, sizes, &out);
     }

@@ -44,9 +44,9 @@ void arap_marks_clear(arap_marks *marks);
 int arap_find_mark(const arap_marks *marks, int vertex, int bone);
 
 /* Add the allowed influences and those that `offered` has, if it is not NULL, with weight 0 but
- * where `closed`, and leave out the forbidden ones that are not given. A vertex that would be left
- * without any gets the nearest bone that is not forbidden, or keeps what it has where all are. `in`
- * is replaced. */
+ * where `closed` (to which the forbidden belong), and leave out the forbidden ones that are not
+ * given. A vertex that would be left without any gets the nearest bone that is not forbidden, or
+ * keeps what it has where all are. `in` is replaced. */
 arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, arap_closed_fn closed,
                                  const void *data, const arap_influences *offered,

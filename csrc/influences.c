@@ -68,6 +68,24 @@ arap_status arap_influences_filter(arap_job *job, const arap_influences *in, con
     return ARAP_OK;
 }
 
+int arap_take_set(const arap_influences *in, int vertex, int from, int to, char *set,
+                  arap_influences *out) {
+    size_t own = in->start[vertex], end = in->start[vertex + 1], at = out ? out->start[vertex] : 0;
+    int size = 0;
+    for (int b = from; b <= to; b++) {
+        if (!set[b]) continue;
+        set[b] = 0;
+        size++;
+        if (!out) continue;
+        while (own < end && in->bone[own] < b) own++;
+        int had = own < end && in->bone[own] == b;
+        out->bone[at] = b;
+        out->weight[at] = had ? in->weight[own] : 0;
+        out->given[at++] = had ? in->given[own] : 0;
+    }
+    return size;
+}
+
 void arap_influences_normalise(arap_influences *in) {
     for (int i = 0; i < in->count; i++) {
         size_t begin = in->start[i], end = in->start[i + 1], first_free = end;

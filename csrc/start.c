@@ -11,7 +11,6 @@
 #include "levels.h"
 #include "memory.h"
 #include "solver.h"
-#include "vec3.h"
 
 #define MOST_WEIGHT 1e30 /* far from overflow when they are summed */
 
@@ -93,21 +92,10 @@ typedef struct lock_row {
     int whole;      /* the whole row is locked */
 } lock_row;
 
-/* The bone nearest to vertex i that is not locked there. */
-static int nearest_free_bone(const arap_solver *s, int i, const lock_row *lock) {
-    int best = 0;
-    double least = INFINITY, point[3];
-    for (int k = 0; k < s->skeleton.segment_count; k++) {
-        const arap_segment *segment = &s->skeleton.segments[k];
-        if (!isnan(lock->weight[segment->owner])) continue;
-        double d2 =
-            arap_nearest_on_segment(s->mesh.v + 3 * (size_t)i, segment->a, segment->b, point);
-        if (d2 < least) {
-            least = d2;
-            best = segment->owner;
-        }
-    }
-    return best;
+/* An arap_closed_fn: is the bone in this lock_row? */
+static int is_in_lock(const void *lock, int vertex, int bone) {
+    (void)vertex;
+    return !isnan(((const lock_row *)lock)->weight[bone]);
 }
 
 /* The given rows as influences. A locked vertex may have none: it is solved like the others. */
@@ -127,7 +115,7 @@ static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const
             read_row(s, rows, input, row);
             for (int d = 0; d < bones && empty; d++) empty = isnan(row[d]);
             if (empty && s->locked_vertex && s->locked_vertex[input])
-                row[nearest_free_bone(s, i, &(lock_row){.weight = row})] = 1;
+                row[arap_nearest_bone(&s->mesh, &s->skeleton, i, NULL, NULL)] = 1;
             size_t at = fill ? out->start[i] : 0;
             for (int d = 0; d < bones; d++) {
                 if (isnan(row[d])) continue;
@@ -190,7 +178,10 @@ static void apply_lock(const arap_solver *s, int i, const lock_row *lock, double
         if (full && !given[d]) row[d] = NAN;
         open += !given[d] && !isnan(row[d]);
     }
-    if (!full && !open) row[nearest_free_bone(s, i, lock)] = 1;
+    if (!full && !open) {
+        int nearest = arap_nearest_bone(&s->mesh, &s->skeleton, i, is_in_lock, lock);
+        row[nearest < 0 ? 0 : nearest] = 1;
+    }
 }
 
 arap_status arap_apply_locks(arap_job *job, const arap_solver *s, arap_influences *in) {

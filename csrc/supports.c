@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "vec3.h"
 
 typedef struct sorted_entry {
     double weight;
@@ -97,18 +98,8 @@ arap_status arap_choose_supports(arap_job *job, const arap_mesh *mesh,
                 kept += keep[e];
             }
             int added = kept > 1 ? arap_skeleton_span(skeleton, set, scratch) : 0;
-            sizes[i] = kept + added;
-            size_t at = fill ? out->start[i] : 0;
             int from = added ? 0 : in->bone[begin], to = added ? bones - 1 : in->bone[end - 1];
-            for (int b = from; b <= to; b++) {
-                if (!set[b]) continue;
-                set[b] = 0;
-                if (!fill) continue;
-                long source = arap_find_influence(in, i, b);
-                out->bone[at] = b;
-                out->weight[at] = source < 0 ? 0 : in->weight[source];
-                out->given[at++] = source < 0 ? 0 : in->given[source];
-            }
+            sizes[i] = arap_take_set(in, i, from, to, set, fill ? out : NULL);
         }
         if (!fill) status = arap_influences_create(job, n, sizes, out);
     }
@@ -120,6 +111,23 @@ done:
     arap_free(scratch);
     arap_free(sizes);
     return status;
+}
+
+int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
+                      arap_closed_fn closed, const void *data) {
+    double least = INFINITY, point[3];
+    int best = -1;
+    for (int k = 0; k < skeleton->segment_count; k++) {
+        const arap_segment *segment = &skeleton->segments[k];
+        if (closed && closed(data, vertex, segment->owner)) continue;
+        double d2 =
+            arap_nearest_on_segment(mesh->v + 3 * (size_t)vertex, segment->a, segment->b, point);
+        if (d2 < least) {
+            least = d2;
+            best = segment->owner;
+        }
+    }
+    return best;
 }
 
 arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
@@ -145,20 +153,7 @@ arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const ar
                 for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
                     if (!closed || !closed(data, i, in->bone[e])) set[in->bone[e]] = 1;
             }
-            size_t at = fill ? out->start[i] : 0, own = in->start[i];
-            for (int b = 0; b < bones; b++) {
-                if (!set[b]) continue;
-                set[b] = 0;
-                if (!fill) {
-                    sizes[i]++;
-                    continue;
-                }
-                int had = own < in->start[i + 1] && in->bone[own] == b;
-                out->bone[at] = b;
-                out->weight[at] = had ? in->weight[own] : 0;
-                out->given[at++] = had ? in->given[own] : 0;
-                own += had;
-            }
+            sizes[i] = arap_take_set(in, i, 0, bones - 1, set, fill ? out : NULL);
         }
         if (!fill) status = arap_influences_create(job, n, sizes, out);
     }

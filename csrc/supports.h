@@ -28,6 +28,10 @@ arap_status arap_choose_supports(arap_job *job, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, const arap_influences *in,
                                  const arap_pruning *pruning, arap_influences *out);
 
+/* The bone nearest to a vertex that is not closed to it (NULL: none is), or -1. */
+int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
+                      arap_closed_fn closed, const void *data);
+
 /* Rows joined with the bones of their neighbours, new ones with weight 0, unless closed (NULL:
  * none is). Rows without free weights get no new entries. */
 arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const arap_influences *in,

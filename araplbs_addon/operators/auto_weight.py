@@ -33,6 +33,14 @@ def moves_view(event):
     return event.type.startswith(VIEW_EVENTS)
 
 
+def tell(operator, report, job):
+    """Says what was done. The status bar shows the last line, so what matters most comes last."""
+    operator.report({"INFO"}, summary(report))
+    for line in warnings(report) + job.warnings:
+        operator.report({"WARNING"}, line)
+    return {"FINISHED"}
+
+
 class _Steps:
     """Start, step and finish of the work, for execute() and modal() alike."""
 
@@ -58,11 +66,7 @@ class _Steps:
         except Refused as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
-        # The status bar shows the last one, so the one that matters most comes last.
-        self.report({"INFO"}, summary(report))
-        for line in warnings(report) + job.warnings:
-            self.report({"WARNING"}, line)
-        return {"FINISHED"}
+        return tell(self, report, job)
 
     def begin_waiting(self, context, job):
         self._job, self._worker = job, Worker(job.solve)

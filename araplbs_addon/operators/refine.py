@@ -8,8 +8,9 @@ from bpy.app.handlers import persistent
 from bpy.types import Operator
 
 from ..blender.targets import find_targets
+from ..blender.views import redraw_views
 from ..core.errors import Refused
-from ..core.report import percent, summary, warnings
+from ..core.report import percent
 from ..job import Job
 from ..preferences import preferred_threads
 from ..session import (
@@ -22,7 +23,7 @@ from ..session import (
     current_session,
     end_session,
 )
-from .auto_weight import REFUSALS, moves_view
+from .auto_weight import REFUSALS, moves_view, tell
 from .properties import OptionProperties, option_properties
 
 IDNAME = "object.araplbs_refine_weights"
@@ -93,7 +94,7 @@ Auto-weight tab, until you keep them or restore what was there"""
         except REFUSALS as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
-        return self._tell(report, job)
+        return tell(self, report, job)
 
     def invoke(self, context, _event):
         try:
@@ -164,15 +165,13 @@ Auto-weight tab, until you keep them or restore what was there"""
             return
         if context.workspace:
             context.workspace.status_text_set("   |   ".join([LABEL, *session_facts(session)]))
-        for window in context.window_manager.windows:
-            for area in window.screen.areas:
-                if area.type == "VIEW_3D" and session.frame:
-                    area.tag_redraw()
+        if session.frame:
+            redraw_views()
 
     def _finish(self, context, session):
         self._stop(context)
         if session.report:
-            result = self._tell(session.report, session.job)
+            result = tell(self, session.report, session.job)
             session.forget()
             return result
         session.forget()
@@ -184,20 +183,13 @@ Auto-weight tab, until you keep them or restore what was there"""
             self.report({"INFO"}, "Refining was cancelled: everything is as it was")
         return {"CANCELLED"}
 
-    def _tell(self, report, job):
-        self.report({"INFO"}, summary(report))
-        for line in warnings(report) + job.warnings:
-            self.report({"WARNING"}, line)
-        return {"FINISHED"}
-
     def _stop(self, context):
         if self._timer:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
         if context.workspace:
             context.workspace.status_text_set(None)
-        for area in context.screen.areas if context.screen else ():
-            area.tag_redraw()
+        redraw_views()
 
     def cancel(self, context):
         """Blender ends the operator: another file, a closed window, or quit."""

@@ -12,6 +12,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ..blender.errors import present_pose, read_weighted
 from ..blender.posed import posed_vertices
+from ..blender.views import redraw_views
 from ..core.error_map import colours, pose_set, vertex_errors
 from ..core.errors import Refused
 from ..core.options import Options
@@ -38,7 +39,7 @@ class _View:
         if self._result is not None:
             self.errors, self.message, self._result = *self._result, None
             self._drawn = None
-            _redraw()
+            redraw_views()
         ob = context.active_object
         mode = context.window_manager.araplbs_errors
         if not ob or ob.type != "MESH" or ob.mode == "EDIT":
@@ -133,18 +134,11 @@ def _batch(mesh, points, point_colours):
 view = _View()
 
 
-def _redraw():
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
-
-
 def _tick():
     context = bpy.context
     if context.window_manager.araplbs_errors == "NONE":
         view.__init__()
-        _redraw()
+        redraw_views()
         return None
     view.look(context)
     return PERIOD
