@@ -48,7 +48,7 @@ static double stretch_along(const double *jacobian, const double *direction) {
 static double best_transform(const arap_desired_input *in, int pose, double rigid,
                              const double *ring, double *cov, double *out) {
     const arap_spines *spines = &in->poses->spines;
-    const double *transform = in->poses->transform + 12 * (size_t)pose * (size_t)in->poses->bones;
+    const double *transform = in->poses->transform + 12 * (size_t)pose * (size_t)in->poses->columns;
     double stretch[3] = {rigid, rigid, rigid}, prior[9] = {0}, s[3][3], v[3][3], excess = 0;
     double rotation[9];
     for (int b = 0; b < in->bones; b++)
@@ -101,7 +101,7 @@ void arap_desired_step(const arap_desired_input *in, double *product, double *ex
     for (int k = 0; k < in->pairs; k++) memset(in->pair[k].product, 0, sizeof in->pair[k].product);
     *excess = 0;
     for (int p = 0; p < poses->count; p++) {
-        const double *transform = poses->transform + 12 * (size_t)p * (size_t)poses->bones;
+        const double *transform = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
         double cov[9] = {0}, best[9];
         for (int b = 0; b < in->bones; b++) {
             const double *t = transform + 12 * in->bone[b], *m = in->moment + 12 * b;

@@ -26,6 +26,7 @@ typedef struct coarse_arrays {
     int *bone, *vertex_set;
     double *weight;
     char *locked_vertices;
+    double *parameters;
 } coarse_arrays;
 
 static void free_arrays(coarse_arrays *a) {
@@ -34,6 +35,7 @@ static void free_arrays(coarse_arrays *a) {
     arap_free(a->weight);
     arap_free(a->vertex_set);
     arap_free(a->locked_vertices);
+    arap_free(a->parameters);
 }
 
 static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
@@ -137,6 +139,16 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
         int i = caller_vertex(s, (int)k);
         if (fine->locked_vertices) a->locked_vertices[k] = fine->locked_vertices[i];
         if (fine->vertex_set) a->vertex_set[k] = fine->vertex_set[i];
+    }
+    if (fine->poses.parameters) {
+        size_t bones = (size_t)fine->bones.count;
+        a->parameters = ARAP_NEW(double, bones *count);
+        if (!a->parameters) return arap_fail_memory(&job->error, "the coarse mesh");
+        for (size_t k = 0; k < count; k++)
+            memcpy(a->parameters + bones * k,
+                   fine->poses.parameters + bones * (size_t)caller_vertex(s, (int)k),
+                   bones * sizeof(double));
+        out->poses.parameters = a->parameters;
     }
     if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
     if (fine->vertex_set) out->vertex_set = a->vertex_set;

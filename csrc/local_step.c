@@ -13,6 +13,8 @@
  * 3-vector m_kb = a_ik w_kb e_ik for each, in place of P_b the sum of phi_kb^T R_i
  * (desired_step.h).
  *
+ * A bendy bone takes part with the columns of its joints (bendy.h).
+ *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. */
 #include "local_step.h"
@@ -32,21 +34,21 @@
 arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
                               arap_lanes *lanes) {
     int padded = (poses->count + ARAP_LANES - 1) / ARAP_LANES * ARAP_LANES;
-    size_t count = (size_t)poses->bones * 12 * (size_t)padded;
+    size_t count = (size_t)poses->columns * 12 * (size_t)padded;
     size_t size = precision == ARAP_SINGLE ? sizeof(float) : sizeof(double);
     *lanes = (arap_lanes){.precision = precision,
                           .poses = poses->count,
                           .lanes = padded,
-                          .bones = poses->bones,
+                          .columns = poses->columns,
                           .source = poses,
                           .transform = arap_alloc_zero(count, size)};
     if (!lanes->transform) return arap_fail_memory(&job->error, "the poses");
     for (int p = 0; p < poses->count; p++) {
-        const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->bones;
+        const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
         double shift[12] = {0};
-        for (int b = 0; b < poses->bones; b++)
-            for (int i = 3; i < 12; i += 4) shift[i] += pose[12 * b + i] / poses->bones;
-        for (int b = 0; b < poses->bones; b++)
+        for (int b = 0; b < poses->columns; b++)
+            for (int i = 3; i < 12; i += 4) shift[i] += pose[12 * b + i] / poses->columns;
+        for (int b = 0; b < poses->columns; b++)
             for (int i = 0; i < 12; i++) {
                 size_t at = ((size_t)b * 12 + (size_t)i) * (size_t)padded + (size_t)p;
                 double x = pose[12 * b + i] - shift[i];
@@ -82,7 +84,10 @@ typedef struct workspace {
 struct arap_pass {
     const arap_mesh *mesh;
     const arap_lanes *lanes;
-    const arap_influences *in;
+    const arap_influences *in;     /* of columns: the caller's, or `columns` */
+    const arap_influences *caller; /* of bones */
+    arap_influences columns;       /* only with bendy bones */
+    double *column_side;           /* only with bendy bones: the right-hand side of columns */
     const arap_rotation_clusters *clusters; /* NULL: each vertex by itself */
     arap_kernel kernel;
     int chunk; /* visits of a task */
@@ -403,22 +408,28 @@ arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_la
                              const arap_influences *in, const arap_rotation_clusters *clusters,
                              arap_pass **out) {
     arap_pass *p = *out = ARAP_NEW_ZERO(arap_pass, 1);
-    int *seen = ARAP_NEW_ZERO(int, lanes->bones);
+    int *seen = ARAP_NEW_ZERO(int, lanes->columns);
     if (!p || !seen) goto no_memory;
     p->mesh = mesh;
     p->lanes = lanes;
-    p->in = in;
+    p->in = p->caller = in;
     p->clusters = clusters;
     p->chunk = clusters ? CLUSTER_CHUNK : CHUNK;
     p->kernel = lanes->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
     p->workers = job->threads;
+    if (lanes->source->bendy.count) {
+        if (arap_bendy_expand(job, &lanes->source->bendy, in, &p->columns)) goto no_memory;
+        p->in = in = &p->columns;
+        p->column_side = ARAP_NEW(double, in->start[in->count]);
+        if (!p->column_side) goto no_memory;
+    }
     if (lanes->source->spines.count) {
         p->place = lanes->source->spines.place;
         p->excess = ARAP_NEW(double, mesh->count);
         if (!p->excess) goto no_memory;
     }
     p->workspaces = create_workspaces(job->threads, widest_union(mesh, in, clusters, seen),
-                                      most_pairs(p), lanes->bones);
+                                      most_pairs(p), lanes->columns);
     p->slot = ARAP_NEW(size_t, mesh->count);
     if (!p->workspaces || !p->slot) goto no_memory;
     size_t slots = 0;
@@ -444,6 +455,8 @@ void arap_pass_free(arap_pass *p) {
     arap_free(p->slot);
     arap_free(p->incoming);
     arap_free(p->excess);
+    arap_influences_clear(&p->columns);
+    arap_free(p->column_side);
     arap_free(p);
 }
 
@@ -452,8 +465,12 @@ const double *arap_pass_excess(const arap_pass *p) { return p->excess; }
 void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
     int visits = p->clusters ? (p->clusters->count + p->chunk - 1) / p->chunk : chunks;
-    p->right_side = right_side;
+    const arap_bendy *bendy = &p->lanes->source->bendy;
+    p->right_side = bendy->count && right_side ? p->column_side : right_side;
     p->alignment = alignment;
+    if (bendy->count) arap_bendy_update(bendy, p->caller, &p->columns);
     arap_parallel(job, visits, visit_chunk, p);
     if (right_side) arap_parallel(job, chunks, gather_chunk, p);
+    if (p->right_side != right_side)
+        arap_bendy_gather(bendy, p->caller, p->column_side, right_side);
 }

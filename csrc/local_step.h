@@ -10,14 +10,14 @@
 /* Arithmetic of the pass over poses; sums over edges and vertices are always double. */
 typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
 
-/* Poses laid out for the pass: (bones, 12, lanes), lanes = poses padded with zeros. Each pose
+/* Poses laid out for the pass: (columns, 12, lanes), lanes = poses padded with zeros. Each pose
  * is shifted to a mean translation of 0, which changes no edge and keeps single precision
  * accurate for animations that travel. */
 typedef struct arap_lanes {
     arap_precision precision;
     int poses;
     int lanes;
-    int bones;
+    int columns;              /* transforms of a pose: see arap_poses */
     void *transform;          /* float or double */
     const arap_poses *source; /* they go on to be used where spines move vertices */
 } arap_lanes;

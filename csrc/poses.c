@@ -18,7 +18,8 @@
  * 2018), shifted at random and in random order for each bone: every bone covers its own range
  * evenly with few poses, and no two bones move together.
  *
- * The bend of an STB turns it about itself, that of a spine about an axis uniform on the sphere;
+ * The bend of an STB turns it about itself, that of a spine or bendy bone about an axis uniform on
+ * the sphere;
  * with the stretch these are four more numbers, of a lattice and a stream of their own: rigid bones
  * move the same whatever the kinds of others. In the second pose of a pair an STB takes the angle
  * mirrored in its range and the axis of a spine is turned around but for X.
@@ -113,7 +114,7 @@ static void sample_bend(const arap_skeleton *s, const arap_sampling *sampling, i
     const double *axes = s->axes + 9 * b;
     double axis[3] = {0, 1, 0}, lo = -sampling->swing, hi = sampling->swing, share = u[2];
     own_range(s, b, ARAP_RANGE_BEND, &lo, &hi);
-    if (s->kinds[b] == ARAP_BONE_SPINE) {
+    if (s->kinds[b] != ARAP_BONE_STB) {
         double across = 2 * sqrt(u[0] * (1 - u[0])), angle = 6.283185307179586 * u[1];
         axis[0] = across * cos(angle);
         axis[1] = (is_second ? -1 : 1) * (1 - 2 * u[0]);
@@ -134,7 +135,7 @@ static int mirror_partner(const arap_skeleton *s, const arap_mirror *mirror, int
 }
 
 size_t arap_turn_count(const arap_skeleton *s, const arap_sampling *sampling) {
-    size_t numbers = s->spine_count ? 3 + BEND_NUMBERS : 3;
+    size_t numbers = s->bent_count ? 3 + BEND_NUMBERS : 3;
     return numbers * (size_t)s->count * (size_t)((sampling->count + 1) / 2);
 }
 
@@ -169,7 +170,7 @@ void arap_sample_turns(const arap_skeleton *s, const arap_mirror *mirror,
                        const arap_sampling *sampling, double *turns) {
     int pairs = (sampling->count + 1) / 2;
     sample_lattice(s, mirror, sampling->seed, pairs, 3, turn_lattice, turns);
-    if (s->spine_count)
+    if (s->bent_count)
         sample_lattice(s, mirror, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
                        turns + 3 * (size_t)s->count * (size_t)pairs);
 }
@@ -269,7 +270,7 @@ static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, dou
 }
 
 static arap_status gram_matrix(arap_job *job, arap_poses *poses) {
-    int rows = 3 * poses->count, columns = 4 * poses->bones;
+    int rows = 3 * poses->count, columns = 4 * poses->columns;
     double *stack = ARAP_NEW(double, (size_t)rows *(size_t)columns);
     double *product = ARAP_NEW(double, (size_t)columns *(size_t)columns);
     arap_status status = ARAP_OK;
@@ -278,17 +279,17 @@ static arap_status gram_matrix(arap_job *job, arap_poses *poses) {
         goto done;
     }
     for (int p = 0; p < poses->count; p++)
-        for (int b = 0; b < poses->bones; b++)
+        for (int b = 0; b < poses->columns; b++)
             for (int k = 0; k < 3; k++)
                 memcpy(stack + (size_t)(3 * p + k) * (size_t)columns + 4 * b,
-                       poses->transform + 12 * ((size_t)p * (size_t)poses->bones + (size_t)b) +
+                       poses->transform + 12 * ((size_t)p * (size_t)poses->columns + (size_t)b) +
                            4 * k,
                        4 * sizeof(double));
     arap_gram(rows, columns, stack, product);
-    for (int b = 0; b < poses->bones; b++)
-        for (int c = 0; c < poses->bones; c++)
+    for (int b = 0; b < poses->columns; b++)
+        for (int c = 0; c < poses->columns; c++)
             for (int i = 0; i < 4; i++)
-                memcpy(poses->gram + 16 * ((size_t)b * (size_t)poses->bones + (size_t)c) + 4 * i,
+                memcpy(poses->gram + 16 * ((size_t)b * (size_t)poses->columns + (size_t)c) + 4 * i,
                        product + (size_t)(4 * b + i) * (size_t)columns + 4 * c, 4 * sizeof(double));
 
 done:
@@ -297,37 +298,79 @@ done:
     return status;
 }
 
-static arap_status allocate_poses(arap_job *job, const arap_skeleton *s, int count, int bones,
+/* Room for `count` poses of so many bones, of which the first are those of the skeleton. */
+static arap_status allocate_poses(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                                  int count, int bones, const double *parameters,
                                   arap_poses *poses) {
-    *poses = (arap_poses){.count = count, .bones = bones};
+    *poses = (arap_poses){.count = count, .columns = bones + arap_bendy_columns(s)};
     if (count < 1) return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no poses");
-    poses->transform = ARAP_NEW(double, 12 * (size_t)count * (size_t)bones);
-    poses->gram = ARAP_NEW(double, 16 * (size_t)bones * (size_t)bones);
+    size_t columns = (size_t)poses->columns;
+    poses->transform = ARAP_NEW(double, 12 * (size_t)count * columns);
+    poses->gram = ARAP_NEW(double, 16 * columns * columns);
     arap_status status = poses->transform && poses->gram
-                             ? arap_spines_create(job, s, bones, count, &poses->spines)
+                             ? arap_spines_create(job, s, poses->columns, count, &poses->spines)
                              : arap_fail_memory(&job->error, "the poses");
+    if (!status) status = arap_bendy_create(job, s, mesh, bones, parameters, &poses->bendy);
     if (status) arap_poses_clear(poses);
     return status;
 }
 
-static arap_status check_transforms(arap_error *error, const double *transforms, size_t count,
+static arap_status check_transforms(arap_error *error, const arap_given_poses *given,
                                     size_t bones) {
-    for (size_t i = 0; i < 12 * bones * count; i++)
-        if (!isfinite(transforms[i]))
+    for (size_t i = 0; i < 12 * bones * (size_t)given->count; i++)
+        if (!isfinite(given->transforms[i]))
             return arap_fail(error, ARAP_BAD_VALUE, "poses[%zu] of bone %zu holds %g",
-                             i / (12 * bones), i / 12 % bones, transforms[i]);
+                             i / (12 * bones), i / 12 % bones, given->transforms[i]);
     return ARAP_OK;
+}
+
+/* Check the joints of the caller's poses and put them into the poses from `first` on; without
+ * them bend the bones. */
+static arap_status take_joints(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                               int first, const arap_given_poses *given, arap_poses *poses) {
+    int joints = arap_bendy_columns(s) + poses->bendy.count;
+    double *scaled = ARAP_NEW(double, given->joints ? 12 * joints : 0);
+    if (!scaled) return arap_fail_memory(&job->error, "the poses");
+    arap_status status = ARAP_OK;
+    for (size_t p = 0; p < (size_t)given->count && !status; p++) {
+        double *to = poses->transform + 12 * ((size_t)first + p) * (size_t)poses->columns;
+        const double *from = given->joints ? given->joints + 12 * p * (size_t)joints : NULL;
+        for (int i = 0; i < 12 * joints && from && !status; i++)
+            if (!isfinite(from[i]))
+                status = arap_fail(&job->error, ARAP_BAD_VALUE,
+                                   "segment_poses[%zu] of joint %d holds %g", p, i / 12, from[i]);
+        if (from) {
+            rescale_pose(mesh, joints, from, scaled);
+            arap_bendy_take(&poses->bendy, scaled, to);
+        } else {
+            arap_bendy_bend(&poses->bendy, s,
+                            given->bends ? given->bends + ARAP_BEND * p * (size_t)s->count : NULL,
+                            to);
+        }
+    }
+    arap_free(scaled);
+    return status;
+}
+
+/* What comes once all transforms are there. */
+static arap_status complete(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                            const arap_given_poses *given, arap_poses *poses) {
+    arap_status status = gram_matrix(job, poses);
+    if (status) return status;
+    return arap_spines_place(job, s, mesh, given->parameters, poses->columns, poses->count,
+                             poses->transform, &poses->spines);
 }
 
 arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
                               const arap_mirror *mirror, const arap_sampling *sampling,
                               const arap_given_poses *given, arap_poses *poses) {
-    size_t bones = (size_t)s->count, size = 12 * (size_t)s->deform_count;
+    size_t bones = (size_t)s->count;
     int count = sampling->count + given->count;
-    arap_status status =
-        check_transforms(&job->error, given->transforms, (size_t)given->count, bones);
-    if (!status) status = allocate_poses(job, s, count, s->deform_count, poses);
+    arap_status status = check_transforms(&job->error, given, bones);
+    if (!status)
+        status = allocate_poses(job, s, mesh, count, s->deform_count, given->parameters, poses);
     if (status) return status;
+    size_t size = 12 * (size_t)poses->columns;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
     double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
     double *bends = ARAP_NEW(double, ARAP_BEND *bones);
@@ -337,9 +380,11 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     }
     arap_sample_turns(s, mirror, sampling, turns);
     for (int p = 0; p < sampling->count; p++) {
+        double *out = poses->transform + size * (size_t)p;
         arap_sample_pose(s, mirror, sampling, turns, p, local, bends);
         arap_forward_kinematics(s, local, bends, transforms);
-        store_pose(s, transforms, poses->transform + size * (size_t)p);
+        store_pose(s, transforms, out);
+        arap_bendy_bend(&poses->bendy, s, bends, out);
         status = arap_spines_take_bends(&job->error, s, p, 1, bends, &poses->spines);
         if (status) goto done;
     }
@@ -349,10 +394,8 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     }
     status = arap_spines_take_bends(&job->error, s, sampling->count, given->count, given->bends,
                                     &poses->spines);
-    if (!status) status = gram_matrix(job, poses);
-    if (!status)
-        status = arap_spines_place(job, s, mesh, given->parameters, poses->bones, poses->count,
-                                   poses->transform, &poses->spines);
+    if (!status) status = take_joints(job, s, mesh, sampling->count, given, poses);
+    if (!status) status = complete(job, s, mesh, given, poses);
 
 done:
     arap_free(turns);
@@ -365,18 +408,16 @@ done:
 
 arap_status arap_poses_given(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
                              int bones, const arap_given_poses *given, arap_poses *poses) {
-    size_t size = 12 * (size_t)bones;
-    arap_status status =
-        check_transforms(&job->error, given->transforms, (size_t)given->count, (size_t)bones);
-    if (!status) status = allocate_poses(job, s, given->count, bones, poses);
+    arap_status status = check_transforms(&job->error, given, (size_t)bones);
+    if (!status)
+        status = allocate_poses(job, s, mesh, given->count, bones, given->parameters, poses);
     if (status) return status;
     for (size_t p = 0; p < (size_t)given->count; p++)
-        rescale_pose(mesh, bones, given->transforms + size * p, poses->transform + size * p);
+        rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
+                     poses->transform + 12 * (size_t)poses->columns * p);
     status = arap_spines_take_bends(&job->error, s, 0, given->count, given->bends, &poses->spines);
-    if (!status) status = gram_matrix(job, poses);
-    if (!status)
-        status = arap_spines_place(job, s, mesh, given->parameters, bones, poses->count,
-                                   poses->transform, &poses->spines);
+    if (!status) status = take_joints(job, s, mesh, 0, given, poses);
+    if (!status) status = complete(job, s, mesh, given, poses);
     if (status) arap_poses_clear(poses);
     return status;
 }
@@ -385,5 +426,6 @@ void arap_poses_clear(arap_poses *poses) {
     arap_free(poses->transform);
     arap_free(poses->gram);
     arap_spines_clear(&poses->spines);
+    arap_bendy_clear(&poses->bendy);
     *poses = (arap_poses){0};
 }

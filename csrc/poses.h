@@ -1,16 +1,19 @@
-/* Poses (the paper's exemplars): one affine transform per deforming bone and pose. */
+/* Poses (the paper's exemplars): one affine transform per deforming bone and pose, and further ones
+ * for the joints of bendy bones. */
 #ifndef ARAP_POSES_H
 #define ARAP_POSES_H
 
 #include <stdint.h>
 
+#include "bendy.h"
 #include "mirror.h"
 #include "skeleton.h"
 #include "spines.h"
 
 /* How poses are sampled (paper section 3.3): a roll of at most `swing` about a random axis
  * across the bone, then a twist of at most `twist` about the bone; a bone's own limits, or else
- * ranges, replace both. STBs and spines bend by at most `swing` about the bone or a random axis. */
+ * ranges, replace both. STBs bend by at most `swing` about the bone, spines and bendy bones about a
+ * random axis. */
 typedef struct arap_sampling {
     int count;
     uint64_t seed;
@@ -20,17 +23,20 @@ typedef struct arap_sampling {
 
 typedef struct arap_poses {
     int count;
-    int bones;         /* deforming bones */
-    double *transform; /* (count, bones, 3, 4) row-major [R | t], units of arap_mesh.v */
-    double *gram;      /* (bones, bones, 4, 4) G_bc = sum over poses of T_b^T T_c, SPEC section 4 */
+    int columns;       /* transforms of a pose: deforming bones, then further joints (bendy.h) */
+    double *transform; /* (count, columns, 3, 4) row-major [R | t], units of arap_mesh.v */
+    double *gram; /* (columns, columns, 4, 4) G_bc = sum over poses of T_b^T T_c, SPEC section 4 */
     arap_spines spines; /* `transform` and `gram` are those of their bases, T(u) at u = 0 */
+    arap_bendy bendy;
 } arap_poses;
 
-/* Poses of the caller, and what their spines are attached to. */
+/* Poses of the caller, and where their vertices lie along the bones. */
 typedef struct arap_given_poses {
     int count;
     const double *transforms; /* (count, bones, 3, 4) caller's units, rest to posed */
-    const double *bends;      /* (count, bones, ARAP_BEND), NULL: no spine is bent */
+    const double *bends;      /* (count, bones, ARAP_BEND), NULL: no bone is bent */
+    const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the joints of bendy
+                                 bones, in place of `transforms` and `bends` of these, or NULL */
     const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
 } arap_given_poses;
 
@@ -47,8 +53,8 @@ void arap_poses_clear(arap_poses *poses);
 
 /* Forward kinematics: deforming bone b turns by `local` (bones, 3, 3), a rotation in rest
  * orientation, about its head and everything below follows, so that joints stay connected; what
- * hangs on a spine, bent by `bends` (bones, ARAP_BEND) or NULL, follows it at the place of its own
- * head along the spine. Virtual bones go with their owners. transforms: (bones, 3, 4) for all
+ * hangs on a bone bent by `bends` (bones, ARAP_BEND) or NULL, follows it at the place of its own
+ * head along it. Virtual bones go with their owners. transforms: (bones, 3, 4) for all
  * bones. */
 void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
                              const double *bends, double *transforms);

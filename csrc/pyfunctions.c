@@ -101,7 +101,7 @@ done:
 
 /* The bones of given poses: heads, tails and kinds where there are kinds. */
 static int evaluated_bones(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *kinds,
-                           npy_intp count, arap_bones *bones) {
+                           PyObject *segments, npy_intp count, arap_bones *bones) {
     arap_shape shape = {2, {count, 3}};
     *bones = (arap_bones){.count = (int)count};
     if (!kinds || kinds == Py_None || count < 0) return 0; /* no poses, of no number of bones */
@@ -110,16 +110,17 @@ static int evaluated_bones(arap_arrays *arrays, PyObject *heads, PyObject *tails
     if (!PyErr_Occurred() && (!bones->heads || !bones->tails))
         PyErr_SetString(PyExc_TypeError, "bone_kinds needs bone_heads and bone_tails");
     if (PyErr_Occurred()) return -1;
-    return arap_kinds_from_python(arrays, kinds, NULL, bones);
+    return arap_kinds_from_python(arrays, kinds, NULL, segments, bones);
 }
 
 PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices",   "triangles",  "weights", "poses",      "bone_heads",
-                            "bone_tails", "bone_kinds", "bends",   "parameters", "edges",
-                            "weld",       "per_vertex", "threads", NULL};
-    PyObject *vertices, *triangles, *weights, *poses, *heads = NULL, *tails = NULL, *kinds = NULL,
-                                                      *bends = NULL, *parameters = NULL,
-                                                      *edges = NULL, *result = NULL, *each = NULL;
+    static char *names[] = {"vertices",   "triangles",     "weights",    "poses",
+                            "bone_heads", "bone_tails",    "bone_kinds", "bone_segments",
+                            "bends",      "segment_poses", "parameters", "edges",
+                            "weld",       "per_vertex",    "threads",    NULL};
+    PyObject *vertices, *triangles, *weights, *poses,
+        *heads = NULL, *tails = NULL, *kinds = NULL, *segments = NULL, *bends = NULL,
+        *joints = NULL, *parameters = NULL, *edges = NULL, *result = NULL, *each = NULL;
     int weld = 1, per_vertex = 0, given = 0;
     arap_int_argument threads = {"threads", 0};
     arap_arrays arrays = {0};
@@ -130,10 +131,10 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_given_poses given_poses = {0};
     double energy = 0;
     arap_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OOOOOOppO&:energy", names, &vertices,
-                                     &triangles, &weights, &poses, &heads, &tails, &kinds, &bends,
-                                     &parameters, &edges, &weld, &per_vertex, arap_read_int,
-                                     &threads) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OOOOOOOOppO&:energy", names, &vertices,
+                                     &triangles, &weights, &poses, &heads, &tails, &kinds,
+                                     &segments, &bends, &joints, &parameters, &edges, &weld,
+                                     &per_vertex, arap_read_int, &threads) ||
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
     arap_shape shape = {4, {-1, -1, -1, 4}};
@@ -144,8 +145,8 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (arap_geometry_from_python(&arrays, vertices, triangles, edges, &geometry) ||
         arap_transforms_from_python(&arrays, poses, shape.size[1], &given_poses.transforms,
                                     &given_poses.count) ||
-        evaluated_bones(&arrays, heads, tails, kinds, shape.size[1], &bones) ||
-        arap_bends_from_python(&arrays, bends, parameters, geometry.vertex_count, shape.size[1],
+        evaluated_bones(&arrays, heads, tails, kinds, segments, shape.size[1], &bones) ||
+        arap_bends_from_python(&arrays, bends, joints, parameters, geometry.vertex_count, &bones,
                                &given_poses) ||
         arap_rows_from_python(&arrays, weights, geometry.vertex_count, shape.size[1], &rows,
                               &given))
@@ -154,8 +155,9 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
         PyErr_SetString(PyExc_TypeError, "weights must be an array, not None");
         goto done;
     }
-    if (given_poses.bends && !bones.kinds) {
-        PyErr_SetString(PyExc_TypeError, "bends needs bone_kinds");
+    if ((given_poses.bends || given_poses.joints) && !bones.kinds) {
+        PyErr_Format(PyExc_TypeError, "%s needs bone_kinds",
+                     given_poses.bends ? "bends" : "segment_poses");
         goto done;
     }
     npy_intp n = geometry.vertex_count;
@@ -176,12 +178,13 @@ done:
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
 PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"bone_heads",     "bone_tails",  "bone_parents", "count",
-                            "bone_roll_axes", "bone_deform", "bone_limits",  "bone_kinds",
-                            "bone_ranges",    "mirror",      "seed",         "swing",
-                            "twist",          NULL};
+    static char *names[] = {
+        "bone_heads",  "bone_tails",  "bone_parents", "count",       "bone_roll_axes",
+        "bone_deform", "bone_limits", "bone_kinds",   "bone_ranges", "bone_segments",
+        "mirror",      "seed",        "swing",        "twist",       NULL};
     PyObject *heads, *tails, *parents, *roll = NULL, *deform = NULL, *limits = NULL, *kinds = NULL,
-                                       *ranges = NULL, *plane = NULL, *result = NULL, *bent = NULL;
+                                       *ranges = NULL, *segments = NULL, *plane = NULL,
+                                       *result = NULL, *bent = NULL;
     arap_settings settings;
     arap_settings_default(&settings);
     arap_sampling sampling = settings.sampling;
@@ -194,10 +197,10 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     arap_mirror mirror = {0};
     int mirrored = 0;
     arap_py_job run;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO&|$OOOOOOO&dd:sample_poses", names, &heads,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO&|$OOOOOOOO&dd:sample_poses", names, &heads,
                                      &tails, &parents, arap_read_int, &count, &roll, &deform,
-                                     &limits, &kinds, &ranges, &plane, arap_read_seed, &seed,
-                                     &sampling.swing, &sampling.twist))
+                                     &limits, &kinds, &ranges, &segments, &plane, arap_read_seed,
+                                     &seed, &sampling.swing, &sampling.twist))
         return NULL;
     sampling.count = count.value;
     if (sampling.count < 0)
@@ -207,7 +210,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
         return NULL;
     arap_py_job_init(&run, NULL, 1);
     if (arap_bones_from_python(&arrays, heads, tails, parents, roll, deform, limits, &bones) ||
-        arap_kinds_from_python(&arrays, kinds, ranges, &bones) ||
+        arap_kinds_from_python(&arrays, kinds, ranges, segments, &bones) ||
         arap_reflection_from_python(&arrays, plane, bones.count, &reflection, &mirrored))
         goto done;
     if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||

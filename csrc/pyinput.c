@@ -84,23 +84,25 @@ int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails
 
 /* The kind that the item names, or -1 with an exception. */
 static int read_kind(PyObject *item, npy_intp bone) {
-    static const char *const names[] = {"rigid", "stb", "spine"};
+    static const char *const names[] = {"rigid", "stb", "spine", "bendy"};
     if (!item || !PyUnicode_Check(item)) {
         if (item) PyErr_Format(PyExc_TypeError, "bone_kinds[%zd] is %R: not a string", bone, item);
         return -1;
     }
-    for (int kind = 0; kind < 3; kind++)
+    for (int kind = 0; kind < 4; kind++)
         if (!PyUnicode_CompareWithASCIIString(item, names[kind])) return kind;
-    PyErr_Format(PyExc_ValueError, "bone_kinds[%zd] is '%U': must be 'rigid', 'stb' or 'spine'",
-                 bone, item);
+    PyErr_Format(PyExc_ValueError,
+                 "bone_kinds[%zd] is '%U': must be 'rigid', 'stb', 'spine' or 'bendy'", bone, item);
     return -1;
 }
 
 int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *ranges,
-                           arap_bones *bones) {
+                           PyObject *segments, arap_bones *bones) {
     npy_intp m = bones->count;
-    arap_shape shape = {3, {m, ARAP_RANGES, 2}};
+    arap_shape shape = {3, {m, ARAP_RANGES, 2}}, per_bone = {1, {m}};
     bones->ranges = arap_doubles(arrays, ranges, "bone_ranges", &shape);
+    if (PyErr_Occurred()) return -1;
+    bones->segments = arap_ints(arrays, segments, "bone_segments", &per_bone);
     if (PyErr_Occurred()) return -1;
     if (!kinds || kinds == Py_None) return 0;
     if (PyUnicode_Check(kinds) || !PySequence_Check(kinds)) {
@@ -131,12 +133,55 @@ int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *range
     return 0;
 }
 
-int arap_bends_from_python(arap_arrays *arrays, PyObject *bends, PyObject *parameters,
-                           npy_intp vertices, npy_intp bones, arap_given_poses *poses) {
-    arap_shape per_pose = {3, {poses->count, bones, ARAP_BEND}},
-               per_vertex = {2, {vertices, bones}};
+/* Transforms (poses, items, 3 or 4, 4) as (poses, items, 3, 4); None: *out = NULL. */
+static int transforms(arap_arrays *arrays, PyObject *argument, const char *name, const char *item,
+                      arap_shape *shape, const double **out) {
+    const double *data = arap_doubles(arrays, argument, name, shape);
+    *out = NULL;
+    if (!data) return PyErr_Occurred() ? -1 : 0;
+    npy_intp rows = shape->size[2], count = shape->size[0], items = shape->size[1];
+    if (count && rows != 3 && rows != 4) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd rows per transform, expected 3 or 4", name,
+                     rows);
+        return -1;
+    }
+    if (rows == 4) { /* drop the last rows */
+        npy_intp sizes[4] = {count, items, 3, 4};
+        PyObject *packed = PyArray_SimpleNew(4, sizes, NPY_DOUBLE);
+        if (!packed) return -1;
+        if (arrays->count == ARAP_MOST_ARRAYS) {
+            Py_DECREF(packed);
+            return -1;
+        }
+        arrays->held[arrays->count++] = packed;
+        double *to = PyArray_DATA((PyArrayObject *)packed);
+        for (npy_intp i = 0; i < count * items; i++) {
+            const double *last = data + 16 * i + 12;
+            double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
+            if (!(off <= 1e-5)) { /* rounding of a matrix product is no perspective */
+                PyErr_Format(PyExc_ValueError,
+                             "%s[%zd] of %s %zd has a last row other than (0, 0, 0, 1)", name,
+                             i / items, item, i % items);
+                return -1;
+            }
+            memcpy(to + 12 * i, data + 16 * i, 12 * sizeof(double));
+        }
+        data = to;
+    }
+    *out = data;
+    return 0;
+}
+
+int arap_bends_from_python(arap_arrays *arrays, PyObject *bends, PyObject *segment_poses,
+                           PyObject *parameters, npy_intp vertices, const arap_bones *bones,
+                           arap_given_poses *poses) {
+    arap_shape per_pose = {3, {poses->count, bones->count, ARAP_BEND}},
+               per_vertex = {2, {vertices, bones->count}},
+               per_joint = {4, {poses->count, arap_joint_count(bones), -1, 4}};
     poses->bends = arap_doubles(arrays, bends, "bends", &per_pose);
     if (PyErr_Occurred()) return -1;
+    if (transforms(arrays, segment_poses, "segment_poses", "joint", &per_joint, &poses->joints))
+        return -1;
     poses->parameters = arap_doubles(arrays, parameters, "parameters", &per_vertex);
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -298,39 +343,8 @@ int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_int
 int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
                                 const double **out, int *count) {
     arap_shape shape = {4, {-1, bones, -1, 4}};
-    const double *data = arap_doubles(arrays, argument, "poses", &shape);
-    *out = NULL;
     *count = 0;
-    if (!data) return PyErr_Occurred() ? -1 : 0;
-    npy_intp rows = shape.size[2];
-    if (shape.size[0] && rows != 3 && rows != 4) {
-        PyErr_Format(PyExc_ValueError, "poses has %zd rows per transform, expected 3 or 4", rows);
-        return -1;
-    }
-    *count = (int)shape.size[0];
-    if (rows == 4) { /* drop the last rows */
-        npy_intp sizes[4] = {shape.size[0], bones, 3, 4};
-        PyObject *packed = PyArray_SimpleNew(4, sizes, NPY_DOUBLE);
-        if (!packed) return -1;
-        if (arrays->count == ARAP_MOST_ARRAYS) {
-            Py_DECREF(packed);
-            return -1;
-        }
-        arrays->held[arrays->count++] = packed;
-        double *to = PyArray_DATA((PyArrayObject *)packed);
-        for (npy_intp i = 0; i < shape.size[0] * bones; i++) {
-            const double *last = data + 16 * i + 12;
-            double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
-            if (!(off <= 1e-5)) { /* rounding of a matrix product is no perspective */
-                PyErr_Format(PyExc_ValueError,
-                             "poses[%zd] of bone %zd has a last row other than (0, 0, 0, 1)",
-                             i / bones, i % bones);
-                return -1;
-            }
-            memcpy(to + 12 * i, data + 16 * i, 12 * sizeof(double));
-        }
-        data = to;
-    }
-    *out = data;
+    if (transforms(arrays, argument, "poses", "bone", &shape, out)) return -1;
+    if (*out) *count = (int)shape.size[0];
     return 0;
 }

@@ -24,14 +24,16 @@ int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails
                            PyObject *roll_axes, PyObject *deform, PyObject *limits,
                            arap_bones *bones);
 
-/* bone_kinds, a sequence (m,) of "rigid", "stb" or "spine", and bone_ranges (m, 4, 2), or None:
- * into bones whose number is known. */
+/* bone_kinds, a sequence (m,) of "rigid", "stb", "spine" or "bendy", bone_ranges (m, 4, 2) and
+ * bone_segments (m,), or None: into bones whose number is known. */
 int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *ranges,
-                           arap_bones *bones);
+                           PyObject *segments, arap_bones *bones);
 
-/* bends (poses, bones, 4) and parameters (vertices, bones), or None: into the poses. */
-int arap_bends_from_python(arap_arrays *arrays, PyObject *bends, PyObject *parameters,
-                           npy_intp vertices, npy_intp bones, arap_given_poses *poses);
+/* bends (poses, bones, 4), segment_poses (poses, joints, 3 or 4, 4) and parameters (vertices,
+ * bones), or None: into the poses. */
+int arap_bends_from_python(arap_arrays *arrays, PyObject *bends, PyObject *segment_poses,
+                           PyObject *parameters, npy_intp vertices, const arap_bones *bones,
+                           arap_given_poses *poses);
 
 /* (start, bones, weights), rows of a sparse matrix, or a dense (vertices, bones) array, whose
  * non-zeros count; None: *given = 0. */

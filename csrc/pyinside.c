@@ -24,7 +24,7 @@ static int put_spines(PyObject *dict, const arap_mesh *mesh, const arap_poses *p
         for (int k = 0; k < spines->count; k++)
             for (int p = 0; p < poses->count; p++, out += 9)
                 arap_spine_jacobian(spines, mesh, p, i, k,
-                                    poses->transform + 12 * ((size_t)p * (size_t)poses->bones +
+                                    poses->transform + 12 * ((size_t)p * (size_t)poses->columns +
                                                              (size_t)spines->bone[k]),
                                     out, NULL);
     return put(dict, "spine_jacobian", jacobians) ||
@@ -42,8 +42,8 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
     npy_intp entries = (npy_intp)in.influences->start[n], unknowns = in.system->unknowns;
     npy_intp known = in.right_side ? entries : 0;
     npy_intp stored = unknowns ? in.system->matrix.start[unknowns] : 0, columns = unknowns + 1;
-    npy_intp points[2] = {n, 3}, gram[4] = {in.poses->bones, in.poses->bones, 4, 4};
-    npy_intp transforms[4] = {in.poses->count, in.poses->bones, 3, 4};
+    npy_intp points[2] = {n, 3}, gram[4] = {in.poses->columns, in.poses->columns, 4, 4};
+    npy_intp transforms[4] = {in.poses->count, in.poses->columns, 3, 4};
     npy_intp inputs = in.mesh->input_count, wires[2] = {(npy_intp)in.mesh->wire_count, 2};
     PyObject *ring = PyArray_SimpleNew(1, &starts, NPY_INT64);
     PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);

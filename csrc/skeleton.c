@@ -58,6 +58,12 @@ static arap_status check_bones(arap_error *error, const arap_bones *bones) {
         deforming += !bones->deform || bones->deform[b];
         arap_status status = bones->ranges ? check_ranges(error, bones, b) : ARAP_OK;
         if (status) return status;
+        int segments = bones->segments ? bones->segments[b] : 0;
+        if (bones->kinds && bones->kinds[b] == ARAP_BONE_BENDY &&
+            (segments < 1 || segments > ARAP_MOST_SEGMENTS))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_segments[%d] of a bendy bone is %d: must be from 1 to %d", b,
+                             segments, ARAP_MOST_SEGMENTS);
     }
     if (!deforming) return arap_fail(error, ARAP_BAD_VALUE, "no bone of the skeleton deforms");
     return ARAP_OK;
@@ -220,13 +226,15 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
     s->limits = ARAP_NEW(double, 6 * n);
     s->kinds = ARAP_NEW_ZERO(char, n);
     s->ranges = ARAP_NEW(double, 2 * ARAP_RANGES * n);
+    s->bendy_segments = ARAP_NEW_ZERO(int, n);
     s->deform_bone = ARAP_NEW(int, n);
     s->owner = ARAP_NEW(int, n);
     s->deform_parent = ARAP_NEW(int, n);
     s->depth = ARAP_NEW(int, n);
     s->segments = ARAP_NEW(arap_segment, 2 * n);
-    if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits ||
-        !s->deform_bone || !s->owner || !s->deform_parent || !s->depth || !s->segments) {
+    if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits || !s->kinds ||
+        !s->ranges || !s->bendy_segments || !s->deform_bone || !s->owner || !s->deform_parent ||
+        !s->depth || !s->segments) {
         status = arap_fail_memory(&job->error, "the skeleton");
         goto done;
     }
@@ -246,7 +254,9 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
     for (int b = 0; b < n && bones->kinds; b++)
         if (!bones->deform || bones->deform[b]) {
             s->kinds[b] = bones->kinds[b];
-            s->spine_count += s->kinds[b] != ARAP_BONE_RIGID;
+            s->spine_count += arap_is_spine(s->kinds[b]);
+            s->bent_count += s->kinds[b] != ARAP_BONE_RIGID;
+            if (s->kinds[b] == ARAP_BONE_BENDY) s->bendy_segments[b] = bones->segments[b];
         }
     memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
     double centre[3] = {0, 0, 0};
@@ -271,6 +281,7 @@ void arap_skeleton_clear(arap_skeleton *s) {
     arap_free(s->limits);
     arap_free(s->kinds);
     arap_free(s->ranges);
+    arap_free(s->bendy_segments);
     arap_free(s->deform_bone);
     arap_free(s->owner);
     arap_free(s->deform_parent);

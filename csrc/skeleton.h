@@ -13,14 +13,20 @@
 #include "job.h"
 #include "mesh.h"
 
-/* How a bone deforms: spines.h. */
-typedef enum arap_bone_kind { ARAP_BONE_RIGID, ARAP_BONE_STB, ARAP_BONE_SPINE } arap_bone_kind;
+/* How a bone deforms: spines.h, bendy.h. */
+typedef enum arap_bone_kind {
+    ARAP_BONE_RIGID,
+    ARAP_BONE_STB,
+    ARAP_BONE_SPINE,
+    ARAP_BONE_BENDY
+} arap_bone_kind;
 
 /* What the sampled poses of a bone vary (paper section 3.3): its roll about an axis across it and
- * its twist about itself as a whole, the angle theta that an STB or spine turns from head to tail,
- * and the stretch of either. */
+ * its twist about itself as a whole, the angle theta that it turns from head to tail, if it is not
+ * rigid, and its stretch. */
 enum arap_range { ARAP_RANGE_ROLL, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
 #define ARAP_RANGES 4
+#define ARAP_MOST_SEGMENTS 1000
 
 /* What the caller has. Missing arrays are NULL. */
 typedef struct arap_bones {
@@ -33,6 +39,7 @@ typedef struct arap_bones {
     const double *limits;    /* (count, 3, 2) radians about local X, Y (the bone), Z; NaN: none */
     const char *kinds;       /* (count) arap_bone_kind */
     const double *ranges;    /* (count, ARAP_RANGES, 2) radians, stretch; NaN: the usual one */
+    const int *segments;     /* (count) of bendy bones, 1 to ARAP_MOST_SEGMENTS; NULL: none are */
 } arap_bones;
 
 typedef struct arap_segment {
@@ -45,14 +52,16 @@ typedef struct arap_skeleton {
     int count;     /* bones of the caller */
     double *heads; /* (count, 3) units of arap_mesh.v */
     double *tails;
-    double *axes;   /* (count, 3, 3) columns: local X, Y (head to tail), Z */
-    int *parents;   /* (count) */
-    double *limits; /* (count, 3, 2), NaN where there is none */
-    char *kinds;    /* (count) arap_bone_kind; rigid for bones that do not deform */
-    double *ranges; /* (count, ARAP_RANGES, 2), NaN where there is none */
+    double *axes;        /* (count, 3, 3) columns: local X, Y (head to tail), Z */
+    int *parents;        /* (count) */
+    double *limits;      /* (count, 3, 2), NaN where there is none */
+    char *kinds;         /* (count) arap_bone_kind; rigid for bones that do not deform */
+    double *ranges;      /* (count, ARAP_RANGES, 2), NaN where there is none */
+    int *bendy_segments; /* (count) of bendy bones, else 0 */
 
     int deform_count;
-    int spine_count;    /* deforming bones that are not rigid */
+    int spine_count;    /* STBs and spines that deform */
+    int bent_count;     /* these and bendy bones */
     int *deform_bone;   /* (deform_count) compact index -> bone */
     int *owner;         /* (count) compact index of the bone itself, if it deforms, of its twin,
                            or of its nearest ancestor with either; -1 without one */
@@ -68,6 +77,11 @@ typedef struct arap_skeleton {
 arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
                                  arap_skeleton *skeleton);
 void arap_skeleton_clear(arap_skeleton *skeleton);
+
+/* STBs and spines move every vertex by a transform of its own. */
+static inline int arap_is_spine(int kind) {
+    return kind == ARAP_BONE_STB || kind == ARAP_BONE_SPINE;
+}
 
 /* Deforming bone (compact index) of a caller's bone, or -1. */
 static inline int arap_deforming(const arap_skeleton *skeleton, int bone) {

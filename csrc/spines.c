@@ -87,12 +87,12 @@ double arap_spine_parameter(const double *head, const double *tail, const double
     return u < 0 ? 0 : u > 1 ? 1 : u;
 }
 
-arap_status arap_spines_create(arap_job *job, const arap_skeleton *s, int bones, int poses,
+arap_status arap_spines_create(arap_job *job, const arap_skeleton *s, int columns, int poses,
                                arap_spines *spines) {
     *spines = (arap_spines){.count = s->spine_count};
     if (!spines->count) return ARAP_OK;
     size_t count = (size_t)spines->count;
-    spines->place = ARAP_NEW(int, bones);
+    spines->place = ARAP_NEW(int, columns);
     spines->bone = ARAP_NEW(int, count);
     spines->head = ARAP_NEW(double, 3 * count);
     spines->tail = ARAP_NEW(double, 3 * count);
@@ -102,10 +102,10 @@ arap_status arap_spines_create(arap_job *job, const arap_skeleton *s, int bones,
         return arap_fail_memory(&job->error, "the spines");
     }
     int fill = 0;
-    for (int d = 0; d < bones; d++) {
+    for (int d = 0; d < columns; d++) {
         int b = d < s->deform_count ? s->deform_bone[d] : -1;
         spines->place[d] = -1;
-        if (b < 0 || s->kinds[b] == ARAP_BONE_RIGID) continue;
+        if (b < 0 || !arap_is_spine(s->kinds[b])) continue;
         memcpy(spines->head + 3 * fill, s->heads + 3 * b, 3 * sizeof(double));
         memcpy(spines->tail + 3 * fill, s->tails + 3 * b, 3 * sizeof(double));
         spines->place[d] = fill;
@@ -159,29 +159,21 @@ arap_status arap_spines_take_bends(arap_error *error, const arap_skeleton *s, in
     return ARAP_OK;
 }
 
-/* Parameters of the caller, or places along the bones. */
-static arap_status find_parameters(arap_error *error, const arap_skeleton *s, const arap_mesh *mesh,
-                                   const double *parameters, arap_spines *spines) {
-    size_t count = (size_t)spines->count;
-    for (int i = 0; i < mesh->input_count && parameters; i++)
-        for (int k = 0; k < spines->count; k++) {
-            int b = s->deform_bone[spines->bone[k]];
-            double u = parameters[(size_t)i * (size_t)s->count + (size_t)b];
-            if (!isnan(u) && !(u >= 0 && u <= 1))
-                return arap_fail(error, ARAP_BAD_VALUE,
-                                 "parameters[%d, %d] is %g: must be from 0 to 1, or NaN", i, b, u);
-        }
-    for (int i = 0; i < mesh->count; i++)
-        for (int k = 0; k < spines->count; k++) {
-            int b = s->deform_bone[spines->bone[k]];
-            double u = parameters
-                           ? parameters[(size_t)mesh->first[i] * (size_t)s->count + (size_t)b]
-                           : NAN;
-            if (isnan(u))
-                u = arap_spine_parameter(spines->head + 3 * k, spines->tail + 3 * k,
-                                         mesh->v + 3 * (size_t)i);
-            spines->parameter[(size_t)i * count + (size_t)k] = u;
-        }
+arap_status arap_bone_parameters(arap_error *error, const arap_skeleton *s, const arap_mesh *mesh,
+                                 int b, const double *parameters, double *out, int stride) {
+    const double *own = parameters ? parameters + b : NULL;
+    for (int i = 0; i < mesh->input_count && own; i++) {
+        double u = own[(size_t)i * (size_t)s->count];
+        if (!isnan(u) && !(u >= 0 && u <= 1))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "parameters[%d, %d] is %g: must be from 0 to 1, or NaN", i, b, u);
+    }
+    for (int i = 0; i < mesh->count; i++) {
+        double u = own ? own[(size_t)mesh->first[i] * (size_t)s->count] : NAN;
+        if (isnan(u))
+            u = arap_spine_parameter(s->heads + 3 * b, s->tails + 3 * b, mesh->v + 3 * (size_t)i);
+        out[(size_t)i * (size_t)stride] = u;
+    }
     return ARAP_OK;
 }
 
@@ -206,7 +198,7 @@ static void find_gradient(const arap_spines *spines, const arap_mesh *mesh, int 
 typedef struct place_task {
     const arap_mesh *mesh;
     const double *transform;
-    int bones, poses;
+    int columns, poses;
     arap_spines *spines;
 } place_task;
 
@@ -226,7 +218,7 @@ static void place_chunk(void *data, int chunk, int worker) {
             find_gradient(spines, mesh, i, k);
             for (size_t p = 0; p < (size_t)task->poses; p++) {
                 const double *base =
-                    task->transform + 12 * (p * (size_t)task->bones + (size_t)spines->bone[k]);
+                    task->transform + 12 * (p * (size_t)task->columns + (size_t)spines->bone[k]);
                 double own[12], local[3];
                 arap_spine_transform(spines->head + 3 * k, spines->tail + 3 * k,
                                      spines->bend + ARAP_BEND * (p * count + (size_t)k), u, own,
@@ -239,17 +231,20 @@ static void place_chunk(void *data, int chunk, int worker) {
 }
 
 arap_status arap_spines_place(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
-                              const double *parameters, int bones, int poses,
+                              const double *parameters, int columns, int poses,
                               const double *transform, arap_spines *spines) {
     size_t pairs = (size_t)mesh->count * (size_t)spines->count;
-    place_task task = {mesh, transform, bones, poses, spines};
+    place_task task = {mesh, transform, columns, poses, spines};
+    arap_status status = ARAP_OK;
     if (!spines->count) return ARAP_OK;
     spines->parameter = ARAP_NEW(double, pairs);
     spines->gradient = ARAP_NEW(double, 3 * pairs);
     spines->point = ARAP_NEW(double, 3 * pairs * (size_t)poses);
     if (!spines->parameter || !spines->gradient || !spines->point)
         return arap_fail_memory(&job->error, "the points of spines");
-    arap_status status = find_parameters(&job->error, s, mesh, parameters, spines);
+    for (int k = 0; k < spines->count && !status; k++)
+        status = arap_bone_parameters(&job->error, s, mesh, s->deform_bone[spines->bone[k]],
+                                      parameters, spines->parameter + k, spines->count);
     if (status) return status;
     arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
     return ARAP_OK;

@@ -18,13 +18,20 @@ void arap_spine_transform(const double *head, const double *tail, const double *
 /* Parameter of a point: its place along the bone, from 0 at the head to 1 at the tail. */
 double arap_spine_parameter(const double *head, const double *tail, const double *point);
 
+/* Parameters of the vertices for a bone of the caller, to every stride-th number of `out`: those of
+ * the caller (vertices, bones), where they are NaN or NULL the places along the bone. Errors name
+ * the vertex and the bone. */
+arap_status arap_bone_parameters(arap_error *error, const arap_skeleton *skeleton,
+                                 const arap_mesh *mesh, int bone, const double *parameters,
+                                 double *out, int stride);
+
 /* out = a b for affine maps (3, 4); not in place. */
 void arap_compose(const double *a, const double *b, double *out);
 
-/* The spines of a problem in its poses. */
+/* The STBs and spines of a problem in its poses. */
 typedef struct arap_spines {
-    int count;         /* 0: all bones are rigid, and there is nothing else here */
-    int *place;        /* (bones) of a bone among the spines, or -1 */
+    int count;         /* 0: there is none, and nothing else here */
+    int *place;        /* (columns) of a bone among the spines, or -1 */
     int *bone;         /* (count) */
     double *head;      /* (count, 3) units of arap_mesh.v */
     double *tail;      /* (count, 3) */
@@ -34,9 +41,9 @@ typedef struct arap_spines {
     double *point;     /* (vertices, count, poses, 3) where the spine alone takes the vertex */
 } arap_spines;
 
-/* Room for the bends of the poses, which the caller fills in; nothing if all bones are rigid.
- * bones: those of the poses, of which the first are the deforming bones of the skeleton. */
-arap_status arap_spines_create(arap_job *job, const arap_skeleton *skeleton, int bones, int poses,
+/* Room for the bends of the poses, which the caller fills in; nothing if there is no spine.
+ * columns: transforms of a pose, the first those of the deforming bones of the skeleton. */
+arap_status arap_spines_create(arap_job *job, const arap_skeleton *skeleton, int columns, int poses,
                                arap_spines *spines);
 
 /* Check bends of the caller (poses, bones of the caller, 4), and copy those of the spines to the
@@ -44,10 +51,10 @@ arap_status arap_spines_create(arap_job *job, const arap_skeleton *skeleton, int
 arap_status arap_spines_take_bends(arap_error *error, const arap_skeleton *skeleton, int first,
                                    int count, const double *bends, arap_spines *spines);
 
-/* Parameters, their gradients and the points, from the poses' transforms (poses, bones, 3, 4).
+/* Parameters, their gradients and the points, from the poses' transforms (poses, columns, 3, 4).
  * parameters: (vertices, bones) of the caller, NaN or NULL: the place along the bone. */
 arap_status arap_spines_place(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
-                              const double *parameters, int bones, int poses,
+                              const double *parameters, int columns, int poses,
                               const double *transform, arap_spines *spines);
 void arap_spines_clear(arap_spines *spines);
 

@@ -6,6 +6,8 @@
  * a_ik for s_ik, and N_i = w_i^T F_ii w_i / S_i, gives
  *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
  *
+ * Bendy bones take part with the columns of their joints (bendy.h).
+ *
  * Spines do not go through G_bc. With one in the problem, all vertices are posed, f_i = sum_b w_ib
  * phi_ib in every pose, and
  *     (F w)_ib = sum_poses phi_ib . sum_k s_ik (f_i - f_k),
@@ -55,7 +57,7 @@ static inline void pose_point(const arap_mesh *mesh, const arap_poses *poses, in
         return;
     }
     const double *v = mesh->v + 3 * (size_t)i;
-    const double *t = poses->transform + 12 * ((size_t)pose * (size_t)poses->bones + (size_t)b);
+    const double *t = poses->transform + 12 * ((size_t)pose * (size_t)poses->columns + (size_t)b);
     for (int r = 0; r < 3; r++) out[r] = arap_dot(t + 4 * r, v) + t[4 * r + 3];
 }
 
@@ -71,19 +73,32 @@ static double product_over_poses(const arap_mesh *mesh, const arap_poses *poses,
     return sum;
 }
 
+/* The same of two columns; u: vertex l, homogeneous. */
+static inline double column_product(const arap_mesh *mesh, const arap_poses *poses, int k, int b,
+                                    int l, int c, const double *u) {
+    size_t pair = (size_t)b * (size_t)poses->columns + (size_t)c;
+    if (arap_spine_of(&poses->spines, b) >= 0 || arap_spine_of(&poses->spines, c) >= 0)
+        return product_over_poses(mesh, poses, k, b, l, c);
+    return gram_form(poses->gram + 16 * pair, mesh->v + 3 * (size_t)k, u);
+}
+
 void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
                      int k, int l, double factor, double *block) {
-    const double *vk = mesh->v + 3 * (size_t)k, *vl = mesh->v + 3 * (size_t)l;
+    const double *vl = mesh->v + 3 * (size_t)l;
     double u[4] = {vl[0], vl[1], vl[2], 1};
-    for (size_t p = in->start[k]; p < in->start[k + 1]; p++)
+    for (size_t p = in->start[k]; p < in->start[k + 1]; p++) {
+        int b[2], c[2];
+        double share[2], other[2];
+        int count = arap_bone_columns(&poses->bendy, k, in->bone[p], b, share);
         for (size_t q = in->start[l]; q < in->start[l + 1]; q++) {
-            int b = in->bone[p], c = in->bone[q];
-            size_t pair = (size_t)b * (size_t)poses->bones + (size_t)c;
-            int rigid =
-                arap_spine_of(&poses->spines, b) < 0 && arap_spine_of(&poses->spines, c) < 0;
-            *block++ = factor * (rigid ? gram_form(poses->gram + 16 * pair, vk, u)
-                                       : product_over_poses(mesh, poses, k, b, l, c));
+            int others = arap_bone_columns(&poses->bendy, l, in->bone[q], c, other);
+            double sum = 0;
+            for (int x = 0; x < count; x++)
+                for (int y = 0; y < others; y++)
+                    sum += share[x] * other[y] * column_product(mesh, poses, k, b[x], l, c[y], u);
+            *block++ = factor * sum;
         }
+    }
 }
 
 static void norm_chunk(void *data, int chunk, int worker) {
@@ -96,7 +111,7 @@ static void norm_chunk(void *data, int chunk, int worker) {
         double v[4] = {vi[0], vi[1], vi[2], 1}, sum = 0;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             for (size_t f = in->start[i]; f <= e; f++) {
-                size_t pair = (size_t)in->bone[e] * (size_t)p->poses->bones + (size_t)in->bone[f];
+                size_t pair = (size_t)in->bone[e] * (size_t)p->poses->columns + (size_t)in->bone[f];
                 double form = gram_form(p->poses->gram + 16 * pair, vi, v);
                 sum += (e == f ? 1 : 2) * in->weight[e] * in->weight[f] * form;
             }
@@ -143,7 +158,7 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
         y[3] -= own;
     }
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        const double *row = p->poses->gram + 16 * (size_t)in->bone[e] * (size_t)p->poses->bones;
+        const double *row = p->poses->gram + 16 * (size_t)in->bone[e] * (size_t)p->poses->columns;
         double sum = 0, mixed = 0;
         for (int c = 0; c < count; c++) {
             const double *g = row + 16 * ring_bones[c], *y = moments + 8 * ring_bones[c];
@@ -159,7 +174,7 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
 
 static void multiply_chunk(void *data, int chunk, int worker) {
     const product *p = data;
-    size_t bones = (size_t)p->poses->bones, at = (size_t)worker * bones;
+    size_t bones = (size_t)p->poses->columns, at = (size_t)worker * bones;
     int end = (chunk + 1) * CHUNK < p->in->count ? (chunk + 1) * CHUNK : p->in->count;
     for (int i = chunk * CHUNK; i < end; i++)
         multiply(p, i, p->moments + 8 * at, p->ring_bones + at, p->seen + at);
@@ -233,9 +248,10 @@ done:
     return status;
 }
 
-arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+/* Of weights of columns. */
+static arap_status column_products(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                    const arap_influences *in, double *out, double *stretch) {
-    size_t bones = (size_t)job->threads * (size_t)poses->bones;
+    size_t bones = (size_t)job->threads * (size_t)poses->columns;
     int chunks = (in->count + CHUNK - 1) / CHUNK;
     product p = {.mesh = mesh, .poses = poses, .in = in, .out = out, .stretch = stretch};
     arap_status status = ARAP_OK;
@@ -256,5 +272,22 @@ done:
     arap_free(p.moments);
     arap_free(p.ring_bones);
     arap_free(p.seen);
+    return status;
+}
+
+arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                                   const arap_influences *in, double *out, double *stretch) {
+    const arap_bendy *bendy = &poses->bendy;
+    if (!bendy->count) return column_products(job, mesh, poses, in, out, stretch);
+    arap_influences columns = {0};
+    double *product = NULL;
+    arap_status status = arap_bendy_expand(job, bendy, in, &columns);
+    if (status) return status;
+    product = ARAP_NEW(double, out ? columns.start[columns.count] : 0);
+    status = product ? column_products(job, mesh, poses, &columns, out ? product : NULL, stretch)
+                     : arap_fail_memory(&job->error, "the energy");
+    if (!status && out) arap_bendy_gather(bendy, in, product, out);
+    arap_free(product);
+    arap_influences_clear(&columns);
     return status;
 }

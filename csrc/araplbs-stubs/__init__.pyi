@@ -5,13 +5,16 @@ transforms share one space and unit (the add-on uses the armature's). A pose giv
 the affine map from rest to posed as rows [R | t]. Energies are relative: the mean squared
 error of posed edges over that of rest edges (SPEC section 3), so its root reads as a percentage.
 
-Bones are "rigid", "stb" (stretchable-twistable bones, Jacobson & Sorkine 2011) or "spine"
-(Thiery & Eisemann 2018, section 1.2): a spine is cut into infinitely many small bones that all
-turn alike, so that it bends by an angle about an axis from head to tail, and is stretched; an STB
-is a spine that turns about itself. Their `bends` (p, m, 4) are, for each pose and bone, a rotation
-vector (axis times angle in radians, in rest orientation) and a stretch above 0; (0, 0, 0, 1) for
-rigid bones. The pose of a spine is that of its head: with u(v) in [0, 1], the place of a point
-along the bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper but for a sign wrong there.
+Bones are "rigid", "stb" (stretchable-twistable bones, Jacobson & Sorkine 2011), "spine" (Thiery &
+Eisemann 2018, section 1.2) or "bendy" (Blender's bendy bones). A spine is cut into infinitely many
+small bones that all turn alike, so that it bends by an angle about an axis from head to tail, and
+is stretched; an STB is a spine that turns about itself. Their `bends` (p, m, 4) are, for each pose
+and bone, a rotation vector (axis times angle in radians, in rest orientation) and a stretch above
+0; (0, 0, 0, 1) for rigid bones. The pose of a spine is that of its head: with u(v) in [0, 1], the
+place of a point along the bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper but for a sign
+wrong there. A bendy bone of S segments has S + 1 joints, and v is moved by the two next to it,
+(1 - s) M_j + s M_j+1 with j + s = S u(v): with any transforms M that are given (`segment_poses`),
+or with those that a spine with its `bends` has at j / S.
 
 Wrong input raises ValueError (a value; the message names it) or TypeError (a type or dtype);
 a solve that cannot be done raises SolverError.
@@ -28,7 +31,7 @@ simd: str
 """Instruction set of the local step on this machine: "avx512", "avx2" or "portable"."""
 
 Floats: TypeAlias = NDArray[np.float64]
-BoneKind: TypeAlias = Literal["rigid", "stb", "spine"]
+BoneKind: TypeAlias = Literal["rigid", "stb", "spine", "bendy"]
 Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Sparse (n, m) rows: (start (n + 1,), bones, weights), as in scipy.sparse.csr_matrix."""
 
@@ -63,8 +66,10 @@ class Solver:
         bone_limits: ArrayLike | None = None,
         bone_kinds: Sequence[BoneKind] | None = None,
         bone_ranges: ArrayLike | None = None,
+        bone_segments: ArrayLike | None = None,
         poses: ArrayLike | None = None,
         bends: ArrayLike | None = None,
+        segment_poses: ArrayLike | None = None,
         parameters: ArrayLike | None = None,
         weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         start_from_weights: bool = False,
@@ -113,17 +118,20 @@ class Solver:
           bone_kinds (m,): default all "rigid"; bones that do not deform are rigid.
           bone_ranges (m, 4, 2): what the sampled poses vary, from lower to upper, NaN for the
           usual range: roll about an axis across the bone (radians; 0 to `swing`) and twist of the
-          bone as a whole (`twist` to both sides), unless limits say otherwise; bend of an STB or
-          spine from head to tail (`swing` to both sides; about the bone, or about an axis uniform
+          bone as a whole (`twist` to both sides), unless limits say otherwise; bend of one that is
+          not rigid from head to tail (`swing` to both sides; about the bone, or about an axis uniform
           on the sphere), and its stretch (1, no other). Lower above upper, one of them not finite,
           and stretches that are not above 0 are errors.
+          bone_segments (m,): of the bendy bones, from 1 to 1000.
         Poses
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
           `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees);
           poses (p, m, 3, 4) or (p, m, 4, 4): further ones, such as frames of an animation, with
-          bends (p, m, 4) of their STBs and spines, default none; a rigid bone with a bend, an STB
+          bends (p, m, 4) of what is not rigid, default none, or segment_poses (p, j, 3, 4) or
+          (p, j, 4, 4), the transforms of the joints of all bendy bones that deform, one bone after
+          the other, in place of their poses and bends; a rigid bone with a bend, an STB
           that turns about another axis than its own and a stretch that is not above 0 are errors.
-          parameters (n, m): u of every vertex for each STB and spine, from 0 to 1, NaN for the
+          parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN for the
           place along the bone (default everywhere); those of rigid bones are not looked at.
           With STBs and spines the transforms of one-rings are as rigid as desired (section 4.1) in
           place of rotations, so the energy may rise in some iterations; vertices next to them take
@@ -260,7 +268,9 @@ def energy(
     bone_heads: ArrayLike | None = None,
     bone_tails: ArrayLike | None = None,
     bone_kinds: Sequence[BoneKind] | None = None,
+    bone_segments: ArrayLike | None = None,
     bends: ArrayLike | None = None,
+    segment_poses: ArrayLike | None = None,
     parameters: ArrayLike | None = None,
     edges: ArrayLike | None = None,
     weld: bool = True,
@@ -271,8 +281,8 @@ def energy(
 
     Rows are normalised; a vertex without weights stays at rest, as in Blender. `weld` joins
     coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
-    energies of the vertices, each relative to its own one-ring. STBs and spines: bone_kinds with
-    bone_heads, bone_tails (m, 3) and the bends of the poses; parameters as for a Solver.
+    energies of the vertices, each relative to its own one-ring. Bones that are not rigid: bone_kinds
+    with bone_heads, bone_tails (m, 3) and the bends or segment_poses; the rest as for a Solver.
     """
 
 @overload
@@ -287,6 +297,7 @@ def sample_poses(
     bone_limits: ArrayLike | None = None,
     bone_kinds: None = None,
     bone_ranges: ArrayLike | None = None,
+    bone_segments: ArrayLike | None = None,
     mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     seed: int = 0,
     swing: float = ...,
@@ -306,6 +317,7 @@ def sample_poses(
     bone_limits: ArrayLike | None = None,
     bone_kinds: Sequence[BoneKind],
     bone_ranges: ArrayLike | None = None,
+    bone_segments: ArrayLike | None = None,
     mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     seed: int = 0,
     swing: float = ...,

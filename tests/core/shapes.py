@@ -120,6 +120,7 @@ class Bones:
     limits: np.ndarray | None = None
     kinds: list | None = None
     ranges: np.ndarray | None = None
+    segments: list | None = None
 
     def __len__(self):
         return len(self.parents)
@@ -137,6 +138,7 @@ class Bones:
             "bone_limits": self.limits,
             "bone_kinds": self.kinds,
             "bone_ranges": self.ranges,
+            "bone_segments": self.segments,
         }
 
     def but(self, **changes):

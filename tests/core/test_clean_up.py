@@ -76,6 +76,10 @@ WORK = {
     "mirrored": lambda: everything(mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
     "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"]),
     "functions with spines": functions_with_spines,
+    "bendy": lambda: everything(
+        bone_kinds=["bendy", "spine", "bendy"], bone_segments=[2, 0, 3],
+        parameters=np.full((len(VERTICES), 3), 0.5),
+    ),
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),
         araplbs.sample_poses(

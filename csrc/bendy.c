@@ -1,0 +1,146 @@
+/* Bendy bones: see bendy.h.
+ *
+ * A bendy bone of S segments has S + 1 joints with a transform M_j each. A vertex at the place u
+ * along the bone lies between two of them, j = floor(u S) (the last but one at u = 1), and follows
+ *     T_ib = (1 - s) M_j + s M_j+1,   s = u S - j
+ * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). So w_ib is the weight of two columns
+ * of transforms at the fixed ratio (1 - s) : s, and all that is summed over poses for rigid bones
+ * (Gram matrix, moments: SPEC section 4) is summed for columns: no vertex is visited per pose, at
+ * up to four times the products per pair of bones.
+ *
+ * Random poses bend it as a spine (spines.h), whose transform at u = j / S is that of joint j: the
+ * many-bones form of SPEC section 2.
+ *
+ * O(vertices x bendy bones) time and memory. Fails without memory and for parameters that cannot
+ * be. */
+#include "bendy.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "spines.h"
+#include "vec3.h"
+
+static inline int is_bendy(const arap_skeleton *s, int deforming) {
+    return s->kinds[s->deform_bone[deforming]] == ARAP_BONE_BENDY;
+}
+
+int arap_joint_count(const arap_bones *bones) {
+    int joints = 0;
+    for (int b = 0; b < bones->count && bones->kinds && bones->segments; b++) {
+        int deforms = !bones->deform || bones->deform[b], segments = bones->segments[b];
+        int valid = segments >= 1 && segments <= ARAP_MOST_SEGMENTS; /* or an error later on */
+        if (bones->kinds[b] == ARAP_BONE_BENDY && deforms && valid) joints += segments + 1;
+    }
+    return joints;
+}
+
+int arap_bendy_columns(const arap_skeleton *s) {
+    int columns = 0;
+    for (int d = 0; d < s->deform_count; d++)
+        if (is_bendy(s, d)) columns += s->bendy_segments[s->deform_bone[d]];
+    return columns;
+}
+
+arap_status arap_bendy_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                              int bones, const double *parameters, arap_bendy *bendy) {
+    *bendy = (arap_bendy){0};
+    for (int d = 0; d < s->deform_count; d++) bendy->count += is_bendy(s, d);
+    if (!bendy->count) return ARAP_OK;
+    bendy->place = ARAP_NEW(int, bones);
+    bendy->bone = ARAP_NEW(int, bendy->count);
+    bendy->segments = ARAP_NEW(int, bendy->count);
+    bendy->further = ARAP_NEW(int, bendy->count);
+    bendy->parameter = ARAP_NEW(double, (size_t)mesh->count *(size_t)bendy->count);
+    arap_status status = ARAP_OK;
+    if (!bendy->place || !bendy->bone || !bendy->segments || !bendy->further || !bendy->parameter) {
+        status = arap_fail_memory(&job->error, "the bendy bones");
+        goto done;
+    }
+    for (int d = 0, k = 0, column = bones; d < bones; d++) {
+        bendy->place[d] = -1;
+        if (d >= s->deform_count || !is_bendy(s, d)) continue;
+        bendy->place[d] = k;
+        bendy->bone[k] = d;
+        bendy->segments[k] = s->bendy_segments[s->deform_bone[d]];
+        bendy->further[k] = column;
+        column += bendy->segments[k++];
+    }
+    for (int k = 0; k < bendy->count && !status; k++)
+        status = arap_bone_parameters(&job->error, s, mesh, s->deform_bone[bendy->bone[k]],
+                                      parameters, bendy->parameter + k, bendy->count);
+
+done:
+    if (status) arap_bendy_clear(bendy);
+    return status;
+}
+
+void arap_bendy_clear(arap_bendy *bendy) {
+    arap_free(bendy->place);
+    arap_free(bendy->bone);
+    arap_free(bendy->segments);
+    arap_free(bendy->further);
+    arap_free(bendy->parameter);
+    *bendy = (arap_bendy){0};
+}
+
+void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *s, const double *bends,
+                     double *transforms) {
+    static const double straight[ARAP_BEND] = {0, 0, 0, 1};
+    for (int k = 0; k < bendy->count; k++) {
+        int b = s->deform_bone[bendy->bone[k]];
+        const double *base = transforms + 12 * bendy->bone[k];
+        for (int j = 1; j <= bendy->segments[k]; j++) {
+            double own[12];
+            arap_spine_transform(s->heads + 3 * b, s->tails + 3 * b,
+                                 bends ? bends + ARAP_BEND * b : straight,
+                                 (double)j / bendy->segments[k], own, NULL);
+            arap_compose(base, own, transforms + 12 * (bendy->further[k] + j - 1));
+        }
+    }
+}
+
+void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms) {
+    for (int k = 0; k < bendy->count; k++) {
+        memcpy(transforms + 12 * bendy->bone[k], joints, 12 * sizeof(double));
+        memcpy(transforms + 12 * bendy->further[k], joints + 12,
+               12 * (size_t)bendy->segments[k] * sizeof(double));
+        joints += 12 * (bendy->segments[k] + 1);
+    }
+}
+
+arap_status arap_bendy_expand(arap_job *job, const arap_bendy *bendy, const arap_influences *in,
+                              arap_influences *out) {
+    int *sizes = ARAP_NEW_ZERO(int, in->count), column[2];
+    double share[2];
+    if (!sizes) return arap_fail_memory(&job->error, "the bendy bones");
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            sizes[i] += arap_bone_columns(bendy, i, in->bone[e], column, share);
+    arap_status status = arap_influences_create(job, in->count, sizes, out);
+    arap_free(sizes);
+    if (!status) arap_bendy_update(bendy, in, out);
+    return status;
+}
+
+void arap_bendy_update(const arap_bendy *bendy, const arap_influences *in, arap_influences *out) {
+    size_t fill = 0;
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            double share[2];
+            int count = arap_bone_columns(bendy, i, in->bone[e], out->bone + fill, share);
+            for (int c = 0; c < count; c++) out->weight[fill++] = share[c] * in->weight[e];
+        }
+}
+
+void arap_bendy_gather(const arap_bendy *bendy, const arap_influences *in, const double *columns,
+                       double *out) {
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            int column[2];
+            double share[2];
+            int count = arap_bone_columns(bendy, i, in->bone[e], column, share);
+            out[e] = 0;
+            for (int c = 0; c < count; c++) out[e] += share[c] * *columns++;
+        }
+}

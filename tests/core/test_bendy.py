@@ -1,0 +1,304 @@
+"""Bendy bones: against the same problem with a rigid bone for every joint, many segments against a
+spine, and what is refused."""
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import scipy.sparse
+import shapes
+from guarantees import check_report, check_weights
+from refusals import refuse
+
+KINDS = ["rigid", "bendy", "spine", "bendy"]
+SEGMENTS = [0, 3, 0, 2]
+BARE = {
+    "pose_count": 0,
+    "start_from_weights": True,
+    "link_parts": False,
+    "precision": "double",
+    "max_influences": 0,
+    "widenings": 0,
+    "positivity": "none",
+    "hold": 0,
+    "damping": 0,
+    "acceleration": 0,
+}
+
+
+def affine(rng, poses, count):
+    """Transforms near rotations, with a little scale and shear."""
+    turns = shapes.random_rotations(rng, poses, count) + rng.normal(0, 0.05, (poses, count, 3, 3))
+    return np.concatenate([turns, rng.uniform(-0.3, 0.3, (poses, count, 3, 1))], -1)
+
+
+class Expanded:
+    """Three bones, two of them bendy, and the same with nine rigid bones: one and 4 + 4 joints.
+
+    Columns as in the engine's header: those of the bones, then the further joints.
+    """
+
+    def __init__(self, rng, parameters=None):
+        self.mesh = shapes.tube(5, 9)
+        n = len(self.mesh[0])
+        self.bones = shapes.chain(3, kinds=["rigid", "bendy", "bendy"], segments=[0, 3, 4])
+        self.joints = affine(rng, 3, 9)  # 4 of bone 1, 5 of bone 2
+        self.poses = affine(rng, 3, 3)
+        self.mask = rng.uniform(size=(n, 3)) < 0.7
+        self.mask[~self.mask.any(1), 1] = True
+        weights = shapes.random_weights(rng, n, 3) * self.mask
+        self.weights = weights / weights.sum(1, keepdims=True)
+        self.given = {"poses": self.poses, "segment_poses": self.joints, "parameters": parameters}
+        u = np.column_stack(
+            [reference.along_bone(h, t, self.mesh[0]) for h, t, _ in zip(*self.bones, strict=True)]
+        )
+        if parameters is not None:
+            u = np.where(np.isnan(parameters), u, parameters)
+        # share[b]: (vertices, joints) of bone b, hats over the joints.
+        hats = [np.ones((n, 1))]
+        for b, segments in ((1, 3), (2, 4)):
+            at = u[:, b, None] * segments
+            hats.append(np.maximum(0, 1 - np.abs(at - np.arange(segments + 1))))
+        self.share = np.zeros((n, 3, 10))  # columns of the NumPy side: 1 + 4 + 5 in order
+        self.share[:, 0, :1], self.share[:, 1, 1:5], self.share[:, 2, 5:] = hats
+        self.columns = np.concatenate([self.poses[:, :1], self.joints], 1)
+
+    def solver(self, **settings):
+        return araplbs.Solver(
+            *self.mesh, *self.bones, **self.bones.more, **self.given,
+            weights=shapes.rows(self.mask, self.weights), **{**BARE, **settings},
+        )  # fmt: skip
+
+    def energy(self, weights, **more):
+        bones = {k: v for k, v in self.bones.more.items() if k in ("bone_kinds", "bone_segments")}
+        return araplbs.energy(
+            *self.mesh, weights, **self.given, **bones, bone_heads=self.bones.heads,
+            bone_tails=self.bones.tails, **more,
+        )  # fmt: skip
+
+    def expand(self, weights):
+        return np.einsum("nb,nbc->nc", weights, self.share)
+
+
+def some_parameters(rng, vertices):
+    u = rng.uniform(size=(vertices, 3))
+    u[::3] = np.nan
+    u[1, 1:], u[2, 1:] = 0, 1
+    return u
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_energy_is_that_of_a_bone_for_each_joint(given, rng):
+    s = Expanded(rng, some_parameters(rng, 45) if given else None)
+    expected, each = araplbs.energy(
+        *s.mesh, s.expand(s.weights), s.columns, per_vertex=True
+    )  # fmt: skip
+    energy, own = s.energy(s.weights, per_vertex=True)
+    assert energy == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(own, each, rtol=1e-9)
+    assert s.solver().energies[0] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_product_right_side_matrix_and_step(given, rng):
+    s = Expanded(rng, some_parameters(rng, 45) if given else None)
+    solver = s.solver()
+    points, poses, _ = reference.normalise_to_solver(s.mesh[0], s.columns)
+    _, a = reference.edge_weights(points, s.mesh[1])
+    dense = reference.Quadratic(points, a, s.expand(s.weights), poses)
+    to_columns = scipy.sparse.block_diag([h.T for h in s.share]).toarray()
+    full = to_columns.T @ dense.product_matrix @ to_columns
+    flat = np.nonzero(s.mask.ravel())[0]
+    before = solver._inside
+    np.testing.assert_allclose(before["product"], (full @ s.weights.ravel())[flat], atol=1e-12)
+    # The engine leaves out what is the same for all influences of a vertex.
+    first = np.searchsorted(flat // 3, flat // 3)
+    right = (to_columns.T @ dense.right_side)[flat]
+    own = before["right_side"]
+    np.testing.assert_allclose(own - own[first], right - right[first], atol=1e-9)
+    solver.iterate(1)
+    inside = solver._inside
+    unknowns, entry = len(inside["entry"]), inside["entry"]
+    lower = scipy.sparse.csc_matrix(
+        (inside["value"], inside["row"], inside["column"]), shape=(unknowns, unknowns)
+    ).toarray()
+    z = np.zeros((len(flat), unknowns))
+    z[entry, np.arange(unknowns)] = 1
+    vertex = np.repeat(np.arange(len(points)), np.diff(inside["start"]))
+    z[inside["start"][vertex[entry]], np.arange(unknowns)] -= 1
+    reduced = z.T @ full[np.ix_(flat, flat)] @ z
+    np.testing.assert_allclose(lower + np.tril(lower, -1).T, reduced, atol=1e-12)
+    design = dense.design @ to_columns[:, flat]
+    start = s.weights.ravel()[flat]
+    x = np.linalg.lstsq(design @ z, dense.target - design @ start, rcond=1e-13)[0]
+    after = np.zeros(s.weights.size)
+    after[flat] = start + z @ x
+    np.testing.assert_allclose(solver.raw_weights.ravel(), after, atol=1e-6)
+    new = araplbs.energy(*s.mesh, s.expand(s.weights), s.columns)
+    assert solver.energies[1] < new
+
+
+def test_one_segment_at_rest_is_a_rigid_bone():
+    mesh, bones = shapes.tube(10, 13), shapes.chain(3)
+    bendy = bones.but(kinds=["bendy"] * 3, segments=[1, 5, 9])
+    poses = araplbs.sample_poses(*bones, 12)
+    settings = {"precision": "double", "pose_count": 0, "poses": poses}
+    rigid = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    solver = araplbs.Solver(*mesh, *bendy, **bendy.more, **settings)
+    rigid.solve(), solver.solve()
+    np.testing.assert_allclose(solver.energies, rigid.energies, rtol=1e-9)
+    np.testing.assert_allclose(solver.weights, rigid.weights, atol=1e-7)
+
+
+def test_many_segments_come_near_to_a_spine():
+    """The difference of the energies goes with 1 / segments^2: each segment is a chord."""
+    mesh = shapes.tube(7, 60)
+    bones = shapes.chain(2, kinds=["spine", "spine"])
+    poses, bends = araplbs.sample_poses(*bones, 4, **bones.more)
+    weights = shapes.random_weights(np.random.default_rng(1), len(mesh[0]), 2)
+    rest = {"bone_heads": bones.heads, "bone_tails": bones.tails, "bends": bends}
+    # Stretch 1: as rigid as desired are rotations, but for shear across a bent spine.
+    posed = []
+    for segments in (0, 8, 16, 32):
+        kinds = ["bendy" if segments else "spine"] * 2
+        posed.append(
+            araplbs.energy(
+                *mesh, weights, poses, **rest, bone_kinds=kinds, bone_segments=[segments] * 2
+            )
+        )
+    spine, *bendy = np.array(posed)
+    steps = np.abs(np.diff(bendy))
+    assert 3 < steps[0] / steps[1] < 5
+    assert abs(bendy[2] - spine) < 0.05 * spine
+
+
+def test_sampled_poses_are_those_of_a_spine():
+    """Of the same numbers; the solver's random poses and the same ones given agree."""
+    mesh = shapes.tube(6, 12)
+    spine = shapes.chain(3, kinds=["spine"] * 3)
+    bendy = spine.but(kinds=["bendy"] * 3, segments=[4, 4, 4])
+    poses, bends = araplbs.sample_poses(*bendy, 6, **bendy.more)
+    as_spine = araplbs.sample_poses(*spine, 6, **spine.more)
+    np.testing.assert_array_equal(poses, as_spine[0])
+    np.testing.assert_array_equal(bends, as_spine[1])
+    own = araplbs.Solver(*mesh, *bendy, **bendy.more, pose_count=6, precision="double")
+    given = araplbs.Solver(
+        *mesh, *bendy, **bendy.more, pose_count=0, poses=poses, bends=bends, precision="double"
+    )
+    assert given.energies[0] == pytest.approx(own.energies[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{}, {"coarsen": 0}, {"rotation_clusters": 0.1}])
+def test_weights_are_good_and_better_than_those_of_the_start(settings):
+    mesh = shapes.tube(20, 61)
+    bones = shapes.chain(4, kinds=KINDS, segments=SEGMENTS)
+    if "coarsen" not in settings:  # spines have no coarser mesh
+        bones = bones.but(kinds=["rigid", "bendy", "bendy", "bendy"], segments=[0, 3, 8, 2])
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    start = solver.energies[0]
+    solver.solve()
+    check_weights(solver, 4)
+    check_report(solver, mesh[0], bones)
+    assert solver.energy < start
+    assert (solver.report["coarse_vertices"] > 0) == ("coarsen" not in settings)
+
+
+def test_parameters_of_a_coarser_mesh(rng):
+    """The parameters of a vertex go with it to the coarser meshes."""
+    mesh = shapes.tube(20, 61)
+    bones = shapes.chain(3, kinds=["bendy"] * 3, segments=[4] * 3)
+    u = np.column_stack(
+        [reference.along_bone(h, t, mesh[0]) for h, t, _ in zip(*bones, strict=True)]
+    )
+    own = araplbs.Solver(*mesh, *bones, **bones.more)
+    same = araplbs.Solver(*mesh, *bones, **bones.more, parameters=u)
+    none = araplbs.Solver(*mesh, *bones, **bones.more, parameters=np.zeros_like(u))
+    assert same.report["coarse_vertices"]
+    assert same.energies[0] == pytest.approx(own.energies[0], rel=0.02)
+    assert none.energies[0] != pytest.approx(own.energies[0], rel=0.02)
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_change_nothing(threads):
+    mesh = shapes.tube(12, 40)
+    bones = shapes.chain(3, kinds=["bendy", "rigid", "bendy"], segments=[3, 0, 5])
+    one, many = (araplbs.Solver(*mesh, *bones, **bones.more, threads=t) for t in (1, threads))
+    one.solve(), many.solve()
+    np.testing.assert_array_equal(one.weights, many.weights)
+
+
+def small(**changes):
+    bones = shapes.chain(3, kinds=["rigid", "bendy", "bendy"], segments=[0, 2, 3])
+    mesh = dict(zip(("vertices", "triangles"), shapes.tube(6, 5), strict=True))
+    skeleton = {"bone_heads": bones.heads, "bone_tails": bones.tails, "bone_parents": bones.parents}
+    return {**mesh, **skeleton, **bones.more, **changes}
+
+
+STILL = np.tile(np.eye(3, 4), (2, 3, 1, 1))
+JOINTS = np.tile(np.eye(3, 4), (2, 7, 1, 1))
+
+
+def joints_with(value):
+    joints = JOINTS.copy()
+    joints[1, 5, 2, 3] = value
+    return joints
+
+
+def shadowed():
+    square = np.tile(np.eye(4), (2, 7, 1, 1))
+    square[1, 4, 3, 0] = 0.1
+    return square
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"bone_segments": None}, r"^bone_segments\[1\] of a bendy bone is 0: must be from 1 to"),
+        ({"bone_segments": [0, 1001, 2]}, r"^bone_segments\[1\] of a bendy bone is 1001"),
+        ({"bone_segments": [0, 2, -1]}, r"^bone_segments\[2\] of a bendy bone is -1"),
+        ({"bone_segments": [0, 2]}, r"^bone_segments has shape \(2,\), expected \(3,\)"),
+        (
+            {"poses": STILL, "segment_poses": JOINTS[:, :6]},
+            r"^segment_poses has shape \(2, 6, 3, 4\), expected",
+        ),
+        (
+            {"poses": STILL, "segment_poses": JOINTS[:1]},
+            r"^segment_poses has shape \(1, 7, 3, 4\), expected",
+        ),
+        (
+            {"poses": STILL, "segment_poses": JOINTS[:, :, :2]},
+            "^segment_poses has 2 rows per transform, expected 3 or 4",
+        ),
+        (
+            {"poses": STILL, "segment_poses": joints_with(np.nan)},
+            r"^segment_poses\[1\] of joint 5 holds nan",
+        ),
+        (
+            {"poses": STILL, "segment_poses": shadowed()},
+            r"^segment_poses\[1\] of joint 4 has a last row other than",
+        ),
+        ({"parameters": np.full((30, 3), 1.5)}, r"^parameters\[0, 1\] is 1.5: must be from 0 to 1"),
+    ],
+)
+def test_refused(arguments, message):
+    refuse(ValueError, message, araplbs.Solver, **small(**arguments))
+
+
+def test_joints_without_kinds():
+    refuse(
+        TypeError, "^segment_poses needs bone_kinds$", araplbs.energy,
+        vertices=np.eye(3), triangles=[[0, 1, 2]], weights=np.ones((3, 3)), poses=STILL,
+        segment_poses=np.zeros((2, 0, 3, 4)),
+    )  # fmt: skip
+
+
+def test_partners_of_different_segments():
+    refuse(
+        ValueError, "^the mirror partners 1 and 2 are bones of different kinds", araplbs.Solver,
+        **small(mirror=([0, 2, 1], (0, 0, 0), (1, 0, 0))),
+    )  # fmt: skip
+
+
+def test_bendy_bones_that_do_not_deform_have_no_joints():
+    arguments = small(bone_deform=[True, False, True], poses=STILL, segment_poses=JOINTS[:, :4])
+    araplbs.Solver(**arguments)
