@@ -4,6 +4,7 @@ command line are two ways to call it."""
 import numpy as np
 
 from .blender.binding import armature_modifier, armature_of, bind
+from .blender.random_poses import random_poses_in_steps
 from .blender.read_armature import bones_to_keep, read_armature
 from .blender.read_mesh import (
     group_entries_in_steps,
@@ -11,7 +12,7 @@ from .blender.read_mesh import (
     read_mesh_in_steps,
     refuse_mesh,
 )
-from .blender.read_poses import read_poses
+from .blender.read_poses import curved_parameters_in_steps, read_poses
 from .blender.references import Reference
 from .blender.write_weights import write_weights
 from .core.errors import Refused
@@ -19,6 +20,7 @@ from .core.problem import Problem
 from .core.report import make_report
 from .core.solve import solve
 from .core.steps import finish
+from .core.symmetry import mirror_plane
 
 
 class Job:
@@ -51,12 +53,21 @@ class Job:
         yield
         wanted = with_entries or options.start_from == "PRESENT"
         objects, meshes = yield from self._read_meshes(targets, skeleton, view_layer, kept, wanted)
-        poses = read_poses(armature, options.animation, options.animation_frames, view_layer)
+        poses = read_poses(
+            armature, skeleton, options.animation, options.animation_frames, view_layer
+        )
         yield
+        if skeleton.bends:
+            mirror = mirror_plane(skeleton) if options.symmetric else None
+            random = yield from random_poses_in_steps(armature, skeleton, options, mirror)
+            poses = random.and_more(poses)
         self.armature = Reference.to(armature)
         self.objects = [Reference.to(ob) for ob in objects]
         self.meshes, self.poses = meshes, poses
         self.problem = Problem(meshes, skeleton, poses, options.symmetric, options.start_from)
+        self.problem.parameters = yield from curved_parameters_in_steps(
+            armature, skeleton, self.problem.arguments["vertices"], view_layer.depsgraph
+        )
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
             self.warnings.append(

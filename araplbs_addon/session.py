@@ -286,7 +286,9 @@ class Session:
         self._links = [e.links for e in edits]
         job.meshes = [replace(m, edits=e) for m, e in zip(job.meshes, edits, strict=True)]
         options = job.options
-        job.problem = Problem(job.meshes, job.problem.skeleton, job.poses, options.symmetric)
+        before = job.problem
+        job.problem = Problem(job.meshes, before.skeleton, job.poses, options.symmetric)
+        job.problem.parameters = before.parameters
         self.live.restart(job.problem)
 
     def _write(self, rows, exact):

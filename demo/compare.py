@@ -96,11 +96,11 @@ def open_largest(file):
 
 
 def animation_poses(armature, frames=60):
-    """(p, m, 4, 4) poses of all actions of the armature, or None."""
+    """(p, m, 3, 4) poses of all actions of the armature, or None."""
+    skeleton = part("blender.read_armature").read_armature(armature, False)
+    read = part("blender.read_poses").read_poses
     try:
-        return part("blender.read_poses").read_poses(
-            armature, "ALL", frames, bpy.context.view_layer
-        )
+        return read(armature, skeleton, "ALL", frames, bpy.context.view_layer).transforms
     except part("core.errors").Refused:  # there is no action
         return None
 

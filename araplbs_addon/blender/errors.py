@@ -6,22 +6,19 @@ from ..core.error_map import pose_set, vertex_errors
 from ..core.errors import Refused
 from ..core.options import Options
 from ..core.problem import Problem
+from ..core.steps import finish
 from .binding import armature_of
+from .random_poses import random_poses_in_steps
 from .read_armature import read_armature
 from .read_mesh import present_weights, read_mesh, refuse_mesh
+from .read_poses import curved_parameters_in_steps, present_pose
 
 
-def present_pose(armature):
-    """(1, m, 3, 4) the pose that the armature is in, from rest, in its own space."""
-    pose = [
-        np.array(armature.pose.bones[b.name].matrix) @ np.linalg.inv(np.array(b.matrix_local))
-        for b in armature.data.bones
-    ]
-    return np.array(pose)[None, :, :3]
+def read_weighted(ob, view_layer, options=None):
+    """(armature, Problem, Rows) of a mesh with its present weights. Raises Refused.
 
-
-def read_weighted(ob, view_layer):
-    """(armature, Problem, Rows) of a mesh with its present weights. Raises Refused."""
+    options: of the random poses that come with bendy bones.
+    """
     armature = armature_of(ob)
     if not armature:
         raise Refused(f"'{ob.name}' has no armature")
@@ -30,12 +27,25 @@ def read_weighted(ob, view_layer):
     nothing = np.zeros(len(skeleton.names), bool)
     mesh = read_mesh(ob, armature, skeleton, view_layer, False, nothing)
     mesh.reflections = []  # only what is there can be coloured or selected
-    return armature, Problem([mesh], skeleton), present_weights(ob, skeleton)
+    poses = None
+    if skeleton.bends:
+        poses = finish(random_poses_in_steps(armature, skeleton, options or Options(), None))
+    problem = Problem([mesh], skeleton, poses)
+    problem.parameters = finish(
+        curved_parameters_in_steps(
+            armature, skeleton, problem.arguments["vertices"], view_layer.depsgraph
+        )
+    )
+    return armature, problem, present_weights(ob, skeleton)
 
 
 def object_errors(ob, view_layer, current_pose, options=None, threads=0):
     """(n,) errors of the vertices of an object, see core/error_map.py. current_pose: in the pose
     that its armature is in, else over the pose set. Raises Refused."""
-    armature, problem, rows = read_weighted(ob, view_layer)
-    poses = present_pose(armature) if current_pose else pose_set(problem, options or Options())
+    options = options or Options()
+    armature, problem, rows = read_weighted(ob, view_layer, options)
+    if current_pose:
+        poses = present_pose(armature, problem.skeleton, view_layer.depsgraph)
+    else:
+        poses = pose_set(problem, options)
     return vertex_errors(problem, rows, poses, threads)

@@ -1,4 +1,4 @@
-"""Poses of an armature's animation, as transforms of its bones from rest.
+"""Poses of an armature: of its animation, and the one it is in.
 
 Frames are evaluated in a scene of their own that holds the armature alone: no mesh has to be
 deformed for it, and neither the scene's frame nor what was posed by hand is touched.
@@ -10,31 +10,33 @@ import bpy
 import numpy as np
 
 from ..core.errors import Refused
+from ..core.poses import BENDY, Poses, no_poses
 
 
-def read_poses(armature, which, most, view_layer):
-    """(p, m, 4, 4) pose x inverse rest of all bones in armature space, p <= most.
+def read_poses(armature, skeleton, which, most, view_layer):
+    """At most `most` Poses of its animation.
 
     which: "NONE", "ACTIVE" (the frames of the scene as the armature plays them) or "ALL"
     (every action that moves bones of this armature). Raises Refused where there is no animation.
     """
     if which == "NONE":
-        return np.zeros((0, len(armature.data.bones), 4, 4))
+        return no_poses(skeleton)
     if which == "ACTIVE":
         frames = _frames(_played_range(armature), most)
-        with _stage(armature) as scene:
-            return _evaluate(armature, scene, frames)
+        with stage(armature) as scene:
+            return _evaluate(armature, skeleton, scene, frames)
     clips = _clips(armature)
     if not clips:
         raise Refused(f"No action in this file moves bones of '{armature.name}'")
     counts = _share_out(most, [action.frame_range for action, _slot in clips])
-    with _stage(armature) as scene, _swapped_actions(armature, view_layer) as play:
-        poses = []
+    with stage(armature) as scene, _swapped_actions(armature, view_layer) as play:
+        poses = no_poses(skeleton)
         for (action, slot), count in zip(clips, counts, strict=True):
             if count:
                 play(action, slot)
-                poses.append(_evaluate(armature, scene, _frames(action.frame_range, count)))
-        return np.concatenate(poses)
+                frames = _frames(action.frame_range, count)
+                poses = poses.and_more(_evaluate(armature, skeleton, scene, frames))
+        return poses
 
 
 def _frames(frame_range, most):
@@ -69,21 +71,64 @@ def _played_range(armature):
     return min(r[0] for r in ranges), max(r[1] for r in ranges)
 
 
-def _evaluate(armature, scene, frames):
-    bones = armature.data.bones
-    to_rest = np.linalg.inv(np.array([bone.matrix_local for bone in bones], dtype=np.float64))
-    poses = np.empty((len(frames), len(bones), 4, 4))
-    for i, frame in enumerate(frames):
+def _evaluate(armature, skeleton, scene, frames):
+    read = []
+    for frame in frames:
         scene.frame_set(frame)
-        posed = armature.evaluated_get(scene.view_layers[0].depsgraph).pose.bones
-        poses[i] = [posed[bone.name].matrix for bone in bones]
-    if not np.isfinite(poses).all():
+        read.append(evaluated_pose(armature, skeleton, scene.view_layers[0].depsgraph))
+    poses = Poses(*(np.array(part) for part in zip(*read, strict=True)))
+    if not (np.isfinite(poses.transforms).all() and np.isfinite(poses.joints).all()):
         raise Refused(f"'{armature.name}' has poses that are not finite in its animation")
-    return poses @ to_rest
+    return poses
+
+
+def present_pose(armature, skeleton, depsgraph):
+    """The Poses of what an armature is in."""
+    transforms, joints = evaluated_pose(armature, skeleton, depsgraph)
+    return Poses(transforms[None], joints[None])
+
+
+def evaluated_pose(armature, skeleton, depsgraph):
+    """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy ones:
+    what the Armature modifier deforms with."""
+    bones, posed = armature.data.bones, armature.evaluated_get(depsgraph).pose.bones
+    to_rest = np.linalg.inv(np.array([bone.matrix_local for bone in bones], dtype=np.float64))
+    poses = np.array([posed[name].matrix for name in skeleton.names], dtype=np.float64)
+    joints = [np.zeros((0, 3, 4))]
+    for i, kind in enumerate(skeleton.kinds):
+        if kind != BENDY:
+            continue
+        bone, each = posed[skeleton.names[i]], range(skeleton.segments[i] + 1)
+        bent = np.array([bone.bbone_segment_matrix(k) for k in each], dtype=np.float64)
+        straight = np.array([bone.bbone_segment_matrix(k, rest=True) for k in each], np.float64)
+        joints.append((poses[i] @ bent @ np.linalg.inv(straight) @ to_rest[i])[:, :3])
+    return (poses @ to_rest)[:, :3], np.concatenate(joints)
+
+
+def curved_parameters_in_steps(armature, skeleton, vertices, depsgraph):
+    """(n, m) places of vertices (n, 3) along the bendy bones that map them along their curve, NaN
+    for all others; None where there are no such bones. A generator of short steps."""
+    bones = armature.data.bones
+    curved = [
+        i
+        for i, kind in enumerate(skeleton.kinds)
+        if kind == BENDY and bones[i].bbone_mapping_mode == "CURVED"
+    ]
+    if not curved:
+        return None
+    parameters = np.full((len(vertices), len(skeleton.names)), np.nan)
+    points = vertices.astype(np.float32)
+    for i in curved:
+        locate = armature.evaluated_get(depsgraph).pose.bones[i].bbone_segment_index
+        for begin in range(0, len(points), 4096):
+            found = [sum(locate(point)) for point in points[begin : begin + 4096]]
+            parameters[begin : begin + 4096, i] = np.array(found) / skeleton.segments[i]
+            yield
+    return np.clip(parameters, 0, 1)
 
 
 @contextmanager
-def _stage(armature):
+def stage(armature):
     """A scene that holds the armature alone, in Pose Position."""
     scene = bpy.data.scenes.new("Auto-weight")
     position = armature.data.pose_position

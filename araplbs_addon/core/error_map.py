@@ -3,39 +3,41 @@
 import araplbs
 import numpy as np
 
+from .poses import Poses, sample
+
 FULL_SCALE = 0.25  # root of the energy of a vertex that is shown in the last colour
 
 
 def pose_set(problem, options):
-    """(p, m, 3, 4) the poses that a solver of this problem uses."""
-    given = problem.arguments.get("poses")
-    skeleton = problem.skeleton
-    sampled = araplbs.sample_poses(
-        skeleton.heads,
-        skeleton.tails,
-        skeleton.parents,
-        options.pose_count,
-        bone_roll_axes=skeleton.roll_axes,
-        bone_deform=skeleton.deform,
-        bone_limits=skeleton.limits,
-        mirror=problem.arguments.get("mirror"),
-        seed=options.seed,
-        swing=options.swing,
-        twist=options.twist,
-    )
-    if given is None:
-        return sampled
-    return np.concatenate([np.asarray(given)[:, :, :3], sampled])
+    """The Poses that a solver of this problem uses."""
+    arguments, poses = problem.arguments, None
+    if "poses" in arguments:
+        poses = Poses(arguments["poses"], arguments.get("segment_poses"))
+    if "pose_count" in arguments:
+        return poses
+    sampled, _bends = sample(problem.skeleton, options, arguments.get("mirror"))
+    if poses:
+        sampled = np.concatenate([poses.transforms, sampled])
+    return Poses(sampled, None)
 
 
 def energy(problem, rows, poses, **options):
     """araplbs.energy of a problem with these weights."""
-    arguments = problem.arguments
+    arguments, skeleton = problem.arguments, problem.skeleton
+    if skeleton.bends:
+        options = {
+            **options,
+            **skeleton.deformers,
+            "bone_heads": skeleton.heads,
+            "bone_tails": skeleton.tails,
+            "segment_poses": poses.joints,
+            "parameters": problem.parameters,
+        }
     return araplbs.energy(
         arguments["vertices"],
         arguments["triangles"],
         tuple(rows),
-        poses,
+        poses.transforms,
         edges=arguments["edges"],
         **options,
     )

@@ -103,8 +103,7 @@ class Live:
     def _make(self, problem, asked, weights=None):
         given = {} if weights is None else {"weights": weights, "start_from_weights": True}
         solver = araplbs.Solver(
-            **{**problem.arguments, **given},
-            **self._options.solver_arguments(),
+            **{**self._options.solver_arguments(), **problem.arguments, **given},
             threads=self._threads,
             progress=self._progress,
         )

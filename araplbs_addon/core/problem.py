@@ -6,8 +6,9 @@ import numpy as np
 
 from .edits import Edits, Pairs
 from .mirror import Reflection, image_rows, reflect
+from .poses import BENDY, RIGID
 from .rows import Rows, empty_rows, join_rows
-from .symmetry import PLANE, bone_partners
+from .symmetry import mirror_plane
 
 
 @dataclass
@@ -22,6 +23,31 @@ class Skeleton:
     deform: np.ndarray  # (m,) bool
     limits: np.ndarray  # (m, 3, 2) radians about local X, Y, Z, NaN for none
     opposite: np.ndarray  # (m,) the bone of the other side, or the bone itself
+    kinds: list[str] = None  # (m,) RIGID or BENDY; None: all are rigid
+    segments: np.ndarray = None  # (m,) of bendy bones
+
+    def __post_init__(self):
+        if self.kinds is None:
+            self.kinds = [RIGID] * len(self.names)
+            self.segments = np.ones(len(self.names), np.int32)
+
+    @property
+    def bends(self):
+        """Some of the bones are not rigid."""
+        return any(kind != RIGID for kind in self.kinds)
+
+    @property
+    def joint_count(self):
+        """Joints of all bendy bones."""
+        bendy = np.array([kind == BENDY for kind in self.kinds], bool)
+        return int((self.segments[bendy] + 1).sum())
+
+    @property
+    def deformers(self):
+        """What the solver has to know of bones that are not rigid."""
+        if not self.bends:
+            return {}
+        return {"bone_kinds": self.kinds, "bone_segments": self.segments}
 
 
 @dataclass
@@ -46,7 +72,7 @@ class Mesh:
 
 
 class Problem:
-    """Meshes and skeleton as arguments of araplbs.Solver; nothing of it is changed later."""
+    """Meshes and skeleton as arguments of araplbs.Solver."""
 
     def __init__(self, meshes, skeleton, poses=None, symmetric=False, start="FRESH"):
         """start: as in the options; with "PRESENT" all meshes come with their weights."""
@@ -70,17 +96,35 @@ class Problem:
             "bone_roll_axes": skeleton.roll_axes,
             "bone_deform": skeleton.deform,
             "bone_limits": skeleton.limits,
-            **({} if poses is None or not len(poses) else {"poses": poses}),
+            **skeleton.deformers,
+            **self._poses(poses),
         }
-        partners = bone_partners(skeleton) if symmetric else None
-        if partners is not None:
-            self.arguments["mirror"] = (partners, *PLANE)
+        mirror = mirror_plane(skeleton) if symmetric else None
+        if mirror is not None:
+            self.arguments["mirror"] = mirror
         if any(mesh.keeps for mesh in meshes):
             self.arguments.update(self._locks(meshes, wholes))
         self.unweighted = None
         if start == "PRESENT":
             self._start_from(self._present(meshes, wholes))
         self.arguments.update(self.edit_arguments([mesh.edits for mesh in meshes]))
+
+    @property
+    def parameters(self):
+        """(vertices of the problem, m) places along bones, NaN where they are linear, or None."""
+        return self.arguments.get("parameters")
+
+    @parameters.setter
+    def parameters(self, parameters):
+        if parameters is not None:
+            self.arguments["parameters"] = parameters
+
+    def _poses(self, poses):
+        if poses is None or not len(poses):
+            return {}
+        joints = {"segment_poses": poses.joints} if self.skeleton.bends else {}
+        count = {"pose_count": 0} if poses.whole else {}
+        return {"poses": poses.transforms, **joints, **count}
 
     def _geometry(self, meshes, wholes):
         vertices, triangles, edges = [], [], []

@@ -59,7 +59,7 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     start = time.perf_counter()
     share = _Share(progress) if progress else None
     solver = araplbs.Solver(
-        **problem.arguments, **options.solver_arguments(), threads=threads, progress=share
+        **{**options.solver_arguments(), **problem.arguments}, threads=threads, progress=share
     )
     while not solver.done:
         if share:

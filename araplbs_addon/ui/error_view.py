@@ -10,8 +10,9 @@ from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 from gpu_extras.batch import batch_for_shader
 
-from ..blender.errors import present_pose, read_weighted
+from ..blender.errors import read_weighted
 from ..blender.posed import posed_vertices
+from ..blender.read_poses import present_pose
 from ..blender.views import redraw_views
 from ..core.error_map import colours, pose_set, vertex_errors
 from ..core.errors import Refused
@@ -80,11 +81,13 @@ class _View:
             _uid, armature_name, problem, rows = self._source
             armature = bpy.data.objects[armature_name]
             options, number, begin, end = Options(), -1, 0, size
-        poses = present_pose(armature) if mode == "POSE" else None
-        key = (ob.session_uid, size, mode, number, poses.tobytes() if poses is not None else None)
+        poses = None
+        if mode == "POSE":
+            poses = present_pose(armature, problem.skeleton, view_layer.depsgraph)
+        key = (ob.session_uid, size, mode, number, poses.key if poses else None)
 
         def work():
-            chosen = pose_set(problem, options) if poses is None else poses
+            chosen = poses or pose_set(problem, options)
             return vertex_errors(problem, rows, chosen)[begin:end]
 
         return key, work

@@ -207,7 +207,12 @@ def test_error_of_a_pose_is_that_of_the_deformed_mesh(tube):
     bpy.context.view_layer.update()
     errors = addon("blender.errors").object_errors(tube, bpy.context.view_layer, True)
     names = deform_names(rig)
-    pose = addon("blender.errors").present_pose(rig)
+    skeleton = addon("blender.read_armature").read_armature(rig, False)
+    pose = (
+        addon("blender.read_poses")
+        .present_pose(rig, skeleton, bpy.context.view_layer.depsgraph)
+        .transforms
+    )
     dense = weights(tube, names)
     rest = np.array([v.co for v in tube.data.vertices])
     blended = np.einsum("vb,bij->vij", dense, pose[0])

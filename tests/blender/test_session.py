@@ -434,7 +434,7 @@ def test_report_of_weights_kept_half_way():
     finish(session)
     assert session.report["most_influences"] == 1 == session.report["mean_influences"]
     arguments = session.job.problem.arguments
-    poses = addon("core.error_map").pose_set(session.job.problem, session.job.options)
+    poses = addon("core.error_map").pose_set(session.job.problem, session.job.options).transforms
     dense = weights(tube, deform_names(rig))
     expected = araplbs.energy(arguments["vertices"], arguments["triangles"], dense, poses)
     assert session.report["energy_after"] == pytest.approx(expected, rel=1e-4)

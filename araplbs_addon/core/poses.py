@@ -1,0 +1,72 @@
+"""Poses as the solver takes them, and which bones do more than turn."""
+
+from dataclasses import dataclass
+
+import araplbs
+import numpy as np
+
+RIGID, BENDY = "rigid", "bendy"
+
+CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail in random poses
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Transforms from rest in armature space, of p poses of m bones.
+
+    joints: those of the joints of all bendy bones, one bone after the other. whole: the random
+    poses are among them, the solver need not make its own.
+    """
+
+    transforms: np.ndarray  # (p, m, 3, 4)
+    joints: np.ndarray | None  # (p, j, 3, 4); None: there are no bendy bones
+    whole: bool = False
+
+    def __len__(self):
+        return len(self.transforms)
+
+    @property
+    def key(self):
+        """Equal for equal poses."""
+        return self.transforms.tobytes() + self.joints.tobytes()
+
+    def and_more(self, more):
+        return Poses(
+            np.concatenate([self.transforms, more.transforms]),
+            np.concatenate([self.joints, more.joints]),
+            self.whole or more.whole,
+        )
+
+
+def no_poses(skeleton):
+    return Poses(
+        np.zeros((0, len(skeleton.names), 3, 4)), np.zeros((0, skeleton.joint_count, 3, 4))
+    )
+
+
+def sample(skeleton, options, mirror):
+    """(transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver makes of
+    rigid bones, and how far from head to tail each bendy one bends in them."""
+    arguments = {
+        "bone_roll_axes": skeleton.roll_axes,
+        "bone_deform": skeleton.deform,
+        "bone_limits": skeleton.limits,
+        "mirror": mirror,
+        "seed": options.seed,
+        "swing": options.swing,
+        "twist": options.twist,
+    }
+    place = skeleton.heads, skeleton.tails, skeleton.parents, options.pose_count
+    transforms = araplbs.sample_poses(*place, **arguments)
+    if not skeleton.bends:
+        return transforms, None
+    ranges = np.full((len(skeleton.names), 4, 2), np.nan)
+    ranges[:, 2] = np.array([-1, 1]) * CURVE_SHARE * options.swing
+    _poses, bends = araplbs.sample_poses(
+        *place,
+        **arguments,
+        bone_kinds=skeleton.kinds,
+        bone_segments=skeleton.segments,
+        bone_ranges=ranges,
+    )
+    return transforms, bends
