@@ -268,7 +268,7 @@ static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, dou
         }
 }
 
-static arap_status gram_matrix(arap_job *job, arap_poses *poses) {
+arap_status arap_poses_gram(arap_job *job, arap_poses *poses) {
     int rows = 3 * poses->count, columns = 4 * poses->bones;
     double *stack = ARAP_NEW(double, (size_t)rows *(size_t)columns);
     double *product = ARAP_NEW(double, (size_t)columns *(size_t)columns);
@@ -349,7 +349,7 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     }
     status = arap_spines_take_bends(&job->error, s, sampling->count, given->count, given->bends,
                                     &poses->spines);
-    if (!status) status = gram_matrix(job, poses);
+    if (!status) status = arap_poses_gram(job, poses);
     if (!status)
         status = arap_spines_place(job, s, mesh, given->parameters, poses->bones, poses->count,
                                    poses->transform, &poses->spines);
@@ -373,7 +373,7 @@ arap_status arap_poses_given(arap_job *job, const arap_skeleton *s, const arap_m
     for (size_t p = 0; p < (size_t)given->count; p++)
         rescale_pose(mesh, bones, given->transforms + size * p, poses->transform + size * p);
     status = arap_spines_take_bends(&job->error, s, 0, given->count, given->bends, &poses->spines);
-    if (!status) status = gram_matrix(job, poses);
+    if (!status) status = arap_poses_gram(job, poses);
     if (!status)
         status = arap_spines_place(job, s, mesh, given->parameters, bones, poses->count,
                                    poses->transform, &poses->spines);
