@@ -55,6 +55,9 @@ static arap_status check_settings(arap_error *error, const arap_joint_settings *
 static arap_status begin(arap_job *job, arap_joint_solver *s) {
     const arap_solver *w = s->weights;
     double since = arap_seconds();
+    arap_joint_energy_clear(&s->energy); /* of a call that failed */
+    arap_free(s->kept);
+    s->kept = NULL;
     arap_status status =
         arap_joint_energy_create(job, &w->mesh, &w->poses, &w->influences, &s->energy);
     if (status) return status;
@@ -315,6 +318,8 @@ const arap_solver *arap_joint_solver_weights(const arap_joint_solver *s) { retur
 
 arap_status arap_joint_solver_inside(arap_job *job, arap_joint_solver *s, double *matrix,
                                      double *right, double *unit) {
+    if (has_no_weights(s))
+        return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no weights yet: iterate first");
     arap_status status = s->begun ? ARAP_OK : begin(job, s);
     if (!status) status = arap_joint_make_system(job, s);
     if (status) return status;
