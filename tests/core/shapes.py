@@ -132,13 +132,13 @@ class Bones:
     @property
     def more(self):
         """The optional arguments."""
-        return {
+        bendy = {} if self.segments is None else {"bone_segments": self.segments}
+        return bendy | {
             "bone_roll_axes": self.roll_axes,
             "bone_deform": self.deform,
             "bone_limits": self.limits,
             "bone_kinds": self.kinds,
             "bone_ranges": self.ranges,
-            "bone_segments": self.segments,
         }
 
     def but(self, **changes):
