@@ -8,6 +8,11 @@
  * depend on who else calls. Called once, when the module is loaded. */
 void arap_blas_single_thread(void);
 
+/* Cholesky factor of the symmetric positive definite `a` (n, n), in place; 0 if it is none. Then
+ * solve for `count` right-hand sides x (count, n) in place. */
+int arap_cholesky(int n, double *a);
+void arap_cholesky_solve(int n, const double *a, int count, double *x);
+
 /* out (columns, columns) = A^T A, symmetric, for A (rows, columns) row-major. */
 void arap_gram(int rows, int columns, const double *a, double *out);
 

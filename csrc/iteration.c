@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "stale_step.h"
 #include "stiffness.h"
 
 #define DAMPING_TRIES 4
@@ -34,7 +35,7 @@ static void release_system(arap_solver *s) {
     s->factor = NULL;
     s->held = NULL;
     s->unknowns = NULL;
-    s->has_system = 0;
+    s->has_system = s->stale = 0;
 }
 
 void arap_release_maps(arap_solver *s) {
@@ -232,7 +233,8 @@ static arap_status global_step(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
     find_descent(s);
     arap_system_reduce(&s->system, s->residual, s->unknowns);
-    arap_status status = arap_factor_solve(job, s->factor, s->unknowns);
+    arap_status status = s->stale ? arap_stale_solve(job, s, s->unknowns)
+                                  : arap_factor_solve(job, s->factor, s->unknowns);
     if (!status) arap_system_add_step(&s->system, s->unknowns, s->influences.weight);
     arap_lap(s, ARAP_TIME_SOLVE, &since);
     return status;
@@ -327,6 +329,22 @@ arap_status arap_iteration(arap_job *job, arap_solver *s) {
     if (status || !s->system.unknowns) return status ? status : arap_refresh(job, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
     return descends ? clipped_iteration(job, s) : full_step(job, s);
+}
+
+arap_status arap_solver_repose(arap_job *job, arap_solver *s, const double *transforms,
+                               int keep_factor) {
+    size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
+    memcpy(s->poses.transform, transforms, size);
+    arap_status status = arap_poses_gram(job, &s->poses);
+    if (status) return status;
+    arap_lanes_fill(&s->poses, &s->lanes);
+    if (keep_factor && s->has_system)
+        s->stale = 1;
+    else
+        release_system(s);
+    s->guarded = s->has_best = s->held_changes = 0;
+    if (s->anderson) arap_anderson_restart(s->anderson);
+    return arap_refresh(job, s);
 }
 
 arap_status arap_end_iterations(arap_job *job, arap_solver *s) {

@@ -142,6 +142,18 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
             memcpy(q, a, sizeof q);
         else
             TOKEN(KERNEL, rotations)(in, lane, c, a, q);
+        if (in->pull) {
+            for (int b = 0; b < bones; b++) {
+                REAL *p = (REAL *)in->pull + (size_t)in->bone[b] * 3 * (size_t)lanes + lane;
+                REAL mb[3];
+                for (int j = 0; j < 3; j++) mb[j] = (REAL)in->pull_scale * m[12 * b + 9 + j];
+                for (int r = 0; r < 3; r++)
+                    *(VEC *)(p + (size_t)r * (size_t)lanes) +=
+                        q[3 * r] * mb[0] + q[3 * r + 1] * mb[1] + q[3 * r + 2] * mb[2];
+            }
+            for (int i = 0; i < 9; i++) sum[0] += c[i] * q[i];
+            continue;
+        }
         for (int b = 0; b < bones; b++) {
             const REAL *t = transform + ((size_t)in->bone[b] * 12) * (size_t)lanes + lane;
             VEC *p = sum + 12 * b;

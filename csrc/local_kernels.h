@@ -21,9 +21,13 @@ typedef struct arap_kernel_input {
     int line;             /* all edges of the ring are parallel */
     double prior_share;   /* weight of the blended bone rotations where cov leaves R open */
     void *scratch;        /* (bones * ARAP_KERNEL_SCRATCH) bytes, 64-byte aligned */
+    void *pull;           /* (all bones, 3, lanes) or NULL: see below */
+    double pull_scale;
 } arap_kernel_input;
 
-/* out (bones, 4, 3): P_b = sum over poses of T_b^T R. */
+/* out (bones, 4, 3): P_b = sum over poses of T_b^T R. With `pull`, R m_b of every pose, m_b the
+ * last row of M_b times pull_scale, is added to that in place of P_b, and out[0] is the sum over
+ * poses of tr(R^T cov). */
 typedef void (*arap_kernel)(const arap_kernel_input *in, double *out);
 
 /* The kernel for this processor. */

@@ -43,6 +43,12 @@ arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_preci
                           .source = poses,
                           .transform = arap_alloc_zero(count, size)};
     if (!lanes->transform) return arap_fail_memory(&job->error, "the poses");
+    arap_lanes_fill(poses, lanes);
+    return ARAP_OK;
+}
+
+void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes) {
+    int padded = lanes->lanes;
     for (int p = 0; p < poses->count; p++) {
         const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
         double shift[12] = {0};
@@ -52,13 +58,12 @@ arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_preci
             for (int i = 0; i < 12; i++) {
                 size_t at = ((size_t)b * 12 + (size_t)i) * (size_t)padded + (size_t)p;
                 double x = pose[12 * b + i] - shift[i];
-                if (precision == ARAP_SINGLE)
+                if (lanes->precision == ARAP_SINGLE)
                     ((float *)lanes->transform)[at] = (float)x;
                 else
                     ((double *)lanes->transform)[at] = x;
             }
     }
-    return ARAP_OK;
 }
 
 void arap_lanes_clear(arap_lanes *lanes) {
@@ -98,6 +103,7 @@ struct arap_pass {
     const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
     double *excess;                 /* (count) see arap_pass_excess; NULL: no spines */
     double *right_side, *alignment; /* of the present run */
+    double *pull;                   /* of arap_pass_pull */
 };
 
 static inline int spine_of(const arap_pass *p, int bone) { return p->place ? p->place[bone] : -1; }
@@ -233,8 +239,9 @@ static const int *members(const arap_rotation_clusters *clusters, const int *c, 
     return clusters ? clusters->vertex + clusters->start[*c] : c;
 }
 
-/* Rotations from the moments of the work space, by the kernel. */
-static void turn_rigidly(const arap_pass *p, workspace *ws, int bones, double unit, int line) {
+/* Rotations from the moments of the work space, by the kernel. pull: as for it. */
+static void turn_rigidly(const arap_pass *p, workspace *ws, int bones, double unit, int line,
+                         double *pull) {
     double scale = unit > 0 ? 1 / unit : 0;
     int single = p->lanes->precision == ARAP_SINGLE;
     for (int j = 0; j < 12 * bones; j++) {
@@ -252,7 +259,9 @@ static void turn_rigidly(const arap_pass *p, workspace *ws, int bones, double un
                                .weight = ws->weight,
                                .line = line,
                                .prior_share = single ? 1e-6 : 1e-12,
-                               .scratch = ws->scratch};
+                               .scratch = ws->scratch,
+                               .pull = pull,
+                               .pull_scale = unit};
     p->kernel(&input, ws->product);
 }
 
@@ -283,7 +292,7 @@ static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws
     if (ws->pairs)
         turn_as_desired(p, *vertex, ws, bones);
     else
-        turn_rigidly(p, ws, bones, unit, size == 1 && is_line(p->mesh, *vertex));
+        turn_rigidly(p, ws, bones, unit, size == 1 && is_line(p->mesh, *vertex), NULL);
     if (p->alignment) {
         double sum = 0;
         for (int j = 0; j < 12 * bones; j++) sum += ws->product[j] * ws->moment[j];
@@ -473,4 +482,33 @@ void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alig
     if (right_side) arap_parallel(job, chunks, gather_chunk, p);
     if (p->right_side != right_side)
         arap_bendy_gather(bendy, p->caller, p->column_side, right_side);
+}
+
+static void pull_block(void *data, int block, int worker) {
+    const arap_pass *p = data;
+    workspace *ws = &p->workspaces[worker];
+    size_t n = (size_t)p->mesh->count,
+           size = 3 * (size_t)p->lanes->columns * (size_t)p->lanes->lanes;
+    int begin = (int)(n * (size_t)block / ARAP_PULL_BLOCKS);
+    int end = (int)(n * (size_t)(block + 1) / ARAP_PULL_BLOCKS);
+    double *pull = p->pull + size * (size_t)block;
+    memset(pull, 0, size * sizeof *pull);
+    for (int i = begin; i < end; i++) {
+        int bones = 0;
+        double unit = 0;
+        ws->pairs = ws->own_count = 0;
+        add_moments(p, i, 1, ws, &bones, &unit);
+        turn_rigidly(p, ws, bones, unit, is_line(p->mesh, i), pull);
+        p->alignment[i] = unit * ws->product[0];
+        for (int b = 0; b < bones; b++) ws->where[ws->bone[b]] = -1;
+    }
+}
+
+void arap_pass_pull(arap_job *job, arap_pass *p, double *pull, double *alignment) {
+    size_t size = 3 * (size_t)p->lanes->columns * (size_t)p->lanes->lanes;
+    p->pull = pull;
+    p->alignment = alignment;
+    arap_parallel(job, ARAP_PULL_BLOCKS, pull_block, p);
+    for (int block = 1; block < ARAP_PULL_BLOCKS; block++)
+        for (size_t k = 0; k < size; k++) pull[k] += pull[size * (size_t)block + k];
 }

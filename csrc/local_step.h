@@ -24,6 +24,8 @@ typedef struct arap_lanes {
 
 arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
                               arap_lanes *lanes);
+/* Other transforms of the same poses and bones. */
+void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes);
 void arap_lanes_clear(arap_lanes *lanes);
 
 /* Work space of the pass for given influence maps: made once, used by every iteration. It
@@ -48,6 +50,13 @@ void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *a
 /* What R_i of the last run that are no rotations add to the constant of the energy: sum over poses
  * and neighbours of a_ik (|R_i e_ik|^2 - |e_ik|^2), per vertex (count); NULL: all are. */
 const double *arap_pass_excess(const arap_pass *pass);
+
+/* The local step for joints (joint_energy.h), of rigid bones, in double precision and without
+ * clusters: pull (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every
+ * bone and pose, sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik; alignment (count) as above. The vertices
+ * are cut into blocks, each summed in its order, whatever the number of threads. */
+#define ARAP_PULL_BLOCKS 16
+void arap_pass_pull(arap_job *job, arap_pass *pass, double *pull, double *alignment);
 
 /* Relative ARAP energy of any weights (rows should sum to 1) over the poses:
  * E / (#poses sum a_ik |e_ik|^2), SPEC section 3. vertex_energy (count) or NULL: E_i over

@@ -269,7 +269,7 @@ static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, dou
         }
 }
 
-static arap_status gram_matrix(arap_job *job, arap_poses *poses) {
+arap_status arap_poses_gram(arap_job *job, arap_poses *poses) {
     int rows = 3 * poses->count, columns = 4 * poses->columns;
     double *stack = ARAP_NEW(double, (size_t)rows *(size_t)columns);
     double *product = ARAP_NEW(double, (size_t)columns *(size_t)columns);
@@ -355,7 +355,7 @@ static arap_status take_joints(arap_job *job, const arap_skeleton *s, const arap
 /* What comes once all transforms are there. */
 static arap_status complete(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
                             const arap_given_poses *given, arap_poses *poses) {
-    arap_status status = gram_matrix(job, poses);
+    arap_status status = arap_poses_gram(job, poses);
     if (status) return status;
     return arap_spines_place(job, s, mesh, given->parameters, poses->columns, poses->count,
                              poses->transform, &poses->spines);

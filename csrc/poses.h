@@ -49,6 +49,8 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *skeleton, cons
  * all deform. Bends and parameters are for these. */
 arap_status arap_poses_given(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
                              int bones, const arap_given_poses *given, arap_poses *poses);
+/* `gram` of the present transforms. */
+arap_status arap_poses_gram(arap_job *job, arap_poses *poses);
 void arap_poses_clear(arap_poses *poses);
 
 /* Forward kinematics: deforming bone b turns by `local` (bones, 3, 3), a rotation in rest

@@ -10,6 +10,7 @@ typedef struct arap_module_state {
     PyObject *solver_error; /* araplbs.SolverError(ArithmeticError) */
     PyObject *cancelled;    /* araplbs.Cancelled(Exception) */
     PyObject *solver_type;
+    PyObject *joint_solver_type;
 } arap_module_state;
 
 /* Raise what the job's error says; always returns NULL. A pending exception (raised by a

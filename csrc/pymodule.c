@@ -1,4 +1,4 @@
-/* The module araplbs: it puts together the functions, the exceptions and the type Solver. */
+/* The module araplbs: it puts together the functions, the exceptions and the types. */
 #define ARAP_IMPORT_ARRAY
 #include "pyarray.h"
 
@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "pyerror.h"
 #include "pyfunctions.h"
+#include "pyjoints.h"
 #include "pysolver.h"
 
 #ifdef ARAP_FAULT_INJECTION
@@ -35,6 +36,8 @@ static PyMethodDef methods[] = {
      "Transforms (poses, bones, 3, 4) of local rotations (poses, bones, 3, 3)."},
     {"nearest_rotations", arap_py_nearest_rotations, METH_O,
      "Nearest rotations to (n, 3, 3) matrices."},
+    {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
+     "(heads, tails, report) of a JointSolver run to its end."},
     {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},
@@ -53,7 +56,10 @@ static int module_exec(PyObject *module) {
     if (PyArray_ImportNumPyAPI() < 0) return -1;
     arap_blas_single_thread();
     state->solver_type = arap_make_solver_type(module);
+    state->joint_solver_type = arap_make_joint_solver_type(module);
     if (!state->solver_type || PyModule_AddObjectRef(module, "Solver", state->solver_type) ||
+        !state->joint_solver_type ||
+        PyModule_AddObjectRef(module, "JointSolver", state->joint_solver_type) ||
         add_exception(module, "SolverError", "araplbs.SolverError",
                       "The weights could not be solved for.", PyExc_ArithmeticError,
                       &state->solver_error) ||
@@ -70,6 +76,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->solver_error);
     Py_VISIT(state->cancelled);
     Py_VISIT(state->solver_type);
+    Py_VISIT(state->joint_solver_type);
     return 0;
 }
 
@@ -78,6 +85,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->solver_error);
     Py_CLEAR(state->cancelled);
     Py_CLEAR(state->solver_type);
+    Py_CLEAR(state->joint_solver_type);
     return 0;
 }
 

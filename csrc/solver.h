@@ -61,6 +61,7 @@ struct arap_solver {
     int has_best;
     double *unknowns; /* (system.unknowns) work */
     int has_system;
+    int stale; /* the poses have changed since the system was assembled: see stale_step.h */
 
     int stage; /* 0 before the first, then from 1 to the last */
     int last_stage;
@@ -122,6 +123,12 @@ arap_status arap_refresh(arap_job *job, arap_solver *solver);
  * term does not. */
 arap_status arap_measure(arap_job *job, arap_solver *solver);
 arap_status arap_record_energy(arap_job *job, arap_solver *solver, double energy);
+
+/* Other transforms (poses, deforming bones, 3, 4) of rigid bones for the poses, with a local step,
+ * whose energy goes to the history. keep_factor: the present system is not made anew, but solves
+ * for steps of the new one by conjugate gradients. Not while a coarser mesh is solved. */
+arap_status arap_solver_repose(arap_job *job, arap_solver *solver, const double *transforms,
+                               int keep_factor);
 
 /* Seconds of a monotonic clock. */
 double arap_seconds(void);

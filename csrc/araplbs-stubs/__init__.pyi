@@ -259,6 +259,140 @@ class Solver:
         seconds (per stage of the work).
         """
 
+class JointSolver:
+    """The joints of a skeleton where the posed mesh is most rigid (paper section 4.4), and the
+    weights that go with them.
+
+    A joint is made of the ends of bones that are at one place and belong together: a head at its
+    parent's tail or head, the heads of siblings. These move together and come out equal to the
+    bit. The poses keep their local rotations; transforms follow the joints, and what two bones of
+    a given pose are apart at their joint they stay apart. Parts of the skeleton that hang on
+    nothing are free to move in each pose.
+    """
+
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        triangles: ArrayLike,
+        bone_heads: ArrayLike,
+        bone_tails: ArrayLike,
+        bone_parents: ArrayLike,
+        *,
+        edges: ArrayLike | None = None,
+        bone_roll_axes: ArrayLike | None = None,
+        bone_deform: ArrayLike | None = None,
+        bone_limits: ArrayLike | None = None,
+        bone_kinds: Sequence[BoneKind] | None = None,
+        bone_ranges: ArrayLike | None = None,
+        poses: ArrayLike | None = None,
+        mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        progress: Callable[[str, float], bool | None] | None = None,
+        pinned: ArrayLike | None = None,
+        material: ArrayLike = 0.2,
+        tangential: ArrayLike = 2.0,
+        threads: int = 0,
+        pose_count: int = 80,
+        seed: int = 0,
+        swing: float = ...,
+        twist: float = ...,
+        max_influences: int = 4,
+        link_parts: bool = True,
+        method: Literal["alternate", "together"] = "alternate",
+        optimize_weights: bool = True,
+        anchor: float = 0.0,
+        centring: float = 0.0,
+        drift: float = 1e-6,
+        reach: float = 0.5,
+        least_length: float = 0.5,
+        iterations: int = 20,
+        tolerance: float = 1e-3,
+    ) -> None:
+        """
+        What a Solver has as well means the same. All bones must be rigid.
+        weights (n, m) or rows: to begin with, their pattern the influence maps; without them the
+        stages of a Solver come first, an iteration each, and joints do not move until then.
+        optimize_weights: False keeps the weights. method: "alternate" takes some steps of the
+        joints, then makes the weights' system for the new poses and takes some of the weights;
+        "together" takes one of each in turn without another factorisation.
+        What holds joints
+          pinned (m, 2): heads and tails that stay where they are, exactly.
+          material, tangential: the paper's eps1 and eps2, a number or (m, 2) for heads and tails,
+          of which the joint has the largest. They make steps shorter, in all directions or along
+          the bones, and hold what the energy does not decide.
+          anchor: pull to the places of the start, relative energy of a joint that is a bounding
+          box diagonal away. reach: farthest from there, a share of the mean length of the bones
+          that meet. least_length: every bone keeps this share of its length.
+          drift: stiffness of the displacements of unconnected parts of the skeleton.
+        centring: where the energy of a joint is less stiff than this across its bones, as between
+        rigid parts that no edge connects (the paper's Figure 15C), what lacks is made up by a pull
+        to the middle of the limb; 0 for none. About 1 is weak beside what the energy says of an
+        ordinary joint.
+        mirror: joints at each other's image, within 1 % of the diagonal, move as images, to the
+        bit; those of bones that are their own partners stay on the plane.
+        iterations: at most; done when one changes the energy by less than the share `tolerance`.
+        """
+
+    def iterate(self, count: int = 1, /) -> float:
+        """Iterate up to `count` times, fewer if done; the energy reached. After Cancelled all is
+        as the last accepted step left it, and it can go on."""
+
+    def solve(self) -> float:
+        """Iterate until done; the energy reached."""
+
+    @property
+    def done(self) -> bool:
+        """Nothing is left to do."""
+
+    @property
+    def heads(self) -> Floats:
+        """(m, 3) present heads."""
+
+    @property
+    def tails(self) -> Floats:
+        """(m, 3) present tails."""
+
+    @property
+    def poses(self) -> Floats:
+        """(p, m, 3, 4) the poses for the present joints, sampled ones first."""
+
+    @property
+    def weights(self) -> Floats:
+        """(n, m) weights to use, as those of a Solver."""
+
+    @property
+    def sparse_weights(self) -> Rows:
+        """The same as rows; zeros are left out."""
+
+    @property
+    def energy(self) -> float:
+        """ARAP energy of the present joints and weights."""
+
+    @property
+    def energies(self) -> Floats:
+        """Energies with anchor and centring: of the start, once there are weights, then after each
+        step of joints or weights that was accepted; they never rise."""
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What was found and done:
+
+        joints, pinned_joints, mirrored_joints, centred_joints, components (unconnected parts of
+        the skeleton), poses, iterations, joint_steps, weight_steps, energy_before, energy_after
+        (the first and last of `energies`), most_moved, mean_moved (distances), joint_of_head,
+        joint_of_tail (m,), seconds (weights, system, joint steps, weight steps).
+        """
+
+def optimize_joints(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    **arguments: Any,
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """(heads, tails, report) of a JointSolver with these arguments, run to its end."""
+
 def energy(
     vertices: ArrayLike,
     triangles: ArrayLike,

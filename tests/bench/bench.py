@@ -22,6 +22,7 @@ PARTS = {
     "quality": "energies for 4, 8 and any number of influences",
     "defaults": "what other settings than the defaults come to",
     "clusters": "what sharing rotations in clusters of vertices saves and costs",
+    "joints": "joints and weights optimised together, from joints that were displaced",
     "spines": "rigid bones beside stretchable-twistable bones and spines",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",

@@ -63,7 +63,26 @@ def functions_with_spines():
     )  # fmt: skip
 
 
+def joints(method, **settings):
+    """Bones bent where the tube is straight; two trees, one joint of which is symmetric."""
+    heads, tails = BONES.heads.copy(), BONES.tails.copy()
+    heads[1, 0] = tails[0, 0] = 0.1
+    solver = araplbs.JointSolver(
+        VERTICES, TRIANGLES, heads, tails, [-1, 0, -1], pose_count=4, method=method, iterations=2,
+        mirror=([0, 1, 2], (0, 0, 0), (0, 1, 0)), centring=10.0, reach=0.02, **settings,
+    )  # fmt: skip
+    solver.solve()
+    assert solver.report["joint_steps"]
+    report = {k: v for k, v in solver.report.items() if k != "seconds"}
+    return solver.heads, solver.poses, solver.weights, solver.sparse_weights, report
+
+
 WORK = {
+    "joints": lambda: joints("alternate"),
+    "joints, together": lambda: joints("together"),
+    "joints, given weights": lambda: joints(
+        "alternate", weights=np.full((len(VERTICES), 3), 1 / 3), optimize_weights=False
+    ),
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
     "levels": levels,

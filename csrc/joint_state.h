@@ -1,0 +1,55 @@
+/* The joint solver's own data, shared by joint_solver.c (stages) and joint_step.c. */
+#ifndef ARAP_JOINT_STATE_H
+#define ARAP_JOINT_STATE_H
+
+#include "joint_solver.h"
+#include "joint_system.h"
+#include "solver.h"
+
+struct arap_joint_solver {
+    arap_joint_settings settings;
+    arap_solver *weights;
+    arap_joints joints;
+    arap_joint_energy energy;
+    arap_joint_system system;
+    double *base;               /* (joints, 3) places of the caller */
+    double *heads, *tails;      /* (bones, 3) of the caller */
+    double *centre;             /* (joints, 3) m */
+    double *centring;           /* (joints, 9) C */
+    double *transforms, *trial; /* (poses, deforming, 3, 4) */
+    double *force, *trial_force;
+    double *moves, *tried, *right; /* (joints, 3) */
+    double *extra;                 /* (joints, 9) anchor and centring */
+    char *fixed;                   /* (joints) */
+    double *kept;                  /* (influences) weights before a step */
+    int given;                     /* there are weights to begin with */
+    int has_system, begun, over, broken;
+    double arap, total; /* present energy, without and with the terms of places */
+    double *energies;
+    int capacity;
+    arap_joint_report report;
+};
+
+/* Energy and forces of the present state. */
+arap_status arap_joint_measure(arap_job *job, arap_joint_solver *solver);
+
+/* The present energy goes to the history. */
+arap_status arap_joint_record(arap_job *job, arap_joint_solver *solver);
+
+/* The system of the present weights, unless there is one. */
+arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *solver);
+
+/* The unit of the system: E over relative energy. */
+double arap_joint_unit(const arap_joint_solver *solver);
+
+/* B_J of the present state, terms of places included, into `right` and their blocks into `extra`.
+ */
+void arap_joint_slope(arap_joint_solver *solver);
+
+/* One step of the joints, or none if no step lowers the energy. */
+arap_status arap_joint_step(arap_job *job, arap_joint_solver *solver);
+
+/* Add the time since *since to a stage of the report and restart *since. */
+void arap_joint_lap(arap_joint_solver *solver, enum arap_joint_timing stage, double *since);
+
+#endif

@@ -1,0 +1,44 @@
+/* One step of the joints: a quadratic in their moves, with the rotations fixed (paper section
+ * 4.4.2), and the transforms that come with moved joints. */
+#ifndef ARAP_JOINT_SYSTEM_H
+#define ARAP_JOINT_SYSTEM_H
+
+#include "joint_energy.h"
+#include "joints.h"
+
+typedef struct arap_joint_system {
+    const arap_joints *joints;
+    const arap_mirror *mirror; /* or NULL */
+    int poses, size;           /* size: 3 joints */
+    double *turns;   /* (poses, 3, deforming, 3) D_d = A_up - A_d, 0 without up; rows of a stack */
+    double *chain;   /* (deforming, deforming) C of dt = C D dJ + component displacements */
+    double *joined;  /* (components, deforming) P^T S */
+    double *inverse; /* (components, components) X */
+    double *matrix;  /* (size, size) A_J, data part */
+    double *penalty; /* (joints, 9) E_J^T E_J of the paper */
+    double *work;    /* more than is ever in use */
+} arap_joint_system;
+
+/* For the poses' linear parts and the weights of the energy. drift: stiffness of component
+ * displacements (the paper's), per pose and in the unit of S. */
+arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
+                                     const arap_mirror *mirror, const arap_skeleton *skeleton,
+                                     const arap_joint_energy *energy, double drift,
+                                     arap_joint_system *system);
+void arap_joint_system_clear(arap_joint_system *system);
+
+/* B_J (size) of forces (poses, deforming, 3). */
+void arap_joint_right_side(const arap_joint_system *system, const double *force, double *right);
+
+/* Moves (joints, 3) that minimise the quadratic of A_J, `right` and, times `unit`, the step penalty
+ * and the blocks `extra` (joints, 9); joints with fixed[j] keep the moves they come with. 0: not
+ * solved. */
+int arap_joint_solve(const arap_joint_system *system, double unit, const double *extra,
+                     const double *right, const char *fixed, double *moves);
+
+/* transforms (poses, deforming, 3, 4) with these moves and the best component displacements for
+ * them, whose forces before were `force`. */
+void arap_joint_transforms(const arap_joint_system *system, const double *moves,
+                           const double *force, const double *before, double *transforms);
+
+#endif

@@ -1,0 +1,477 @@
+"""Joints: the derivative of the energy by finite differences, the fixture fx10, what a step keeps,
+and what is refused."""
+
+import threading
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import refusals
+import shapes
+from refusals import changed, refuse
+from shared_data import fixture
+
+ARM, BONES = shapes.tube(12, 25, 0.25, 3.0), shapes.chain(3, 3.0)
+FREE = {"material": 1e-3, "tangential": 0.0, "reach": 1e5, "least_length": 0.0, "tolerance": 0}
+PLANE = ((0, 0, 0), (1, 0, 0))
+
+
+def solver(bones=BONES, mesh=ARM, **settings):
+    return araplbs.JointSolver(*mesh, *bones, **{**bones.more, "pose_count": 12, **settings})
+
+
+def moved(bones, joint, by):
+    """A chain with one of its joints somewhere else."""
+    joints = np.concatenate([bones.heads, bones.tails[-1:]])
+    joints[joint] += by
+    return bones.but(heads=joints[:-1], tails=joints[1:])
+
+
+def two_trees():
+    """A trunk with two branches, one of them behind a gap, and a second tree; a tube for each."""
+    heads = np.array([[0, 0, 0], [0, 0, 1], [0.1, 0, 1.1], [1.0, 0, 0], [1.0, 0, 1]], float)
+    tails = np.array([[0, 0, 1], [0, 0, 2], [0.8, 0, 1.5], [1.0, 0, 1], [1.1, 0, 2]], float)
+    bones = shapes.Bones(heads, tails, np.array([-1, 0, 0, -1, 3]))
+    one = shapes.tube(5, 7, 0.3)
+    return bones, shapes.join(one, (one[0] + [1.0, 0, 0], one[1]))
+
+
+def chained(bones, poses, heads, up, segments):
+    """The transforms with the heads moved, their linear parts kept: joints stay where they meet,
+    and each tree, the roots of which have `up` -1, where it is in the mean of its segments."""
+    shift, tree = np.zeros((len(poses), len(bones), 3)), np.arange(len(bones))
+    for d in range(len(bones)):
+        if up[d] >= 0:
+            a, b = poses[:, up[d], :, :3], poses[:, d, :, :3]
+            shift[:, d] = shift[:, up[d]] + (a - b) @ (heads[d] - bones.heads[d])
+            tree[d] = tree[up[d]]
+    for root in set(tree):
+        own = tree == root
+        shift[:, own] -= np.average(shift[:, own], axis=1, weights=segments[own])[:, None]
+    out = poses.copy()
+    out[..., 3] += shift
+    return out
+
+
+def test_derivatives_are_those_of_the_energy(rng):
+    """B_J against differences of the energy over the places of joints; nothing collapsed there."""
+    bones, mesh = two_trees()
+    weights = shapes.random_weights(rng, len(mesh[0]), 5)
+    poses = araplbs.sample_poses(*bones, 4, seed=3)
+    s = solver(
+        bones, mesh, weights=weights, poses=poses, pose_count=0, link_parts=False, drift=1e6,
+        optimize_weights=False,
+    )  # fmt: skip
+    _, slope, unit, diagonal = s._inside
+    _, a = reference.edge_weights(*mesh)
+    up, segments = np.array([-1, 0, 0, -1, 3]), np.array([2, 1, 1, 1, 1])
+    joint = s.report["joint_of_head"]
+
+    def energy(heads):
+        posed = chained(bones, poses, heads, up, segments)
+        return reference.relative_energy(mesh[0], a, weights, posed)
+
+    assert abs(energy(bones.heads) - s.report["energy_before"]) < 1e-12
+    step = 1e-5 * diagonal
+    for bone in (1, 2, 4):
+        same = joint == joint[bone]
+        for axis in range(3):
+            there, back = bones.heads.copy(), bones.heads.copy()
+            there[same, axis] += step
+            back[same, axis] -= step
+            slopes = (energy(there) - energy(back)) / (2 * step) * diagonal
+            expected = -2 * slope[3 * joint[bone] + axis] / unit
+            assert abs(slopes - expected) < 1e-5 * np.abs(slope / unit).max()
+
+
+def test_component_displacements_lower_the_energy_exactly():
+    """Without stiffness against it, two trees drift apart by what the quadratic says: B_J with the
+    components at their best still is the derivative, by differences of energies at that best."""
+    bones, mesh = two_trees()
+    weights = shapes.random_weights(np.random.default_rng(5), len(mesh[0]), 5)
+    settings = {"weights": weights, "optimize_weights": False, "link_parts": False, **FREE}
+    loose = solver(bones, mesh, **settings)
+    tied = solver(bones, mesh, **settings, drift=1e6)
+    loose.iterate(4)
+    tied.iterate(4)
+    assert loose.energy < tied.energy
+    ends = loose.poses[:, 3, :, 3] - tied.poses[:, 3, :, 3]
+    assert np.abs(ends).max() > 1e-3
+    # bones of one tree still meet where their joints are
+    for s in (loose, tied):
+        for child, parent in ((1, 0), (2, 0), (4, 3)):
+            point = np.append(s.heads[child], 1)
+            np.testing.assert_allclose(
+                s.poses[:, child] @ point, s.poses[:, parent] @ point, atol=1e-12
+            )
+
+
+def test_fixture():
+    """fx10: the system, and ten steps of it."""
+    d = fixture("fx10_joints")
+    diagonal = np.linalg.norm(np.ptp(d["V"], axis=0))
+    common = {
+        "poses": d["T"], "pose_count": 0, "weights": d["W"], "optimize_weights": False,
+        "link_parts": False, **FREE, "iterations": 1000,
+    }  # fmt: skip
+    bones = d["bone_head"], d["bone_tail"], d["bone_parent"]
+    unit = araplbs.JointSolver(d["V"], d["F"], *bones, **common)._inside[2]
+    stiff = d["epsC"][0] ** 2
+    common |= {
+        "material": d["eps1"][0] / diagonal / np.sqrt(unit),
+        "tangential": d["eps2"][0] / np.sqrt(unit),
+        "drift": stiff / diagonal**2 / (unit / len(d["T"])),
+    }
+    s = araplbs.JointSolver(d["V"], d["F"], *bones, **common)
+    matrix, right, unit, _ = s._inside
+    theirs = np.zeros(len(d["joints"]), int)  # their joint of each of ours
+    theirs[s.report["joint_of_head"]] = d["bone_joint_head"]
+    theirs[s.report["joint_of_tail"]] = d["bone_joint_tail"]
+    n = 3 * len(theirs)
+    best = np.linalg.solve(d["A_J"][n:, n:] + stiff * np.eye(len(d["A_J"]) - n), d["A_J"][n:, :n])
+    their_matrix = d["A_J"][:n, :n] - d["A_J"][:n, n:] @ best
+    their_right = d["B_J"][:n] - best.T @ d["B_J"][n:]
+    at = (3 * theirs[:, None] + np.arange(3)).ravel()
+    np.testing.assert_allclose(matrix * diagonal**2, their_matrix[np.ix_(at, at)], atol=1e-9)
+    np.testing.assert_allclose(right * diagonal**3, their_right[at], atol=1e-9)
+    while s.report["joint_steps"] < 8:
+        s.iterate()
+    steps = s.report["joint_steps"]
+    np.testing.assert_allclose(
+        s.energies * unit * diagonal**4, d["E_after"][: steps + 1], rtol=1e-7
+    )
+    places = d["J_after"][steps - 1]
+    np.testing.assert_allclose(s.heads, places[d["bone_joint_head"]], atol=1e-6)
+    np.testing.assert_allclose(s.tails, places[d["bone_joint_tail"]], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_energy_never_rises_and_joints_stay_connected(method):
+    bones = moved(moved(BONES, 1, [0.15, 0.05, 0.1]), 2, [-0.1, 0.1, 0])
+    s = solver(bones, method=method, tolerance=1e-4, iterations=15)
+    s.solve()
+    assert s.done
+    assert len(s.energies) > 4
+    assert (np.diff(s.energies) <= 0).all()
+    assert s.energies[-1] < 0.9 * s.energies[0]
+    np.testing.assert_array_equal(s.heads[1:], s.tails[:-1])
+    np.testing.assert_allclose(s.weights.sum(1), 1)
+    told = araplbs.energy(*ARM, s.weights, s.poses)
+    assert abs(told - s.energy) < 0.02 * s.energy  # small weights are dropped
+    report = s.report
+    assert report["joints"] == 4
+    assert report["components"] == 1
+    assert report["energy_before"] == s.energies[0]
+
+
+def test_both_methods_find_the_same_joints():
+    bones = moved(BONES, 1, [0.1, 0.05, 0])
+    one, other = (
+        solver(bones, method=m, tolerance=1e-6, iterations=100) for m in ("alternate", "together")
+    )
+    one.solve()
+    other.solve()
+    assert abs(one.energy - other.energy) < 0.02 * one.energy
+    np.testing.assert_allclose(one.heads[:, :2], other.heads[:, :2], atol=0.01)
+
+
+def test_perturbed_joints_come_back():
+    """Across the bones, in the axis of the tube; along them, the mesh has no place of its own."""
+    for by in ([0.15, 0, 0], [-0.05, 0.12, 0]):
+        bones = moved(moved(BONES, 1, by), 2, [0, -0.1, 0])
+        s = solver(bones, pose_count=30, iterations=15)
+        s.solve()
+        before = np.linalg.norm(bones.heads[1:, :2], axis=1)
+        after = np.linalg.norm(s.heads[1:, :2], axis=1)
+        assert (after < 0.3 * before).all(), (before, after)
+
+
+def test_pinned_joints_do_not_move():
+    bones = moved(moved(BONES, 1, [0.15, 0, 0]), 2, [0.1, 0, 0])
+    pinned = np.zeros((3, 2), bool)
+    pinned[1, 1] = True  # the tail of bone 1, and so the head of bone 2
+    s = solver(bones, pinned=pinned, iterations=3)
+    s.solve()
+    np.testing.assert_array_equal(s.heads[2], bones.heads[2])
+    np.testing.assert_array_equal(s.tails[1], bones.tails[1])
+    assert np.abs(s.heads[1] - bones.heads[1]).max() > 0.01
+    assert s.report["pinned_joints"] == 1
+
+
+def test_material_holds_single_joints_back():
+    bones = moved(moved(BONES, 1, [0.15, 0, 0]), 2, [0.1, 0, 0])
+    material = np.full((3, 2), 0.2)
+    material[1, 0] = 100
+    s = solver(bones, material=material, iterations=2)
+    s.solve()
+    assert np.abs(s.heads[1] - bones.heads[1]).max() < 1e-3
+    assert np.abs(s.heads[2] - bones.heads[2]).max() > 0.01
+
+
+def test_tangential_stiffness_keeps_joints_from_sliding():
+    bones = moved(BONES, 1, [0, 0, 0.3])
+    slides = []
+    for tangential in (0.0, 100.0):
+        s = solver(bones, tangential=tangential, iterations=2)
+        s.solve()
+        slides.append(abs(s.heads[1] - bones.heads[1]))
+    assert slides[1][2] < 0.01 * slides[0][2]
+    assert slides[1][:2].max() > 0.3 * slides[0][:2].max()
+
+
+def test_reach_and_least_length_hold():
+    bones = moved(moved(BONES, 1, [0.2, 0, 0.5]), 2, [0.2, 0, -0.3])
+    free = solver(bones, **FREE, iterations=10)
+    free.solve()
+    lengths = np.linalg.norm(bones.tails - bones.heads, axis=1)
+    near = solver(bones, **{**FREE, "reach": 0.05}, iterations=10)
+    near.solve()
+    far = np.linalg.norm(near.heads - bones.heads, axis=1)
+    assert (far[1:] <= 0.05 * (lengths[1:] + lengths[:-1]) / 2 + 1e-12).all()
+    assert (np.linalg.norm(free.heads - bones.heads, axis=1) > far + 0.01)[1:].any()
+    whole = solver(bones, **{**FREE, "least_length": 0.999}, iterations=10)
+    whole.solve()
+    after = np.linalg.norm(whole.tails - whole.heads, axis=1)
+    assert (after >= 0.999 * lengths - 1e-9).all()
+
+
+def test_anchor_keeps_joints_near():
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    distances = []
+    for anchor in (0.0, 1.0, 100.0):
+        s = solver(bones, anchor=anchor, iterations=5)
+        s.solve()
+        assert (np.diff(s.energies) <= 0).all()
+        distances.append(s.report["most_moved"])
+    assert distances[0] > distances[1] > distances[2]
+
+
+def two_blocks():
+    """Figure 15C: rigid parts that no edge connects, a joint that is not in their middle."""
+    mesh = shapes.join(
+        shapes.box((0.4, 0.4, 0.9), (0, 0, 0.5)), shapes.box((0.4, 0.4, 0.9), (0, 0, 1.5))
+    )
+    bones = moved(shapes.chain(2, 2.0), 1, [0.15, 0.05, 0])
+    weights = np.zeros((16, 2))
+    weights[:8, 0] = weights[8:, 1] = 1
+    return mesh, bones, weights
+
+
+def test_centring_where_no_stretch_is_seen():
+    mesh, bones, weights = two_blocks()
+    fixed = {"weights": weights, "optimize_weights": False, "link_parts": False}
+    still = solver(bones, mesh, **fixed)
+    still.solve()
+    np.testing.assert_allclose(still.heads, bones.heads, atol=1e-9)
+    s = solver(bones, mesh, **fixed, centring=1.0, material=0.1, tangential=0)
+    s.solve()
+    assert s.report["centred_joints"] == 1
+    assert np.linalg.norm(s.heads[1, :2]) < 0.1 * np.linalg.norm(bones.heads[1, :2])
+    assert (np.diff(s.energies) <= 0).all()
+
+
+def test_centring_is_off_where_the_energy_decides():
+    s, plain = (solver(moved(BONES, 1, [0.1, 0, 0]), centring=c, iterations=2) for c in (1e-4, 0))
+    s.solve()
+    plain.solve()
+    assert s.report["centred_joints"] == 0
+    np.testing.assert_array_equal(s.heads, plain.heads)
+
+
+def symmetric_arms():
+    """A tube along X with its bones mirrored at x = 0, both joints off the axis."""
+    vertices, triangles = shapes.tube(12, 25, 0.25, 4.0)
+    vertices = vertices[:, [2, 0, 1]] - [2, 0, 0]
+    heads = np.array([[0, 0, 0], [1.0, 0.1, 0.05], [0, 0, 0], [-1.0, 0.1, 0.05]])
+    tails = np.array([[1.0, 0.1, 0.05], [2.0, 0, 0], [-1.0, 0.1, 0.05], [-2.0, 0, 0]])
+    roll = np.tile([0.0, 0, 1], (4, 1))
+    bones = shapes.Bones(heads, tails, np.array([-1, 0, -1, 2]), roll_axes=roll)
+    return (vertices, triangles), bones
+
+
+def test_symmetry_is_kept_to_the_bit():
+    mesh, bones = symmetric_arms()
+    s = solver(bones, mesh, mirror=([2, 3, 0, 1], *PLANE), iterations=4)
+    s.solve()
+    assert s.report["mirrored_joints"] == s.report["joints"] == 5
+    flip = np.array([-1, 1, 1])
+    np.testing.assert_array_equal(s.heads[:2] * flip, s.heads[2:])
+    np.testing.assert_array_equal(s.tails[:2] * flip, s.tails[2:])
+    assert np.abs(s.heads[1] - bones.heads[1]).max() > 0.01
+    assert (np.diff(s.energies) <= 0).all()
+    assert s.heads[0, 0] == 0
+
+
+def test_bones_that_do_not_deform_and_gaps():
+    """A helper bone in between belongs to what it hangs on; ends at one place move together."""
+    bones = shapes.tree()
+    vertices, triangles = shapes.tube(8, 13, 0.3, 2.2)
+    s = solver(bones, (vertices, triangles), iterations=3)
+    s.solve()
+    np.testing.assert_array_equal(s.tails[0], s.heads[1])
+    np.testing.assert_array_equal(s.tails[2], s.heads[3])
+    np.testing.assert_array_equal(s.tails[4], s.heads[5])
+    assert s.report["components"] == 1
+    assert s.poses.shape == (12, 6, 3, 4)
+
+
+def test_single_bone():
+    s = solver(shapes.chain(1), shapes.tube())
+    assert s.solve() < 1e-20
+    np.testing.assert_array_equal(s.heads, shapes.chain(1).heads)
+
+
+def test_units_and_place_do_not_matter():
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    here = solver(bones, iterations=3)
+    here.solve()
+    there = solver(
+        bones.but(heads=100 * bones.heads + 50, tails=100 * bones.tails + 50),
+        (100 * ARM[0] + 50, ARM[1]), iterations=3,
+    )  # fmt: skip
+    there.solve()
+    np.testing.assert_allclose(there.heads, 100 * here.heads + 50, atol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_threads_do_not_change_the_result(method):
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    results = []
+    for threads in (1, 3):
+        s = solver(bones, threads=threads, method=method, iterations=3)
+        s.solve()
+        results.append((s.heads, s.tails, s.weights, s.energies))
+    np.testing.assert_equal(*results)
+
+
+def test_optimize_joints_is_the_solver_run_to_its_end():
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    heads, tails, report = araplbs.optimize_joints(
+        *ARM, *bones, **bones.more, pose_count=12, iterations=3
+    )
+    s = solver(bones, iterations=3)
+    s.solve()
+    np.testing.assert_array_equal(heads, s.heads)
+    np.testing.assert_array_equal(tails, s.tails)
+    assert report["energy_after"] == s.energies[-1]
+
+
+def test_fixed_weights_stay():
+    weights = solver(pose_count=4).weights
+    s = solver(weights=weights, optimize_weights=False)
+    s.solve()
+    np.testing.assert_allclose(s.weights, weights, atol=1e-12)
+    assert s.report["weight_steps"] == 0
+
+
+def test_sparse_weights_are_the_same():
+    s = solver(iterations=1)
+    s.solve()
+    start, bone, weight = s.sparse_weights
+    dense = np.zeros_like(s.weights)
+    dense[np.repeat(np.arange(len(dense)), np.diff(start)), bone] = weight
+    np.testing.assert_array_equal(dense, s.weights)
+
+
+def stop_at(call):
+    count = [0]
+
+    def progress(stage, fraction):
+        assert isinstance(stage, str)
+        assert 0 <= fraction <= 1
+        count[0] += 1
+        return count[0] != call
+
+    return progress
+
+
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_cancelled_iterations_can_go_on(method):
+    """Wherever it is stopped, joints and weights are those of an accepted step."""
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    settings = {"iterations": 2, "method": method}
+    calls = [0]
+
+    def count(stage, fraction):
+        calls[0] += 1
+
+    weights = solver(bones).weights
+    whole = solver(bones, weights=weights, progress=count, **settings)
+    created, _ = calls[0], whole.solve()
+    assert calls[0] > created + 5
+    for call in range(created + 1, calls[0] + 1):
+        s = solver(bones, weights=weights, progress=stop_at(call), **settings)
+        with pytest.raises(araplbs.Cancelled):
+            s.solve()
+        np.testing.assert_array_equal(s.heads[1:], s.tails[:-1])
+        if len(s.energies):
+            assert abs(araplbs.energy(*ARM, s.weights, s.poses) - s.energies[-1]) < 1e-3
+        s.solve()
+        assert s.done
+        assert (np.diff(s.energies) <= 0).all()
+        assert abs(s.energy - whole.energy) < 0.05 * whole.energy
+
+
+def test_an_object_at_work_is_not_used_by_its_progress():
+    def progress(stage, fraction):
+        return s.heads is None
+
+    s = None
+    s = solver(progress=lambda *a: s is None or progress(*a))
+    with pytest.raises(RuntimeError, match="JointSolver is at work"):
+        s.iterate()
+
+
+def test_other_threads_wait():
+    s = solver(iterations=3)
+    worker = threading.Thread(target=s.solve)
+    worker.start()
+    assert s.heads.shape == (3, 3)
+    worker.join()
+    assert s.done
+
+
+NAN = np.nan
+BAD = [
+    (ValueError, "reach is -1", {"reach": -1.0}),
+    (ValueError, "reach is nan", {"reach": NAN}),
+    (ValueError, "anchor is -1", {"anchor": -1.0}),
+    (ValueError, "centring is -1", {"centring": -1.0}),
+    (ValueError, "drift is -1", {"drift": -1.0}),
+    (ValueError, "least_length is 2", {"least_length": 2.0}),
+    (ValueError, "iterations is 0", {"iterations": 0}),
+    (ValueError, "tolerance is 2", {"tolerance": 2.0}),
+    (ValueError, r"material\[0, 0\] is -1", {"material": -1.0}),
+    (ValueError, r"material\[1, 0\] is nan", {"material": changed(np.ones((3, 2)), (1, 0), NAN)}),
+    (ValueError, "material has shape", {"material": np.ones(3)}),
+    (TypeError, "material|float", {"material": "soft"}),
+    (ValueError, r"tangential\[0, 0\] is inf", {"tangential": np.inf}),
+    (ValueError, "tangential has shape", {"tangential": np.ones((2, 2))}),
+    (ValueError, "pinned has shape", {"pinned": np.zeros(3, bool)}),
+    (TypeError, "pinned must hold", {"pinned": np.full((3, 2), 0.5)}),
+    (ValueError, "method is 'both'", {"method": "both"}),
+    (ValueError, "bone 1 is of the kind STB", {"bone_kinds": ["rigid", "stb", "rigid"]}),
+    (ValueError, "optimize_weights is False", {"optimize_weights": False}),
+    (ValueError, "there are no poses", {"pose_count": 0}),
+    (ValueError, "threads is -1", {"threads": -1}),
+    (TypeError, "progress must be callable", {"progress": 3}),
+    (ValueError, r"poses\[0\] of bone 1", {"poses": changed(refusals.POSES, (0, 1, 0, 3), NAN)}),
+    (ValueError, "mirror partner of bone 0", {"mirror": ([7, 1, 2], *PLANE)}),
+    (ValueError, "weights has shape", {"weights": np.ones((3, 3))}),
+]
+
+
+@pytest.mark.parametrize(("kind", "pattern", "argument"), BAD, ids=[b[1] for b in BAD])
+def test_bad_input_is_refused(kind, pattern, argument):
+    refuse(kind, pattern, araplbs.JointSolver, **refusals.GOOD, **argument)
+
+
+def test_it_is_created_once_and_first():
+    s = solver()
+    with pytest.raises(RuntimeError, match="created once"):
+        s.__init__(*ARM, *BONES)
+    with pytest.raises(RuntimeError, match="not created"):
+        araplbs.JointSolver.__new__(araplbs.JointSolver).solve()
+    with pytest.raises(ValueError, match="cannot go back"):
+        s.iterate(-1)
