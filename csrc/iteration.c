@@ -183,7 +183,9 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
     if (!s->right_side || !s->product || !s->residual || !s->best)
         return arap_fail_memory(&job->error, "the weights");
     arap_rotation_clusters *clusters =
-        s->settings.rotation_clusters > 0 && !s->poses.spines.count ? &s->rotation_clusters : NULL;
+        s->settings.rotation_clusters > 0 && !s->poses.spines.count && !s->poses.stretches.count
+            ? &s->rotation_clusters
+            : NULL;
     arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
     if (!status && clusters)
         status = arap_rotation_clusters_create(job, &s->mesh, &s->influences,

@@ -97,12 +97,14 @@ static int read_kind(PyObject *item, npy_intp bone) {
 }
 
 int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *ranges,
-                           PyObject *segments, arap_bones *bones) {
+                           PyObject *segments, PyObject *stretch, arap_bones *bones) {
     npy_intp m = bones->count;
     arap_shape shape = {3, {m, ARAP_RANGES, 2}}, per_bone = {1, {m}};
     bones->ranges = arap_doubles(arrays, ranges, "bone_ranges", &shape);
     if (PyErr_Occurred()) return -1;
     bones->segments = arap_ints(arrays, segments, "bone_segments", &per_bone);
+    if (PyErr_Occurred()) return -1;
+    bones->stretch = arap_bools(arrays, stretch, "bone_stretch", &per_bone);
     if (PyErr_Occurred()) return -1;
     if (!kinds || kinds == Py_None) return 0;
     if (PyUnicode_Check(kinds) || !PySequence_Check(kinds)) {

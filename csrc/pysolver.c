@@ -109,9 +109,9 @@ static int choose(const char *value, const char *name, const char *const *choice
 /* The parsed keyword arguments that need more than one step. */
 typedef struct solver_arguments {
     PyObject *vertices, *triangles, *heads, *tails, *parents;
-    PyObject *edges, *roll_axes, *deform, *limits, *kinds, *ranges, *segments, *poses, *bends,
-        *segment_poses, *parameters, *weights, *locked_vertices, *locked_bones, *vertex_sets,
-        *constraints, *influences, *released, *mirror, *progress, *support;
+    PyObject *edges, *roll_axes, *deform, *limits, *kinds, *ranges, *segments, *stretch, *poses,
+        *bends, *segment_poses, *parameters, *weights, *locked_vertices, *locked_bones,
+        *vertex_sets, *constraints, *influences, *released, *mirror, *progress, *support;
     const char *precision, *positivity, *filter;
     int start_from_weights;
     unsigned long long seed;
@@ -131,6 +131,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "bone_kinds",
                             "bone_ranges",
                             "bone_segments",
+                            "bone_stretch",
                             "poses",
                             "bends",
                             "segment_poses",
@@ -184,18 +185,18 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       coarsen = {"coarsen", s->coarsen};
     *a = (solver_arguments){.precision = "single", .positivity = "clip", .filter = "none"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOOOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssddd:Solver",
+            args, kwargs, "OOOOO|$OOOOOOOOOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssddd:Solver",
             names, &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
-            &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->segments, &a->poses,
-            &a->bends, &a->segment_poses, &a->parameters, &a->weights, &a->start_from_weights,
-            &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->influences,
-            &a->released, &a->mirror, &a->progress, arap_read_int, &threads_given, &a->precision,
-            arap_read_int, &count, arap_read_seed, &a->seed, &s->sampling.swing, &s->sampling.twist,
-            arap_read_int, &most, arap_read_int, &widenings, &s->least_weight, arap_read_int,
-            &iterations, &s->tolerance, arap_read_int, &acceleration, arap_read_int, &coarsen,
-            &s->rotation_clusters, &s->heat_floor, &a->support, &s->link_parts, &s->hold,
-            &s->attach, &s->neumann, &a->positivity, &a->filter, &s->strength, &s->harmonic,
-            &s->damping))
+            &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->segments, &a->stretch,
+            &a->poses, &a->bends, &a->segment_poses, &a->parameters, &a->weights,
+            &a->start_from_weights, &a->locked_vertices, &a->locked_bones, &a->vertex_sets,
+            &a->constraints, &a->influences, &a->released, &a->mirror, &a->progress, arap_read_int,
+            &threads_given, &a->precision, arap_read_int, &count, arap_read_seed, &a->seed,
+            &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, arap_read_int, &widenings,
+            &s->least_weight, arap_read_int, &iterations, &s->tolerance, arap_read_int,
+            &acceleration, arap_read_int, &coarsen, &s->rotation_clusters, &s->heat_floor,
+            &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity,
+            &a->filter, &s->strength, &s->harmonic, &s->damping))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
@@ -270,7 +271,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
         arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, &problem.geometry) ||
         arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
                                a.limits, &problem.bones) ||
-        arap_kinds_from_python(&arrays, a.kinds, a.ranges, a.segments, &problem.bones) ||
+        arap_kinds_from_python(&arrays, a.kinds, a.ranges, a.segments, a.stretch, &problem.bones) ||
         arap_transforms_from_python(&arrays, a.poses, problem.bones.count,
                                     &problem.poses.transforms, &problem.poses.count) ||
         arap_bends_from_python(&arrays, a.bends, a.segment_poses, a.parameters,
