@@ -44,7 +44,7 @@ static double place_terms(const arap_joint_solver *s, const double *moves) {
             d[c] = x - s->joints.rest[3 * j + c];
             off[c] = x - s->centre[3 * j + c];
         }
-        sum += s->settings.anchor * arap_dot(d, d);
+        sum += s->anchor[j] * arap_dot(d, d);
         for (int r = 0; r < 3; r++) sum += off[r] * arap_dot(s->centring + 9 * j + 3 * r, off);
     }
     return sum;
@@ -138,12 +138,12 @@ void arap_joint_slope(arap_joint_solver *s) {
     for (int j = 0; j < joints->count; j++) {
         double from[3], off[3], *block = s->extra + 9 * j;
         for (int k = 0; k < 9; k++)
-            block[k] = s->centring[9 * j + k] + (k % 4 == 0 ? s->settings.anchor : 0);
+            block[k] = s->centring[9 * j + k] + (k % 4 == 0 ? s->anchor[j] : 0);
         arap_sub(joints->place + 3 * j, joints->rest + 3 * j, from);
         arap_sub(joints->place + 3 * j, s->centre + 3 * j, off);
         for (int r = 0; r < 3; r++)
             s->right[3 * j + r] -=
-                unit * (s->settings.anchor * from[r] + arap_dot(s->centring + 9 * j + 3 * r, off));
+                unit * (s->anchor[j] * from[r] + arap_dot(s->centring + 9 * j + 3 * r, off));
     }
 }
 
