@@ -66,9 +66,9 @@ static arap_status begin(arap_job *job, arap_joint_solver *s) {
     if (!s->kept) return arap_fail_memory(&job->error, "the joints");
     arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
     status = arap_joint_make_system(job, s);
-    for (int j = 0; !status && j < s->joints.count; j++)
+    for (int j = 0; !status && arap_joint_unit(s) > 0 && j < s->joints.count; j++)
         s->anchor[j] = s->settings.anchor * arap_joint_own(&s->system, j) / arap_joint_unit(s);
-    if (!status && s->settings.centring > 0) {
+    if (!status && s->settings.centring > 0 && arap_joint_unit(s) > 0) {
         arap_find_centres(&w->mesh, &w->skeleton, &w->influences, &s->joints, s->system.matrix,
                           arap_joint_unit(s), s->settings.centring, s->centre, s->centring);
         for (int j = 0; j < s->joints.count; j++)

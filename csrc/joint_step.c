@@ -50,7 +50,6 @@ static double place_terms(const arap_joint_solver *s, const double *moves) {
     return sum;
 }
 
-/* Energy and forces of the present state. */
 arap_status arap_joint_measure(arap_job *job, arap_joint_solver *s) {
     arap_status status = arap_joint_energy_run(job, &s->energy, s->transforms, &s->arap, s->force);
     memset(s->moves, 0, 3 * (size_t)s->joints.count * sizeof(double));
@@ -58,7 +57,6 @@ arap_status arap_joint_measure(arap_job *job, arap_joint_solver *s) {
     return status;
 }
 
-/* The unit of the system: E over relative energy. */
 double arap_joint_unit(const arap_joint_solver *s) {
     return s->weights->poses.count * s->weights->mesh.rest_energy;
 }
@@ -147,13 +145,13 @@ void arap_joint_slope(arap_joint_solver *s) {
     }
 }
 
-/* The moves that the quadratic asks for. */
+/* The moves that the quadratic asks for; none of a mesh without edges. */
 static arap_status find_moves(arap_job *job, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     arap_joint_slope(s);
     memcpy(s->fixed, joints->pinned, (size_t)joints->count);
     memset(s->moves, 0, 3 * (size_t)joints->count * sizeof(double));
-    for (int round = 0; round < REACH_ROUNDS; round++) {
+    for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0; round++) {
         if (!arap_joint_solve(&s->system, arap_joint_unit(s), s->extra, s->right, s->fixed,
                               s->moves))
             return arap_fail(&job->error, ARAP_NOT_FACTORED,

@@ -32,9 +32,9 @@ step) on the same influence maps: the fastest of some. The paper reports 5 to 10
 iteration."""
 METHODS_NOTE = """\
 From the displaced joints. *alternate*: up to 4 steps of the joints, then 3 iterations of the
-weights on a system assembled and factorised for the new poses. *together*: a step of each in turn; the
-first factor preconditions conjugate gradients. Energies are those of the optimised poses; to 1 %:
-the seconds until the energy is within 1 % of the lowest that either reached."""
+weights on a system assembled and factorised for the new poses. *together*: a step of each in
+turn; the first factor preconditions conjugate gradients. Energies are those of the optimised
+poses; to 1 %: the seconds until the energy is within 1 % of the lowest that either reached."""
 
 
 def energy_of(problem, heads, tails):
@@ -158,9 +158,10 @@ def main(zip_path, output, *names):
         for row in rows
         for method, iterations, seconds, before, after, near in row["methods"]
     ]  # fmt: skip
+    head = ("character", "joints", "energy", "from artist's", "across", "from optimised", "across")
     write_page(
         Path(output), "joints", "Joints", NOTE,
-        table(["character", "joints", "energy", "from artist's", "across", "from optimised", "across"], places),
+        table(head, places),
         TIMES_NOTE,
         table(
             ["character", "vertices", "bones", "set-up", "step", "weights", "step / weights"], times

@@ -329,6 +329,32 @@ def test_single_bone():
     np.testing.assert_array_equal(s.heads, shapes.chain(1).heads)
 
 
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        (np.arange(18.0).reshape(6, 3) % 7, np.zeros((0, 3), int)),
+        (np.zeros((3, 3)), np.array([[0, 1, 2]])),
+        shapes.soup(),
+        shapes.fan(),
+    ],
+    ids=["no edges", "no size", "soup", "fan"],
+)
+def test_any_mesh_will_do(mesh):
+    s = solver(BONES, mesh, iterations=3, centring=0.01, anchor=0.1)
+    s.solve()
+    assert np.isfinite([s.heads, s.tails]).all()
+    assert (np.diff(s.energies) <= 0).all()
+
+
+def test_bones_of_no_length():
+    heads = np.array([[0, 0, 0], [0, 0, 1.0], [0, 0, 1.0]])
+    tails = np.array([[0, 0, 1.0], [0, 0, 1.0], [0, 0, 2.0]])
+    s = solver(shapes.Bones(heads, tails, np.array([-1, 0, 1])), shapes.tube(), iterations=3)
+    s.solve()
+    np.testing.assert_array_equal(s.heads[1], s.tails[1])
+    assert (np.diff(s.energies) <= 0).all()
+
+
 def test_units_and_place_do_not_matter():
     bones = moved(BONES, 1, [0.15, 0, 0])
     here = solver(bones, iterations=3)
