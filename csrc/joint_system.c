@@ -300,9 +300,10 @@ static void exchange(const arap_joint_system *s, const double *x, double *out) {
     const arap_joints *joints = s->joints;
     for (int j = 0; j < joints->count; j++) {
         int other = joints->partner[j];
-        const double *from = x + 3 * (other < 0 ? j : other), *normal = s->mirror->normal;
-        double twice = other < 0 ? 0 : 2 * arap_dot(normal, from);
-        for (int c = 0; c < 3; c++) out[3 * j + c] = from[c] - twice * normal[c];
+        if (other < 0)
+            memcpy(out + 3 * j, x + 3 * j, 3 * sizeof(double));
+        else
+            arap_reflect(s->mirror, x + 3 * other, 0, out + 3 * j);
     }
 }
 
