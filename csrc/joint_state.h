@@ -15,6 +15,7 @@ struct arap_joint_solver {
     double *base;               /* (joints, 3) places of the caller */
     double *heads, *tails;      /* (bones, 3) of the caller */
     double *centre;             /* (joints, 3) m */
+    double *anchor;             /* (joints) a_J */
     double *centring;           /* (joints, 9) C */
     double *transforms, *trial; /* (poses, deforming, 3, 4) */
     double *force, *trial_force;
@@ -41,10 +42,6 @@ arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *solver);
 
 /* The unit of the system: E over relative energy. */
 double arap_joint_unit(const arap_joint_solver *solver);
-
-/* B_J of the present state, terms of places included, into `right` and their blocks into `extra`.
- */
-void arap_joint_slope(arap_joint_solver *solver);
 
 /* One step of the joints, or none if no step lowers the energy. */
 arap_status arap_joint_step(arap_job *job, arap_joint_solver *solver);

@@ -4,16 +4,20 @@
  * joint that d turns about, C the sums along the chains less their mean over the component (the
  * paper's Eq. 11: dc is the mean displacement of a component, its bones and virtual segments
  * alike), P the members of each component. C and P are numbers, the same for all poses and
- * coordinates. With S of joint_energy.h and the force g_p, E changes by sum_p dt_p^T S dt_p - 2
- * g_p^T dt_p + drift |dc_p|^2. The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P +
- * drift)^-1, leaves A_J = sum_p D_p^T K D_p,   K = C^T (S - S P X P^T S) C, B_J = sum_p D_p^T C^T
- * (g_p - S P X P^T g_p). K is a number per pair of bones, so A_J is K times, block by block, the
- * 3x3 blocks of sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the
- * poses are visited for it. A single component moves freely (S P = 0) and is left where it is.
+ * coordinates. With S of joint_energy.h and the force g_p, E changes by
+ *     sum_p dt_p^T S dt_p - 2 g_p^T dt_p + drift |dc_p|^2.
+ * The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P + drift)^-1, leaves
+ *     A_J = sum_p D_p^T K D_p,   K = C^T (S - S P X P^T S) C,
+ *     B_J = sum_p D_p^T C^T (g_p - S P X P^T g_p).
+ * K is a number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
+ * sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the poses are
+ * visited for it. A single component moves freely (S P = 0) and is left where it is.
  *
- * The step penalty of a joint is unit |(eps1 + eps2 sum_b b b^T / |b|) dJ|^2 over its deforming
- * bones, as in the paper. Symmetric: dJ is minimised over the moves Pi dJ, Pi = (1 + Sigma) / 2
- * with Sigma the exchange of both sides. Dense Cholesky, O(joints^3) + O(poses bones^2). */
+ * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
+ * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
+ * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
+ * dJ is minimised over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
+ * Dense Cholesky, O(joints^3) + O(poses bones^2). */
 #include "joint_system.h"
 
 #include <math.h>
@@ -24,6 +28,7 @@
 #include "vec3.h"
 
 #define RIDGE 1e-12      /* of the unit: for joints that nothing holds */
+#define LEAST_OWN 1e-6   /* of the stiffest joint: for joints without stiffness of their own */
 #define LEAST_DRIFT 1e-9 /* of the stiffness between components: together they move freely */
 
 static void make_chains(arap_joint_system *s) {
@@ -119,24 +124,34 @@ static void add_data(arap_joint_system *s, const double *chained, const double *
         }
 }
 
-/* E_J^T E_J of each joint. */
+double arap_joint_own(const arap_joint_system *s, int joint) {
+    size_t at = 3 * (size_t)joint * ((size_t)s->size + 1);
+    double sum = 0;
+    for (size_t c = 0; c < 3; c++) sum += s->matrix[at + c * ((size_t)s->size + 1)];
+    return fmax(sum / 3, 0);
+}
+
+/* s E_J^T E_J of each joint. */
 static void add_penalties(arap_joint_system *s, const int *deform_bone) {
     const arap_joints *joints = s->joints;
+    double least = 1e-300; /* joints that the energy says nothing of stay */
+    for (int j = 0; j < joints->count; j++) least = fmax(least, LEAST_OWN * arap_joint_own(s, j));
     for (int j = 0; j < joints->count; j++) {
         double e[9] = {0}, *out = s->penalty + 9 * j;
+        double own = fmax(arap_joint_own(s, j), least), length = arap_joint_bone_length(joints, j);
         for (int c = 0; c < 9; c += 4) e[c] = joints->material[j];
         for (int d = 0; d < joints->deforming; d++) {
             int head = joints->head[deform_bone[d]], tail = joints->tail[deform_bone[d]];
             double b[3];
             if (head != j && tail != j) continue;
             arap_sub(joints->rest + 3 * tail, joints->rest + 3 * head, b);
-            double length = sqrt(arap_dot(b, b));
-            for (int k = 0; length > 0 && k < 9; k++)
-                e[k] += joints->tangential[j] * b[k / 3] * b[k % 3] / length;
+            double unit = length * sqrt(arap_dot(b, b));
+            for (int k = 0; unit > 0 && k < 9; k++)
+                e[k] += joints->tangential[j] * b[k / 3] * b[k % 3] / unit;
         }
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
-                out[3 * r + c] = e[r] * e[c] + e[3 + r] * e[3 + c] + e[6 + r] * e[6 + c];
+                out[3 * r + c] = own * (e[r] * e[c] + e[3 + r] * e[3 + c] + e[6 + r] * e[6 + c]);
     }
 }
 
@@ -287,9 +302,10 @@ static void exchange(const arap_joint_system *s, const double *x, double *out) {
     const arap_joints *joints = s->joints;
     for (int j = 0; j < joints->count; j++) {
         int other = joints->partner[j];
-        const double *from = x + 3 * (other < 0 ? j : other), *normal = s->mirror->normal;
-        double twice = other < 0 ? 0 : 2 * arap_dot(normal, from);
-        for (int c = 0; c < 3; c++) out[3 * j + c] = from[c] - twice * normal[c];
+        if (other < 0)
+            memcpy(out + 3 * j, x + 3 * j, 3 * sizeof(double));
+        else
+            arap_reflect(s->mirror, x + 3 * other, 0, out + 3 * j);
     }
 }
 
@@ -333,7 +349,7 @@ int arap_joint_solve(const arap_joint_system *s, double unit, const double *extr
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
                 double *to = matrix + size * (size_t)(3 * j + r) + (size_t)(3 * j + c);
-                *to += unit * (s->penalty[9 * j + 3 * r + c] + extra[9 * j + 3 * r + c]);
+                *to += s->penalty[9 * j + 3 * r + c] + unit * extra[9 * j + 3 * r + c];
                 if (r == c) *to += unit * RIDGE;
             }
     if (s->mirror) make_symmetric(s, unit, matrix, x, scratch);

@@ -34,6 +34,8 @@ class Input(ctypes.Structure):
         ("line", ctypes.c_int),
         ("prior_share", ctypes.c_double),
         ("scratch", ctypes.c_void_p),
+        ("pull", ctypes.c_void_p),
+        ("pull_scale", ctypes.c_double),
     )
 
 
@@ -62,8 +64,9 @@ def aligned(array, dtype):
     return out
 
 
-def run(library, name, double, transforms, used, moments, weights, line=False):
-    """P_b (bones, 4, 3) of one vertex; transforms (poses, all bones, 3, 4), moments (b, 4, 3)."""
+def run(library, name, double, transforms, used, moments, weights, line=False, pull=None, scale=0):
+    """P_b (bones, 4, 3) of one vertex; transforms (poses, all bones, 3, 4), moments (b, 4, 3);
+    pull (all bones, 3, lanes), aligned, is added to."""
     address = library.arap_kernel_named(name.encode(), int(double))
     if not address:
         pytest.skip(f"this machine does not run {name}")
@@ -83,8 +86,21 @@ def run(library, name, double, transforms, used, moments, weights, line=False):
     t, b, m, w, s = (a.ctypes.data for a in held)
     share = 1e-12 if double else 1e-6
     out = np.zeros((len(used), 4, 3))
-    kernel(Input(t, lanes, poses, len(used), b, m, w, line, share, s), out.ctypes.data)
+    into = None if pull is None else pull.ctypes.data
+    given = Input(t, lanes, poses, len(used), b, m, w, line, share, s, into, scale)
+    kernel(given, out.ctypes.data)
     return out
+
+
+def expected_pull(transforms, used, moments, scale):
+    """R m_b of every pose (poses, bones, 3), and the sum of tr(R^T cov)."""
+    result, alignment = [], 0
+    for pose in transforms[:, used]:
+        covariance = np.einsum("bij,bjk->ik", pose, moments)
+        rotation = reference.rotation_of(covariance)
+        alignment += np.sum(rotation * covariance)
+        result.append(scale * moments[:, 3] @ rotation.T)
+    return np.array(result), alignment
 
 
 def expected(transforms, used, moments):
@@ -97,6 +113,29 @@ def expected(transforms, used, moments):
 
 precisions = pytest.mark.parametrize("double", [False, True], ids=["single", "double"])
 sets = pytest.mark.parametrize("name", SETS)
+
+
+@precisions
+@sets
+@pytest.mark.parametrize("poses", [1, 16, 37])
+def test_pull_of_joints(library, name, double, poses, rng):
+    """What joints need is added to what is there, and the rest of the output is the alignment."""
+    used, weights, scale = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2]), 0.7
+    transforms = rng.normal(size=(poses, 6, 3, 4))
+    moments = rng.normal(size=(3, 4, 3)) * 0.3
+    lanes = -(-poses // LANES) * LANES
+    pull = aligned(np.ones((6, 3, lanes)), np.float64 if double else np.float32)
+    out = run(
+        library, name, double, transforms, used, moments, weights, pull=pull, scale=scale
+    )  # fmt: skip
+    each, alignment = expected_pull(transforms, used, moments, scale)
+    tolerance = 1e-9 if double else 1e-3
+    np.testing.assert_allclose(
+        pull[used, :, :poses].transpose(2, 0, 1) - 1, each, atol=tolerance * np.abs(each).max()
+    )
+    np.testing.assert_array_equal(pull[[1, 2, 5]], 1)
+    np.testing.assert_array_equal(pull[:, :, poses:], 1)
+    assert abs(out[0, 0, 0] - alignment) < tolerance * alignment
 
 
 @precisions
