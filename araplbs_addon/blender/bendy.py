@@ -20,7 +20,7 @@ from .posed import posed_vertices
 from .read_mesh import coordinates, group_entries, matrix_between, refuse_mesh
 from .write_weights import batches, make_groups
 
-LIMITS = ("x", "y", "z")
+SHEAR = 1e-3  # of the scale of a bone: what is less cannot be seen
 
 
 def bendy_bones(armature):
@@ -74,6 +74,7 @@ class Converted:
     locked: dict = field(default_factory=dict)  # bones left alone: the mesh with the locked group
     kept_groups: list = field(default_factory=list)  # (mesh, group) that something else uses
     most_influences: int = 0
+    sheared: list = field(default_factory=list)  # new bones that shear in this pose
 
 
 def convert(armature, names, view_layer, count=0, group="", chain=False):
@@ -130,6 +131,7 @@ def convert(armature, names, view_layer, count=0, group="", chain=False):
     depsgraph = bpy.context.evaluated_depsgraph_get()
     for ob, points in zip(measured, before, strict=True):
         done.difference[ob.name] = largest_share(points, posed_vertices(ob, depsgraph))
+    done.sheared = [n for plan in plans for n in plan.names if _shears(armature.pose.bones[n])]
     done.meshes = [ob.name for ob in meshes]
     return done
 
@@ -320,7 +322,7 @@ def _follow(armature, name, plan):
     if bone.parent:
         limit = bone.constraints.new("LIMIT_LOCATION")
         limit.owner_space = "POSE"
-        for axis, value in zip(LIMITS, bone.bone.head_local, strict=True):
+        for axis, value in zip("xyz", bone.bone.head_local, strict=True):
             for side in ("min", "max"):
                 setattr(limit, f"use_{side}_{axis}", True)
                 setattr(limit, f"{side}_{axis}", value)
@@ -329,6 +331,13 @@ def _follow(armature, name, plan):
     follow.use_deform_preserve_volume = not plan.exact
     target = follow.targets.new()
     target.target, target.subtarget = armature, plan.bone
+
+
+def _shears(bone):
+    """Whether its pose, seen from its parent, is more than a place, a rotation and a scale."""
+    seen = bone.parent.matrix.inverted_safe() @ bone.matrix if bone.parent else bone.matrix
+    difference = np.array(Matrix.LocRotScale(*seen.decompose())) - np.array(seen)
+    return np.abs(difference[:3, :3]).max() > SHEAR * max(seen.to_scale())
 
 
 def _write(ob, plans, entries):

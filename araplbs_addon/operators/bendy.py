@@ -135,6 +135,12 @@ export to games. The bendy bones stay as controls that the new bones follow"""
                 f"There are vertices with {done.most_influences} influences: exporters keep "
                 f"{GAME_INFLUENCES} unless told otherwise",
             )
+        if done.sheared:
+            self.report(
+                {"WARNING"},
+                f"{len(done.sheared)} of the new bones shear in this pose (first: "
+                f"'{done.sheared[0]}'), which glTF cannot hold",
+            )
         self.report({"INFO"}, summary(done))
 
 

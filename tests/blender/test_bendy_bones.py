@@ -668,6 +668,22 @@ def test_chain_through_gltf(tmp_path):
     assert_same_through_gltf(rig, tube, tmp_path / "tail.glb", 1e-5, False, hierarchy="CHAIN")
 
 
+def test_shear_is_told(capfd):
+    """Of a rig that shears by itself, and of a chain with scale that a bendy bone alone has."""
+    for inherit, hierarchy, shears in (
+        ("ALIGNED", "PARENT", False),
+        ("ALIGNED", "CHAIN", True),
+        ("FULL", "PARENT", True),
+    ):
+        new_scene()
+        _tube, rig = tail()
+        for bone in rig.data.bones:
+            bone.inherit_scale = inherit
+        pose(rig, 7)
+        convert(rig, hierarchy=hierarchy)
+        assert ("shear in this pose" in capfd.readouterr().out) == shears
+
+
 def test_bones_around_through_gltf(tmp_path):
     """A deform bone above, a control between, and a deform bone below the bendy one."""
     rig = add_armature(
