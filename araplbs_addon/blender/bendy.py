@@ -16,8 +16,15 @@ from ..core.bendy import largest_share, segment_names, slide_to, split_weights, 
 from ..core.errors import Refused
 from ..core.report import names_in_line
 from .binding import armature_modifier, armature_of, is_deformed_by
+from .group_uses import used_groups
 from .posed import posed_vertices
-from .read_mesh import coordinates, group_entries, matrix_between, refuse_mesh
+from .read_mesh import (
+    VERTICES_A_STEP,
+    coordinates,
+    group_entries_in_steps,
+    matrix_between,
+    refuse_mesh,
+)
 from .write_weights import batches, make_groups
 
 SHEAR = 1e-3  # of the scale of a bone: what is less cannot be seen
@@ -77,8 +84,9 @@ class Converted:
     sheared: list = field(default_factory=list)  # new bones that shear in this pose
 
 
-def convert(armature, names, view_layer, count=0, group="", chain=False):
-    """Converts these bendy bones of an armature in Object mode, for all meshes; a Converted.
+def convert_in_steps(armature, names, view_layer, count=0, group="", chain=False):
+    """Converts these bendy bones of an armature in Object mode, for all meshes, as a generator of
+    short steps that returns a Converted. One that is closed before its end takes all back.
 
     count: bones for each, 0 for as many as it has joints, which is exact. group: the vertex group
     with u, or empty: as Blender deforms. chain: each new bone is the parent of the next.
@@ -102,7 +110,8 @@ def convert(armature, names, view_layer, count=0, group="", chain=False):
         _refuse(ob, armature, view_layer)
     split = []
     for ob in meshes:
-        entries, most = _split(ob, plans, matrix_between(ob, armature, view_layer), group)
+        place = matrix_between(ob, armature, view_layer)
+        entries, most = yield from _split(ob, plans, place, armature, group)
         split.append(entries)
         done.most_influences = max(done.most_influences, most)
     measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
@@ -111,7 +120,7 @@ def convert(armature, names, view_layer, count=0, group="", chain=False):
     try:
         _add_bones(armature, plans, chain, view_layer)
         for ob, entries in zip(meshes, split, strict=True):
-            _write(ob, plans, entries)
+            yield from _write(ob, plans, entries)
     except BaseException:
         _take_back(armature, meshes, plans)
         raise
@@ -119,10 +128,11 @@ def convert(armature, names, view_layer, count=0, group="", chain=False):
         armature.data.bones[plan.bone].use_deform = False
         done.names[plan.bone] = plan.names
     for ob in meshes:
+        used = used_groups(ob, armature)
         for name in names:
             if name not in ob.vertex_groups:
                 continue
-            if _used_elsewhere(ob, name, armature):
+            if name in used:
                 done.kept_groups.append((ob.name, name))
             else:
                 ob.vertex_groups.remove(ob.vertex_groups[name])
@@ -236,10 +246,10 @@ def _u_as_blender(evaluated, segments):
     return u
 
 
-def _split(ob, plans, matrix, u_group):
+def _split(ob, plans, matrix, armature, u_group):
     """Entries (vertices, new bones in a row, weights) of a mesh, and the most influences that a
-    vertex then has. Raises Refused when it lacks the group with u."""
-    vertices, groups, weights = group_entries(ob.data)
+    vertex then has, in steps. Raises Refused when it lacks the group with u."""
+    vertices, groups, weights = yield from group_entries_in_steps(ob.data)
     count = len(ob.data.vertices)
     painted = None
     if u_group:
@@ -250,12 +260,11 @@ def _split(ob, plans, matrix, u_group):
         painted[vertices[of_u]] = weights[of_u]
     points = coordinates(ob) @ matrix[:3, :3].T + matrix[:3, 3]
     parts, first = [], 0
-    influences = np.zeros(count, np.int64)
-    armature = armature_of(ob)
     deform = {bone.name for bone in armature.data.bones if bone.use_deform}
     deform.difference_update(plan.bone for plan in plans)
     others = [group.index for group in ob.vertex_groups if group.name in deform]
-    np.add.at(influences, vertices[np.isin(groups, others) & (weights > 0)], 1)
+    of_others = vertices[np.isin(groups, others) & (weights > 0)]
+    influences = np.bincount(of_others, minlength=count)
     for plan in plans:
         if plan.bone in ob.vertex_groups:
             of_bone = groups == ob.vertex_groups[plan.bone].index
@@ -268,9 +277,10 @@ def _split(ob, plans, matrix, u_group):
             else:
                 u = np.array([plan.u(place) for place in places])
             which, bones, values = split_weights(u, weight, len(plan.names))
-            np.add.at(influences, owners[which], 1)
+            influences += np.bincount(owners[which], minlength=count)
             parts.append((owners[which], first + bones, values))
         first += len(plan.names)
+        yield
     entries = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
     return entries, int(influences.max(initial=0))
 
@@ -341,15 +351,17 @@ def _shears(bone):
 
 
 def _write(ob, plans, entries):
-    """Gives a mesh groups for those that it has of the bendy bones, and the weights. Groups without
-    weights too: a Mirror modifier looks for them."""
+    """Gives a mesh groups for those that it has of the bendy bones, and the weights, in steps.
+    Groups without weights too: a Mirror modifier looks for them."""
     vertices, bones, weights = entries
     names = [name for plan in plans for name in plan.names]
     wanted = [plan.bone in ob.vertex_groups for plan in plans for _name in plan.names]
     groups, _new = make_groups(ob, names, wanted)
     add = [group.add for group in ob.vertex_groups]
-    for group, weight, members in batches(vertices, groups[bones], weights):
+    for i, (group, weight, members) in enumerate(batches(vertices, groups[bones], weights)):
         add[group](members, weight, "REPLACE")
+        if i % VERTICES_A_STEP == 0:
+            yield
 
 
 def _take_back(armature, meshes, plans):
@@ -365,34 +377,6 @@ def _take_back(armature, meshes, plans):
         if name in bones:
             bones.remove(bones[name])
     bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def _used_elsewhere(ob, group, armature):
-    """Whether something but this armature works with a vertex group."""
-    keys = ob.data.shape_keys
-    if keys and any(key.vertex_group == group for key in keys.key_blocks):
-        return True
-    users = [other for other in bpy.data.objects if other.data == ob.data]
-    for user in users:
-        for modifier in user.modifiers:
-            rig = modifier.object if modifier.type == "ARMATURE" else None
-            if rig and rig != armature and group in rig.data.bones:
-                return True
-        if any(_names_group(item, group) for item in (*user.modifiers, *user.particle_systems)):
-            return True
-    return any(
-        getattr(constraint, "target", None) in users and constraint.subtarget == group
-        for other in bpy.data.objects
-        for owner in (other, *(other.pose.bones if other.pose else ()))
-        for constraint in owner.constraints
-        if hasattr(constraint, "subtarget")
-    )
-
-
-def _names_group(item, group):
-    """Whether a property for vertex groups of a modifier or particle system names this one."""
-    texts = [p.identifier for p in item.bl_rna.properties if p.type == "STRING"]
-    return any("vertex_group" in name and getattr(item, name) == group for name in texts)
 
 
 def _is_measured(ob, armature, view_layer):

@@ -1,15 +1,20 @@
 """The operator "Bendy Bones to Bones"."""
 
+import math
+import time
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
-from ..blender.bendy import bendy_bones, convert, refuse_armature, selected_bones
+from ..blender.bendy import bendy_bones, convert_in_steps, refuse_armature, selected_bones
 from ..core.errors import Refused
 from ..core.report import names_in_line
 from ..session import current_session
 
 IDNAME = "object.araplbs_bendy_to_bones"
+PATIENCE = 0.4  # seconds that a window stands still before it is told why
+TURN = 0.1  # seconds of work between two turns of the window
 MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
 GAME_INFLUENCES = 4  # of a vertex, in most engines and in the glTF exporter unless told otherwise
 
@@ -86,24 +91,88 @@ export to games. The bendy bones stay as controls that the new bones follow"""
         layout.prop(self, "hierarchy")
 
     def execute(self, context):
-        armature, mode = context.active_object, context.mode
-        selected = selected_bones(armature)
-        if mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
+        """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
+        self._steps = self.begin(context)
+        return self.go_on()
+
+    def invoke(self, context, _event):
+        """In a window: what takes longer shows that it runs, and can be cancelled."""
+        self._steps = self.begin(context)
+        result = self.go_on(PATIENCE)
+        if result:
+            return result
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        manager.modal_handler_add(self)
+        context.window.cursor_modal_set("WAIT")
+        context.workspace.status_text_set(f"{self.bl_label}   |   Esc: cancel")
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"INFO"}, "Cancelled: nothing was changed")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
         try:
-            done = self.convert(context, armature, selected if mode != "OBJECT" else None)
+            result = self.go_on(TURN)
+        except BaseException:
+            self.end_waiting(context)
+            raise
+        if not result:
+            return {"RUNNING_MODAL"}
+        self.end_waiting(context)
+        return result
+
+    def cancel(self, context):
+        """Takes all back; Blender calls it too, for another file or quit."""
+        self._steps.close()
+        self.restore_mode()
+        self.end_waiting(context)
+
+    def end_waiting(self, context):
+        context.window_manager.event_timer_remove(self._timer)
+        context.window.cursor_modal_restore()
+        if context.workspace:
+            context.workspace.status_text_set(None)
+
+    def begin(self, context):
+        """The steps of the work, with the armature in Object mode."""
+        self._mode, armature = context.mode, context.active_object
+        selected = selected_bones(armature) if context.mode != "OBJECT" else None
+        if context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        return self.convert(context, armature, selected)
+
+    def go_on(self, seconds=math.inf):
+        """Works so long; what the operator ends with, or None when there is more to do."""
+        end = time.perf_counter() + seconds
+        try:
+            next(self._steps)
+            while time.perf_counter() < end:
+                next(self._steps)
+        except StopIteration as last:
+            # Undo of Edit mode knows the bones alone, so it is not the mode to end in.
+            if self._mode != "OBJECT":
+                bpy.ops.object.mode_set(mode="POSE")
+            self.tell(last.value)
+            return {"FINISHED"}
         except Refused as reason:
-            if mode != "OBJECT":
-                bpy.ops.object.mode_set(mode="POSE" if mode == "POSE" else "EDIT")
+            self.restore_mode()
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
-        # Undo of Edit mode knows the bones alone, so it is not the mode to end in.
-        if mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="POSE")
-        self.tell(done)
-        return {"FINISHED"}
+        except BaseException:
+            self.restore_mode()
+            raise
+        return None
+
+    def restore_mode(self):
+        if self._mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="POSE" if self._mode == "POSE" else "EDIT")
 
     def convert(self, context, armature, selected):
+        """selected: names of the bones that are, or None for all."""
         if self.count == 1:
             raise Refused("One bone cannot bend: give 2 or more, or 0 for an exact conversion")
         if self.parameter == "GROUP" and not self.group:
@@ -118,8 +187,10 @@ export to games. The bendy bones stay as controls that the new bones follow"""
             if not names:
                 raise Refused("No bendy bone that deforms is selected")
         group = self.group if self.parameter == "GROUP" else ""
-        return convert(
-            armature, names, context.view_layer, self.count, group, self.hierarchy == "CHAIN"
+        return (
+            yield from convert_in_steps(
+                armature, names, context.view_layer, self.count, group, self.hierarchy == "CHAIN"
+            )
         )
 
     def tell(self, done):

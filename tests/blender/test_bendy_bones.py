@@ -574,7 +574,7 @@ def test_failure_half_way_leaves_nothing(monkeypatch):
         calls.append(arguments)
         if len(calls) == 2:
             raise MemoryError("no memory")
-        write(*arguments)
+        return write(*arguments)
 
     monkeypatch.setattr(module, "_write", fail)
     before = snapshot()
@@ -582,6 +582,25 @@ def test_failure_half_way_leaves_nothing(monkeypatch):
         bpy.ops.object.araplbs_bendy_to_bones()
     assert snapshot() == before and set(rig.data.bones.keys()) == set(CHAIN)
     assert all(bone.use_deform for bone in rig.data.bones)
+
+
+def test_closing_the_steps_takes_all_back():
+    """As Esc does, wherever it comes."""
+    _tube, rig = tail()
+    select(rig)
+    before, count = snapshot(), 0
+    module = addon("blender.bendy")
+    while True:
+        steps = module.convert_in_steps(rig, list(CHAIN), bpy.context.view_layer)
+        try:
+            for _ in range(count + 1):
+                next(steps)
+        except StopIteration:
+            break
+        steps.close()
+        assert snapshot() == before and set(rig.data.bones.keys()) == set(CHAIN)
+        count += 1
+    assert count > 4 and len(rig.data.bones) == 3 + 7 + 6 + 5
 
 
 def test_without_meshes():
