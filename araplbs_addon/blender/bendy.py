@@ -66,8 +66,6 @@ class _Plan:
     rests: list[Matrix]  # of the new bones, in the space of the armature
     length: float  # of each
     exact: bool  # every joint is the head of a new bone
-    u: object = None  # u of a point of the armature's space at rest, as Blender takes it
-    envelope: object = None  # factor of its weights there, or None
 
 
 @dataclass
@@ -103,8 +101,7 @@ def convert_in_steps(armature, names, view_layer, count=0, group="", chain=False
     if not names:
         bone, ob = next(iter(done.locked.items()))
         raise Refused(f"'{ob}': the vertex group '{bone}' is locked")
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    plans = _make_plans(armature, names, count, meshes, depsgraph)
+    plans = _make_plans(armature, names, count, meshes)
     meshes = [ob for ob in meshes if any(name in ob.vertex_groups for name in names)]
     for ob in meshes:
         _refuse(ob, armature, view_layer)
@@ -114,8 +111,6 @@ def convert_in_steps(armature, names, view_layer, count=0, group="", chain=False
         entries, most = yield from _split(ob, plans, place, armature, group)
         split.append(entries)
         done.most_influences = max(done.most_influences, most)
-    measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
-    before = [posed_vertices(ob, depsgraph) for ob in measured]
 
     try:
         _add_bones(armature, plans, chain, view_layer)
@@ -124,8 +119,14 @@ def convert_in_steps(armature, names, view_layer, count=0, group="", chain=False
     except BaseException:
         _take_back(armature, meshes, plans)
         raise
+    # From here on in one step: what is compared is the same frame.
+    measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    before = [posed_vertices(ob, depsgraph) for ob in measured]
     for plan in plans:
         armature.data.bones[plan.bone].use_deform = False
+        for name in plan.names:
+            armature.data.bones[name].use_deform = True
         done.names[plan.bone] = plan.names
     for ob in meshes:
         used = used_groups(ob, armature)
@@ -184,12 +185,11 @@ def _refuse(ob, armature, view_layer):
             )
 
 
-def _make_plans(armature, names, count, meshes, depsgraph):
+def _make_plans(armature, names, count, meshes):
     taken = {bone.name for bone in armature.data.bones}
     taken.update(group.name for ob in meshes for group in ob.vertex_groups)
     # A name that is free on one side only would leave the two without each other.
     taken.update([bpy.utils.flip_name(name) for name in taken])
-    evaluated = armature.evaluated_get(depsgraph).pose.bones
     plans = []
     for name in names:
         bone = armature.data.bones[name]
@@ -197,15 +197,19 @@ def _make_plans(armature, names, count, meshes, depsgraph):
         plan = _Plan(
             bone=name,
             names=segment_names(name, number, taken),
-            rests=_rest_matrices(bone, evaluated[name], number),
+            rests=_rest_matrices(bone, _evaluated(armature, name), number),
             length=bone.length / (number - 1),
             exact=(number - 1) % bone.bbone_segments == 0,
-            u=_u_as_blender(evaluated[name], bone.bbone_segments),
-            envelope=bone.evaluate_envelope if bone.use_envelope_multiply else None,
         )
         taken.update(plan.names)
         plans.append(plan)
     return plans
+
+
+def _evaluated(armature, name):
+    """A bone of the pose as Blender has evaluated it. Not to be kept over a step."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    return armature.evaluated_get(depsgraph).pose.bones[name]
 
 
 def _rest_matrices(bone, evaluated, count):
@@ -270,12 +274,14 @@ def _split(ob, plans, matrix, armature, u_group):
             of_bone = groups == ob.vertex_groups[plan.bone].index
             owners, weight = vertices[of_bone], weights[of_bone]
             places = points[owners].tolist()
-            if plan.envelope:
-                weight = weight * np.array([plan.envelope(place) for place in places])
+            bone = armature.data.bones[plan.bone]
+            if bone.use_envelope_multiply:
+                weight = weight * np.array([bone.evaluate_envelope(place) for place in places])
             if painted is not None:
                 u = painted[owners]
             else:
-                u = np.array([plan.u(place) for place in places])
+                u_of = _u_as_blender(_evaluated(armature, plan.bone), bone.bbone_segments)
+                u = np.array([u_of(place) for place in places])
             which, bones, values = split_weights(u, weight, len(plan.names))
             influences += np.bincount(owners[which], minlength=count)
             parts.append((owners[which], first + bones, values))
@@ -298,6 +304,7 @@ def _add_bones(armature, plans, chain, view_layer):
                 bone.matrix = rest
                 bone.bbone_x, bone.bbone_z = bendy.bbone_x, bendy.bbone_z
                 bone.use_inherit_rotation, bone.inherit_scale = False, "NONE"
+                bone.use_deform = False  # until all groups are there
                 for collection in bendy.collections:
                     collection.assign(bone)
         for name, parent in parents.items():

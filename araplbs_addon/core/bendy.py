@@ -30,7 +30,6 @@ def segment_names(name, count, taken):
         names = [start + end for end in ends]
         if taken.isdisjoint(names):
             return names
-    return None  # never reached
 
 
 def split_weights(u, weights, count):

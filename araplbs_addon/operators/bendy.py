@@ -133,7 +133,8 @@ export to games. The bendy bones stay as controls that the new bones follow"""
 
     def end_waiting(self, context):
         context.window_manager.event_timer_remove(self._timer)
-        context.window.cursor_modal_restore()
+        if context.window:
+            context.window.cursor_modal_restore()
         if context.workspace:
             context.workspace.status_text_set(None)
 

@@ -64,7 +64,7 @@ def cancel_in(ui, mode, steps):
     assert scenes.snapshot() == before and len(bones()) == 3
 
 
-def test_escape(ui):
+def test_bendy_escape(ui):
     yield from cancel_in(ui, "OBJECT", 0)
     yield from cancel_in(ui, "POSE", 2)
     yield from cancel_in(ui, "EDIT", 1)
@@ -85,6 +85,19 @@ def to_the_end(ui, mode):
     assert scenes.snapshot() == before
 
 
-def test_end_and_undo(ui):
+def test_bendy_end_and_undo(ui):
     for mode in ("OBJECT", "POSE", "EDIT"):
         yield from to_the_end(ui, mode)
+
+
+def test_bendy_another_file_meanwhile(ui):
+    """Blender ends the operator; neither that nor what follows fails."""
+    for mode in ("POSE", "OBJECT"):
+        bendy_tube()
+        yield 0.3
+        slow(ui, mode)
+        yield 0.1
+        assert running(ui)
+        bpy.ops.wm.read_homefile(use_factory_startup=True)
+        yield 1
+        assert "Rig" not in bpy.data.objects and not running(ui)
