@@ -6,7 +6,7 @@ import bpy
 
 from . import cli
 from .blender import edits
-from .operators import auto_weight, brush, edit, load_preset, refine, select_worst
+from .operators import auto_weight, bendy, brush, edit, load_preset, refine, select_worst
 from .preferences import ARAPLBS_preferences
 from .ui import error_view, menus, overlay, panel, tools
 
@@ -17,6 +17,7 @@ CLASSES = (
     brush.ARAPLBS_brush,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
+    bendy.OBJECT_OT_araplbs_bendy_to_bones,
     refine.OBJECT_OT_araplbs_refine_weights,
     refine.OBJECT_OT_araplbs_accept,
     refine.OBJECT_OT_araplbs_restore,
@@ -33,6 +34,7 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_advanced,
     panel.VIEW3D_PT_araplbs_edits,
     panel.VIEW3D_PT_araplbs_errors,
+    panel.VIEW3D_PT_araplbs_bendy,
 )
 
 # Each has register() and unregister(); they come after the classes and go before them.

@@ -37,11 +37,11 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
     something is kept.
     Raises Refused when there is nothing to weight, or the coordinates are not usable.
     """
-    vertices = _coordinates(ob)
+    vertices = coordinates(ob)
     if not np.isfinite(vertices).all():
         bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
         raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
-    matrix = _matrix_between(ob, armature, view_layer)
+    matrix = matrix_between(ob, armature, view_layer)
     kept = kept_bones | locked_bones(ob, skeleton)
     if kept[skeleton.deform].all():
         raise Refused(f"'{ob.name}': the vertex groups of all deform bones are locked")
@@ -70,7 +70,7 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
     )
 
 
-def _coordinates(ob):
+def coordinates(ob):
     keys = ob.data.shape_keys
     points = keys.reference_key.data if keys else ob.data.vertices
     vertices = np.empty(3 * len(points), np.float32)
@@ -92,7 +92,7 @@ def has_topology(ob, mesh):
         return False
     if len(mesh.triangles):
         return np.array_equal(_triangles(ob.data), mesh.triangles)
-    return np.allclose(_coordinates(ob), mesh.vertices)
+    return np.allclose(coordinates(ob), mesh.vertices)
 
 
 def _loose_edges(mesh):
@@ -106,7 +106,7 @@ def _loose_edges(mesh):
     return edges.reshape(-1, 2)[loose]
 
 
-def _matrix_between(ob, armature, view_layer):
+def matrix_between(ob, armature, view_layer):
     """(4, 4) from the space of the mesh to that of the armature."""
     matrices = []
     for each in (armature, ob):
