@@ -12,8 +12,10 @@
  * the Laplacian itself keep the matrix as it is, need no second factorisation, and give no
  * negative weights; as strong as here they hold both ends together just as the rows do.
  * That is right for wires that join a surface, or hang on one. A part made of nothing but wires is
- * a curve, and heat spreads along it as along a surface: an edge of length l between vertices with
- * the areas M_i, M_k conducts (M_i + M_k) / 2 l^2, the one-dimensional Laplacian in the unit of M.
+ * a curve, which may bend everywhere: an edge of length l between vertices with the areas M_i, M_k
+ * conducts SPREAD (M_i + M_k) / 2 l^2, SPREAD times the one-dimensional Laplacian in the unit of M,
+ * because bones lie closer to wires than in a body. Edges much longer than what is beside them
+ * were drawn to join such parts, and stay springs.
  *
  * Triangles near zero area have their cotangents scaled down as a whole, which keeps the matrix
  * positive definite. O(n^1.5) for the factor. */
@@ -26,6 +28,9 @@
 #define MOST_COTANGENT 1e4
 #define WIRE_CONDUCTANCE 1e3
 #define LINK_CONDUCTANCE 0.1
+#define SPREAD 30 /* measured: energies of wires are lowest from 10 to 100 */
+#define DRAWN                                                                                      \
+    4 /* so many times as long as all beside it: drawn between parts, no part of a curve */
 
 /* Half the cotangents of the angles at the three corners. */
 static void half_cotangents(const double *p, const double *q, const double *r, double *out) {
@@ -59,13 +64,27 @@ void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
     }
 }
 
+/* Squared length of the longest edge at vertex i but for one. */
+static double longest_beside(const arap_mesh *mesh, int i, size_t but) {
+    double longest = 0;
+    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+        double along[3];
+        arap_mesh_edge(mesh, i, e, along);
+        if (e != but) longest = fmax(longest, arap_dot(along, along));
+    }
+    return longest;
+}
+
 /* Conductance of a wire edge of vertex i, with or without faces in its part. */
 static double wire_conductance(const arap_mesh *mesh, int i, size_t e, int has_faces) {
     double along[3];
+    int k = mesh->neighbour[e];
     if (has_faces) return WIRE_CONDUCTANCE;
     arap_mesh_edge(mesh, i, e, along);
     double length2 = arap_dot(along, along);
-    double section = 0.5 * (mesh->area[i] + mesh->area[mesh->neighbour[e]]);
+    double beside = fmax(longest_beside(mesh, i, e), longest_beside(mesh, k, mesh->reverse[e]));
+    if (length2 > DRAWN * DRAWN * beside) return WIRE_CONDUCTANCE;
+    double section = 0.5 * SPREAD * (mesh->area[i] + mesh->area[k]);
     return section < WIRE_CONDUCTANCE * length2 ? section / length2 : WIRE_CONDUCTANCE;
 }
 

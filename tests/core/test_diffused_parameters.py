@@ -123,7 +123,7 @@ def test_along_wires():
     vertices = np.column_stack([np.zeros((50, 2)) + 0.01, np.linspace(0, 2, 50)])
     edges = np.column_stack([np.arange(49), np.arange(1, 50)])
     u = araplbs.diffuse_parameters(vertices, [], *shapes.chain(1), edges=edges)[:, 0]
-    np.testing.assert_allclose(u, vertices[:, 2] / 2, atol=0.02)
+    np.testing.assert_allclose(u, vertices[:, 2] / 2, atol=0.04)
 
 
 def test_a_solver_takes_them():
