@@ -63,6 +63,14 @@ def functions_with_spines():
     )  # fmt: skip
 
 
+def functions_of_poses():
+    weights = np.ones((len(VERTICES), 3))
+    poses = araplbs.sample_poses(*BONES, 4)
+    posed = araplbs.dual_quaternion_skinning(VERTICES, weights, poses)
+    parameters = araplbs.diffuse_parameters(VERTICES, TRIANGLES, *BONES)
+    return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters
+
+
 WORK = {
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
@@ -76,6 +84,8 @@ WORK = {
     "mirrored": lambda: everything(mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
     "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"]),
     "functions with spines": functions_with_spines,
+    "functions of poses": functions_of_poses,
+    "wires": lambda: everything(edges=[[0, 1], [30, 31]]),
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),
         araplbs.sample_poses(
