@@ -29,8 +29,7 @@
 #define WIRE_CONDUCTANCE 1e3
 #define LINK_CONDUCTANCE 0.1
 #define SPREAD 30 /* measured: energies of wires are lowest from 10 to 100 */
-#define DRAWN                                                                                      \
-    4 /* so many times as long as all beside it: drawn between parts, no part of a curve */
+#define DRAWN 4   /* so much longer than all beside it is no part of a curve, but drawn */
 
 /* Half the cotangents of the angles at the three corners. */
 static void half_cotangents(const double *p, const double *q, const double *r, double *out) {

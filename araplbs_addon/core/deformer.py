@@ -82,7 +82,8 @@ def bone_axes(skeleton):
     y = skeleton.tails - skeleton.heads
     lengths = np.linalg.norm(y, axis=1, keepdims=True)
     z = skeleton.roll_axes / np.linalg.norm(skeleton.roll_axes, axis=1, keepdims=True)
-    y = np.where(lengths > 0, y / np.where(lengths > 0, lengths, 1), np.roll(z, 1, axis=1))
+    across = np.eye(3)[np.abs(z).argmin(axis=1)]  # for bones of no length
+    y = np.where(lengths > 0, y / np.where(lengths > 0, lengths, 1), across)
     y = y - np.einsum("mc,mc->m", y, z)[:, None] * z  # of rounding
     y /= np.linalg.norm(y, axis=1, keepdims=True)
     return np.stack([np.cross(y, z), y, z], axis=2)

@@ -148,7 +148,7 @@ class Live:
                 mirrored_vertices=0,
             )
             check(problem, rows, most)
-        if self._start_rows:
+        if self._start_rows is not None:
             report["deformers"] = report_deformers(
                 problem, self._options, self._start_rows, rows, self._threads,
                 lambda fraction: self._progress("energy as Blender deforms", fraction),

@@ -70,7 +70,7 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     rows = Rows(*solver.sparse_weights)
     check(problem, rows, options.max_influences)
     report = solver.report
-    if start_rows:
+    if start_rows is not None:
         told = share and (lambda fraction: share("energy as Blender deforms", fraction))
         report["deformers"] = report_deformers(problem, options, start_rows, rows, threads, told)
     return Solution(rows, report, time.perf_counter() - start)

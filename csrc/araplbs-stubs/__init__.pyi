@@ -300,10 +300,10 @@ def dual_quaternion_skinning(
 ) -> Floats:
     """Where Blender's Armature modifier with Preserve Volume takes vertices, (p, n, 3).
 
-    weights (n, m) or rows, which count in their order, of any sum: where it is 1e-4 or less the vertex
-    stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear; bone_axes (m, 3, 3): local X, Y
-    (head to tail) and Z of each bone at rest as columns, of which the rotation of a scaled or sheared
-    bone depends (default: the axes of the space).
+    weights (n, m) or rows, which count in their order, of any sum: where it is 1e-4 or less the
+    vertex stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear. bone_axes (m, 3, 3):
+    local X, Y (head to tail) and Z of each bone at rest as columns, on which the rotation of a
+    scaled or sheared bone depends (default: the axes of the space).
     """
 
 def diffuse_parameters(
