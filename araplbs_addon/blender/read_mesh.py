@@ -9,6 +9,7 @@ from ..core.rows import make_rows
 from ..core.steps import finish
 from .binding import armature_modifier, world_matrix
 from .edits import read_edits
+from .read_deformer import read_deformer
 
 VERTICES_A_STEP = 4096  # some 10 ms of reading or writing their groups
 
@@ -67,6 +68,7 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
         kept_bones=kept if keeps else None,
         kept_vertices=mask,
         edits=read_edits(ob.data, skeleton.names),
+        deformer=read_deformer(ob, armature),
     )
 
 

@@ -18,6 +18,8 @@ def make_report(problem, solution, options, armature, written=None):
     energy_before, energy_after: relative energies (mean squared edge error) over all poses used.
     symmetric: share of the vertices, images of Mirror modifiers included, that have the
     same weights on both sides.
+    deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
+    which by envelopes, and the energies as they are then, without links between parts; else None.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     """
     engine = solution.report
@@ -44,6 +46,7 @@ def make_report(problem, solution, options, armature, written=None):
             for part in engine["unseen_parts"]
             for name, vertex in [problem.place(part["vertex"])]
         ],
+        "deformers": engine.get("deformers"),
         "stage_seconds": dict(engine["seconds"]),
         "options": options.as_dict(),
     }
@@ -72,7 +75,7 @@ def summary(report):
 
 def warnings(report):
     """Lines about what a rigger should look at, the most important last."""
-    lines = []
+    lines = _deformer_lines(report["deformers"])
     if report["idle_bones"]:
         idle = report["idle_bones"]
         which = "1 deform bone moves" if len(idle) == 1 else f"{len(idle)} deform bones move"
@@ -89,3 +92,19 @@ def warnings(report):
             first = parts[0]
             lines.append(f"{which} (first: vertex {first['vertex']} of '{first['object']}')")
     return lines
+
+
+def _deformer_lines(found):
+    """What Preserve Volume and envelopes make of weights that know nothing of them."""
+    if not found:
+        return []
+    by = [
+        f"{what} ({names_in_line(found[key])})"
+        for key, what in (("preserve_volume", "Preserve Volume"), ("envelopes", "envelopes"))
+        if found[key]
+    ]
+    return [
+        f"As Blender deforms with {' and '.join(by)}: deformation error "
+        f"{percent(found['energy_before'])} -> {percent(found['energy_after'])}. "
+        "The weights are optimised for linear blending by vertex groups"
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 import araplbs
 import numpy as np
 
+from .deformer import report_deformers
 from .rows import Rows
 
 # progress(stage, fraction done 0..1, relative energy or None): return False to stop.
@@ -61,13 +62,18 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **problem.arguments}, threads=threads, progress=share
     )
+    start_rows = Rows(*solver.sparse_weights) if any(problem.deformers) else None
     while not solver.done:
         if share:
             share.iterated(float(solver.energies[-1]))
         solver.iterate(1)
     rows = Rows(*solver.sparse_weights)
     check(problem, rows, options.max_influences)
-    return Solution(rows, solver.report, time.perf_counter() - start)
+    report = solver.report
+    if start_rows is not None:
+        told = share and (lambda fraction: share("energy as Blender deforms", fraction))
+        report["deformers"] = report_deformers(problem, options, start_rows, rows, threads, told)
+    return Solution(rows, report, time.perf_counter() - start)
 
 
 def check(problem, rows, most):

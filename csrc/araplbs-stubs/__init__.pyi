@@ -418,6 +418,57 @@ def energy(
     with bone_heads, bone_tails (m, 3) and the bends or segment_poses; the rest as for a Solver.
     """
 
+def posed_energy(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    posed: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+    weld: bool = True,
+    per_vertex: bool = False,
+    threads: int = 0,
+) -> Any:
+    """Relative ARAP energy of points posed (p, n, 3) by whatever means, as `energy` tells it.
+
+    `weld` joins coincident vertices, of which the first is where they go.
+    """
+
+def dual_quaternion_skinning(
+    vertices: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    poses: ArrayLike,
+    *,
+    bone_axes: ArrayLike | None = None,
+    threads: int = 0,
+) -> Floats:
+    """Where Blender's Armature modifier with Preserve Volume takes vertices, (p, n, 3).
+
+    weights (n, m) or rows, which count in their order, of any sum: where it is 1e-4 or less the
+    vertex stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear. bone_axes (m, 3, 3):
+    local X, Y (head to tail) and Z of each bone at rest as columns, on which the rotation of a
+    scaled or sheared bone depends (default: the axes of the space).
+    """
+
+def diffuse_parameters(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    *,
+    bone_deform: ArrayLike | None = None,
+    bone_kinds: Sequence[BoneKind] | None = None,
+    edges: ArrayLike | None = None,
+    link_parts: bool = True,
+    threads: int = 0,
+) -> Floats:
+    """(n, m) `parameters` for a Solver that flow along the mesh: u from 0 at the head to 1 at the
+    tail, diffused like heat weights from where vertices see the bone, 0 where they see what comes
+    before it and 1 (or the place where it hangs on the bone) where they see what hangs on it.
+
+    NaN for bones that do not deform and, with bone_kinds, for rigid ones.
+    """
+
 @overload
 def sample_poses(
     bone_heads: ArrayLike,

@@ -77,6 +77,14 @@ def joints(method, **settings):
     return solver.heads, solver.poses, solver.weights, solver.sparse_weights, report
 
 
+def functions_of_poses():
+    weights = np.ones((len(VERTICES), 3))
+    poses = araplbs.sample_poses(*BONES, 4)
+    posed = araplbs.dual_quaternion_skinning(VERTICES, weights, poses)
+    parameters = araplbs.diffuse_parameters(VERTICES, TRIANGLES, *BONES)
+    return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters
+
+
 WORK = {
     "joints": lambda: joints("alternate"),
     "joints, together": lambda: joints("together"),
@@ -99,6 +107,8 @@ WORK = {
         bone_kinds=["bendy", "spine", "bendy"], bone_segments=[2, 0, 3],
         parameters=np.full((len(VERTICES), 3), 0.5),
     ),
+    "functions of poses": functions_of_poses,
+    "wires": lambda: everything(edges=[[0, 1], [30, 31]]),
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),
         araplbs.sample_poses(
