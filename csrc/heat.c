@@ -23,6 +23,7 @@
 
 #include "factor.h"
 #include "memory.h"
+#include "tets.h"
 #include "vec3.h"
 
 #define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
@@ -70,7 +71,8 @@ static void half_cotangents(const double *p, const double *q, const double *r, d
 }
 
 void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
+    arap_add_tet_cotangents(mesh, edges);
+    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
         double half[3];
         half_cotangents(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
@@ -78,17 +80,16 @@ void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
         for (int c = 0; c < 3; c++) {
             int i = tri[(c + 1) % 3], j = tri[(c + 2) % 3];
             size_t e = arap_mesh_find_edge(mesh, i, j);
-            edges[e] += half[c];
-            edges[mesh->reverse[e]] += half[c];
+            edges[e] += mesh->thickness * half[c];
+            edges[mesh->reverse[e]] += mesh->thickness * half[c];
         }
     }
 }
 
-/* Conductance of every directed edge of the one-rings: minus the off-diagonal of L. */
-static void conductances(const arap_mesh *mesh, double *out) {
+void arap_conductances(const arap_mesh *mesh, double *out) {
     for (size_t e = 0; e < mesh->ring[mesh->count]; e++)
-        out[e] = mesh->kind[e] == ARAP_EDGE_WIRE   ? WIRE_CONDUCTANCE
-                 : mesh->kind[e] == ARAP_EDGE_LINK ? LINK_CONDUCTANCE
+        out[e] = mesh->kind[e] == ARAP_EDGE_WIRE   ? mesh->thickness * WIRE_CONDUCTANCE
+                 : mesh->kind[e] == ARAP_EDGE_LINK ? mesh->thickness * LINK_CONDUCTANCE
                                                    : 0;
     arap_add_cotangents(mesh, out);
 }
@@ -107,7 +108,7 @@ static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *
         arap_free(conductance);
         return arap_fail_memory(&job->error, "the heat system");
     }
-    conductances(mesh, conductance);
+    arap_conductances(mesh, conductance);
     int fill = 0;
     for (int j = 0; j < n; j++) {
         int vertex = order[j], begin = fill;

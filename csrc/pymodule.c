@@ -35,6 +35,7 @@ static PyMethodDef methods[] = {
      "Transforms (poses, bones, 3, 4) of local rotations (poses, bones, 3, 3)."},
     {"nearest_rotations", arap_py_nearest_rotations, METH_O,
      "Nearest rotations to (n, 3, 3) matrices."},
+    {"embed", KEYWORDS(arap_py_embed), "Tets that hold points, and the coordinates there."},
     {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},
