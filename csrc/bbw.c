@@ -11,7 +11,7 @@
  *     (Q + rho D) w = rho D (z - u) - Q_h w_h,  z = clip(w' + u),  u += w' - z,
  * w' = RELAXATION w + (1 - RELAXATION) z over-relaxed, D the diagonal of Q: the matrix is that of
  * all bones and iterations, one factorisation. (With D = M, volumes of very different size make
- * thousands of iterations out of the hundred that this takes.) It stops when no weight
+ * thousands of iterations out of the hundreds that this takes.) It stops when no weight
  * changes by more than TOLERANCE nor is off its bounds by as much, or after MOST_ITERATIONS: these
  * are weights to begin with. Cells of almost no volume count as larger ones.
  *
@@ -29,9 +29,9 @@
 
 #define MOST_WIRE 10.0      /* conductance of wires, times the thickness */
 #define LEAST_VOLUME 1e-4   /* of a cell, share of the mean */
-#define PENALTY 0.03        /* rho */
+#define PENALTY 0.02        /* rho */
 #define RELAXATION 1.6      /* usual for ADMM */
-#define TOLERANCE 1e-4      /* of a weight */
+#define TOLERANCE 1e-3      /* of a weight */
 #define MOST_ITERATIONS 500 /* for a block of bones */
 #define BLOCK_PER_THREAD 32
 

@@ -69,7 +69,7 @@ double arap_nearest_in_tet(const double *p, const double *const corner[4], doubl
         if (!(d2 < best)) continue;
         best = d2;
         bary[i] = 0;
-        for (int c = 0; c < 3; c++) bary[face[c]] = at[c];
+        for (int c = 0; c < 3; c++) bary[face[c]] = fmax(at[c], 0); /* but for rounding */
     }
     return best;
 }

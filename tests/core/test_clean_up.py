@@ -63,7 +63,19 @@ def functions_with_spines():
     )  # fmt: skip
 
 
+def volume(**settings):
+    vertices, tets = shapes.bar((2, 2, 8))
+    solver = araplbs.Solver(
+        vertices, None, *shapes.chain(2), tets=tets, coarsen=50, pose_count=5, **settings
+    )
+    solver.solve()
+    place = araplbs.embed(vertices, tets, vertices[:20] + 0.01)
+    return solver.weights, solver.energy, place
+
+
 WORK = {
+    "volume": volume,
+    "biharmonic": lambda: volume(initial="bbw"),
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
     "levels": levels,
