@@ -63,19 +63,28 @@ def functions_with_spines():
     )  # fmt: skip
 
 
-def volume(**settings):
+def volume():
     vertices, tets = shapes.bar((2, 2, 8))
-    solver = araplbs.Solver(
-        vertices, None, *shapes.chain(2), tets=tets, coarsen=50, pose_count=5, **settings
-    )
+    solver = araplbs.Solver(vertices, None, *shapes.chain(2), tets=tets, coarsen=50, pose_count=5)
     solver.solve()
     place = araplbs.embed(vertices, tets, vertices[:20] + 0.01)
     return solver.weights, solver.energy, place
 
 
+def biharmonic():
+    """Few vertices: every iteration allocates."""
+    vertices, tets = shapes.bar((2, 2, 3))
+    joints = np.array([[0, 0, 0.3], [0, 0, 1.1], [0, 0, 1.7]])  # between vertices
+    bones = shapes.Bones(joints[:-1], joints[1:], np.array([-1, 0]))
+    solver = araplbs.Solver(
+        vertices, None, *bones, tets=tets, coarsen=0, pose_count=2, initial="bbw"
+    )
+    return solver.initial_weights
+
+
 WORK = {
     "volume": volume,
-    "biharmonic": lambda: volume(initial="bbw"),
+    "biharmonic": biharmonic,
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
     "levels": levels,
