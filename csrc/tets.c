@@ -3,8 +3,8 @@
  * Surface: the faces that belong to an odd number of tets. For a proper tet mesh that is its
  * boundary; for a coarse one, whose tets are images of finer ones and may coincide, it is the image
  * of the finer boundary (the boundary of a chain modulo 2). Faces point outwards by the sign of
- * their tet's volume, which may be negative. Found by sorting: O(tets log tets), memory 64 bytes
- * per tet.
+ * their tet's volume, which may be negative. Found by sorting: O(tets log tets), memory 144
+ * bytes per tet.
  *
  * Units: tets weigh by volume, triangles that are no face of one by area, wires by what they hang
  * on. So that these can be added, triangles count as sheets as thick as V / A, the volume over

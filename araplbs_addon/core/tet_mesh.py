@@ -17,7 +17,7 @@ from .errors import Refused
 
 WELD = 1e-6  # of the size: nearer vertices are one
 POLL = 0.1  # seconds between two looks at a child process
-CHUNK = 4_000_000  # pairs of point and face at once
+CHUNK = 500_000  # pairs of point and face at once
 
 
 @dataclass

@@ -75,7 +75,7 @@ class Embedding:
         )
         self.corners = mesh.tets[tets]  # (p, 4)
         self.bones = len(problem.skeleton.names)
-        self.size = np.linalg.norm(np.ptp(vertices, axis=0))
+        self.size = np.linalg.norm(np.ptp(vertices, axis=0)) or 1.0
         if np.median(self.distances) > ELSEWHERE * self.size:
             raise Refused(
                 "Most of the mesh lies far outside of the tets: are they in the other space "
@@ -135,7 +135,7 @@ def solve_volume(problem, options, source, threads=0, progress=None):
     symmetry and parts those of the tets. Raises what core.solve.solve() does, and Refused."""
     start = time.perf_counter()
     share = Share(progress) if progress else None
-    mesh = source.make(problem, lambda: bool(share) and share("tets", 0.0) is False)
+    mesh = source.make(problem, lambda: progress is not None and progress("tets", 0, None) is False)
     embedding = Embedding(problem, mesh, threads)
     solver = araplbs.Solver(
         **solver_arguments(problem, mesh, embedding.nodes),

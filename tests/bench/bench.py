@@ -23,6 +23,7 @@ PARTS = {
     "defaults": "what other settings than the defaults come to",
     "clusters": "what sharing rotations in clusters of vertices saves and costs",
     "spines": "rigid bones beside stretchable-twistable bones and spines",
+    "volumes": "weights solved on tets beside those of the surface",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",
