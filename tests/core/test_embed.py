@@ -78,6 +78,19 @@ def test_flat_tets_are_their_faces():
     assert tets[0] == 0
 
 
+def test_a_point_just_beside_a_face_is_in_the_tet_on_its_side():
+    """Nearer than a millionth to many others, which are passed over."""
+    vertices, tets = shapes.bar((2, 2, 12), (0.8, 0.8, 3.2))
+    rng = np.random.default_rng(7)
+    points = np.column_stack(
+        [rng.uniform(-0.3, 0.3, (200, 2)), rng.integers(1, 12, 200) * 3.2 / 12]
+    )
+    points[:, 2] += rng.choice([-1, 1], 200) * 1e-7
+    found, coordinates, distances = araplbs.embed(vertices, tets, points)
+    assert distances.max() < 1e-12
+    np.testing.assert_allclose(points_of(found, coordinates, vertices, tets), points, atol=1e-12)
+
+
 def test_no_points():
     tets, coordinates, distances = araplbs.embed(VERTICES, TETS, np.zeros((0, 3)))
     assert tets.shape == (0,)
