@@ -21,8 +21,8 @@ seen and, where there is one, on the animation. Seconds without those of TetGen 
 levels*: heat on the tets without coarse levels. *ours/igl*: our bounded biharmonic weights alone
 (no coarse level, bones that have vertices on them) and those of libigl: seconds, and the mean
 difference of a weight. mh_hand_tet has 575 loose
-vertices inside, which count for its surface as they do for any mesh with wires: its columns do not
-compare."""
+vertices inside. They, not its surface, are where its bones are held, so that two of them nearly vanish
+from the surface: its columns do not compare."""
 
 
 def arguments_of(problem, nodes, tets):
