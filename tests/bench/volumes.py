@@ -21,7 +21,7 @@ seen and, where there is one, on the animation. Seconds without those of TetGen 
 levels*: heat on the tets without coarse levels. *ours/igl*: our bounded biharmonic weights alone
 (no coarse level, bones that have vertices on them) and those of libigl: seconds, and the mean
 difference of a weight. mh_hand_tet has 575 loose
-vertices inside. They, not its surface, are where its bones are held, so that two of them nearly vanish
+vertices inside. They, not its surface, are where its bones are held, so two nearly vanish
 from the surface: its columns do not compare."""
 
 
