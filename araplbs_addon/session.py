@@ -48,6 +48,8 @@ class Session:
         self.message = self.error = self.live = None
         self.token = secrets.token_hex(8)
         # One processor is left to the window.
+        if options.volume != "NONE":
+            raise Refused("Refining live works on the surface: set Volume to Surface Only")
         self.job = Job(options, threads or max(1, (os.cpu_count() or 1) - 1))
         self.written = -1  # number of the frame that the vertex groups show
         self._writers, self._edits_before, self._looked_at = [], [], []

@@ -22,6 +22,7 @@
 #include "heat_system.h"
 
 #include "memory.h"
+#include "tets.h"
 #include "vec3.h"
 
 #define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
@@ -49,7 +50,8 @@ static void half_cotangents(const double *p, const double *q, const double *r, d
 }
 
 void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
+    arap_add_tet_cotangents(mesh, edges);
+    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
         double half[3];
         half_cotangents(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
@@ -57,8 +59,8 @@ void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
         for (int c = 0; c < 3; c++) {
             int i = tri[(c + 1) % 3], j = tri[(c + 2) % 3];
             size_t e = arap_mesh_find_edge(mesh, i, j);
-            edges[e] += half[c];
-            edges[mesh->reverse[e]] += half[c];
+            edges[e] += mesh->thickness * half[c];
+            edges[mesh->reverse[e]] += mesh->thickness * half[c];
         }
     }
 }
@@ -76,19 +78,18 @@ static double longest_beside(const arap_mesh *mesh, int i, size_t but) {
 
 /* Conductance of a wire edge of vertex i, with or without faces in its part. */
 static double wire_conductance(const arap_mesh *mesh, int i, size_t e, int has_faces) {
-    double along[3];
+    double along[3], spring = mesh->thickness * WIRE_CONDUCTANCE;
     int k = mesh->neighbour[e];
-    if (has_faces) return WIRE_CONDUCTANCE;
+    if (has_faces) return spring;
     arap_mesh_edge(mesh, i, e, along);
     double length2 = arap_dot(along, along);
     double beside = fmax(longest_beside(mesh, i, e), longest_beside(mesh, k, mesh->reverse[e]));
-    if (length2 > DRAWN * DRAWN * beside) return WIRE_CONDUCTANCE;
+    if (length2 > DRAWN * DRAWN * beside) return spring;
     double section = 0.5 * SPREAD * (mesh->area[i] + mesh->area[k]);
-    return section < WIRE_CONDUCTANCE * length2 ? section / length2 : WIRE_CONDUCTANCE;
+    return section < spring * length2 ? section / length2 : spring;
 }
 
-/* Conductance of every directed edge of the one-rings: minus the off-diagonal of L. */
-static arap_status conductances(arap_job *job, const arap_mesh *mesh, double *out) {
+arap_status arap_conductances(arap_job *job, const arap_mesh *mesh, double *out) {
     char *has_faces = ARAP_NEW_ZERO(char, mesh->part_count);
     if (!has_faces) return arap_fail_memory(&job->error, "the heat system");
     for (int i = 0; i < mesh->count; i++)
@@ -98,7 +99,7 @@ static arap_status conductances(arap_job *job, const arap_mesh *mesh, double *ou
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
             out[e] = mesh->kind[e] == ARAP_EDGE_WIRE
                          ? wire_conductance(mesh, i, e, has_faces[mesh->part[i]])
-                     : mesh->kind[e] == ARAP_EDGE_LINK ? LINK_CONDUCTANCE
+                     : mesh->kind[e] == ARAP_EDGE_LINK ? mesh->thickness * LINK_CONDUCTANCE
                                                        : 0;
     arap_free(has_faces);
     arap_add_cotangents(mesh, out);
@@ -119,7 +120,7 @@ static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *
         arap_free(conductance);
         return arap_fail_memory(&job->error, "the heat system");
     }
-    arap_status status = conductances(job, mesh, conductance);
+    arap_status status = arap_conductances(job, mesh, conductance);
     if (status) {
         arap_free(conductance);
         return status;

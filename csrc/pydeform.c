@@ -42,7 +42,7 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
                                      &threads) ||
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
-    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, &geometry)) goto done;
+    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, NULL, &geometry)) goto done;
     npy_intp n = geometry.vertex_count;
     arap_shape shape = {3, {-1, n, 3}};
     const double *posed = arap_doubles(&arrays, points, "posed", &shape);
@@ -85,7 +85,7 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
     }
     npy_intp bones = shape.size[1];
     arap_shape per_bone = {3, {bones, 3, 3}};
-    if (arap_geometry_from_python(&arrays, vertices, Py_None, NULL, &geometry) ||
+    if (arap_geometry_from_python(&arrays, vertices, Py_None, NULL, NULL, &geometry) ||
         arap_transforms_from_python(&arrays, poses, bones, &posed.transforms, &posed.count) ||
         arap_rows_from_python(&arrays, weights, geometry.vertex_count, bones, &rows, &given))
         goto done;
@@ -133,9 +133,9 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
                                      &kinds, &edges, &link_parts, arap_read_int, &threads) ||
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
-    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, &geometry) ||
+    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, NULL, &geometry) ||
         arap_bones_from_python(&arrays, heads, tails, parents, NULL, deform, NULL, &bones) ||
-        arap_kinds_from_python(&arrays, kinds, NULL, &bones))
+        arap_kinds_from_python(&arrays, kinds, NULL, NULL, NULL, &bones))
         goto done;
     npy_intp sizes[2] = {geometry.vertex_count, bones.count};
     result = arap_new_doubles(2, sizes, NULL);

@@ -117,14 +117,13 @@ static int evaluated_bones(arap_arrays *arrays, PyObject *heads, PyObject *tails
 
 PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *names[] = {
-        "vertices",      "triangles",  "weights",       "poses",        "bone_heads",
-        "bone_tails",    "bone_kinds", "bone_segments", "bone_stretch", "bends",
-        "segment_poses", "parameters", "edges",         "weld",         "per_vertex",
-        "threads",       NULL};
+        "vertices",   "triangles",     "weights",      "poses",      "bone_heads",    "bone_tails",
+        "bone_kinds", "bone_segments", "bone_stretch", "bends",      "segment_poses", "parameters",
+        "edges",      "tets",          "weld",         "per_vertex", "threads",       NULL};
     PyObject *vertices, *triangles, *weights, *poses,
         *heads = NULL, *tails = NULL, *kinds = NULL, *segments = NULL, *stretch = NULL,
-        *bends = NULL, *joints = NULL, *parameters = NULL, *edges = NULL, *result = NULL,
-        *each = NULL;
+        *bends = NULL, *joints = NULL, *parameters = NULL, *edges = NULL, *tets = NULL,
+        *result = NULL, *each = NULL;
     int weld = 1, per_vertex = 0, given = 0;
     arap_int_argument threads = {"threads", 0};
     arap_arrays arrays = {0};
@@ -135,10 +134,10 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_given_poses given_poses = {0};
     double energy = 0;
     arap_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OOOOOOOOOppO&:energy", names, &vertices,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OOOOOOOOOOppO&:energy", names, &vertices,
                                      &triangles, &weights, &poses, &heads, &tails, &kinds,
                                      &segments, &stretch, &bends, &joints, &parameters, &edges,
-                                     &weld, &per_vertex, arap_read_int, &threads) ||
+                                     &tets, &weld, &per_vertex, arap_read_int, &threads) ||
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
     arap_shape shape = {4, {-1, -1, -1, 4}};
@@ -146,7 +145,7 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
         goto done;
     }
-    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, &geometry) ||
+    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, tets, &geometry) ||
         arap_transforms_from_python(&arrays, poses, shape.size[1], &given_poses.transforms,
                                     &given_poses.count) ||
         evaluated_bones(&arrays, heads, tails, kinds, segments, stretch, shape.size[1], &bones) ||
@@ -331,7 +330,7 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
                                      &pruning.relative))
         return NULL;
     arap_py_job_init(&run, NULL, 1);
-    if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, &geometry)) goto done;
+    if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, NULL, &geometry)) goto done;
     arap_shape shape = {2, {geometry.vertex_count, -1}};
     const double *dense = arap_doubles(&arrays, weights, "weights", &shape);
     if (!dense) {

@@ -14,9 +14,9 @@ typedef struct arap_int_argument {
 int arap_read_int(PyObject *object, void *argument);
 int arap_read_seed(PyObject *object, void *seed); /* unsigned long long */
 
-/* vertices (n, 3), triangles (f, 3), edges (e, 2) or None. */
+/* vertices (n, 3); triangles (f, 3), edges (e, 2), tets (t, 4) or None. */
 int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject *triangles,
-                              PyObject *edges, arap_geometry *geometry);
+                              PyObject *edges, PyObject *tets, arap_geometry *geometry);
 
 /* heads (m, 3), tails (m, 3), parents (m,); roll axes (m, 3), deform (m,), limits (m, 3, 2) or
  * None. */

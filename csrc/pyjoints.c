@@ -189,7 +189,8 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
     }
     if (parse(args, kwargs, &a, &settings, &joint_settings, &threads) ||
         arap_py_job_init(&run, a.progress, threads) ||
-        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, &problem.geometry) ||
+        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, NULL,
+                                  &problem.geometry) ||
         arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
                                a.limits, &problem.bones) ||
         arap_kinds_from_python(&arrays, a.kinds, a.ranges, NULL, NULL, &problem.bones) ||

@@ -44,6 +44,7 @@ static PyMethodDef methods[] = {
      "Nearest rotations to (n, 3, 3) matrices."},
     {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
      "(heads, tails, report) of a JointSolver run to its end."},
+    {"embed", KEYWORDS(arap_py_embed), "Tets that hold points, and the coordinates there."},
     {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},

@@ -141,7 +141,7 @@ def deformed_energy(problem, rows, poses, threads=0, progress=None):
     arguments, total = problem.arguments, 0.0
     step = max(1, MOST_POINTS // max(1, rows.count))
     for first in range(0, len(poses), step):
-        some = poses[first : first + step]
+        some = poses[first : first + step].transforms
         posed = [
             pose_points(points, own, some, problem.skeleton, deformer, threads)
             for points, own, deformer in parts

@@ -3,6 +3,7 @@
 import math
 
 MOST_NAMES = 5
+FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 
 
 def names_in_line(names):
@@ -20,6 +21,7 @@ def make_report(problem, solution, options, armature, written=None):
     same weights on both sides.
     deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
     which by envelopes, and the energies as they are then, without links between parts; else None.
+    volume: of the tets, where there are any; symmetric is then the share of their vertices.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     """
     engine = solution.report
@@ -48,6 +50,7 @@ def make_report(problem, solution, options, armature, written=None):
         ],
         "deformers": engine.get("deformers"),
         "stage_seconds": dict(engine["seconds"]),
+        "volume": engine.get("volume"),
         "options": options.as_dict(),
     }
     return report
@@ -64,18 +67,25 @@ def summary(report):
     where = f" of {meshes} meshes" if meshes > 1 else ""
     # Rounded down: 100 % is all.
     symmetric = f", symmetric: {int(100 * report['symmetric'])} %" if report["symmetric"] else ""
+    tets = report["volume"] and report["volume"]["tets"]
+    volume = f", through {tets:,} tets" if tets else ""
     return (
         f"{report['vertices']:,} vertices{where}, {report['deforming_bones']} bones: "
         f"deformation error {percent(report['energy_before'])} -> "
         f"{percent(report['energy_after'])} in {report['seconds']:.1f} s, at most "
         f"{report['most_influences']} influences ({report['mean_influences']:.1f} on average)"
-        f"{symmetric}"
+        f"{symmetric}{volume}"
     )
 
 
 def warnings(report):
     """Lines about what a rigger should look at, the most important last."""
     lines = _deformer_lines(report["deformers"])
+    if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
+        lines.append(
+            "vertices lie outside of the tets, by up to "
+            f"{100 * report['volume']['farthest']:.0f} % of the size of the mesh"
+        )
     if report["idle_bones"]:
         idle = report["idle_bones"]
         which = "1 deform bone moves" if len(idle) == 1 else f"{len(idle)} deform bones move"

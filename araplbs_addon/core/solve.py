@@ -19,7 +19,16 @@ Progress = Callable[[str, float, float | None], bool | None]
 INITIAL_SHARE = 0.25
 ITERATION_SHARE = 0.2
 
-STAGES = ("mesh", "links between parts", "visibility", "heat weights", "assembly")
+# The stages before the first iteration, in their order.
+STAGES = {
+    "mesh": 0,
+    "links between parts": 1,
+    "visibility": 2,
+    "heat weights": 3,
+    "biharmonic weights": 3,
+    "assembly": 4,
+}
+LAST_STAGE = 5
 
 
 @dataclass
@@ -31,7 +40,7 @@ class Solution:
     seconds: float
 
 
-class _Share:
+class Share:
     """Turns the solver's progress of single calls into that of the whole."""
 
     def __init__(self, progress):
@@ -41,8 +50,7 @@ class _Share:
 
     def __call__(self, stage, fraction):
         if self.energy is None:  # each of the first stages counts up from 0
-            known = STAGES.index(stage) if stage in STAGES else len(STAGES)
-            fraction = (known + fraction) / (len(STAGES) + 1)
+            fraction = (STAGES.get(stage, LAST_STAGE) + fraction) / (LAST_STAGE + 1)
         return self.progress(stage, self.begin + self.size * fraction, self.energy)
 
     def iterated(self, energy):
@@ -58,7 +66,7 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     solution, ValueError for input that the solver refuses.
     """
     start = time.perf_counter()
-    share = _Share(progress) if progress else None
+    share = Share(progress) if progress else None
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **problem.arguments}, threads=threads, progress=share
     )

@@ -81,6 +81,7 @@ class VIEW3D_PT_araplbs(_InSidebar, Panel):
             refine = row.operator(REFINE, text=text, icon=icon)
             for name in option_names():
                 setattr(refine, name, getattr(settings, name))
+            refine.volume = "NONE"  # it works on the surface
             refine.start_from = start_from
 
     def _draw_targets(self, context, layout):

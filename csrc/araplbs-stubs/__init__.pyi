@@ -1,6 +1,6 @@
 """Skinning weights that make the posed mesh as rigid as possible.
 
-Conventions: arrays are NumPy's; n vertices, f triangles, m bones, p poses. Coordinates and
+Conventions: arrays are NumPy's; n vertices, f triangles, t tets, m bones, p poses. Coordinates and
 transforms share one space and unit (the add-on uses the armature's). A pose gives every bone
 the affine map from rest to posed as rows [R | t]. Energies are relative: the mean squared
 error of posed edges over that of rest edges (SPEC section 3), so its root reads as a percentage.
@@ -55,12 +55,13 @@ class Solver:
     def __init__(
         self,
         vertices: ArrayLike,
-        triangles: ArrayLike,
+        triangles: ArrayLike | None,
         bone_heads: ArrayLike,
         bone_tails: ArrayLike,
         bone_parents: ArrayLike,
         *,
         edges: ArrayLike | None = None,
+        tets: ArrayLike | None = None,
         bone_roll_axes: ArrayLike | None = None,
         bone_deform: ArrayLike | None = None,
         bone_limits: ArrayLike | None = None,
@@ -106,10 +107,14 @@ class Solver:
         constraint_strength: float = 100.0,
         harmonic: float = 0.0,
         damping: float = 1e-6,
+        initial: Literal["heat", "bbw"] = "heat",
     ) -> None:
         """
         Geometry
           vertices (n, 3), triangles (f, 3); edges (e, 2): edges of no face, loose or drawn.
+          tets (t, 4): a volume, corners in either order; its surface is found and need not be given.
+          Triangles that are no face of a tet count as sheets as thick as the volume over its
+          surface. Flat tets add nothing.
         Skeleton
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
           local Z; bone_deform (m,): bones that do not deform only link others (default: all do);
@@ -187,7 +192,9 @@ class Solver:
           neighbours'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its
           c_i from constraint_strength: smoother weights at the price of energy and half the time
           again; 1e-6 is weak, 1e-3 strong, 0 none. Energies are told without it. damping: pull to
-          the initial weights, where the energy does not decide.
+          the initial weights, where the energy does not decide. initial: what fresh weights begin
+          as, heat or, with tets only, bounded biharmonic weights (Jacobson et al. 2011). attach
+          holds, of a volume, the vertices on bones themselves.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -394,7 +401,7 @@ def optimize_joints(
 
 def energy(
     vertices: ArrayLike,
-    triangles: ArrayLike,
+    triangles: ArrayLike | None,
     weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
     poses: ArrayLike,
     *,
@@ -406,6 +413,7 @@ def energy(
     segment_poses: ArrayLike | None = None,
     parameters: ArrayLike | None = None,
     edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
     weld: bool = True,
     per_vertex: bool = False,
     threads: int = 0,
@@ -523,6 +531,21 @@ def forward_kinematics(
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
     """(n, 3, 3) proper rotations nearest to (n, 3, 3) matrices."""
+
+def embed(
+    vertices: ArrayLike,
+    tets: ArrayLike,
+    points: ArrayLike,
+    *,
+    threads: int = 0,
+) -> tuple[NDArray[np.int32], Floats, Floats]:
+    """Where (p, 3) points are in the tets (t, 4) of vertices (n, 3).
+
+    (tets (p,), coordinates (p, 4), distances (p,)): the tet that holds each point, or the nearest
+    to it; the barycentric coordinates of the point there, >= 0 with sum 1; its distance, 0 inside.
+    Weights W of the vertices of tets T are einsum("pk,pkb->pb", coordinates, W[T[tets]])
+    at the points.
+    """
 
 def prune(
     vertices: ArrayLike,
