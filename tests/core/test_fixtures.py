@@ -1,6 +1,6 @@
 """The fixtures of ../shared/fixtures, made by an independent reference implementation, to the
-tolerances that their README gives. What they hold of joint positions, tetrahedra and exact
-positivity belongs to parts of the engine yet to come."""
+tolerances that their README gives. Joints are in test_joints.py; what they hold of tetrahedra and
+exact positivity belongs to parts of the engine yet to come."""
 
 import araplbs
 import numpy as np
