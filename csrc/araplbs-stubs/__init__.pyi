@@ -313,7 +313,8 @@ class JointSolver:
           of which the joint has the largest; relative to the stiffness and the bones of the joint
           itself. They make steps shorter, in all directions or along the bones.
           anchor: pull to the places of the start; with 1 about as stiff as the energy itself.
-          reach: farthest from there, a share of the mean length of the bones that meet. least_length: every bone keeps this share of its length.
+          reach: farthest from there, a share of the mean length of the bones that meet.
+          least_length: every bone keeps this share of its length.
           drift: stiffness of the displacements of unconnected parts of the skeleton.
         centring: where the energy of a joint is less stiff than this across its bones, as between
         rigid parts that no edge connects (the paper's Figure 15C), what lacks is made up by a pull
