@@ -340,11 +340,13 @@ arap_status arap_solver_repose(arap_job *job, arap_solver *s, const double *tran
     arap_status status = arap_poses_gram(job, &s->poses);
     if (status) return status;
     arap_lanes_fill(&s->poses, &s->lanes);
-    if (keep_factor && s->has_system)
+    s->has_best = 0;
+    if (keep_factor && s->has_system) {
         s->stale = 1;
-    else
+    } else {
         release_system(s);
-    s->guarded = s->has_best = s->held_changes = 0;
+        s->guarded = s->held_changes = 0;
+    }
     if (s->anderson) arap_anderson_restart(s->anderson);
     return arap_refresh(job, s);
 }

@@ -68,6 +68,7 @@ class Solver:
         bone_kinds: Sequence[BoneKind] | None = None,
         bone_ranges: ArrayLike | None = None,
         bone_segments: ArrayLike | None = None,
+        bone_stretch: ArrayLike | None = None,
         poses: ArrayLike | None = None,
         bends: ArrayLike | None = None,
         segment_poses: ArrayLike | None = None,
@@ -128,6 +129,9 @@ class Solver:
           on the sphere), and its stretch (1, no other). Lower above upper, one of them not finite,
           and stretches that are not above 0 are errors.
           bone_segments (m,): of the bendy bones, from 1 to 1000.
+          bone_stretch (m,): rigid or bendy bones that are meant to stretch: where given poses scale
+          them, edges are as long as desired, not as at rest (section 4.1); the energy may rise in
+          some iterations, and rotation_clusters is as if 0.
         Poses
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
           `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees);
@@ -328,7 +332,8 @@ class JointSolver:
           of which the joint has the largest; relative to the stiffness and the bones of the joint
           itself. They make steps shorter, in all directions or along the bones.
           anchor: pull to the places of the start; with 1 about as stiff as the energy itself.
-          reach: farthest from there, a share of the mean length of the bones that meet. least_length: every bone keeps this share of its length.
+          reach: farthest from there, a share of the mean length of the bones that meet.
+          least_length: every bone keeps this share of its length.
           drift: stiffness of the displacements of unconnected parts of the skeleton.
         centring: where the energy of a joint is less stiff than this across its bones, as between
         rigid parts that no edge connects (the paper's Figure 15C), what lacks is made up by a pull
@@ -409,6 +414,7 @@ def energy(
     bone_tails: ArrayLike | None = None,
     bone_kinds: Sequence[BoneKind] | None = None,
     bone_segments: ArrayLike | None = None,
+    bone_stretch: ArrayLike | None = None,
     bends: ArrayLike | None = None,
     segment_poses: ArrayLike | None = None,
     parameters: ArrayLike | None = None,

@@ -1,5 +1,5 @@
 """The fixtures of ../shared/fixtures, made by an independent reference implementation, to the
-tolerances that their README gives. What they hold of joint positions and exact positivity
+tolerances that their README gives. Joints are in test_joints.py; what they hold of exact positivity
 belongs to parts of the engine yet to come."""
 
 import araplbs
