@@ -43,8 +43,7 @@ static arap_status make_operator(arap_job *job, const arap_mesh *mesh, arap_harm
         status = arap_fail_memory(&job->error, "the biharmonic weights");
         goto done;
     }
-    status = arap_conductances(job, mesh, conductance);
-    if (status) goto done;
+    arap_conductances(mesh, conductance);
     for (size_t e = 0; e < mesh->ring[n]; e++)
         if (mesh->kind[e] == ARAP_EDGE_WIRE)
             conductance[e] = fmin(conductance[e], MOST_WIRE * mesh->thickness);

@@ -45,7 +45,7 @@ void arap_add_cotangents(const arap_mesh *mesh, double *edges);
 
 /* Conductance of every directed edge of the one-rings, minus the off-diagonal of L: cotangents, and
  * springs for wires and links. */
-arap_status arap_conductances(arap_job *job, const arap_mesh *mesh, double *out);
+void arap_conductances(const arap_mesh *mesh, double *out);
 
 /* Weights of all deforming bones, clamped at 0 and normalised; entries below `floor` are left
  * out (0 keeps all). `order` is a fill-reducing order of the mesh. */

@@ -11,11 +11,9 @@
  * The paper couples wire edges by extra rows of a least-squares system (its HBM). Springs in
  * the Laplacian itself keep the matrix as it is, need no second factorisation, and give no
  * negative weights; as strong as here they hold both ends together just as the rows do.
- * That is right for wires that join a surface, or hang on one. A part made of nothing but wires is
- * a curve, which may bend everywhere: an edge of length l between vertices with the areas M_i, M_k
- * conducts SPREAD (M_i + M_k) / 2 l^2, SPREAD times the one-dimensional Laplacian in the unit of M,
- * because bones lie closer to wires than in a body. Edges much longer than what is beside them
- * were drawn to join such parts, and stay springs.
+ * A part made of nothing but wires is a curve, and could have a curve's Laplacian; measured on wire
+ * creatures of 85 to 1,000 vertices that gives better heat weights, but from springs, which let
+ * more bones reach farther, the energy ends 0 to 17 % lower.
  *
  * Triangles near zero area have their cotangents scaled down as a whole, which keeps the matrix
  * positive definite. O(n^1.5) for the factor. */
@@ -29,8 +27,6 @@
 #define MOST_COTANGENT 1e4
 #define WIRE_CONDUCTANCE 1e3
 #define LINK_CONDUCTANCE 0.1
-#define SPREAD 30 /* measured: energies of wires are lowest from 10 to 100 */
-#define DRAWN 4   /* so much longer than all beside it is no part of a curve, but drawn */
 
 /* Half the cotangents of the angles at the three corners. */
 static void half_cotangents(const double *p, const double *q, const double *r, double *out) {
@@ -65,45 +61,12 @@ void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
     }
 }
 
-/* Squared length of the longest edge at vertex i but for one. */
-static double longest_beside(const arap_mesh *mesh, int i, size_t but) {
-    double longest = 0;
-    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-        double along[3];
-        arap_mesh_edge(mesh, i, e, along);
-        if (e != but) longest = fmax(longest, arap_dot(along, along));
-    }
-    return longest;
-}
-
-/* Conductance of a wire edge of vertex i, with or without faces in its part. */
-static double wire_conductance(const arap_mesh *mesh, int i, size_t e, int has_faces) {
-    double along[3], spring = mesh->thickness * WIRE_CONDUCTANCE;
-    int k = mesh->neighbour[e];
-    if (has_faces) return spring;
-    arap_mesh_edge(mesh, i, e, along);
-    double length2 = arap_dot(along, along);
-    double beside = fmax(longest_beside(mesh, i, e), longest_beside(mesh, k, mesh->reverse[e]));
-    if (length2 > DRAWN * DRAWN * beside) return spring;
-    double section = 0.5 * SPREAD * (mesh->area[i] + mesh->area[k]);
-    return section < spring * length2 ? section / length2 : spring;
-}
-
-arap_status arap_conductances(arap_job *job, const arap_mesh *mesh, double *out) {
-    char *has_faces = ARAP_NEW_ZERO(char, mesh->part_count);
-    if (!has_faces) return arap_fail_memory(&job->error, "the heat system");
-    for (int i = 0; i < mesh->count; i++)
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
-            has_faces[mesh->part[i]] |= mesh->kind[e] == ARAP_EDGE_FACE;
-    for (int i = 0; i < mesh->count; i++)
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
-            out[e] = mesh->kind[e] == ARAP_EDGE_WIRE
-                         ? wire_conductance(mesh, i, e, has_faces[mesh->part[i]])
-                     : mesh->kind[e] == ARAP_EDGE_LINK ? mesh->thickness * LINK_CONDUCTANCE
-                                                       : 0;
-    arap_free(has_faces);
+void arap_conductances(const arap_mesh *mesh, double *out) {
+    for (size_t e = 0; e < mesh->ring[mesh->count]; e++)
+        out[e] = mesh->kind[e] == ARAP_EDGE_WIRE   ? mesh->thickness * WIRE_CONDUCTANCE
+                 : mesh->kind[e] == ARAP_EDGE_LINK ? mesh->thickness * LINK_CONDUCTANCE
+                                                   : 0;
     arap_add_cotangents(mesh, out);
-    return ARAP_OK;
 }
 
 /* L + M H in elimination order. */
@@ -120,11 +83,7 @@ static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *
         arap_free(conductance);
         return arap_fail_memory(&job->error, "the heat system");
     }
-    arap_status status = arap_conductances(job, mesh, conductance);
-    if (status) {
-        arap_free(conductance);
-        return status;
-    }
+    arap_conductances(mesh, conductance);
     int fill = 0;
     for (int j = 0; j < n; j++) {
         int vertex = order[j], begin = fill;

@@ -85,20 +85,6 @@ def test_a_creature_of_edges():
     assert energies[0] < 0.95 * energies[1] and energies[1] < 0.9 * energies[2]
 
 
-def test_heat_spreads_along_a_curve_whatever_its_sampling():
-    """Of bones of one length; with springs in place of a Laplacian it would depend on the edges."""
-    shares = []
-    for count in (50, 400):
-        z = np.linspace(0, 4, count)
-        vertices = np.column_stack([0 * z + 0.05, 0 * z, z])
-        edges = np.column_stack([np.arange(count - 1), np.arange(1, count)])
-        bones = shapes.chain(4, height=4.0)
-        weights = araplbs.Solver(vertices, NO_FACES, *bones, edges=edges, coarsen=0).initial_weights
-        shares.append(np.interp(1.7, z, weights[:, 1]))
-        assert weights[np.abs(z - 1.5).argmin(), 1] > 0.8
-    assert shares[0] == pytest.approx(shares[1], abs=0.03)
-
-
 def test_hair_of_many_strands():
     """Each strand is a part of its own and follows the bone that it hangs on, in one piece."""
     vertices, edges, bones = strands()
