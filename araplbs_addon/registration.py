@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 
 from . import cli
-from .blender import edits
+from .blender import bone_deformers, edits
 from .operators import auto_weight, bendy, brush, edit, load_preset, refine, select_worst
 from .preferences import ARAPLBS_preferences
 from .ui import error_view, menus, overlay, panel, tools
@@ -35,10 +35,11 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_edits,
     panel.VIEW3D_PT_araplbs_errors,
     panel.VIEW3D_PT_araplbs_bendy,
+    panel.BONE_PT_araplbs,
 )
 
 # Each has register() and unregister(); they come after the classes and go before them.
-PARTS = (edits, brush, refine, tools, menus, error_view, overlay, cli)
+PARTS = (bone_deformers, edits, brush, refine, tools, menus, error_view, overlay, cli)
 
 PRESETS = str(Path(__file__).parent)
 
