@@ -6,6 +6,7 @@ import numpy as np
 from .blender.binding import armature_modifier, armature_of, bind
 from .blender.random_poses import random_poses_in_steps
 from .blender.read_armature import bones_to_keep, read_armature
+from .blender.read_deformer import read_joint_axes
 from .blender.read_mesh import (
     group_entries_in_steps,
     present_weights,
@@ -55,6 +56,7 @@ class Job:
         yield
         wanted = with_entries or options.start_from == "PRESENT"
         objects, meshes = yield from self._read_meshes(targets, skeleton, view_layer, kept, wanted)
+        skeleton.joint_axes = read_joint_axes(armature, skeleton)
         poses = read_poses(
             armature, skeleton, options.animation, options.animation_frames, view_layer
         )
