@@ -6,6 +6,7 @@ import numpy as np
 from .blender.binding import armature_modifier, armature_of, bind
 from .blender.flexible_bones import curved_parameters_in_steps, random_poses_in_steps
 from .blender.read_armature import bones_to_keep, read_armature
+from .blender.read_deformer import read_joint_axes
 from .blender.read_mesh import (
     group_entries_in_steps,
     present_weights,
@@ -13,7 +14,7 @@ from .blender.read_mesh import (
     refuse_mesh,
 )
 from .blender.read_poses import read_poses
-from .blender.read_volume import read_volume
+from .blender.read_volume import read_volume, refuse_volume
 from .blender.references import Reference
 from .blender.write_weights import write_weights
 from .core.errors import Refused
@@ -47,6 +48,7 @@ class Job:
         options, self.painting = self.options, targets.painting
         self.warnings = list(targets.skipped)
         armature = targets.armature
+        refuse_volume(options)
         view_layer.update()  # world matrices of what a script has just moved
         skeleton = read_armature(armature, options.use_joint_limits)
         kept = bones_to_keep(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
@@ -55,6 +57,8 @@ class Job:
         yield
         wanted = with_entries or options.start_from == "PRESENT"
         objects, meshes = yield from self._read_meshes(targets, skeleton, view_layer, kept, wanted)
+        self.volume = read_volume(options, meshes)
+        skeleton.joint_axes = read_joint_axes(armature, skeleton)
         poses = read_poses(
             armature, skeleton, options.animation, options.animation_frames, view_layer
         )
@@ -70,7 +74,6 @@ class Job:
         self.problem.parameters = yield from curved_parameters_in_steps(
             armature, skeleton, self.problem.arguments["vertices"]
         )
-        self.volume = read_volume(options, meshes)
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
             self.warnings.append(

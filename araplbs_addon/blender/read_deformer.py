@@ -1,9 +1,11 @@
-"""How an Armature modifier deforms a mesh, as a core Deformer."""
+"""How an Armature modifier deforms a mesh, as a core Deformer, and what it takes of bendy bones."""
 
 import numpy as np
 
 from ..core.deformer import Deformer, Envelopes
+from ..core.poses import BENDY
 from .binding import armature_modifier
+from .read_poses import stage
 
 
 def read_deformer(ob, armature):
@@ -28,3 +30,22 @@ def read_deformer(ob, armature):
         deformer.use_envelopes = modifier.use_bone_envelopes
     plain = deformer.use_groups and not deformer.use_envelopes and not multiply.any()
     return None if plain and not deformer.preserve_volume else deformer
+
+
+def read_joint_axes(armature, skeleton):
+    """(j, 3, 3) axes at rest, as columns, of the joints of all bendy bones, in armature space."""
+    if not skeleton.joint_count:
+        return np.zeros((0, 3, 3))
+    with stage(armature) as scene:
+        view_layer = scene.view_layers[0]
+        view_layer.update()
+        posed = armature.evaluated_get(view_layer.depsgraph).pose.bones
+        axes = [
+            (posed[name].bone.matrix_local @ posed[name].bbone_segment_matrix(joint, rest=True))
+            for name, kind, count in zip(
+                skeleton.names, skeleton.kinds, skeleton.segments, strict=True
+            )
+            if kind == BENDY
+            for joint in range(count + 1)
+        ]
+    return np.array(axes, np.float64)[:, :3, :3]

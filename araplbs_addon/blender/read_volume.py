@@ -3,18 +3,43 @@
 import bpy
 
 from ..core.errors import Refused
+from ..core.tet_mesh import need_for_file, need_for_inside
 from ..core.volume import Source
 
 
-def read_volume(options, meshes):
-    """The Source of the tets for these core Meshes, None for the surface alone. Raises Refused for
-    what does not go with a volume."""
+def refuse_volume(options):
+    """Raises Refused for what does not go with a volume, whatever the meshes are."""
     if options.volume == "NONE":
-        return None
+        return
     if options.start_from == "PRESENT":
         raise Refused(
             "Weights of a volume cannot start from those of the surface: start from fresh"
         )
+    if options.volume == "INSIDE":
+        need_for_inside(modules_folder())
+        return
+    need_for_file(modules_folder())
+    if not options.tet_file:
+        raise Refused("Volume is File, but no file is given")
+    if options.tet_file.startswith("//") and not bpy.data.filepath:
+        raise Refused(
+            f"'{options.tet_file}' is beside a .blend file that is not saved yet: save it, or give "
+            "the whole path"
+        )
+
+
+def modules_folder():
+    """The user's folder of Python modules, which Blender sees from its start. It does not see what
+    pip installs for the user where Blender's own folder is read-only. Empty in Blender as a
+    module: there Python's own places count."""
+    return bpy.app.binary_path and bpy.utils.user_resource("SCRIPTS", path="modules")
+
+
+def read_volume(options, meshes):
+    """The Source of the tets for these core Meshes, None for the surface alone; the options have
+    passed refuse_volume(). Raises Refused for meshes that do not go with a volume."""
+    if options.volume == "NONE":
+        return None
     for mesh in meshes:
         if mesh.keeps:
             raise Refused(
@@ -23,8 +48,6 @@ def read_volume(options, meshes):
             )
     if options.volume == "INSIDE":
         return Source()
-    if not options.tet_file:
-        raise Refused("Volume is File, but no file is given")
     matrix = None
     if options.tet_space == "OBJECT":
         if len(meshes) > 1:

@@ -1,8 +1,5 @@
 """How Blender deforms meshes where that is more than blending linearly by vertex groups: Preserve
-Volume and envelopes. And the energy of that. No bpy: any thread may compute it.
-
-Bendy bones count as rigid here.
-"""
+Volume and envelopes. And the energy of that. No bpy: any thread may compute it."""
 
 from dataclasses import dataclass
 
@@ -10,6 +7,7 @@ import araplbs
 import numpy as np
 
 from .error_map import energy, pose_set
+from .poses import BENDY
 from .rows import join_rows, make_rows
 
 LEAST_SUM = 1e-4  # of a vertex' weights; Blender leaves it where it is if they are no more
@@ -77,11 +75,10 @@ def effective_rows(rows, points, skeleton, deformer):
     return make_rows(n, vertices[kept], bones[kept], weights[kept])
 
 
-def bone_axes(skeleton):
-    """(m, 3, 3) local X, Y and Z of the bones at rest, as columns."""
-    y = skeleton.tails - skeleton.heads
+def orthonormal_axes(y, z):
+    """(m, 3, 3) X, Y and Z as columns, from Y (m, 3) of any length, 0 too, and Z (m, 3)."""
     lengths = np.linalg.norm(y, axis=1, keepdims=True)
-    z = skeleton.roll_axes / np.linalg.norm(skeleton.roll_axes, axis=1, keepdims=True)
+    z = z / np.linalg.norm(z, axis=1, keepdims=True)
     across = np.eye(3)[np.abs(z).argmin(axis=1)]  # for bones of no length
     y = np.where(lengths > 0, y / np.where(lengths > 0, lengths, 1), across)
     y = y - np.einsum("mc,mc->m", y, z)[:, None] * z  # of rounding
@@ -89,8 +86,67 @@ def bone_axes(skeleton):
     return np.stack([np.cross(y, z), y, z], axis=2)
 
 
+class Columns:
+    """The transforms that vertices blend: of each bone one, of a bendy bone those of its joints.
+
+    In the order of the bones, which dual quaternions depend on.
+    """
+
+    def __init__(self, skeleton):
+        self.skeleton = skeleton
+        self.bendy = np.array([kind == BENDY for kind in skeleton.kinds], bool)
+        sizes = np.where(self.bendy, skeleton.segments + 1, 1)
+        self.first = np.cumsum(sizes) - sizes  # (m,) of each bone
+        of_joints = np.repeat(self.bendy, sizes)
+        # (columns,) where each is among bones and then joints.
+        self.source = np.repeat(np.arange(len(sizes)), sizes)
+        self.source[of_joints] = len(sizes) + np.arange(np.count_nonzero(of_joints))
+
+    def transforms(self, poses):
+        """(p, columns, 3, 4) of Poses."""
+        if not self.bendy.any():
+            return poses.transforms
+        return np.concatenate([poses.transforms, poses.joints], axis=1)[:, self.source]
+
+    def axes(self):
+        """(columns, 3, 3) local X, Y and Z at rest, as columns."""
+        skeleton = self.skeleton
+        own = orthonormal_axes(skeleton.tails - skeleton.heads, skeleton.roll_axes)
+        if not self.bendy.any():
+            return own
+        joints = orthonormal_axes(skeleton.joint_axes[:, :, 1], skeleton.joint_axes[:, :, 2])
+        return np.concatenate([own, joints])[self.source]
+
+    def expand(self, rows, points, parameters=None):
+        """Rows of columns from Rows of bones, of vertices at points (n, 3). parameters (n, m):
+        places along bones, NaN where they are linear; None: all are."""
+        bendy = self.bendy[rows.bones]
+        if not bendy.any():
+            return rows._replace(bones=self.first[rows.bones].astype(np.int32))
+        vertices, bones = rows.vertices[bendy], rows.bones[bendy]
+        along = self.skeleton.tails[bones] - self.skeleton.heads[bones]
+        height = np.einsum("kc,kc->k", points[vertices] - self.skeleton.heads[bones], along)
+        place = np.clip(height / np.einsum("kc,kc->k", along, along), 0, 1)
+        if parameters is not None:
+            given = parameters[vertices, bones]
+            place = np.where(np.isnan(given), place, given)
+        at = place * self.skeleton.segments[bones]
+        segment = np.minimum(at.astype(int), self.skeleton.segments[bones] - 1)
+        column = self.first[rows.bones]
+        column[bendy] += segment
+        share = np.zeros(len(column))  # of the next joint
+        share[bendy] = at - segment
+        return make_rows(
+            rows.count,
+            np.concatenate([rows.vertices, vertices]),
+            np.concatenate([column, column[bendy] + 1]),
+            np.concatenate([rows.weights * (1 - share), (rows.weights * share)[bendy]]),
+        )
+
+
 def blend_linearly(points, rows, poses):
-    """(p, n, 3) where linear blending takes points (n, 3); they stay where they have no weight."""
+    """(p, n, 3) where linear blending takes points (n, 3); they stay where they have no weight.
+    poses (p, m, 3, 4)."""
     posed = np.repeat(points[None], len(poses), 0)
     sums = rows.sums()
     moved = np.flatnonzero(sums > 0)
@@ -104,13 +160,14 @@ def blend_linearly(points, rows, poses):
     return posed
 
 
-def pose_points(points, rows, poses, skeleton, deformer, threads=0):
-    """(p, n, 3) where the modifier takes points (n, 3); rows: effective_rows(). A deformer of None
-    blends linearly."""
+def pose_points(points, rows, poses, columns, deformer, threads=0):
+    """(p, n, 3) where the modifier takes points (n, 3) in these Poses; rows: effective_rows(), as
+    the Columns expand them. A deformer of None blends linearly."""
+    transforms = columns.transforms(poses)
     if deformer is None or not deformer.preserve_volume:
-        return blend_linearly(points, rows, poses)
+        return blend_linearly(points, rows, transforms)
     return araplbs.dual_quaternion_skinning(
-        points, tuple(rows), poses, bone_axes=bone_axes(skeleton), threads=threads
+        points, tuple(rows), transforms, bone_axes=columns.axes(), threads=threads
     )
 
 
@@ -139,12 +196,19 @@ def deformed_energy(problem, rows, poses, threads=0, progress=None):
     if not any(deformer and deformer.preserve_volume for _p, _r, deformer in parts):
         return energy(problem, _joined(parts), poses, threads=threads)
     arguments, total = problem.arguments, 0.0
+    columns = Columns(problem.skeleton)
+    expanded = [
+        (points, columns.expand(own, points, _slice(problem.parameters, *ends)), deformer)
+        for (points, own, deformer), *ends in zip(
+            parts, problem.first[:-1], problem.first[1:], strict=True
+        )
+    ]
     step = max(1, MOST_POINTS // max(1, rows.count))
     for first in range(0, len(poses), step):
-        some = poses[first : first + step].transforms
+        some = poses[first : first + step]
         posed = [
-            pose_points(points, own, some, problem.skeleton, deformer, threads)
-            for points, own, deformer in parts
+            pose_points(points, own, some, columns, deformer, threads)
+            for points, own, deformer in expanded
         ]
         total += len(some) * araplbs.posed_energy(
             arguments["vertices"],
@@ -156,6 +220,10 @@ def deformed_energy(problem, rows, poses, threads=0, progress=None):
         if progress and progress((first + len(some)) / len(poses)) is False:
             raise araplbs.Cancelled("cancelled during the energy as Blender deforms")
     return total / max(1, len(poses))
+
+
+def _slice(parameters, begin, end):
+    return None if parameters is None else parameters[begin:end]
 
 
 def _differs(problem, rows):

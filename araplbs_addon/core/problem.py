@@ -29,6 +29,7 @@ class Skeleton:
     stretch: np.ndarray = None  # (m,) bool: it stretches, by itself or with its parent
     own_stretch: np.ndarray = None  # (m,) bool: by itself
     volume: np.ndarray = None  # (m,) bool: its volume is kept then
+    joint_axes: np.ndarray = None  # (j, 3, 3) local axes of all joints at rest, as columns
 
     def __post_init__(self):
         if self.kinds is None:

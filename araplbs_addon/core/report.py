@@ -4,6 +4,7 @@ import math
 
 MOST_NAMES = 5
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
+HELD_BADLY = 0.01  # of a weight: held ones so far off are worth a warning
 
 
 def names_in_line(names):
@@ -22,6 +23,7 @@ def make_report(problem, solution, options, armature, written=None):
     deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
     which by envelopes, and the energies as they are then, without links between parts; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
+    held_error in it: how far weights that are held are off on the surface, at most, or None.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     """
     engine = solution.report
@@ -85,6 +87,11 @@ def warnings(report):
         lines.append(
             "vertices lie outside of the tets, by up to "
             f"{100 * report['volume']['farthest']:.0f} % of the size of the mesh"
+        )
+    if report["volume"] and (report["volume"]["held_error"] or 0) > HELD_BADLY:
+        lines.append(
+            f"held weights are off by up to {report['volume']['held_error']:.2f}: through tets "
+            "they hold at the corners only, as a mean of the vertices there"
         )
     if report["idle_bones"]:
         idle = report["idle_bones"]

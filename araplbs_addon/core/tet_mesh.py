@@ -18,6 +18,7 @@ from .errors import Refused
 WELD = 1e-6  # of the size: nearer vertices are one
 POLL = 0.1  # seconds between two looks at a child process
 CHUNK = 500_000  # pairs of point and face at once
+NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of a console, on Windows
 
 
 @dataclass
@@ -28,13 +29,34 @@ class TetMesh:
     tets: np.ndarray  # (t, 4)
 
 
-def need(package, what):
-    """Raises Refused unless this Python has the package."""
-    if importlib.util.find_spec(package) is None:
-        raise Refused(
-            f"{what} needs the Python package '{package}', which is not installed: run "
-            f'"{sys.executable}" -m pip install {package}'
-        )
+def need(package, what, modules=""):
+    """Raises Refused unless this Python has the package. modules: the folder to install it to,
+    else where pip does.
+
+    That folder comes first in sys.path, and pip fills it with all that the package needs: NumPy
+    has to stay the one that Blender is built with.
+    """
+    if importlib.util.find_spec(package) is not None:
+        return
+    command = f'"{sys.executable}" -m pip install '
+    if modules:
+        command += f'--target "{modules}" numpy=={np.__version__} {package}'
+    else:
+        command += package
+    raise Refused(
+        f"{what} needs the Python package '{package}', which is not installed. Run this, then "
+        f"start Blender again: {command}"
+    )
+
+
+def need_for_file(modules=""):
+    """See need()."""
+    need("meshio", "A volume from a file", modules)
+
+
+def need_for_inside(modules=""):
+    """See need()."""
+    need("tetgen", "A volume inside a mesh", modules)
 
 
 def compact(vertices, tets):
@@ -45,7 +67,7 @@ def compact(vertices, tets):
 
 def read_tets(path):
     """The tets of a file, in its own space; of quadratic ones the corners. Raises Refused."""
-    need("meshio", "A volume from a file")
+    need_for_file()
     import meshio
 
     if not Path(path).is_file():
@@ -119,7 +141,7 @@ def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
 
     Raises Refused where that cannot be, araplbs.Cancelled when cancelled() is true.
     """
-    need("tetgen", "A volume inside a mesh")
+    need_for_inside()
     points, faces = weld(vertices, triangles)
     if not len(faces):
         raise Refused(f"'{name}' has no faces that could hold a volume")
@@ -138,7 +160,7 @@ def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
         with open(Path(folder, "log"), "w+", encoding="utf-8", errors="replace") as log:
             child = subprocess.Popen(
                 command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=log,
+                stdout=subprocess.DEVNULL, stderr=log, creationflags=NO_WINDOW,
             )  # fmt: skip
             while True:
                 try:

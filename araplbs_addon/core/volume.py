@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import araplbs
 import numpy as np
 
+from .deformer import report_deformers
 from .error_map import energy, pose_set
 from .errors import Refused
 from .rows import Rows, make_rows
 from .solve import Share, Solution, check
-from .tet_mesh import TetMesh, fill, need, read_tets
+from .tet_mesh import TetMesh, fill, read_tets
 
 LEAST_WEIGHT = 0.001  # smaller weights of the surface are dropped, as the solver does
 ELSEWHERE = 0.1  # of the size: a surface as far off, for the most part, is not that of the tets
@@ -23,13 +24,6 @@ class Source:
 
     path: str = ""  # empty: the inside
     matrix: np.ndarray | None = None  # (4, 4) from the space of the file to that of the armature
-
-    def __post_init__(self):
-        """Raises Refused at once for what no file or mesh could change."""
-        if self.path:
-            need("meshio", "A volume from a file")
-        else:
-            need("tetgen", "A volume inside a mesh")
 
     def make(self, problem, cancelled):
         """The TetMesh of a Problem."""
@@ -115,15 +109,44 @@ class Embedding:
         return rows._replace(weights=rows.weights / rows.sums()[rows.vertices])
 
 
+def edits_of_nodes(problem, nodes):
+    """The edits of a problem as arguments for its volume: each goes to the node of its vertex, and
+    of those that meet there for a bone a held weight is the mean, and an influence is allowed if
+    one of them is."""
+    m = len(problem.skeleton.names)
+
+    def join(name):
+        vertices, bones, *values = map(np.asarray, problem.arguments[name])
+        keys = nodes[vertices.astype(np.int64)].astype(np.int64) * m + bones.astype(np.int64)
+        keys, place = np.unique(keys, return_inverse=True)
+        return (keys // m).astype(np.int32), (keys % m).astype(np.int32), place.ravel(), values
+
+    vertices, bones, place, (held,) = join("constraints")
+    mean = np.bincount(place, held, len(bones)) / np.bincount(place, minlength=len(bones))
+    edits = {"constraints": (vertices, bones, mean)}
+    vertices, bones, place, (allowed,) = join("influences")
+    edits["influences"] = vertices, bones, np.bincount(place, allowed, len(bones)) > 0
+    edits["released"] = join("released")[:2]
+    return edits
+
+
+def held_error(problem, rows):
+    """How far these weights are from those that are held, at most; None where none are."""
+    vertices, bones, held = map(np.asarray, problem.arguments["constraints"])
+    if not len(held):
+        return None
+    m = len(problem.skeleton.names)
+    keys, wanted = rows.vertices * m + rows.bones, vertices.astype(np.int64) * m + bones
+    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    weights = np.where(keys[found] == wanted, rows.weights[found], 0)
+    return float(np.abs(weights - held).max())
+
+
 def solver_arguments(problem, mesh, nodes):
-    """The arguments of a problem for its volume, which lies along bones linearly; edits go to the
-    nodes of their vertices."""
-    arguments = dict(problem.arguments)
-    for name in ("constraints", "influences", "released"):
-        vertices, *others = arguments[name]
-        arguments[name] = (nodes[np.asarray(vertices, np.int64)], *others)
+    """The arguments of a problem for its volume, which lies along bones linearly."""
     return {
-        **arguments,
+        **problem.arguments,
+        **edits_of_nodes(problem, nodes),
         "parameters": None,
         "vertices": mesh.vertices,
         "triangles": None,
@@ -154,11 +177,11 @@ def solve_volume(problem, options, source, threads=0, progress=None):
     forbidden = (np.asarray(vertices)[closed], np.asarray(bones)[closed])
     rows = embedding.transfer(Rows(*solver.sparse_weights), forbidden, options.max_influences)
     check(problem, rows, options.max_influences)
-    report = surface_report(problem, options, solver, mesh, embedding, rows, threads)
+    report = surface_report(problem, options, solver, mesh, embedding, rows, threads, share)
     return Solution(rows, report, time.perf_counter() - start)
 
 
-def surface_report(problem, options, solver, mesh, embedding, rows, threads):
+def surface_report(problem, options, solver, mesh, embedding, rows, threads, share):
     """The report of the solver with what is said of the surface in place of the volume."""
     initial = solver.initial_weights
     vertices, bones = np.nonzero(initial)
@@ -170,6 +193,9 @@ def surface_report(problem, options, solver, mesh, embedding, rows, threads):
     used = np.bincount(rows.bones, minlength=len(problem.skeleton.names)) > 0
     points = problem.arguments["vertices"]
     report = solver.report
+    if any(problem.deformers):
+        told = share and (lambda fraction: share("energy as Blender deforms", fraction))
+        report["deformers"] = report_deformers(problem, options, before, rows, threads, told)
     parts = [
         {**part, "vertex": int(np.argmin(((points - mesh.vertices[part["vertex"]]) ** 2).sum(1)))}
         for part in report["unseen_parts"]
@@ -187,5 +213,6 @@ def surface_report(problem, options, solver, mesh, embedding, rows, threads):
             "tets": len(mesh.tets),
             "energy": report["energy_after"],
             "farthest": float(embedding.distances.max() / embedding.size),
+            "held_error": held_error(problem, rows),
         },
     }

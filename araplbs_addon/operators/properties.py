@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 
+import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..core.options import Options
@@ -18,6 +19,8 @@ def _property(option, default):
     if "choices" in about:
         return EnumProperty(items=about["choices"], **common)
     if about.get("path"):
+        if bpy.app.version >= (4, 5):  # which warns without it, and knows it since then
+            common["options"] = {"PATH_SUPPORTS_BLEND_RELATIVE"}
         return StringProperty(subtype="FILE_PATH", **common)
     if isinstance(option.default, bool):
         return BoolProperty(**common)
@@ -47,7 +50,16 @@ class OptionProperties:
     __annotations__ = option_properties()
 
     def read_options(self):
-        return Options(**{name: getattr(self, name) for name in option_names()})
+        return Options(
+            **{o.name: _within_limits(o, getattr(self, o.name)) for o in fields(Options)}
+        )
+
+
+def _within_limits(option, value):
+    """A property of 180 degrees is pi in single precision, which is more than pi."""
+    if "least" in option.metadata:
+        return min(max(value, option.metadata["least"]), option.metadata["most"])
+    return value
 
 
 def draw_result_options(layout, properties):

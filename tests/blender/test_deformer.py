@@ -74,11 +74,44 @@ def computed(ob, rig):
     read = addon("blender.read_mesh")
     mesh = read.read_mesh(ob, rig, skeleton, layer, False, np.zeros(len(BONES), bool))
     points = mesh.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3]
-    pose = np.array([p.matrix @ p.bone.matrix_local.inverted() for p in rig.pose.bones])
+    skeleton.joint_axes = addon("blender.read_deformer").read_joint_axes(rig, skeleton)
+    poses = addon("blender.read_poses")
+    steps = poses.curved_parameters_in_steps(rig, skeleton, points, layer.depsgraph)
     rows = read.present_weights(ob, skeleton)
     if mesh.deformer:
         rows = deformer.effective_rows(rows, points, skeleton, mesh.deformer)
-    return deformer.pose_points(points, rows, pose[None, :, :3], skeleton, mesh.deformer)[0]
+    columns = deformer.Columns(skeleton)
+    rows = columns.expand(rows, points, addon("core.steps").finish(steps))
+    pose = poses.present_pose(rig, skeleton, layer.depsgraph)
+    return deformer.pose_points(points, rows, pose, columns, mesh.deformer)[0]
+
+
+def bend(rig):
+    """The first two of the tube's bones, as they are posed, in the ways that bendy bones can."""
+    for name, count in (("lower", 5), ("middle", 3)):
+        rig.data.bones[name].bbone_segments = count
+    lower, middle = rig.pose.bones["lower"], rig.pose.bones["middle"]
+    lower.bbone_curveinx, lower.bbone_curveoutz, lower.bbone_rollin = 0.3, -0.2, 0.7
+    middle.bbone_rollout, middle.bbone_easeout = -1.1, 0.4
+
+
+def bend_at_rest(rig):
+    bend(rig)
+    for bone in rig.data.bones:
+        bone.bbone_curveinx, bone.bbone_curveoutz, bone.bbone_rollin = 0.2, 0.1, 0.4
+        bone.bbone_scaleout = (0.8, 1.1, 1.2)
+
+
+def map_along_curves(rig):
+    bend_at_rest(rig)
+    for bone in rig.data.bones:
+        bone.bbone_mapping_mode = "CURVED"
+
+
+def taper(rig):
+    bend(rig)
+    lower, middle = rig.pose.bones["lower"], rig.pose.bones["middle"]
+    lower.bbone_scaleout, middle.bbone_scalein = (0.6, 1.3, 0.9), (1.4, 0.8, 0.7)
 
 
 def assert_same(ob, rig):
@@ -106,6 +139,21 @@ def test_sheared_and_mirrored_bones(character):
     modifier.use_deform_preserve_volume = True
     rig.pose.bones["lower"].scale = (0.3, 2.0, 1.0)
     rig.pose.bones["upper"].scale = (1.0, 1.0, -1.2)
+    assert_same(tube, rig)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("bend", [bend, bend_at_rest, map_along_curves, taper])
+@pytest.mark.parametrize("preserve", [False, True])
+def test_bendy_bones(character, preserve, bend, scaled):
+    tube, rig, modifier = character
+    modifier.use_deform_preserve_volume = preserve
+    if scaled:
+        scale_bones(rig)
+    straight = evaluated(tube, rig)
+    bend(rig)
+    assert np.abs(assert_same(tube, rig) - straight).max() > 0.01
+    modifier.use_bone_envelopes = True
     assert_same(tube, rig)
 
 
@@ -158,34 +206,51 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
     assert "with Preserve Volume (Tube) and envelopes (Tube)" in said
 
 
-def test_energies_are_those_of_the_evaluated_mesh(character):
-    """Of the last weights, in the pose of the animation and a random one."""
-    import araplbs
-
-    tube, rig, modifier = character
-    modifier.use_deform_preserve_volume = True
-    rig.data.bones["side"].use_envelope_multiply = True
+def solved_job(rig, *meshes):
+    """Solved for the pose that it is in, as a frame of its animation, and a random one."""
     for posed in rig.pose.bones:
         posed.keyframe_insert("rotation_euler", frame=1)
         posed.keyframe_insert("location", frame=1)
     bpy.context.scene.frame_set(1)
-    layer = bpy.context.view_layer
-    targets = addon("blender.targets").Targets(rig, [tube])
+    targets = addon("blender.targets").Targets(rig, list(meshes))
     options = addon("core.options").Options(pose_count=1, animation="ACTIVE", animation_frames=1)
     job = addon("job").Job(options)
-    job.read(targets, layer)
+    job.read(targets, bpy.context.view_layer)
     job.solve()
+    return job
+
+
+@pytest.mark.parametrize("bendy", [False, True])
+def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
+    """Of the last weights, in the pose of the animation and a random one."""
+    import araplbs
+
+    tube, rig, modifier = character
+    if bendy:
+        map_along_curves(rig)
+    modifier.use_deform_preserve_volume = True
+    rig.data.bones["side"].use_envelope_multiply = True
+    vertices, faces = tube_arrays(radius=0.35, caps=False)
+    sleeve = add_mesh("Sleeve", vertices, faces, matrix=rotation(40, "Y"))
+    bind(sleeve, rig)
+    job = solved_job(rig, tube, sleeve)
     report = job.apply()
     found = report["deformers"]
     json.dumps(report)
-    assert (found["preserve_volume"], found["envelopes"]) == (["Tube"], ["Tube"])
+    assert found["preserve_volume"] == ["Tube"] and found["envelopes"] == ["Tube", "Sleeve"]
     arguments = job.problem.arguments
     energy = araplbs.posed_energy(
-        arguments["vertices"], arguments["triangles"], evaluated(tube, rig)[None]
+        arguments["vertices"],
+        arguments["triangles"],
+        np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])[None],
     )
-    poses = addon("core.error_map").pose_set(job.problem, options)
-    other = addon("core.deformer").deformed_energy(job.problem, job.solution.rows, poses[1:])
+    poses = addon("core.error_map").pose_set(job.problem, job.options)
+    # Random poses with bendy bones are read from Blender and come first.
+    frame, random = (slice(1, 2), slice(0, 1)) if bendy else (slice(0, 1), slice(1, 2))
+    deformed = addon("core.deformer").deformed_energy
+    other = deformed(job.problem, job.solution.rows, poses[random])
     assert len(poses) == 2 and other > 0
+    assert deformed(job.problem, job.solution.rows, poses[frame]) == pytest.approx(energy, rel=1e-3)
     assert found["energy_after"] == pytest.approx((energy + other) / 2, rel=1e-3)
     assert 0 < found["energy_after"] != report["energy_after"]
 

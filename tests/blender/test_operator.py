@@ -1,5 +1,6 @@
 """The operator as scripts and the redo panel call it: result, reports, options, presets."""
 
+import math
 from pathlib import Path
 
 import bpy
@@ -37,6 +38,18 @@ def test_result(most):
     assert [g.name for g in tube.vertex_groups] == deform_names(rig)
     z = np.array([v.co.z for v in tube.data.vertices])
     assert (dense[z < 0.4, 0] > 0.9).all() and (dense[z > 2.6, 2] > 0.9).all()
+
+
+def test_angles_of_half_a_turn():
+    """In single precision they are more than pi."""
+    tube, rig = tube_and_rig()
+    assert auto_weight(tube, rig, swing=math.pi, twist=math.pi, pose_count=5) == {"FINISHED"}
+
+
+def test_files_may_lie_beside_the_blend_file():
+    """Blender warns since 4.5 where a property does not say so."""
+    file = bpy.ops.object.araplbs_auto_weight.get_rna_type().properties["tet_file"]
+    assert getattr(file, "is_path_supports_blend_relative", True)
 
 
 def test_existing_weights_are_replaced():

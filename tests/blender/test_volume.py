@@ -150,6 +150,94 @@ def test_report(tet_file):
 
 
 @with_meshio
+def test_report_of_preserve_volume(tet_file):
+    """Of the weights that the surface gets."""
+    tube, rig = tube_and_rig()
+    tube.modifiers["Armature"].use_deform_preserve_volume = True
+    options = addon("core.options").Options(volume="FILE", tet_file=str(tet_file), pose_count=5)
+    job = addon("job").Job(options)
+    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    stages = []
+    job.solve(lambda stage, fraction, energy: stages.append(stage))
+    report = job.apply()
+    found = report["deformers"]
+    assert found["preserve_volume"] == ["Tube"]
+    poses = addon("core.error_map").pose_set(job.problem, options)
+    deformed = addon("core.deformer").deformed_energy(job.problem, job.solution.rows, poses)
+    assert found["energy_after"] == pytest.approx(deformed)
+    assert 0 < deformed < found["energy_before"]
+    assert stages[-1] == "energy as Blender deforms"
+    assert "Preserve Volume (Tube)" in addon("core.report").warnings(report)[0]
+
+
+def held_job(tet_file, held):
+    """(job, report, dense weights), with these weights {(vertex, bone): weight} held."""
+    tube, rig = tube_and_rig()
+    for (vertex, bone), weight in held.items():
+        for v in tube.data.vertices:
+            v.select = v.index == vertex
+        bpy.context.view_layer.objects.active = tube
+        bpy.ops.object.araplbs_edit_vertices(kind="WEIGHT", bone=bone, weight=weight)
+    options = addon("core.options").Options(volume="FILE", tet_file=str(tet_file), pose_count=5)
+    job = addon("job").Job(options)
+    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    job.solve()
+    return job, job.apply(), dense(tube, rig)
+
+
+@with_meshio
+def test_held_weights_that_meet_at_a_node(tet_file):
+    """The node holds their mean, and the report tells how far off they are."""
+    held = {(40, "middle"): 0.25, (41, "middle"): 0.75}
+    job, report, found = held_job(tet_file, held)
+    volume = addon("core.volume")
+    constraints = job.problem.arguments["constraints"]
+    assert sorted(zip(*constraints, strict=True)) == [(40, 1, 0.25), (41, 1, 0.75)]
+    nodes = np.full(len(found), 9)
+    nodes[40:42] = 7
+    edits = volume.edits_of_nodes(job.problem, nodes)
+    assert [list(each) for each in edits["constraints"]] == [[7], [1], [0.5]]
+    assert [list(each) for each in edits["influences"]] == [[7], [1], [True]]
+    nodes[41] = 9
+    edits = volume.edits_of_nodes(job.problem, nodes)
+    assert [list(each) for each in edits["constraints"]] == [[7, 9], [1, 1], [0.25, 0.75]]
+    off = max(abs(found[vertex, 1] - weight) for (vertex, _bone), weight in held.items())
+    assert report["volume"]["held_error"] == pytest.approx(off, abs=1e-6)
+    assert off > 0.01
+    told = [line for line in addon("core.report").warnings(report) if "held weights" in line]
+    assert told == [
+        f"held weights are off by up to {off:.2f}: through tets they hold at the corners only, "
+        "as a mean of the vertices there"
+    ]
+
+
+@with_meshio
+def test_influences_that_meet_at_a_node(tet_file):
+    """One that is allowed opens it; what is forbidden stays so on the surface."""
+    job, _report, found = held_job(tet_file, {})
+    volume = addon("core.volume")
+    arguments = job.problem.arguments
+    arguments["influences"] = [3, 4, 5], [0, 0, 2], [False, True, False]
+    arguments["released"] = [3, 4, 4], [0, 0, 1]
+    edits = volume.edits_of_nodes(job.problem, np.full(len(found), 6))
+    assert [list(each) for each in edits["influences"]] == [[6, 6], [0, 2], [True, False]]
+    assert [list(each) for each in edits["released"]] == [[6, 6], [0, 1]]
+    assert volume.held_error(job.problem, job.solution.rows) is None
+
+
+def test_files_beside_a_file_that_is_not_saved(tmp_path):
+    tube, rig = tube_and_rig()
+    options = {"volume": "FILE", "tet_file": "//tets.mesh"}
+    refusal = error_of(lambda: auto_weight(tube, rig, **options))
+    if HAS_MESHIO:
+        assert "'//tets.mesh' is beside a .blend file that is not saved yet" in refusal
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+        assert "There is no file" in error_of(lambda: auto_weight(**options))
+        write_medit(tmp_path / "tets.mesh", *bar())
+        assert auto_weight(**options) == {"FINISHED"}
+
+
+@with_meshio
 def test_bad_files(tmp_path):
     tube, rig = tube_and_rig()
     vertices, tets = bar()
@@ -212,7 +300,34 @@ def test_packages_that_are_missing(tet_file, monkeypatch):
     ):
         message = error_of(lambda options=options: auto_weight(tube, rig, **options))
         assert f"needs the Python package '{package}'" in message
-        assert f'"{sys.executable}" -m pip install {package}' in message
+        modules = bpy.utils.user_resource("SCRIPTS", path="modules")
+        target = f'--target "{modules}" numpy=={np.__version__} '
+        folder = target if bpy.app.binary_path else ""
+        assert f'"{sys.executable}" -m pip install {folder}{package}' in message
+        need = addon("core.tet_mesh").need
+        with pytest.raises(addon("core.errors").Refused) as error:
+            need(package, "It", modules)
+        assert str(error.value).endswith(f"-m pip install {target}{package}")
+
+
+def test_what_no_mesh_can_change_is_refused_before_they_are_read(tet_file, monkeypatch):
+    tube, rig = tube_and_rig()
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec",
+        lambda name, *rest: None if name == "tetgen" else find_spec(name, *rest),
+    )  # fmt: skip
+    options = addon("core.options").Options
+    for asked in (
+        options(volume="INSIDE"),
+        options(volume="FILE"),
+        options(volume="FILE", tet_file="//x"),
+        options(volume="FILE", tet_file=str(tet_file), start_from="PRESENT"),
+    ):
+        job = addon("job").Job(asked)
+        targets = addon("blender.targets").Targets(rig, [tube])
+        with pytest.raises(addon("core.errors").Refused):
+            next(job.read_in_steps(targets, bpy.context.view_layer))
 
 
 def test_live_sessions_work_on_the_surface():
