@@ -76,7 +76,7 @@ def computed(ob, rig):
     points = mesh.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3]
     skeleton.joint_axes = addon("blender.read_deformer").read_joint_axes(rig, skeleton)
     poses = addon("blender.read_poses")
-    steps = poses.curved_parameters_in_steps(rig, skeleton, points, layer.depsgraph)
+    steps = addon("blender.flexible_bones").curved_parameters_in_steps(rig, skeleton, points)
     rows = read.present_weights(ob, skeleton)
     if mesh.deformer:
         rows = deformer.effective_rows(rows, points, skeleton, mesh.deformer)
