@@ -1,7 +1,8 @@
 /* Alternation of joints and weights under one energy that never rises: see joint_solver.h.
  *
  * The energy is the relative ARAP energy of the poses, in double precision, plus, of the places J,
- *     anchor sum |J - J_0|^2 + sum (J - m)^T C (J - m)       (centring, joint_centring.c).
+ *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m)          (centring, joint_centring.c),
+ * a_J the anchor times the stiffness with which the energy itself held the joint at the start.
  * A step of the joints is taken if the energy, with new rotations, has not risen (joint_step.c). A
  * step of the weights is a few iterations of the weights' own solver
  * on the moved poses; if the energy has risen by them, the weights before come back.
@@ -65,7 +66,9 @@ static arap_status begin(arap_job *job, arap_joint_solver *s) {
     if (!s->kept) return arap_fail_memory(&job->error, "the joints");
     arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
     status = arap_joint_make_system(job, s);
-    if (!status && s->settings.centring > 0) {
+    for (int j = 0; !status && arap_joint_unit(s) > 0 && j < s->joints.count; j++)
+        s->anchor[j] = s->settings.anchor * arap_joint_own(&s->system, j) / arap_joint_unit(s);
+    if (!status && s->settings.centring > 0 && arap_joint_unit(s) > 0) {
         arap_find_centres(&w->mesh, &w->skeleton, &w->influences, &s->joints, s->system.matrix,
                           arap_joint_unit(s), s->settings.centring, s->centre, s->centring);
         for (int j = 0; j < s->joints.count; j++)
@@ -179,6 +182,7 @@ static arap_status allocate(arap_job *job, arap_joint_solver *s, const arap_prob
     s->heads = ARAP_NEW(double, 3 * bones);
     s->tails = ARAP_NEW(double, 3 * bones);
     s->centre = ARAP_NEW(double, 3 * n);
+    s->anchor = ARAP_NEW_ZERO(double, n);
     s->centring = ARAP_NEW_ZERO(double, 9 * n);
     s->transforms = ARAP_NEW(double, 12 * all);
     s->trial = ARAP_NEW(double, 12 * all);
@@ -189,9 +193,9 @@ static arap_status allocate(arap_job *job, arap_joint_solver *s, const arap_prob
     s->right = ARAP_NEW(double, 3 * n);
     s->extra = ARAP_NEW(double, 9 * n);
     s->fixed = ARAP_NEW(char, n);
-    if (!s->base || !s->heads || !s->tails || !s->centre || !s->centring || !s->transforms ||
-        !s->trial || !s->force || !s->trial_force || !s->moves || !s->tried || !s->right ||
-        !s->extra || !s->fixed)
+    if (!s->base || !s->heads || !s->tails || !s->centre || !s->anchor || !s->centring ||
+        !s->transforms || !s->trial || !s->force || !s->trial_force || !s->moves || !s->tried ||
+        !s->right || !s->extra || !s->fixed)
         return arap_fail_memory(&job->error, "the joints");
     memcpy(s->heads, problem->bones.heads, 3 * bones * sizeof(double));
     memcpy(s->tails, problem->bones.tails, 3 * bones * sizeof(double));
@@ -254,6 +258,7 @@ void arap_joint_solver_free(arap_joint_solver *s) {
     arap_free(s->heads);
     arap_free(s->tails);
     arap_free(s->centre);
+    arap_free(s->anchor);
     arap_free(s->centring);
     arap_free(s->transforms);
     arap_free(s->trial);

@@ -10,8 +10,8 @@ typedef struct arap_joint_settings {
     arap_joint_input input;
     int optimize_weights;
     int together;    /* one step of each at a time, the weights' without refactorisation */
-    double anchor;   /* energy of a joint a diagonal away from its place, relative */
-    double centring; /* stiffness, in the same unit, that every joint shall have across its bones */
+    double anchor;   /* pull to the places of the start, times what the energy holds a joint with */
+    double centring; /* stiffness that every joint shall have across its bones, relative energy */
     double drift;    /* of component displacements, times the energy of the resting mesh */
     double least_length; /* of a bone, a share of what it was */
     int iterations;

@@ -15,6 +15,7 @@ struct arap_joint_solver {
     double *base;               /* (joints, 3) places of the caller */
     double *heads, *tails;      /* (bones, 3) of the caller */
     double *centre;             /* (joints, 3) m */
+    double *anchor;             /* (joints) a_J */
     double *centring;           /* (joints, 9) C */
     double *transforms, *trial; /* (poses, deforming, 3, 4) */
     double *force, *trial_force;

@@ -44,13 +44,12 @@ static double place_terms(const arap_joint_solver *s, const double *moves) {
             d[c] = x - s->joints.rest[3 * j + c];
             off[c] = x - s->centre[3 * j + c];
         }
-        sum += s->settings.anchor * arap_dot(d, d);
+        sum += s->anchor[j] * arap_dot(d, d);
         for (int r = 0; r < 3; r++) sum += off[r] * arap_dot(s->centring + 9 * j + 3 * r, off);
     }
     return sum;
 }
 
-/* Energy and forces of the present state. */
 arap_status arap_joint_measure(arap_job *job, arap_joint_solver *s) {
     arap_status status = arap_joint_energy_run(job, &s->energy, s->transforms, &s->arap, s->force);
     memset(s->moves, 0, 3 * (size_t)s->joints.count * sizeof(double));
@@ -58,7 +57,6 @@ arap_status arap_joint_measure(arap_job *job, arap_joint_solver *s) {
     return status;
 }
 
-/* The unit of the system: E over relative energy. */
 double arap_joint_unit(const arap_joint_solver *s) {
     return s->weights->poses.count * s->weights->mesh.rest_energy;
 }
@@ -138,22 +136,22 @@ void arap_joint_slope(arap_joint_solver *s) {
     for (int j = 0; j < joints->count; j++) {
         double from[3], off[3], *block = s->extra + 9 * j;
         for (int k = 0; k < 9; k++)
-            block[k] = s->centring[9 * j + k] + (k % 4 == 0 ? s->settings.anchor : 0);
+            block[k] = s->centring[9 * j + k] + (k % 4 == 0 ? s->anchor[j] : 0);
         arap_sub(joints->place + 3 * j, joints->rest + 3 * j, from);
         arap_sub(joints->place + 3 * j, s->centre + 3 * j, off);
         for (int r = 0; r < 3; r++)
             s->right[3 * j + r] -=
-                unit * (s->settings.anchor * from[r] + arap_dot(s->centring + 9 * j + 3 * r, off));
+                unit * (s->anchor[j] * from[r] + arap_dot(s->centring + 9 * j + 3 * r, off));
     }
 }
 
-/* The moves that the quadratic asks for. */
+/* The moves that the quadratic asks for; none of a mesh without edges. */
 static arap_status find_moves(arap_job *job, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     arap_joint_slope(s);
     memcpy(s->fixed, joints->pinned, (size_t)joints->count);
     memset(s->moves, 0, 3 * (size_t)joints->count * sizeof(double));
-    for (int round = 0; round < REACH_ROUNDS; round++) {
+    for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0; round++) {
         if (!arap_joint_solve(&s->system, arap_joint_unit(s), s->extra, s->right, s->fixed,
                               s->moves))
             return arap_fail(&job->error, ARAP_NOT_FACTORED,

@@ -11,9 +11,11 @@
  * 3x3 blocks of sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the
  * poses are visited for it. A single component moves freely (S P = 0) and is left where it is.
  *
- * The step penalty of a joint is unit |(eps1 + eps2 sum_b b b^T / |b|) dJ|^2 over its deforming
- * bones, as in the paper. Symmetric: dJ is minimised over the moves Pi dJ, Pi = (1 + Sigma) / 2
- * with Sigma the exchange of both sides. Dense Cholesky, O(joints^3) + O(poses bones^2). */
+ * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
+ * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
+ * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
+ * dJ is minimised over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
+ * Dense Cholesky, O(joints^3) + O(poses bones^2). */
 #include "joint_system.h"
 
 #include <math.h>
@@ -24,6 +26,7 @@
 #include "vec3.h"
 
 #define RIDGE 1e-12      /* of the unit: for joints that nothing holds */
+#define LEAST_OWN 1e-6   /* of the stiffest joint: for joints without stiffness of their own */
 #define LEAST_DRIFT 1e-9 /* of the stiffness between components: together they move freely */
 
 static void make_chains(arap_joint_system *s) {
@@ -119,24 +122,34 @@ static void add_data(arap_joint_system *s, const double *chained, const double *
         }
 }
 
-/* E_J^T E_J of each joint. */
+double arap_joint_own(const arap_joint_system *s, int joint) {
+    size_t at = 3 * (size_t)joint * ((size_t)s->size + 1);
+    double sum = 0;
+    for (size_t c = 0; c < 3; c++) sum += s->matrix[at + c * ((size_t)s->size + 1)];
+    return fmax(sum / 3, 0);
+}
+
+/* s E_J^T E_J of each joint. */
 static void add_penalties(arap_joint_system *s, const int *deform_bone) {
     const arap_joints *joints = s->joints;
+    double least = 1e-300; /* joints that the energy says nothing of stay */
+    for (int j = 0; j < joints->count; j++) least = fmax(least, LEAST_OWN * arap_joint_own(s, j));
     for (int j = 0; j < joints->count; j++) {
         double e[9] = {0}, *out = s->penalty + 9 * j;
+        double own = fmax(arap_joint_own(s, j), least), length = arap_joint_bone_length(joints, j);
         for (int c = 0; c < 9; c += 4) e[c] = joints->material[j];
         for (int d = 0; d < joints->deforming; d++) {
             int head = joints->head[deform_bone[d]], tail = joints->tail[deform_bone[d]];
             double b[3];
             if (head != j && tail != j) continue;
             arap_sub(joints->rest + 3 * tail, joints->rest + 3 * head, b);
-            double length = sqrt(arap_dot(b, b));
-            for (int k = 0; length > 0 && k < 9; k++)
-                e[k] += joints->tangential[j] * b[k / 3] * b[k % 3] / length;
+            double unit = length * sqrt(arap_dot(b, b));
+            for (int k = 0; unit > 0 && k < 9; k++)
+                e[k] += joints->tangential[j] * b[k / 3] * b[k % 3] / unit;
         }
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
-                out[3 * r + c] = e[r] * e[c] + e[3 + r] * e[3 + c] + e[6 + r] * e[6 + c];
+                out[3 * r + c] = own * (e[r] * e[c] + e[3 + r] * e[3 + c] + e[6 + r] * e[6 + c]);
     }
 }
 
@@ -333,7 +346,7 @@ int arap_joint_solve(const arap_joint_system *s, double unit, const double *extr
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
                 double *to = matrix + size * (size_t)(3 * j + r) + (size_t)(3 * j + c);
-                *to += unit * (s->penalty[9 * j + 3 * r + c] + extra[9 * j + 3 * r + c]);
+                *to += s->penalty[9 * j + 3 * r + c] + unit * extra[9 * j + 3 * r + c];
                 if (r == c) *to += unit * RIDGE;
             }
     if (s->mirror) make_symmetric(s, unit, matrix, x, scratch);

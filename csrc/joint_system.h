@@ -15,7 +15,7 @@ typedef struct arap_joint_system {
     double *joined;  /* (components, deforming) P^T S */
     double *inverse; /* (components, components) X */
     double *matrix;  /* (size, size) A_J, data part */
-    double *penalty; /* (joints, 9) E_J^T E_J of the paper */
+    double *penalty; /* (joints, 9) E_J^T E_J of the paper, times the joint's own stiffness */
     double *work;    /* more than is ever in use */
 } arap_joint_system;
 
@@ -30,9 +30,12 @@ void arap_joint_system_clear(arap_joint_system *system);
 /* B_J (size) of forces (poses, deforming, 3). */
 void arap_joint_right_side(const arap_joint_system *system, const double *force, double *right);
 
-/* Moves (joints, 3) that minimise the quadratic of A_J, `right` and, times `unit`, the step penalty
- * and the blocks `extra` (joints, 9); joints with fixed[j] keep the moves they come with. 0: not
- * solved. */
+/* How stiff the energy holds a joint: the mean of the diagonal of its block of A_J. */
+double arap_joint_own(const arap_joint_system *system, int joint);
+
+/* Moves (joints, 3) that minimise the quadratic of A_J, `right`, the step penalty and, times
+ * `unit`, the blocks `extra` (joints, 9); joints with fixed[j] keep the moves they come with. 0:
+ * not solved. */
 int arap_joint_solve(const arap_joint_system *system, double unit, const double *extra,
                      const double *right, const char *fixed, double *moves);
 

@@ -9,8 +9,8 @@
 #include "pyinput.h"
 #include "pylock.h"
 
-#define MATERIAL 0.2
-#define TANGENTIAL 2.0
+#define MATERIAL 0.3
+#define TANGENTIAL 0.5
 
 typedef struct joints_object {
     PyObject_HEAD arap_joint_solver *solver;
