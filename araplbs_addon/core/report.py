@@ -73,6 +73,8 @@ def summary(report):
 def warnings(report):
     """Lines about what a rigger should look at, the most important last."""
     lines = []
+    if not report:
+        return lines
     if report["idle_bones"]:
         idle = report["idle_bones"]
         which = "1 deform bone moves" if len(idle) == 1 else f"{len(idle)} deform bones move"

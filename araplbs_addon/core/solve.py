@@ -30,7 +30,7 @@ class Solution:
     seconds: float
 
 
-class _Share:
+class Share:
     """Turns the solver's progress of single calls into that of the whole."""
 
     def __init__(self, progress):
@@ -57,7 +57,7 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     solution, ValueError for input that the solver refuses.
     """
     start = time.perf_counter()
-    share = _Share(progress) if progress else None
+    share = Share(progress) if progress else None
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **problem.arguments}, threads=threads, progress=share
     )

@@ -3,8 +3,8 @@
 import bpy
 
 from ..operators.auto_weight import IDNAME
+from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
-from ..session import current_session
 from .panel import draw_session_buttons
 
 
@@ -16,13 +16,21 @@ def _draw(self, _context):
     layout.operator(REFINE, icon="PLAY")
 
 
+def _draw_joints(self, _context):
+    layout = self.layout
+    layout.separator()
+    layout.operator_context = "INVOKE_DEFAULT"
+    layout.operator(JOINTS, icon="GROUP_BONE")
+
+
 def _draw_in_header(self, _context):
-    if current_session():
-        draw_session_buttons(self.layout)
+    draw_session_buttons(self.layout)
 
 
 def register():
     bpy.types.VIEW3D_MT_object_parent.append(_draw)
+    bpy.types.VIEW3D_MT_object_parent.append(_draw_joints)
+    bpy.types.VIEW3D_MT_pose.append(_draw_joints)
     bpy.types.VIEW3D_MT_paint_weight.append(_draw)
     bpy.types.VIEW3D_HT_header.append(_draw_in_header)
 
@@ -30,4 +38,6 @@ def register():
 def unregister():
     bpy.types.VIEW3D_HT_header.remove(_draw_in_header)
     bpy.types.VIEW3D_MT_paint_weight.remove(_draw)
+    bpy.types.VIEW3D_MT_pose.remove(_draw_joints)
+    bpy.types.VIEW3D_MT_object_parent.remove(_draw_joints)
     bpy.types.VIEW3D_MT_object_parent.remove(_draw)
