@@ -114,7 +114,7 @@ class JointOptions(Options):
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JointFrame:
     """What was reached: a whole skeleton that could be kept."""
 
