@@ -62,7 +62,7 @@ class JointSession:
                 self._read()
             if self.state == RESTORING:
                 self._end(restored=True)
-            elif self._worker and not self._worker.running:
+            elif self.state in {RUNNING, KEEPING} and not self._worker.running:
                 self._conclude()
         except Exception as error:
             self._fail(error)

@@ -170,13 +170,13 @@ class _OfSession:
     @classmethod
     def poll(cls, _context):
         if not current_session():
-            cls.poll_message_set("No refining session is running")
+            cls.poll_message_set("No session is running")
             return False
         return True
 
 
 class OBJECT_OT_araplbs_accept(_OfSession, Operator):
-    """Keep the weights that are shown and end the session"""
+    """Keep what is shown and end the session"""
 
     bl_idname = "object.araplbs_accept"
     bl_label = "Accept"
@@ -186,7 +186,7 @@ class OBJECT_OT_araplbs_accept(_OfSession, Operator):
         if not super().poll(context):
             return False
         if not current_session().frame:
-            cls.poll_message_set("The first weights are still being computed")
+            cls.poll_message_set("The first result is still being computed")
             return False
         return True
 
@@ -196,7 +196,7 @@ class OBJECT_OT_araplbs_accept(_OfSession, Operator):
 
 
 class OBJECT_OT_araplbs_restore(_OfSession, Operator):
-    """End the session and restore weights and edits as they were before it"""
+    """End the session and leave everything as it was before it"""
 
     bl_idname = "object.araplbs_restore"
     bl_label = "Cancel"

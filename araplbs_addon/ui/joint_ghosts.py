@@ -6,7 +6,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ..core.joints import moved_bones
 
-OLD, NEW, WAY = (0.75, 0.8, 0.9, 0.75), (1.0, 0.6, 0.1, 1.0), (0.2, 0.95, 0.5, 1.0)
+OLD, NEW, WAY = (0.9, 0.9, 0.9, 0.7), (0.2, 0.8, 1.0, 1.0), (1.0, 0.25, 0.75, 1.0)
 WIDTH = 0.1  # of an octahedron, as a share of its length, and where it is widest
 DASHES = 9  # on each edge
 LEAST_WAY = 0.005  # share of a bone's length that is worth a line
