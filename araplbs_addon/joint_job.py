@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from .blender.joint_effects import effects, refuse_armature
 from .blender.joint_settings import read_joint_settings
 from .blender.live_weights import LiveWeights
 from .blender.write_joints import write_joints
 from .core.errors import Refused
-from .core.joints import JointRun, joint_report, moved_bones
+from .core.joints import JointRun, at_same_places, joint_report, moved_bones
 from .core.poses import RIGID
 from .core.report import make_report, names_in_line
 from .core.steps import finish
@@ -54,14 +52,9 @@ class JointJob(Job):
 
     def find_objects(self):
         armature, objects = super().find_objects()
-        skeleton, bones = self.run.problem.skeleton, armature.data.bones
-        same = all(
-            np.array_equal(now, then)
-            for now, then in (
-                ([bone.head_local for bone in bones], skeleton.heads),
-                ([bone.tail_local for bone in bones], skeleton.tails),
-            )
-        )
+        bones = armature.data.bones
+        heads, tails = [b.head_local for b in bones], [b.tail_local for b in bones]
+        same = at_same_places(self.run.problem.skeleton, heads, tails)
         if armature.mode == "EDIT" or not same:
             raise Refused(f"'{armature.name}' was edited meanwhile: nothing was written")
         return armature, objects
@@ -84,6 +77,7 @@ class JointJob(Job):
             write_joints(armature, after, before)
             raise
         self.warnings += told
+        report["warnings"] = list(self.warnings)
         return report
 
     def _write_weights(self, armature, objects):

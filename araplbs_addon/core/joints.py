@@ -16,6 +16,7 @@ from .report import percent
 from .solve import Share, Solution, solve
 
 SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
+LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
 PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or cancelled
 
 # What a JointSolver takes of the arguments of a Solver.
@@ -31,7 +32,7 @@ class JointOptions(Options):
 
     optimize_weights: bool = option(
         True,
-        "Optimise Weights Too",
+        "Weights Too",
         "Joints and weights are optimised together and both are written. Otherwise the joints are "
         "found for the present weights, which stay as they are",
     )
@@ -144,13 +145,14 @@ class JointRun:
     """One search for better joints.
 
     frame: the latest JointFrame, None before the first; set at once by the thread that solves.
-    pinned (m, 2) bool, factors (m,) of the material: of heads and tails, and of bones.
+    pinned: (m, 2) bool, ends that must not move.
     """
 
-    def __init__(self, problem, meshes, options, pinned, factors, threads=0):
+    def __init__(self, problem, meshes, options, locks, factors, threads=0):
+        """locks (m, 2) bool of heads and tails; factors (m,) of the material of bones."""
         self.problem, self.options, self.frame = problem, options, None
         self._meshes, self._threads = meshes, threads
-        self._pinned, self._factors = pinned_ends(problem.skeleton, pinned), factors
+        self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
         self._kept = threading.Event()
         vertices = problem.arguments["vertices"]
         self._diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
@@ -197,7 +199,7 @@ class JointRun:
         return araplbs.JointSolver(
             **self.options.joint_arguments(),
             **arguments,
-            pinned=self._pinned,
+            pinned=self.pinned,
             material=material,
             progress=share,
             threads=self._threads,
@@ -239,12 +241,22 @@ def _ends(skeleton):
     return np.stack([skeleton.heads, skeleton.tails], axis=1).reshape(-1, 3)
 
 
+def _near(skeleton):
+    """Distance below which ends are at one place."""
+    return SAME_PLACE * np.linalg.norm(np.ptp(_ends(skeleton), axis=0))
+
+
 def _together(skeleton, ends):
     """For each end of a bone a bool array: which of these places are at the same place."""
-    every = _ends(skeleton)
-    near = SAME_PLACE * np.linalg.norm(np.ptp(every, axis=0))
-    for end in every:
+    near = _near(skeleton)
+    for end in _ends(skeleton):
         yield np.linalg.norm(ends - end, axis=1) <= near
+
+
+def at_same_places(skeleton, heads, tails):
+    """Whether its bones are here, but for what is lost in and out of Edit mode."""
+    here = np.stack([heads, tails], axis=1).reshape(-1, 3)
+    return bool(np.abs(here - _ends(skeleton)).max() <= _near(skeleton))
 
 
 def pinned_ends(skeleton, locks):
@@ -258,7 +270,8 @@ def moved_skeleton(skeleton, heads, tails):
     """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
 
     An end of another bone that is where a joint was goes with the joint. Where its head does and
-    its tail is at no joint, the bone goes as it is, and what is connected to it too.
+    its tail is at no joint, the bone goes as it is, and what is connected to it too; so does a
+    bone that would become too short otherwise.
     """
     m = len(skeleton.names)
     old, deform = _ends(skeleton), np.repeat(skeleton.deform, 2)
@@ -275,7 +288,9 @@ def moved_skeleton(skeleton, heads, tails):
         head, tail, parent = 2 * bone, 2 * bone + 1, skeleton.parents[bone]
         if not moves[head] and parent >= 0 and np.array_equal(old[head], old[2 * parent + 1]):
             result[head], moves[head] = result[2 * parent + 1], moves[2 * parent + 1]
-        if moves[head] and not moves[tail]:
+        along = old[tail] - old[head]
+        length = np.linalg.norm(result[tail] - result[head])
+        if (moves[head] and not moves[tail]) or length < LEAST_SHARE * np.linalg.norm(along):
             result[tail], moves[tail] = old[tail] + (result[head] - old[head]), True
     ends = result.reshape(m, 2, 3)
     axes = _kept_axes(skeleton.roll_axes, ends[:, 1] - ends[:, 0])

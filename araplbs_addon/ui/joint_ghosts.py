@@ -1,4 +1,5 @@
-"""The bones of a joint session over the view: dashed where they are, solid where they would go."""
+"""The bones of a joint session over the view: dashed where they are, solid where they would go,
+with a cross at each locked joint."""
 
 import gpu
 import numpy as np
@@ -9,6 +10,7 @@ from ..core.joints import moved_bones
 OLD, NEW, WAY = (0.9, 0.9, 0.9, 0.7), (0.2, 0.8, 1.0, 1.0), (1.0, 0.25, 0.75, 1.0)
 WIDTH = 0.1  # of an octahedron, as a share of its length, and where it is widest
 DASHES = 9  # on each edge
+LOCKED, CROSS = (1.0, 0.2, 0.15, 1.0), 0.12  # its arms, as a share of the bone's length
 LEAST_WAY = 0.005  # share of a bone's length that is worth a line
 
 # Edges between head, tail and the four corners around.
@@ -37,6 +39,7 @@ def draw(session):
         (_dashed(old[:, EDGES].reshape(-1, 2, 3)), OLD, 1.0),
         (new[:, EDGES].reshape(-1, 2, 3), NEW, 1.8),
         (_ways(old, new), WAY, 3.0),
+        (_crosses(old, job.run.pinned[shown]), LOCKED, 2.5),
     ):
         _draw_lines(points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3], colour, width)
     gpu.state.blend_set("NONE")
@@ -76,6 +79,14 @@ def _ways(old, new):
     far = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
     length = np.linalg.norm(old[:, 1] - old[:, 0], axis=1)[:, None]
     return ends[far > LEAST_WAY * length]
+
+
+def _crosses(old, pinned):
+    """Three lines at each of the pinned (k, 2) ends."""
+    length = np.linalg.norm(old[:, 1] - old[:, 0], axis=1)
+    arms = CROSS * np.stack([length, length], axis=1)[pinned]
+    signs = np.stack([-np.eye(3), np.eye(3)], axis=1)  # (axis, side, 3)
+    return old[:, :2][pinned][:, None, None] + arms[:, None, None, None] * signs
 
 
 def _draw_lines(points, colour, width):

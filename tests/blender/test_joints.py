@@ -161,6 +161,8 @@ def test_everything_else_stays(mode):
     rig.data.bones.active = rig.data.bones["upper"]
     if mode == "POSE":
         bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.pose.select_all(action="DESELECT")
+        bone_flags(rig)["middle"].select = True
     before = snapshot()
     if mode == "OBJECT":
         bpy.context.view_layer.objects.active = rig
@@ -171,6 +173,14 @@ def test_everything_else_stays(mode):
     assert rig.data.use_mirror_x and bpy.context.view_layer.objects.active == rig
     assert rig.data.bones.active == rig.data.bones["upper"]
     assert rig.hide_get() == (mode == "OBJECT") and other.mode == "OBJECT"
+    if mode == "POSE":
+        assert [n for n, flags in bone_flags(rig).items() if flags.select] == ["middle"]
+
+
+def bone_flags(rig):
+    """What has the selection of each bone: since 5.0 the pose."""
+    of_pose = "select" in bpy.types.PoseBone.bl_rna.properties
+    return dict((rig.pose if of_pose else rig.data).bones.items())
 
 
 def test_weights_can_stay():
@@ -315,6 +325,7 @@ def twin_rig():
         ("target", heads["upper"], (0, -0.7, 2.1), None),
         ("child", (0, -0.7, 2.1), (0, -0.9, 2.3), "target"),
         ("pole", (0, -2, 1), (0, -2.4, 1), None),
+        ("short", (0.07, 0.0235, 1), heads["middle"], None),
     ]
     tube, rig = bent_tube(more=more)
     for name, *_rest in more:
@@ -335,6 +346,7 @@ def test_control_bones_follow():
     np.testing.assert_allclose(
         place(rig, "target", "tail") - place(rig, "target"), target, atol=1e-6
     )
+    assert rig.data.bones["short"].length > 0.01, "not collapsed"
     assert rig.data.bones["child"].use_connect
     assert tuple(place(rig, "child")) == tuple(place(rig, "target", "tail"))
     np.testing.assert_allclose(place(rig, "child", "tail") - place(rig, "child"), child, atol=1e-6)
@@ -592,6 +604,7 @@ def test_bendy_bones_count_as_rigid():
     tube, rig = bent_tube()
     rig.data.bones["middle"].bbone_segments = 4
     report, warnings = told(tube, rig)
+    assert report["warnings"] == warnings
     assert report["moved_bones"] and any("Bendy" in w and "middle" in w for w in warnings)
     assert rig.data.bones["middle"].bbone_segments == 4
     assert_good(tube, rig)

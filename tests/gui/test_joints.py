@@ -55,6 +55,8 @@ def settle():
 def test_joints_accept_is_one_undo_step(ui):
     make_tube()
     show(ui)
+    bpy.data.objects["Rig"].data.bones["upper"].araplbs_joint.lock_tail = True
+    bpy.ops.ed.undo_push(message="locked")
     before, old = scenes.snapshot(), bones()
     begin(ui)
     yield from settle()
