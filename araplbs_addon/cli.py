@@ -95,6 +95,8 @@ def _add_options(parser, table):
             names = [name.lower() for name, _label, _tip in about["choices"]]
             text += f" (default: {option.default.lower()})"
             group.add_argument(flag, choices=names, default=option.default.lower(), help=text)
+        elif about.get("path"):
+            group.add_argument(flag, default=option.default, metavar="FILE", help=text)
         else:
             angle = about.get("angle")
             default = round(math.degrees(option.default), 6) if angle else option.default

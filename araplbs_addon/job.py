@@ -13,6 +13,7 @@ from .blender.read_mesh import (
     refuse_mesh,
 )
 from .blender.read_poses import curved_parameters_in_steps, read_poses
+from .blender.read_volume import read_volume
 from .blender.references import Reference
 from .blender.write_weights import write_weights
 from .core.errors import Refused
@@ -21,6 +22,7 @@ from .core.report import make_report
 from .core.solve import solve
 from .core.steps import finish
 from .core.symmetry import mirror_plane
+from .core.volume import solve_volume
 
 
 class Job:
@@ -68,6 +70,7 @@ class Job:
         self.problem.parameters = yield from curved_parameters_in_steps(
             armature, skeleton, self.problem.arguments["vertices"], view_layer.depsgraph
         )
+        self.volume = read_volume(options, meshes)
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
             self.warnings.append(
@@ -106,8 +109,12 @@ class Job:
         return objects, meshes
 
     def solve(self, progress=None):
-        """See core.solve; keeps the solution."""
-        self.solution = solve(self.problem, self.options, self.threads, progress)
+        """See core.solve and core.volume; keeps the solution."""
+        arguments = (self.threads, progress)
+        if self.volume:
+            self.solution = solve_volume(self.problem, self.options, self.volume, *arguments)
+        else:
+            self.solution = solve(self.problem, self.options, *arguments)
 
     def apply(self):
         """Writes the weights, binds what is not bound yet, and returns the report.

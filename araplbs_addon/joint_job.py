@@ -20,6 +20,8 @@ class JointJob(Job):
     run = None
 
     def __init__(self, options, threads=0):
+        if options.volume != "NONE":
+            raise Refused("Joints are found for the surface: set Volume to Surface Only")
         if not options.optimize_weights:
             options = replace(options, start_from="PRESENT")
         super().__init__(options, threads)

@@ -6,7 +6,17 @@ import bpy
 
 from . import cli
 from .blender import edits, joint_settings
-from .operators import auto_weight, brush, edit, joints, live, load_preset, refine, select_worst
+from .operators import (
+    auto_weight,
+    bendy,
+    brush,
+    edit,
+    joints,
+    live,
+    load_preset,
+    refine,
+    select_worst,
+)
 from .preferences import ARAPLBS_preferences
 from .ui import error_view, joint_panel, menus, overlay, panel, tools
 
@@ -18,6 +28,7 @@ CLASSES = (
     brush.ARAPLBS_brush,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
+    bendy.OBJECT_OT_araplbs_bendy_to_bones,
     refine.OBJECT_OT_araplbs_refine_weights,
     live.OBJECT_OT_araplbs_accept,
     live.OBJECT_OT_araplbs_restore,
@@ -36,6 +47,7 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_advanced,
     panel.VIEW3D_PT_araplbs_edits,
     panel.VIEW3D_PT_araplbs_errors,
+    panel.VIEW3D_PT_araplbs_bendy,
     joint_panel.VIEW3D_PT_araplbs_joints,
     joint_panel.VIEW3D_PT_araplbs_joint_options,
 )

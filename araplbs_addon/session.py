@@ -64,6 +64,8 @@ class Session:
         self.state, self.report, self.restored = READING, None, False
         self.message = self.error = self.live = None
         self.token = secrets.token_hex(8)
+        if options.volume != "NONE":
+            raise Refused("Refining live works on the surface: set Volume to Surface Only")
         self.job = Job(options, threads or threads_beside_window())
         self.written = -1  # number of the frame that the vertex groups show
         self._writers, self._edits_before, self._looked_at = [], [], []

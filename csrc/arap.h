@@ -25,6 +25,12 @@ typedef enum arap_positivity {
     ARAP_POSITIVITY_NONE     /* clip only what is handed out */
 } arap_positivity;
 
+/* What the initial weights are. */
+typedef enum arap_initial {
+    ARAP_INITIAL_HEAT,
+    ARAP_INITIAL_BBW /* bounded biharmonic weights, for volumes: bbw.h */
+} arap_initial;
+
 typedef struct arap_settings {
     int single_precision;   /* of the local step */
     int coarsen;            /* vertices from which on a coarser mesh is solved first, 0: never */
@@ -37,6 +43,7 @@ typedef struct arap_settings {
     int acceleration;       /* past iterations that Anderson acceleration mixes, 0: none */
     /* Most difference of weights in a cluster that shares rotations, 0: there are none. */
     double rotation_clusters;
+    arap_initial initial;
     double heat_floor;    /* initial weights below this are dropped at once */
     arap_pruning pruning; /* of the initial weights */
     int link_parts;       /* tie loose parts to what they sit on */

@@ -141,6 +141,9 @@ static double box_distance2(const node *n, const double *p) {
     return sum;
 }
 
+/* By how much squared distances may be off and still be equal to the best one so far. */
+static double tie_of(int best, double best2) { return best < 0 ? 0 : TIE * best2 + TIE * TIE; }
+
 int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
                      const void *data, double *distance2) {
     int stack[STACK_SIZE], depth = 0, best = -1;
@@ -148,13 +151,13 @@ int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distan
     if (bvh->node_count) stack[depth++] = 0;
     while (depth) {
         const node *n = &bvh->nodes[stack[--depth]];
-        double tie = best < 0 ? 0 : TIE * best2 + TIE * TIE;
-        if (box_distance2(n, p) > best2 + tie || (skip >= 0 && n->tag == skip)) continue;
+        if (box_distance2(n, p) > best2 + tie_of(best, best2) || (skip >= 0 && n->tag == skip))
+            continue;
         if (n->count) {
             for (int i = n->first; i < n->first + n->count; i++) {
                 int primitive = bvh->order[i];
                 if (skip >= 0 && bvh->tags[primitive] == skip) continue;
-                double d2 = distance(data, primitive, p);
+                double d2 = distance(data, primitive, p), tie = tie_of(best, best2);
                 if (d2 + tie < best2 || (best >= 0 && d2 <= best2 + tie && primitive < best))
                     best = primitive;
                 best2 = fmin(best2, d2);

@@ -6,8 +6,10 @@
  * stripes along the order in which somebody once made the mesh. A mesh of triangles keeps about a
  * third of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored
  * mesh get clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they
- * would lose their faces. A triangle between three clusters is one of the coarse mesh. O(edges),
- * prolonging times the influences.
+ * would lose their faces. A triangle between three clusters is one of the coarse mesh, a tet
+ * between four is a tet, between three a triangle, between two an edge: where a volume is thin, it
+ * becomes a sheet or a wire rather than come apart. Clusters are either on the surface of a volume
+ * or inside, so that it keeps its shape. O(edges), prolonging times the influences.
  */
 #include "coarse.h"
 
@@ -27,8 +29,9 @@ static int joins(const arap_mesh *mesh, size_t e) {
 typedef struct clustering {
     const arap_mesh *mesh;
     const int *group, *partner;
-    const char *small; /* (parts) keep their vertices */
-    int *cluster;      /* (vertices) -1: free */
+    const char *small;   /* (parts) keep their vertices */
+    const char *surface; /* (vertices) on the surface of the tets */
+    int *cluster;        /* (vertices) -1: free */
 } clustering;
 
 static int partner_of(const clustering *c, int i) { return c->partner ? c->partner[i] : -1; }
@@ -36,7 +39,8 @@ static int partner_of(const clustering *c, int i) { return c->partner ? c->partn
 /* May k join the cluster that grows from i, and its partner that of the partner of i? */
 static int may_join(const clustering *c, int i, int k) {
     int image = partner_of(c, k);
-    if (c->cluster[k] >= 0 || c->group[k] != c->group[i]) return 0;
+    if (c->cluster[k] >= 0 || c->group[k] != c->group[i] || c->surface[k] != c->surface[i])
+        return 0;
     if (partner_of(c, i) < 0 || image < 0) return 1;
     return image == k ? partner_of(c, i) == i : c->cluster[image] < 0;
 }
@@ -112,11 +116,22 @@ static void build(const arap_mesh *mesh, int *sizes, arap_coarse *out) {
         for (int c = 0; c < 3; c++)
             out->vertices[3 * k + c] =
                 mesh->centre[c] + mesh->diagonal * out->vertices[3 * k + c] / sizes[k];
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
+    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
         int *corner = out->triangles + 3 * out->triangle_count;
         for (int c = 0; c < 3; c++) corner[c] = out->cluster[mesh->triangles[3 * t + (size_t)c]];
         out->triangle_count +=
             corner[0] != corner[1] && corner[1] != corner[2] && corner[2] != corner[0];
+    }
+    for (size_t t = 0; t < mesh->tet_count; t++) {
+        int corner[4], count = 0;
+        for (int c = 0; c < 4; c++) {
+            int k = out->cluster[mesh->tets[4 * t + (size_t)c]], known = 0;
+            for (int d = 0; d < count; d++) known |= corner[d] == k;
+            if (!known) corner[count++] = k;
+        }
+        if (count == 4) memcpy(out->tets + 4 * out->tet_count++, corner, 4 * sizeof(int));
+        if (count == 3) memcpy(out->triangles + 3 * out->triangle_count++, corner, 3 * sizeof(int));
+        if (count == 2) memcpy(out->edges + 2 * out->edge_count++, corner, 2 * sizeof(int));
     }
     for (size_t e = 0; e < mesh->wire_count - mesh->link_count; e++) {
         int *end = out->edges + 2 * out->edge_count;
@@ -129,17 +144,21 @@ arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group,
                          arap_coarse *out) {
     size_t n = (size_t)mesh->count;
     int *sizes = ARAP_NEW_ZERO(int, n);
-    char *small = ARAP_NEW_ZERO(char, mesh->part_count);
+    char *small = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
     arap_status status = ARAP_OK;
-    *out = (arap_coarse){.cluster = ARAP_NEW(int, n),
-                         .seed = ARAP_NEW(int, n),
-                         .triangles = ARAP_NEW(int, 3 * mesh->triangle_count + 3),
-                         .edges = ARAP_NEW(int, 2 * (mesh->wire_count - mesh->link_count) + 2)};
-    if (!sizes || !small || !out->cluster || !out->seed || !out->triangles || !out->edges)
+    *out = (arap_coarse){
+        .cluster = ARAP_NEW(int, n),
+        .seed = ARAP_NEW(int, n),
+        .triangles = ARAP_NEW(int, 3 * (mesh->triangle_count + mesh->tet_count)),
+        .edges = ARAP_NEW(int, 2 * (mesh->wire_count - mesh->link_count + mesh->tet_count)),
+        .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
+    if (!sizes || !small || !surface || !out->cluster || !out->seed || !out->triangles ||
+        !out->edges || !out->tets)
         goto no_memory;
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
     for (int p = 0; p < mesh->part_count; p++) small[p] = sizes[p] < LEAST;
-    cluster_vertices(&(clustering){mesh, group, partner, small, out->cluster}, out);
+    for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
+    cluster_vertices(&(clustering){mesh, group, partner, small, surface, out->cluster}, out);
     out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
     if (!out->vertices) goto no_memory;
     build(mesh, sizes, out);
@@ -151,6 +170,7 @@ no_memory:
 done:
     arap_free(sizes);
     arap_free(small);
+    arap_free(surface);
     return status;
 }
 
@@ -160,6 +180,7 @@ void arap_coarse_clear(arap_coarse *coarse) {
     arap_free(coarse->vertices);
     arap_free(coarse->triangles);
     arap_free(coarse->edges);
+    arap_free(coarse->tets);
     *coarse = (arap_coarse){0};
 }
 

@@ -71,7 +71,9 @@ arap_status arap_find_attachments(arap_job *job, const arap_mesh *mesh, const ar
     for (int i = 0; i < mesh->count; i++)
         for (size_t e = heat->start[i]; e < heat->start[i + 1] && !status; e++)
             if (heat->weight[e] > ATTACH_ABOVE && sight->visible[i] &&
-                is_nearest(sight, i, heat->bone[e]) && is_strict_maximum(mesh, heat, i, e))
+                is_nearest(sight, i, heat->bone[e]) &&
+                (mesh->tet_count ? sight->on_bone[i] && sight->distance[i] <= ARAP_ON_BONE
+                                 : is_strict_maximum(mesh, heat, i, e)))
                 status = arap_append_row(job, rows, (arap_row){i, heat->bone[e], 1, strength, 0});
     return status;
 }

@@ -31,7 +31,8 @@ arap_status arap_append_row(arap_job *job, arap_row_list *list, arap_row row);
 void arap_row_list_clear(arap_row_list *list);
 
 /* Where bones should be attached: target 1 where `heat` (all bones, before pruning) has a
- * strict local maximum above 0.5 at a vertex that sees the bone as its nearest. */
+ * strict local maximum above 0.5 at a vertex that sees the bone as its nearest; of a volume, at
+ * all vertices on the bone itself. */
 arap_status arap_find_attachments(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
                                   const arap_influences *heat, double strength,
                                   arap_row_list *rows);

@@ -4,9 +4,10 @@
  *     cov = sum_b T_b M_b + sum_kb phi_kb m_kb^T = U S V^T
  *     R   = U diag(sigma) V^T,   sigma_j = sum_b w_ib |J_b v_j|
  * over the influences b of the vertex itself, J_b the Jacobian of bone b at it and v_j the columns
- * of V; for a rigid bone |J_b v_j| = 1. So edges may stretch as the bones stretch space there. With
- * Q the rotation nearest to cov, R = Q V diag(sigma) V^T: V comes from the eigenvectors of
- * cov^T cov. A vertex whose own influences are all rigid gets R = Q, as everywhere else.
+ * of V; for a rigid bone |J_b v_j| = 1, for a stretchable one (stretch.h) J_b = T_b. So edges may
+ * stretch as the bones stretch space there. With Q the rotation nearest to cov, R = Q V diag(sigma)
+ * V^T: V comes from the eigenvectors of cov^T cov. A vertex whose own influences are all rigid gets
+ * R = Q, as everywhere else.
  *
  * R is not the minimum over a fixed set, and sigma follows the weights: the energy may rise from
  * one iteration to the next. Where two singular values are equal V is any basis of their plane, and
@@ -62,7 +63,7 @@ static double best_transform(const arap_desired_input *in, int pose, double rigi
     }
     for (int i = 0; i < 9; i++) cov[i] += in->prior_share * prior[i];
     arap_nearest_rotation(cov, out);
-    if (!in->own_count) return 0;
+    if (!in->own_count && !in->poses->stretches.count) return 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             s[i][j] = cov[i] * cov[j] + cov[3 + i] * cov[3 + j] + cov[6 + i] * cov[6 + j];
@@ -72,6 +73,15 @@ static double best_transform(const arap_desired_input *in, int pose, double rigi
             double direction[3] = {v[0][j], v[1][j], v[2][j]};
             stretch[j] += in->own[k].weight * stretch_along(in->own[k].jacobian, direction);
         }
+    for (int b = 0; b < in->bones; b++) {
+        if (arap_stretches_of(&in->poses->stretches, in->bone[b]) < 0) continue;
+        const double *t = transform + 12 * in->bone[b];
+        double jacobian[9] = {t[0], t[1], t[2], t[4], t[5], t[6], t[8], t[9], t[10]};
+        for (int j = 0; j < 3; j++) {
+            double direction[3] = {v[0][j], v[1][j], v[2][j]};
+            stretch[j] += in->weight[b] * stretch_along(jacobian, direction);
+        }
+    }
     double stretched[9] = {0}, turned[9];
     for (int j = 0; j < 3; j++)
         for (int r = 0; r < 3; r++)
@@ -96,7 +106,8 @@ void arap_desired_step(const arap_desired_input *in, double *product, double *ex
         for (int i = 0; i < 9; i++) ring[i] += mesh->edge[r] * edge[i / 3] * edge[i % 3];
     }
     double unit = ring[0] + ring[4] + ring[8], scale = unit > 0 ? 1 / unit : 0;
-    for (int b = 0; b < in->bones; b++) rigid += in->weight[b];
+    for (int b = 0; b < in->bones; b++)
+        if (arap_stretches_of(&poses->stretches, in->bone[b]) < 0) rigid += in->weight[b];
     memset(product, 0, 12 * (size_t)in->bones * sizeof *product);
     for (int k = 0; k < in->pairs; k++) memset(in->pair[k].product, 0, sizeof in->pair[k].product);
     *excess = 0;

@@ -22,12 +22,12 @@
 
 typedef struct build {
     const arap_mesh *mesh;
-    double strength;
-    double *cotangent; /* (edges) -L_ik */
-    double *own;       /* (vertices) L_ii */
-    int *mark;         /* (vertices) the last vertex that listed this one, plus 1 */
-    int *listed;       /* (vertices) two-ring of the present vertex */
-    double *sum;       /* (vertices) h between the present vertex and those listed */
+    const double *factor;      /* (vertices) delta c_i */
+    const double *conductance; /* (edges) -L_ik */
+    double *own;               /* (vertices) L_ii */
+    int *mark;                 /* (vertices) the last vertex that listed this one, plus 1 */
+    int *listed;               /* (vertices) two-ring of the present vertex */
+    double *sum;               /* (vertices) h between the present vertex and those listed */
 } build;
 
 /* Add factor L_i. to the sums of vertex k; how many vertices are listed then. */
@@ -36,13 +36,13 @@ static int add_row(const build *b, int k, int i, double factor, int count) {
     b->sum[i] += factor * b->own[i];
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
         int l = mesh->neighbour[r];
-        if (b->cotangent[r] == 0) continue;
+        if (b->conductance[r] == 0) continue;
         if (b->mark[l] != k + 1) {
             b->mark[l] = k + 1;
             b->sum[l] = 0;
             b->listed[count++] = l;
         }
-        b->sum[l] -= factor * b->cotangent[r];
+        b->sum[l] -= factor * b->conductance[r];
     }
     return count;
 }
@@ -58,11 +58,11 @@ static int list_two_ring(const build *b, int k) {
         b->sum[mesh->neighbour[r]] = 0;
         b->listed[count++] = mesh->neighbour[r];
     }
-    count = add_row(b, k, k, b->strength * mesh->area[k] * b->own[k], count);
+    count = add_row(b, k, k, b->factor[k] * b->own[k], count);
     for (size_t r = mesh->ring[k]; r < mesh->ring[k + 1]; r++) {
         int i = mesh->neighbour[r];
-        if (b->cotangent[r] != 0)
-            count = add_row(b, k, i, -b->strength * mesh->area[i] * b->cotangent[r], count);
+        if (b->conductance[r] != 0)
+            count = add_row(b, k, i, -b->factor[i] * b->conductance[r], count);
     }
     for (int a = 1; a < count; a++) { /* ascending */
         int l = b->listed[a], at = a;
@@ -85,23 +85,21 @@ static void fill_row(const build *b, int k, int count, arap_harmonic *out) {
     }
 }
 
-arap_status arap_harmonic_create(arap_job *job, const arap_mesh *mesh, double strength,
-                                 arap_harmonic *out) {
+arap_status arap_two_ring_create(arap_job *job, const arap_mesh *mesh, const double *factor,
+                                 const double *conductance, arap_harmonic *out) {
     size_t n = (size_t)mesh->count;
     build b = {.mesh = mesh,
-               .strength = strength,
-               .cotangent = ARAP_NEW_ZERO(double, mesh->ring[n]),
+               .factor = factor,
+               .conductance = conductance,
                .own = ARAP_NEW_ZERO(double, n),
                .mark = ARAP_NEW_ZERO(int, n),
                .listed = ARAP_NEW(int, n),
                .sum = ARAP_NEW(double, n)};
     arap_status status = ARAP_OK;
     *out = (arap_harmonic){.ring = ARAP_NEW_ZERO(size_t, n + 1), .own = ARAP_NEW(double, n)};
-    if (!b.cotangent || !b.own || !b.mark || !b.listed || !b.sum || !out->ring || !out->own)
-        goto no_memory;
-    arap_add_cotangents(mesh, b.cotangent);
+    if (!b.own || !b.mark || !b.listed || !b.sum || !out->ring || !out->own) goto no_memory;
     for (size_t i = 0; i < n; i++)
-        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) b.own[i] += b.cotangent[r];
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) b.own[i] += conductance[r];
     for (int fill = 0; fill < 2; fill++) {
         memset(b.mark, 0, n * sizeof *b.mark);
         for (int k = 0; k < mesh->count; k++) {
@@ -125,11 +123,30 @@ no_memory:
     status = arap_fail_memory(&job->error, "the harmonic term");
     arap_harmonic_clear(out);
 done:
-    arap_free(b.cotangent);
     arap_free(b.own);
     arap_free(b.mark);
     arap_free(b.listed);
     arap_free(b.sum);
+    return status;
+}
+
+arap_status arap_harmonic_create(arap_job *job, const arap_mesh *mesh, double strength,
+                                 arap_harmonic *out) {
+    size_t n = (size_t)mesh->count;
+    double *factor = ARAP_NEW(double, n), *cotangent = ARAP_NEW_ZERO(double, mesh->ring[n]);
+    arap_status status = ARAP_OK;
+    *out = (arap_harmonic){0};
+    if (!factor || !cotangent) {
+        status = arap_fail_memory(&job->error, "the harmonic term");
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++) factor[i] = strength * mesh->area[i];
+    arap_add_cotangents(mesh, cotangent);
+    status = arap_two_ring_create(job, mesh, factor, cotangent, out);
+
+done:
+    arap_free(factor);
+    arap_free(cotangent);
     return status;
 }
 

@@ -17,6 +17,11 @@ typedef struct arap_harmonic {
     double *own;    /* (count) h_kk */
 } arap_harmonic;
 
+/* The like for L' diag(factor) L, factor (count) and L from minus its off-diagonal, conductance
+ * (one for each directed edge). */
+arap_status arap_two_ring_create(arap_job *job, const arap_mesh *mesh, const double *factor,
+                                 const double *conductance, arap_harmonic *out);
+
 /* delta c_i = strength Lambda_i. */
 arap_status arap_harmonic_create(arap_job *job, const arap_mesh *mesh, double strength,
                                  arap_harmonic *out);

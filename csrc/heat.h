@@ -6,6 +6,9 @@
 #include "influences.h"
 #include "skeleton.h"
 
+/* A vertex nearer than this to a bone, in units of mesh.v, is on it. */
+#define ARAP_ON_BONE 1e-4
+
 /* Most bones that share one nearest point; further ones are passed over. */
 #define ARAP_MOST_SHARED 8
 
@@ -36,9 +39,13 @@ typedef struct arap_heat_report {
 } arap_heat_report;
 
 /* Add half the cotangents opposite to each directed edge (ring[count]), over its faces: minus the
- * off-diagonal of the cotangent Laplacian. Those of a sliver are scaled down as a whole, a face
- * without area has none. */
+ * off-diagonal of the cotangent Laplacian; for tets, that of tets.c. Those of a sliver are scaled
+ * down as a whole, a face without area has none. */
 void arap_add_cotangents(const arap_mesh *mesh, double *edges);
+
+/* Conductance of every directed edge of the one-rings, minus the off-diagonal of L: cotangents, and
+ * springs for wires and links. */
+void arap_conductances(const arap_mesh *mesh, double *out);
 
 /* Weights of all deforming bones, clamped at 0 and normalised; entries below `floor` are left
  * out (0 keeps all). `order` is a fill-reducing order of the mesh. */

@@ -183,7 +183,9 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
     if (!s->right_side || !s->product || !s->residual || !s->best)
         return arap_fail_memory(&job->error, "the weights");
     arap_rotation_clusters *clusters =
-        s->settings.rotation_clusters > 0 && !s->poses.spines.count ? &s->rotation_clusters : NULL;
+        s->settings.rotation_clusters > 0 && !s->poses.spines.count && !s->poses.stretches.count
+            ? &s->rotation_clusters
+            : NULL;
     arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
     if (!status && clusters)
         status = arap_rotation_clusters_create(job, &s->mesh, &s->influences,
@@ -338,11 +340,13 @@ arap_status arap_solver_repose(arap_job *job, arap_solver *s, const double *tran
     arap_status status = arap_poses_gram(job, &s->poses);
     if (status) return status;
     arap_lanes_fill(&s->poses, &s->lanes);
-    if (keep_factor && s->has_system)
+    s->has_best = 0;
+    if (keep_factor && s->has_system) {
         s->stale = 1;
-    else
+    } else {
         release_system(s);
-    s->guarded = s->has_best = s->held_changes = 0;
+        s->guarded = s->held_changes = 0;
+    }
     if (s->anderson) arap_anderson_restart(s->anderson);
     return arap_refresh(job, s);
 }

@@ -4,8 +4,8 @@
  *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m)          (centring, joint_centring.c),
  * a_J the anchor times the stiffness with which the energy itself held the joint at the start.
  * A step of the joints is taken if the energy, with new rotations, has not risen (joint_step.c). A
- * step of the weights is a few iterations of the weights' own solver
- * on the moved poses; if the energy has risen by them, the weights before come back.
+ * step of the weights is a few iterations of their own solver on the moved poses; if the energy has
+ * risen by them, the weights before come back.
  *
  * Alternating, the system of the weights is assembled and factorised for the moved poses, and
  * joints and weights take several steps each. Together, they take turns step by step and the

@@ -43,10 +43,6 @@ arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *solver);
 /* The unit of the system: E over relative energy. */
 double arap_joint_unit(const arap_joint_solver *solver);
 
-/* B_J of the present state, terms of places included, into `right` and their blocks into `extra`.
- */
-void arap_joint_slope(arap_joint_solver *solver);
-
 /* One step of the joints, or none if no step lowers the energy. */
 arap_status arap_joint_step(arap_job *job, arap_joint_solver *solver);
 

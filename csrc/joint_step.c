@@ -129,7 +129,8 @@ static void hold_lengths(arap_joint_solver *s) {
     }
 }
 
-void arap_joint_slope(arap_joint_solver *s) {
+/* B_J of the present state, terms of places included, into `right`, their blocks into `extra`. */
+static void find_slope(arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     double unit = arap_joint_unit(s);
     arap_joint_right_side(&s->system, s->force, s->right);
@@ -148,7 +149,7 @@ void arap_joint_slope(arap_joint_solver *s) {
 /* The moves that the quadratic asks for; none of a mesh without edges. */
 static arap_status find_moves(arap_job *job, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
-    arap_joint_slope(s);
+    find_slope(s);
     memcpy(s->fixed, joints->pinned, (size_t)joints->count);
     memset(s->moves, 0, 3 * (size_t)joints->count * sizeof(double));
     for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0; round++) {

@@ -4,12 +4,14 @@
  * joint that d turns about, C the sums along the chains less their mean over the component (the
  * paper's Eq. 11: dc is the mean displacement of a component, its bones and virtual segments
  * alike), P the members of each component. C and P are numbers, the same for all poses and
- * coordinates. With S of joint_energy.h and the force g_p, E changes by sum_p dt_p^T S dt_p - 2
- * g_p^T dt_p + drift |dc_p|^2. The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P +
- * drift)^-1, leaves A_J = sum_p D_p^T K D_p,   K = C^T (S - S P X P^T S) C, B_J = sum_p D_p^T C^T
- * (g_p - S P X P^T g_p). K is a number per pair of bones, so A_J is K times, block by block, the
- * 3x3 blocks of sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the
- * poses are visited for it. A single component moves freely (S P = 0) and is left where it is.
+ * coordinates. With S of joint_energy.h and the force g_p, E changes by
+ *     sum_p dt_p^T S dt_p - 2 g_p^T dt_p + drift |dc_p|^2.
+ * The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P + drift)^-1, leaves
+ *     A_J = sum_p D_p^T K D_p,   K = C^T (S - S P X P^T S) C,
+ *     B_J = sum_p D_p^T C^T (g_p - S P X P^T g_p).
+ * K is a number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
+ * sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the poses are
+ * visited for it. A single component moves freely (S P = 0) and is left where it is.
  *
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
  * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
@@ -300,9 +302,10 @@ static void exchange(const arap_joint_system *s, const double *x, double *out) {
     const arap_joints *joints = s->joints;
     for (int j = 0; j < joints->count; j++) {
         int other = joints->partner[j];
-        const double *from = x + 3 * (other < 0 ? j : other), *normal = s->mirror->normal;
-        double twice = other < 0 ? 0 : 2 * arap_dot(normal, from);
-        for (int c = 0; c < 3; c++) out[3 * j + c] = from[c] - twice * normal[c];
+        if (other < 0)
+            memcpy(out + 3 * j, x + 3 * j, 3 * sizeof(double));
+        else
+            arap_reflect(s->mirror, x + 3 * other, 0, out + 3 * j);
     }
 }
 

@@ -103,19 +103,13 @@ static void hang(const arap_skeleton *s, arap_joints *joints) {
         if (!joints->segments[d]) joints->segments[d] = 1;
 }
 
-/* The image of a point, or of a direction with an offset of 0. */
-static void reflect(const arap_mirror *mirror, const double *x, double offset, double *out) {
-    double twice = 2 * (arap_dot(mirror->normal, x) - offset);
-    for (int c = 0; c < 3; c++) out[c] = x[c] - twice * mirror->normal[c];
-}
-
 static void pair_joints(const arap_mirror *mirror, const int *partners, arap_joints *joints) {
     for (int end = 0; end < 2 * joints->bones; end++) {
         const int *joint = end % 2 ? joints->tail : joints->head;
         int j = joint[end / 2], b = partners[end / 2], other = b < 0 ? -1 : joint[b];
         double image[3];
         if (other >= 0) {
-            reflect(mirror, joints->rest + 3 * j, mirror->offset, image);
+            arap_reflect(mirror, joints->rest + 3 * j, mirror->offset, image);
             if (arap_distance2(image, joints->rest + 3 * other) > MIRRORED * MIRRORED) other = -1;
         }
         if (joints->partner[j] == -2 || joints->partner[j] == other)
@@ -211,7 +205,7 @@ void arap_joints_mirror(const arap_joints *joints, const arap_mirror *mirror, do
         int other = joints->partner[j];
         double image[3];
         if (other < 0 || other < j) continue;
-        reflect(mirror, moves + 3 * j, 0, image);
+        arap_reflect(mirror, moves + 3 * j, 0, image);
         for (int c = 0; c < 3; c++)
             moves[3 * other + c] = other == j ? 0.5 * (moves[3 * j + c] + image[c]) : image[c];
     }

@@ -130,7 +130,9 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
                                     .triangle_count = clusters->triangle_count,
                                     .triangles = clusters->triangles,
                                     .edge_count = clusters->edge_count,
-                                    .edges = clusters->edges};
+                                    .edges = clusters->edges,
+                                    .tet_count = clusters->tet_count,
+                                    .tets = clusters->tets};
     a->locked_vertices = ARAP_NEW_ZERO(char, count);
     a->vertex_set = ARAP_NEW_ZERO(int, count);
     if (!a->locked_vertices || !a->vertex_set)
@@ -186,6 +188,7 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
     if (!status) status = map_edits(job, s, &problem->edits, &edits, &coarse.edits);
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
+    if (!coarse.geometry.tet_count) settings.initial = ARAP_INITIAL_HEAT;
     if (!status) status = arap_solver_create(job, &coarse, &settings, &s->coarse);
     if (status) goto done;
     /* From here on in the vertices of the coarse solver, which may have welded some. */

@@ -20,6 +20,7 @@
 
 #include "heat.h"
 #include "memory.h"
+#include "nearest.h"
 #include "vec3.h"
 
 #define REACH 0.05    /* of the size of the mesh, see mesh.h */
@@ -42,48 +43,12 @@ typedef struct linking {
     query *queries;        /* (count) */
 } linking;
 
-/* Point of a triangle nearest to p as barycentric coordinates (Ericson 2004, section 5.1.5). */
-static double nearest_on_triangle(const double *p, const double *a, const double *b,
-                                  const double *c, double *bary) {
-    double ab[3], ac[3], ap[3], bp[3], cp[3];
-    arap_sub(b, a, ab);
-    arap_sub(c, a, ac);
-    arap_sub(p, a, ap);
-    arap_sub(p, b, bp);
-    arap_sub(p, c, cp);
-    double d1 = arap_dot(ab, ap), d2 = arap_dot(ac, ap), d3 = arap_dot(ab, bp),
-           d4 = arap_dot(ac, bp), d5 = arap_dot(ab, cp), d6 = arap_dot(ac, cp);
-    double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
-    double v = 0, w = 0;
-    if (d1 <= 0 && d2 <= 0) {
-        v = w = 0;
-    } else if (d3 >= 0 && d4 <= d3) {
-        v = 1;
-    } else if (d6 >= 0 && d5 <= d6) {
-        w = 1;
-    } else if (vc <= 0 && d1 >= 0 && d3 <= 0) {
-        v = d1 / (d1 - d3);
-    } else if (vb <= 0 && d2 >= 0 && d6 <= 0) {
-        w = d2 / (d2 - d6);
-    } else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
-        w = (d4 - d3) / (d4 - d3 + d5 - d6);
-        v = 1 - w;
-    } else if (va + vb + vc > 0) {
-        v = vb / (va + vb + vc);
-        w = vc / (va + vb + vc);
-    }
-    bary[0] = 1 - v - w, bary[1] = v, bary[2] = w;
-    double at[3];
-    for (int k = 0; k < 3; k++) at[k] = a[k] + v * ab[k] + w * ac[k];
-    return arap_distance2(p, at);
-}
-
 static double triangle_distance(const void *data, int index, const double *p) {
     const arap_mesh *mesh = data;
     const int *tri = mesh->triangles + 3 * (size_t)index;
     double bary[3];
-    return nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                               mesh->v + 3 * (size_t)tri[2], bary);
+    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                    mesh->v + 3 * (size_t)tri[2], bary);
 }
 
 static void query_chunk(void *data, int chunk, int worker) {
@@ -166,8 +131,8 @@ static long link_round(arap_job *job, linking *l, int *parent, cluster_facts *fa
         if (beyond > LAYERED * size + ROUNDING) continue;
         const int *tri = mesh->triangles + 3 * (size_t)q->triangle;
         double bary[3];
-        nearest_on_triangle(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)tri[0],
-                            mesh->v + 3 * (size_t)tri[1], mesh->v + 3 * (size_t)tri[2], bary);
+        arap_nearest_on_triangle(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)tri[0],
+                                 mesh->v + 3 * (size_t)tri[1], mesh->v + 3 * (size_t)tri[2], bary);
         if (beyond > TOUCHING * size + ROUNDING && !face_alike(l, i, tri, bary)) continue;
         int to = nearest_corner(tri, bary);
         links[2 * *count] = i;

@@ -23,8 +23,12 @@
  * trace of the blended bone rotations, which decides what cov leaves open (wires, slivers,
  * collapsed rings).
  *
+ * With stretchable influences U = I + sum_b w_ib (U_b - I) (stretch.h): R is that nearest to cov U,
+ * and R U takes its place in P_b; U is symmetric.
+ *
  * Where all edges of the ring are parallel, cov = x e^T with the unit vector e along them, and only
- * R e is ever asked for: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R. */
+ * R e is ever asked for: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R,
+ * |U e| times that with stretch. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)
 
@@ -113,12 +117,46 @@ static inline void TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lan
         }
 }
 
+/* U of the poses from `lane` on, and what it adds to the excess. */
+static inline VEC TOKEN(KERNEL, stretch)(const arap_kernel_input *in, int lane, VEC *u) {
+    const REAL *all = in->stretch;
+    for (int i = 0; i < 6; i++) u[i] = (VEC){0} + (REAL)(i == 0 || i == 3 || i == 5);
+    for (int b = 0; b < in->stretches; b++)
+        for (int i = 0; i < 6; i++)
+            u[i] +=
+                *(const VEC *)(all +
+                               ((size_t)in->stretch_place[b] * 6 + (size_t)i) * (size_t)in->lanes +
+                               lane) *
+                (REAL)in->stretch_weight[b];
+    const double *q = in->ring; /* of trace 1 */
+    return (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) * (REAL)q[0] +
+           (u[1] * u[1] + u[3] * u[3] + u[4] * u[4]) * (REAL)q[3] +
+           (u[2] * u[2] + u[4] * u[4] + u[5] * u[5]) * (REAL)q[5] - (REAL)1 +
+           (u[0] * u[1] + u[1] * u[3] + u[2] * u[4]) * (REAL)(2 * q[1]) +
+           (u[0] * u[2] + u[1] * u[4] + u[2] * u[5]) * (REAL)(2 * q[2]) +
+           (u[1] * u[2] + u[3] * u[4] + u[4] * u[5]) * (REAL)(2 * q[4]);
+}
+
+/* m = m U, and the sum of the squares of that. */
+static inline VEC TOKEN(KERNEL, apply)(const VEC *u, VEC *m) {
+    VEC sum = (VEC){0};
+    for (int r = 0; r < 9; r += 3) {
+        VEC x = m[r], y = m[r + 1], w = m[r + 2];
+        m[r] = x * u[0] + y * u[1] + w * u[2];
+        m[r + 1] = x * u[1] + y * u[3] + w * u[4];
+        m[r + 2] = x * u[2] + y * u[4] + w * u[5];
+        sum += m[r] * m[r] + m[r + 1] * m[r + 1] + m[r + 2] * m[r + 2];
+    }
+    return sum;
+}
+
 static void KERNEL(const arap_kernel_input *in, double *out) {
     const REAL *transform = in->transform;
     const REAL *m = in->moments;
     VEC *sum = in->scratch;
     const int lanes = in->lanes, bones = in->bones;
     memset(sum, 0, (size_t)bones * 12 * sizeof(VEC));
+    VEC excess = {0}, u[6] = {{0}};
     for (int lane = 0; lane < lanes; lane += WIDTH) {
         VEC c[9];
         for (int i = 0; i < 9; i++) c[i] = (VEC){0};
@@ -131,6 +169,10 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
                     for (int j = 0; j < 3; j++) c[3 * r + j] += row * mb[3 * k + j];
                 }
         }
+        if (in->stretches) {
+            excess += TOKEN(KERNEL, stretch)(in, lane, u);
+            if (!in->line) TOKEN(KERNEL, apply)(u, c);
+        }
         VEC norm2 = c[0] * c[0];
         for (int i = 1; i < 9; i++) norm2 += c[i] * c[i];
         VEC inverse = (REAL)1 / TOKEN(KERNEL, sqrt)(norm2 + TINY);
@@ -142,6 +184,11 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
             memcpy(q, a, sizeof q);
         else
             TOKEN(KERNEL, rotations)(in, lane, c, a, q);
+        if (in->stretches) {
+            VEC length2 = TOKEN(KERNEL, apply)(u, in->line ? a : q);
+            VEC length = TOKEN(KERNEL, sqrt)(length2);
+            for (int i = 0; i < 9 && in->line; i++) q[i] *= length;
+        }
         if (in->pull) {
             for (int b = 0; b < bones; b++) {
                 REAL *p = (REAL *)in->pull + (size_t)in->bone[b] * 3 * (size_t)lanes + lane;
@@ -164,6 +211,8 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
                 }
         }
     }
+    if (in->stretches) *in->excess = 0;
+    for (int j = 0; j < WIDTH && in->stretches; j++) *in->excess += excess[j];
     for (int i = 0; i < 12 * bones; i++) {
         double total = 0;
         for (int j = 0; j < WIDTH; j++) total += sum[i][j];

@@ -21,7 +21,14 @@ typedef struct arap_kernel_input {
     int line;             /* all edges of the ring are parallel */
     double prior_share;   /* weight of the blended bone rotations where cov leaves R open */
     void *scratch;        /* (bones * ARAP_KERNEL_SCRATCH) bytes, 64-byte aligned */
-    void *pull;           /* (all bones, 3, lanes) or NULL: see below */
+    /* Stretchable influences of the vertex itself (stretch.h): */
+    int stretches;
+    const void *stretch;          /* (all that stretch, 6, lanes) U_b - I */
+    const int *stretch_place;     /* (stretches) */
+    const double *stretch_weight; /* (stretches) */
+    const double *ring;           /* (6) sum_k a_ik e_ik e_ik^T, with a trace of 1 */
+    double *excess;               /* out: sum over poses of tr((U^2 - I) ring) */
+    void *pull;                   /* (all bones, 3, lanes) or NULL: see below */
     double pull_scale;
 } arap_kernel_input;
 

@@ -31,46 +31,6 @@
 #define CLUSTER_CHUNK 16
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 
-arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
-                              arap_lanes *lanes) {
-    int padded = (poses->count + ARAP_LANES - 1) / ARAP_LANES * ARAP_LANES;
-    size_t count = (size_t)poses->columns * 12 * (size_t)padded;
-    size_t size = precision == ARAP_SINGLE ? sizeof(float) : sizeof(double);
-    *lanes = (arap_lanes){.precision = precision,
-                          .poses = poses->count,
-                          .lanes = padded,
-                          .columns = poses->columns,
-                          .source = poses,
-                          .transform = arap_alloc_zero(count, size)};
-    if (!lanes->transform) return arap_fail_memory(&job->error, "the poses");
-    arap_lanes_fill(poses, lanes);
-    return ARAP_OK;
-}
-
-void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes) {
-    int padded = lanes->lanes;
-    for (int p = 0; p < poses->count; p++) {
-        const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
-        double shift[12] = {0};
-        for (int b = 0; b < poses->columns; b++)
-            for (int i = 3; i < 12; i += 4) shift[i] += pose[12 * b + i] / poses->columns;
-        for (int b = 0; b < poses->columns; b++)
-            for (int i = 0; i < 12; i++) {
-                size_t at = ((size_t)b * 12 + (size_t)i) * (size_t)padded + (size_t)p;
-                double x = pose[12 * b + i] - shift[i];
-                if (lanes->precision == ARAP_SINGLE)
-                    ((float *)lanes->transform)[at] = (float)x;
-                else
-                    ((double *)lanes->transform)[at] = x;
-            }
-    }
-}
-
-void arap_lanes_clear(arap_lanes *lanes) {
-    arap_free(lanes->transform);
-    *lanes = (arap_lanes){0};
-}
-
 /* Per-thread work space for one vertex; sizes are for the widest union of influences. */
 typedef struct workspace {
     int *where;      /* (all bones) place of a bone in `bone`, -1 if absent */
@@ -80,6 +40,11 @@ typedef struct workspace {
     double *weight;  /* (widest) */
     void *scaled;    /* (widest, 12) moments as the kernel wants them */
     void *scratch;
+    /* Of stretchable bones, the influences on the vertex itself: */
+    int stretches;
+    int *stretch_place;     /* (widest) */
+    double *stretch_weight; /* (widest) */
+    double ring[6];         /* sum_k a_ik e_ik e_ik^T */
     /* Of spines, each influence of the ring by itself: */
     int pairs, own_count;
     arap_spine_pair *pair; /* (most) */
@@ -101,7 +66,7 @@ struct arap_pass {
     size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
     double *incoming;               /* per vertex: (neighbours, influences) */
     const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
-    double *excess;                 /* (count) see arap_pass_excess; NULL: no spines */
+    double *excess;                 /* (count) see arap_pass_excess, or NULL */
     double *right_side, *alignment; /* of the present run */
     double *pull;                   /* of arap_pass_pull */
 };
@@ -239,10 +204,32 @@ static const int *members(const arap_rotation_clusters *clusters, const int *c, 
     return clusters ? clusters->vertex + clusters->start[*c] : c;
 }
 
-/* Rotations from the moments of the work space, by the kernel. pull: as for it. */
-static void turn_rigidly(const arap_pass *p, workspace *ws, int bones, double unit, int line,
-                         double *pull) {
-    double scale = unit > 0 ? 1 / unit : 0;
+/* The stretchable influences of vertex i, and its ring where there are any. */
+static void find_stretches(const arap_pass *p, int i, double unit, workspace *ws) {
+    const arap_stretches *stretches = &p->lanes->source->stretches;
+    const arap_mesh *mesh = p->mesh;
+    ws->stretches = 0;
+    for (size_t e = p->in->start[i]; e < p->in->start[i + 1] && unit > 0; e++) {
+        int place = arap_stretches_of(stretches, p->in->bone[e]);
+        if (place < 0) continue;
+        ws->stretch_place[ws->stretches] = place;
+        ws->stretch_weight[ws->stretches++] = p->in->weight[e];
+    }
+    if (!ws->stretches) return;
+    memset(ws->ring, 0, sizeof ws->ring);
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        double e[3], a = mesh->edge[r] / unit;
+        arap_mesh_edge(mesh, i, r, e);
+        for (int c = 0, fill = 0; c < 3; c++)
+            for (int d = c; d < 3; d++) ws->ring[fill++] += a * e[c] * e[d];
+    }
+}
+
+/* Rotations from the moments of the work space, by the kernel. pull: as for it; returns the
+ * excess. */
+static double turn_rigidly(const arap_pass *p, workspace *ws, int bones, double unit, int line,
+                           double *pull) {
+    double scale = unit > 0 ? 1 / unit : 0, excess = 0;
     int single = p->lanes->precision == ARAP_SINGLE;
     for (int j = 0; j < 12 * bones; j++) {
         if (single)
@@ -260,9 +247,16 @@ static void turn_rigidly(const arap_pass *p, workspace *ws, int bones, double un
                                .line = line,
                                .prior_share = single ? 1e-6 : 1e-12,
                                .scratch = ws->scratch,
+                               .stretches = ws->stretches,
+                               .stretch = p->lanes->stretch,
+                               .stretch_place = ws->stretch_place,
+                               .stretch_weight = ws->stretch_weight,
+                               .ring = ws->ring,
+                               .excess = &excess,
                                .pull = pull,
                                .pull_scale = unit};
     p->kernel(&input, ws->product);
+    return unit * excess;
 }
 
 /* The same for vertex i with spines in its ring. */
@@ -288,11 +282,14 @@ static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws
     double unit = 0;
     ws->pairs = ws->own_count = 0;
     for (int m = 0; m < size; m++) add_moments(p, vertex[m], 1.0 / size, ws, &bones, &unit);
-    if (p->excess) p->excess[*vertex] = 0;
-    if (ws->pairs)
+    find_stretches(p, *vertex, unit, ws);
+    if (ws->pairs) {
         turn_as_desired(p, *vertex, ws, bones);
-    else
-        turn_rigidly(p, ws, bones, unit, size == 1 && is_line(p->mesh, *vertex), NULL);
+    } else {
+        int line = size == 1 && is_line(p->mesh, *vertex);
+        double excess = turn_rigidly(p, ws, bones, unit, line, NULL);
+        if (p->excess) p->excess[*vertex] = excess;
+    }
     if (p->alignment) {
         double sum = 0;
         for (int j = 0; j < 12 * bones; j++) sum += ws->product[j] * ws->moment[j];
@@ -366,6 +363,8 @@ static void free_workspaces(workspace *workspaces, int count) {
         arap_free(workspaces[t].weight);
         arap_free(workspaces[t].scaled);
         arap_free(workspaces[t].scratch);
+        arap_free(workspaces[t].stretch_place);
+        arap_free(workspaces[t].stretch_weight);
         arap_free(workspaces[t].pair);
         arap_free(workspaces[t].own);
     }
@@ -376,7 +375,7 @@ static void free_workspaces(workspace *workspaces, int count) {
 static int most_pairs(const arap_pass *p) {
     const arap_influences *in = p->in;
     int most = 0;
-    for (int i = 0; i < in->count && p->excess; i++) {
+    for (int i = 0; i < in->count && p->place; i++) {
         int count = 0;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             count += spine_of(p, in->bone[e]) >= 0;
@@ -401,10 +400,12 @@ static workspace *create_workspaces(int count, int widest, int most, int bones) 
         ws->weight = ARAP_NEW(double, widest);
         ws->scaled = ARAP_NEW(double, 12 * widest);
         ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
+        ws->stretch_place = ARAP_NEW(int, widest);
+        ws->stretch_weight = ARAP_NEW(double, widest);
         ws->pair = ARAP_NEW(arap_spine_pair, most);
         ws->own = ARAP_NEW(arap_own_spine, most);
         if (!ws->where || !ws->bone || !ws->moment || !ws->product || !ws->weight || !ws->scaled ||
-            !ws->scratch || !ws->pair || !ws->own) {
+            !ws->scratch || !ws->stretch_place || !ws->stretch_weight || !ws->pair || !ws->own) {
             free_workspaces(workspaces, count);
             return NULL;
         }
@@ -432,8 +433,8 @@ arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_la
         p->column_side = ARAP_NEW(double, in->start[in->count]);
         if (!p->column_side) goto no_memory;
     }
-    if (lanes->source->spines.count) {
-        p->place = lanes->source->spines.place;
+    if (lanes->source->spines.count) p->place = lanes->source->spines.place;
+    if (lanes->source->spines.count || lanes->source->stretches.count) {
         p->excess = ARAP_NEW(double, mesh->count);
         if (!p->excess) goto no_memory;
     }
@@ -496,7 +497,7 @@ static void pull_block(void *data, int block, int worker) {
     for (int i = begin; i < end; i++) {
         int bones = 0;
         double unit = 0;
-        ws->pairs = ws->own_count = 0;
+        ws->pairs = ws->own_count = ws->stretches = 0;
         add_moments(p, i, 1, ws, &bones, &unit);
         turn_rigidly(p, ws, bones, unit, is_line(p->mesh, i), pull);
         p->alignment[i] = unit * ws->product[0];

@@ -19,6 +19,7 @@ typedef struct arap_lanes {
     int lanes;
     int columns;              /* transforms of a pose: see arap_poses */
     void *transform;          /* float or double */
+    void *stretch;            /* the same of poses.stretches, (count, 6, lanes), or NULL */
     const arap_poses *source; /* they go on to be used where spines move vertices */
 } arap_lanes;
 
@@ -47,8 +48,9 @@ void arap_pass_free(arap_pass *pass);
  * Where spines move the ring, R_i is as rigid as desired (desired_step.h), without clusters. */
 void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *alignment);
 
-/* What R_i of the last run that are no rotations add to the constant of the energy: sum over poses
- * and neighbours of a_ik (|R_i e_ik|^2 - |e_ik|^2), per vertex (count); NULL: all are. */
+/* What R_i of the last run that are no rotations (of spines and stretchable bones) add to the
+ * constant of the energy: sum over poses and neighbours of a_ik (|R_i e_ik|^2 - |e_ik|^2), per
+ * vertex (count); NULL: all are. */
 const double *arap_pass_excess(const arap_pass *pass);
 
 /* The local step for joints (joint_energy.h), of rigid bones, in double precision and without

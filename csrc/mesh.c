@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "tets.h"
 #include "vec3.h"
 
 double arap_triangle_area(const double *a, const double *b, const double *c) {
@@ -61,6 +62,11 @@ static arap_status check_geometry(arap_error *error, const arap_geometry *g) {
             return arap_fail(error, ARAP_BAD_VALUE,
                              "edges[%zu, %zu] is %d: no vertex of the %d there are", i / 2, i % 2,
                              g->edges[i], g->vertex_count);
+    for (size_t i = 0; i < 4 * g->tet_count; i++)
+        if (g->tets[i] < 0 || g->tets[i] >= g->vertex_count)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "tets[%zu, %zu] is %d: no vertex of the %d there are", i / 4, i % 4,
+                             g->tets[i], g->vertex_count);
     return ARAP_OK;
 }
 
@@ -164,6 +170,11 @@ static arap_status find_parts(arap_job *job, arap_mesh *mesh) {
                                mesh->v + 3 * (size_t)tri[2]) > 0)
             has_face[tri[0]] = 1;
     }
+    for (size_t t = 0; t < mesh->tet_count; t++) {
+        const int *tet = mesh->tets + 4 * t;
+        for (int c = 1; c < 4; c++) unite(mesh->part, tet[0], tet[c]);
+        if (arap_mesh_tet_volume(mesh, t) != 0) has_face[tet[0]] = 1;
+    }
     for (size_t w = 0; w < mesh->wire_count; w++)
         unite(mesh->part, mesh->wires[2 * w], mesh->wires[2 * w + 1]);
     for (int i = 0; i < n; i++) {
@@ -200,8 +211,10 @@ arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_
     mesh->next = ARAP_NEW(int, n);
     mesh->triangles = ARAP_NEW(int, 3 * g->triangle_count);
     mesh->wires = ARAP_NEW(int, 2 * g->edge_count);
+    mesh->tets = ARAP_NEW(int, 4 * g->tet_count);
     scaled = ARAP_NEW(double, 3 * n);
-    if (!mesh->weld || !mesh->first || !mesh->next || !mesh->triangles || !mesh->wires || !scaled)
+    if (!mesh->weld || !mesh->first || !mesh->next || !mesh->triangles || !mesh->wires ||
+        !mesh->tets || !scaled)
         goto no_memory;
     for (size_t i = 0; i < 3 * n; i++)
         scaled[i] = (g->vertices[i] - mesh->centre[i % 3]) / mesh->diagonal;
@@ -226,6 +239,15 @@ arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_
         int *out = mesh->wires + 2 * mesh->wire_count++;
         out[0] = a, out[1] = b;
     }
+    for (size_t t = 0; t < g->tet_count; t++) {
+        int *out = mesh->tets + 4 * mesh->tet_count, different = 1;
+        for (int c = 0; c < 4; c++) out[c] = mesh->weld[g->tets[4 * t + (size_t)c]];
+        for (int c = 0; c < 4; c++)
+            for (int d = 0; d < c; d++) different &= out[c] != out[d];
+        mesh->tet_count += (size_t)different;
+    }
+    status = arap_tets_surface(job, mesh);
+    if (status) goto done;
     measure_size(mesh);
     status = find_parts(job, mesh);
     goto done;
@@ -244,6 +266,7 @@ void arap_mesh_clear(arap_mesh *mesh) {
     arap_free(mesh->next);
     arap_free(mesh->v);
     arap_free(mesh->triangles);
+    arap_free(mesh->tets);
     arap_free(mesh->wires);
     arap_free(mesh->part);
     arap_free(mesh->ring);

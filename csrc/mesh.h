@@ -7,7 +7,7 @@
 
 #include "job.h"
 
-/* What the caller has: any triangle soup. Edges are those of no face (loose or drawn). */
+/* What the caller has: any triangle soup, any tets. Edges are those of no face (loose or drawn). */
 typedef struct arap_geometry {
     int vertex_count;
     const double *vertices; /* (vertex_count, 3) */
@@ -15,6 +15,8 @@ typedef struct arap_geometry {
     const int *triangles; /* (triangle_count, 3) */
     size_t edge_count;
     const int *edges; /* (edge_count, 2) */
+    size_t tet_count;
+    const int *tets; /* (tet_count, 4) */
 } arap_geometry;
 
 /* What an edge belongs to; a lower kind wins where an edge is of several. */
@@ -22,7 +24,7 @@ enum arap_edge_kind {
     ARAP_EDGE_FACE,
     ARAP_EDGE_WIRE,     /* loose or drawn */
     ARAP_EDGE_LINK,     /* between a loose part and what it sits on */
-    ARAP_EDGE_COLLAPSED /* of faces without area only */
+    ARAP_EDGE_COLLAPSED /* of faces without area and tets without volume only */
 };
 
 typedef struct arap_mesh {
@@ -36,14 +38,19 @@ typedef struct arap_mesh {
     int *first;            /* (count) lowest caller's vertex welded into this one */
     int *next;             /* (input_count) next caller's vertex welded into the same, or -1 */
     double *v;             /* (count, 3) (caller's - centre) / diagonal */
-    size_t triangle_count; /* triangles with three different vertices */
+    size_t tet_count;      /* tets with four different vertices */
+    int *tets;             /* (tet_count, 4) */
+    size_t triangle_count; /* triangles with three different vertices: the surface of the tets,
+                              then those of no tet */
     int *triangles;        /* (triangle_count, 3) */
+    size_t surface_count;  /* how many of them are the surface of the tets, which weighs nothing */
+    double thickness;      /* by which areas and lengths count beside volumes, see tets.c */
     size_t wire_count;     /* edges of no face, then links between parts */
     size_t link_count;     /* how many of them are links */
     int *wires;            /* (wire_count, 2) */
     int part_count;        /* components connected by faces and the caller's edges */
     int *part;             /* (count) */
-    int face_part_count;   /* of these, with at least one face of non-zero area */
+    int face_part_count;   /* of these, with at least one face or tet of non-zero size */
 
     /* One-rings, made by arap_mesh_connect: row i holds the neighbours of vertex i, ascending. */
     size_t *ring;       /* (count + 1) */
@@ -52,7 +59,8 @@ typedef struct arap_mesh {
     double *edge;       /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, SPEC section 1 */
     double *both;       /* (ring[count]) a_ik + a_ki */
     char *kind;         /* (ring[count]) enum arap_edge_kind */
-    double *area;       /* (count) Lambda_i, barycentric cell area; small for wire vertices */
+    double *area;       /* (count) Lambda_i, barycentric cell area (for tets: volume); small for
+                           wire vertices */
     int largest_ring;   /* most neighbours of a vertex */
     double rest_energy; /* sum a_ik |e_ik|^2: the energy's unit for one pose */
 } arap_mesh;

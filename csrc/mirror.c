@@ -86,24 +86,18 @@ void arap_mirror_clear(arap_mirror *mirror) {
     *mirror = (arap_mirror){0};
 }
 
-/* The image of a point, or of a direction with an offset of 0. */
-static void reflect(const arap_mirror *mirror, const double *x, double offset, double *out) {
-    double twice = 2 * (arap_dot(mirror->normal, x) - offset);
-    for (int c = 0; c < 3; c++) out[c] = x[c] - twice * mirror->normal[c];
-}
-
 void arap_mirror_rotation(const arap_mirror *mirror, const double *in, double *out) {
     double rows[9], column[3], image[3];
-    for (int r = 0; r < 3; r++) reflect(mirror, in + 3 * r, 0, rows + 3 * r);
+    for (int r = 0; r < 3; r++) arap_reflect(mirror, in + 3 * r, 0, rows + 3 * r);
     for (int c = 0; c < 3; c++) {
         for (int r = 0; r < 3; r++) column[r] = rows[3 * r + c];
-        reflect(mirror, column, 0, image);
+        arap_reflect(mirror, column, 0, image);
         for (int r = 0; r < 3; r++) out[3 * r + c] = image[r];
     }
 }
 
 void arap_mirror_rotation_vector(const arap_mirror *mirror, const double *in, double *out) {
-    reflect(mirror, in, 0, out);
+    arap_reflect(mirror, in, 0, out);
     for (int c = 0; c < 3; c++) out[c] = -out[c];
 }
 
@@ -141,7 +135,7 @@ static void match_chunk(void *data, int chunk, int worker) {
     (void)worker;
     for (int i = chunk * CHUNK; i < end; i++) {
         double image[3], r = reach(mesh, i), distance2 = r * r;
-        reflect(task->mirror, mesh->v + 3 * (size_t)i, task->mirror->offset, image);
+        arap_reflect(task->mirror, mesh->v + 3 * (size_t)i, task->mirror->offset, image);
         task->nearest[i] = arap_bvh_nearest(task->bvh, image, -1, point_distance, mesh, &distance2);
     }
 }
@@ -180,7 +174,7 @@ static int edge_image(const arap_mesh *mesh, const arap_mirror *mirror, int i, s
     double edge[3], image[3];
     int best = -1;
     arap_mesh_edge(mesh, i, e, edge);
-    reflect(mirror, mesh->v + 3 * (size_t)mesh->neighbour[e], mirror->offset, image);
+    arap_reflect(mirror, mesh->v + 3 * (size_t)mesh->neighbour[e], mirror->offset, image);
     double least = ALONG * ALONG * arap_dot(edge, edge);
     for (size_t f = mesh->ring[j]; f < mesh->ring[j + 1]; f++) {
         int l = mesh->neighbour[f];

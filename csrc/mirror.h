@@ -6,6 +6,7 @@
 #include "influences.h"
 #include "mesh.h"
 #include "skeleton.h"
+#include "vec3.h"
 
 /* What the caller has. */
 typedef struct arap_reflection {
@@ -36,6 +37,13 @@ arap_status arap_mirror_bones(arap_job *job, const arap_reflection *reflection,
 arap_status arap_mirror_vertices(arap_job *job, const arap_mesh *mesh, int plane,
                                  arap_mirror *mirror);
 void arap_mirror_clear(arap_mirror *mirror);
+
+/* The image of a point, or of a direction with an offset of 0; not in place. */
+static inline void arap_reflect(const arap_mirror *mirror, const double *x, double offset,
+                                double *out) {
+    double twice = 2 * (arap_dot(mirror->normal, x) - offset);
+    for (int c = 0; c < 3; c++) out[c] = x[c] - twice * mirror->normal[c];
+}
 
 /* The image of the rotation `in` (3, 3); not in place. */
 void arap_mirror_rotation(const arap_mirror *mirror, const double *in, double *out);

@@ -356,6 +356,9 @@ static arap_status take_joints(arap_job *job, const arap_skeleton *s, const arap
 static arap_status complete(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
                             const arap_given_poses *given, arap_poses *poses) {
     arap_status status = arap_poses_gram(job, poses);
+    if (!status)
+        status = arap_stretches_create(job, s, &poses->bendy, poses->columns, poses->count,
+                                       poses->transform, &poses->stretches);
     if (status) return status;
     return arap_spines_place(job, s, mesh, given->parameters, poses->columns, poses->count,
                              poses->transform, &poses->spines);
@@ -427,5 +430,6 @@ void arap_poses_clear(arap_poses *poses) {
     arap_free(poses->gram);
     arap_spines_clear(&poses->spines);
     arap_bendy_clear(&poses->bendy);
+    arap_stretches_clear(&poses->stretches);
     *poses = (arap_poses){0};
 }

@@ -9,6 +9,7 @@
 #include "mirror.h"
 #include "skeleton.h"
 #include "spines.h"
+#include "stretch.h"
 
 /* How poses are sampled (paper section 3.3): a roll of at most `swing` about a random axis
  * across the bone, then a twist of at most `twist` about the bone; a bone's own limits, or else
@@ -28,6 +29,7 @@ typedef struct arap_poses {
     double *gram; /* (columns, columns, 4, 4) G_bc = sum over poses of T_b^T T_c, SPEC section 4 */
     arap_spines spines; /* `transform` and `gram` are those of their bases, T(u) at u = 0 */
     arap_bendy bendy;
+    arap_stretches stretches;
 } arap_poses;
 
 /* Poses of the caller, and where their vertices lie along the bones. */

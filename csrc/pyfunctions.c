@@ -101,26 +101,29 @@ done:
 
 /* The bones of given poses: heads, tails and kinds where there are kinds. */
 static int evaluated_bones(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *kinds,
-                           PyObject *segments, npy_intp count, arap_bones *bones) {
+                           PyObject *segments, PyObject *stretch, npy_intp count,
+                           arap_bones *bones) {
     arap_shape shape = {2, {count, 3}};
     *bones = (arap_bones){.count = (int)count};
-    if (!kinds || kinds == Py_None || count < 0) return 0; /* no poses, of no number of bones */
+    int wanted = (kinds && kinds != Py_None) || (stretch && stretch != Py_None);
+    if (!wanted || count < 0) return 0; /* no poses, of no number of bones */
     bones->heads = arap_doubles(arrays, heads, "bone_heads", &shape);
     if (!PyErr_Occurred()) bones->tails = arap_doubles(arrays, tails, "bone_tails", &shape);
     if (!PyErr_Occurred() && (!bones->heads || !bones->tails))
         PyErr_SetString(PyExc_TypeError, "bone_kinds needs bone_heads and bone_tails");
     if (PyErr_Occurred()) return -1;
-    return arap_kinds_from_python(arrays, kinds, NULL, segments, bones);
+    return arap_kinds_from_python(arrays, kinds, NULL, segments, stretch, bones);
 }
 
 PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices",   "triangles",     "weights",    "poses",
-                            "bone_heads", "bone_tails",    "bone_kinds", "bone_segments",
-                            "bends",      "segment_poses", "parameters", "edges",
-                            "weld",       "per_vertex",    "threads",    NULL};
+    static char *names[] = {
+        "vertices",   "triangles",     "weights",      "poses",      "bone_heads",    "bone_tails",
+        "bone_kinds", "bone_segments", "bone_stretch", "bends",      "segment_poses", "parameters",
+        "edges",      "tets",          "weld",         "per_vertex", "threads",       NULL};
     PyObject *vertices, *triangles, *weights, *poses,
-        *heads = NULL, *tails = NULL, *kinds = NULL, *segments = NULL, *bends = NULL,
-        *joints = NULL, *parameters = NULL, *edges = NULL, *result = NULL, *each = NULL;
+        *heads = NULL, *tails = NULL, *kinds = NULL, *segments = NULL, *stretch = NULL,
+        *bends = NULL, *joints = NULL, *parameters = NULL, *edges = NULL, *tets = NULL,
+        *result = NULL, *each = NULL;
     int weld = 1, per_vertex = 0, given = 0;
     arap_int_argument threads = {"threads", 0};
     arap_arrays arrays = {0};
@@ -131,10 +134,10 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_given_poses given_poses = {0};
     double energy = 0;
     arap_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OOOOOOOOppO&:energy", names, &vertices,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OOOOOOOOOOppO&:energy", names, &vertices,
                                      &triangles, &weights, &poses, &heads, &tails, &kinds,
-                                     &segments, &bends, &joints, &parameters, &edges, &weld,
-                                     &per_vertex, arap_read_int, &threads) ||
+                                     &segments, &stretch, &bends, &joints, &parameters, &edges,
+                                     &tets, &weld, &per_vertex, arap_read_int, &threads) ||
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
     arap_shape shape = {4, {-1, -1, -1, 4}};
@@ -142,10 +145,10 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
         goto done;
     }
-    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, &geometry) ||
+    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, tets, &geometry) ||
         arap_transforms_from_python(&arrays, poses, shape.size[1], &given_poses.transforms,
                                     &given_poses.count) ||
-        evaluated_bones(&arrays, heads, tails, kinds, segments, shape.size[1], &bones) ||
+        evaluated_bones(&arrays, heads, tails, kinds, segments, stretch, shape.size[1], &bones) ||
         arap_bends_from_python(&arrays, bends, joints, parameters, geometry.vertex_count, &bones,
                                &given_poses) ||
         arap_rows_from_python(&arrays, weights, geometry.vertex_count, shape.size[1], &rows,
@@ -210,7 +213,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
         return NULL;
     arap_py_job_init(&run, NULL, 1);
     if (arap_bones_from_python(&arrays, heads, tails, parents, roll, deform, limits, &bones) ||
-        arap_kinds_from_python(&arrays, kinds, ranges, segments, &bones) ||
+        arap_kinds_from_python(&arrays, kinds, ranges, segments, NULL, &bones) ||
         arap_reflection_from_python(&arrays, plane, bones.count, &reflection, &mirrored))
         goto done;
     if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
@@ -327,7 +330,7 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
                                      &pruning.relative))
         return NULL;
     arap_py_job_init(&run, NULL, 1);
-    if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, &geometry)) goto done;
+    if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, NULL, &geometry)) goto done;
     arap_shape shape = {2, {geometry.vertex_count, -1}};
     const double *dense = arap_doubles(&arrays, weights, "weights", &shape);
     if (!dense) {

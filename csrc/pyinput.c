@@ -31,11 +31,13 @@ int arap_read_seed(PyObject *object, void *seed) {
 }
 
 int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject *triangles,
-                              PyObject *edges, arap_geometry *geometry) {
-    arap_shape points = {2, {-1, 3}}, faces = {2, {-1, 3}}, pairs = {2, {-1, 2}};
+                              PyObject *edges, PyObject *tets, arap_geometry *geometry) {
+    arap_shape points = {2, {-1, 3}}, faces = {2, {-1, 3}}, pairs = {2, {-1, 2}},
+               cells = {2, {-1, 4}};
     *geometry = (arap_geometry){.vertices = arap_doubles(arrays, vertices, "vertices", &points),
                                 .triangles = arap_ints(arrays, triangles, "triangles", &faces),
                                 .edges = arap_ints(arrays, edges, "edges", &pairs)};
+    if (!PyErr_Occurred()) geometry->tets = arap_ints(arrays, tets, "tets", &cells);
     if (PyErr_Occurred()) return -1;
     if (!geometry->vertices) {
         PyErr_SetString(PyExc_TypeError, "vertices must be an array, not None");
@@ -48,6 +50,7 @@ int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject 
     geometry->vertex_count = (int)points.size[0];
     geometry->triangle_count = geometry->triangles ? (size_t)faces.size[0] : 0;
     geometry->edge_count = geometry->edges ? (size_t)pairs.size[0] : 0;
+    geometry->tet_count = geometry->tets ? (size_t)cells.size[0] : 0;
     return 0;
 }
 
@@ -97,12 +100,14 @@ static int read_kind(PyObject *item, npy_intp bone) {
 }
 
 int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *ranges,
-                           PyObject *segments, arap_bones *bones) {
+                           PyObject *segments, PyObject *stretch, arap_bones *bones) {
     npy_intp m = bones->count;
     arap_shape shape = {3, {m, ARAP_RANGES, 2}}, per_bone = {1, {m}};
     bones->ranges = arap_doubles(arrays, ranges, "bone_ranges", &shape);
     if (PyErr_Occurred()) return -1;
     bones->segments = arap_ints(arrays, segments, "bone_segments", &per_bone);
+    if (PyErr_Occurred()) return -1;
+    bones->stretch = arap_bools(arrays, stretch, "bone_stretch", &per_bone);
     if (PyErr_Occurred()) return -1;
     if (!kinds || kinds == Py_None) return 0;
     if (PyUnicode_Check(kinds) || !PySequence_Check(kinds)) {

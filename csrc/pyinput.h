@@ -14,9 +14,9 @@ typedef struct arap_int_argument {
 int arap_read_int(PyObject *object, void *argument);
 int arap_read_seed(PyObject *object, void *seed); /* unsigned long long */
 
-/* vertices (n, 3), triangles (f, 3), edges (e, 2) or None. */
+/* vertices (n, 3); triangles (f, 3), edges (e, 2), tets (t, 4) or None. */
 int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject *triangles,
-                              PyObject *edges, arap_geometry *geometry);
+                              PyObject *edges, PyObject *tets, arap_geometry *geometry);
 
 /* heads (m, 3), tails (m, 3), parents (m,); roll axes (m, 3), deform (m,), limits (m, 3, 2) or
  * None. */
@@ -24,10 +24,10 @@ int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails
                            PyObject *roll_axes, PyObject *deform, PyObject *limits,
                            arap_bones *bones);
 
-/* bone_kinds, a sequence (m,) of "rigid", "stb", "spine" or "bendy", bone_ranges (m, 4, 2) and
- * bone_segments (m,), or None: into bones whose number is known. */
+/* bone_kinds, a sequence (m,) of "rigid", "stb", "spine" or "bendy", bone_ranges (m, 4, 2),
+ * bone_segments (m,) and bone_stretch (m,), or None: into bones whose number is known. */
 int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *ranges,
-                           PyObject *segments, arap_bones *bones);
+                           PyObject *segments, PyObject *stretch, arap_bones *bones);
 
 /* bends (poses, bones, 4), segment_poses (poses, joints, 3 or 4, 4) and parameters (vertices,
  * bones), or None: into the poses. */

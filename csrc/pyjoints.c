@@ -189,10 +189,11 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
     }
     if (parse(args, kwargs, &a, &settings, &joint_settings, &threads) ||
         arap_py_job_init(&run, a.progress, threads) ||
-        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, &problem.geometry) ||
+        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, NULL,
+                                  &problem.geometry) ||
         arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
                                a.limits, &problem.bones) ||
-        arap_kinds_from_python(&arrays, a.kinds, a.ranges, NULL, &problem.bones) ||
+        arap_kinds_from_python(&arrays, a.kinds, a.ranges, NULL, NULL, &problem.bones) ||
         arap_transforms_from_python(&arrays, a.poses, problem.bones.count,
                                     &problem.poses.transforms, &problem.poses.count) ||
         arap_rows_from_python(&arrays, a.weights, problem.geometry.vertex_count,

@@ -5,6 +5,7 @@
 #include "blas.h"
 #include "local_kernels.h"
 #include "memory.h"
+#include "pydeform.h"
 #include "pyerror.h"
 #include "pyfunctions.h"
 #include "pyjoints.h"
@@ -30,6 +31,11 @@ static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
 
 static PyMethodDef methods[] = {
     {"energy", KEYWORDS(arap_py_energy), "Relative ARAP energy of any weights over given poses."},
+    {"posed_energy", KEYWORDS(arap_py_posed_energy), "Relative ARAP energy of posed points."},
+    {"dual_quaternion_skinning", KEYWORDS(arap_py_dual_quaternion_skinning),
+     "Posed points (poses, n, 3) as Blender's Preserve Volume deforms."},
+    {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
+     "Places along bones (n, bones) that follow the surface."},
     {"sample_poses", KEYWORDS(arap_py_sample_poses),
      "Random poses of a skeleton, (count, bones, 3, 4)."},
     {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS,
@@ -38,6 +44,7 @@ static PyMethodDef methods[] = {
      "Nearest rotations to (n, 3, 3) matrices."},
     {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
      "(heads, tails, report) of a JointSolver run to its end."},
+    {"embed", KEYWORDS(arap_py_embed), "Tets that hold points, and the coordinates there."},
     {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},

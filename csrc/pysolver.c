@@ -109,10 +109,10 @@ static int choose(const char *value, const char *name, const char *const *choice
 /* The parsed keyword arguments that need more than one step. */
 typedef struct solver_arguments {
     PyObject *vertices, *triangles, *heads, *tails, *parents;
-    PyObject *edges, *roll_axes, *deform, *limits, *kinds, *ranges, *segments, *poses, *bends,
-        *segment_poses, *parameters, *weights, *locked_vertices, *locked_bones, *vertex_sets,
-        *constraints, *influences, *released, *mirror, *progress, *support;
-    const char *precision, *positivity, *filter;
+    PyObject *edges, *tets, *roll_axes, *deform, *limits, *kinds, *ranges, *segments, *stretch,
+        *poses, *bends, *segment_poses, *parameters, *weights, *locked_vertices, *locked_bones,
+        *vertex_sets, *constraints, *influences, *released, *mirror, *progress, *support;
+    const char *precision, *positivity, *filter, *initial;
     int start_from_weights;
     unsigned long long seed;
 } solver_arguments;
@@ -125,12 +125,14 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "bone_tails",
                             "bone_parents",
                             "edges",
+                            "tets",
                             "bone_roll_axes",
                             "bone_deform",
                             "bone_limits",
                             "bone_kinds",
                             "bone_ranges",
                             "bone_segments",
+                            "bone_stretch",
                             "poses",
                             "bends",
                             "segment_poses",
@@ -170,10 +172,12 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "constraint_strength",
                             "harmonic",
                             "damping",
+                            "initial",
                             NULL};
     static const char *const precisions[] = {"double", "single", NULL};
     static const char *const positivities[] = {"clip", "penalty", "none", NULL};
     static const char *const filters[] = {"none", "all", "extrema", NULL};
+    static const char *const initials[] = {"heat", "bbw", NULL};
     int choice;
     arap_int_argument threads_given = {"threads", *threads},
                       count = {"pose_count", s->sampling.count},
@@ -182,20 +186,21 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                       iterations = {"iterations", s->iterations},
                       acceleration = {"acceleration", s->acceleration},
                       coarsen = {"coarsen", s->coarsen};
-    *a = (solver_arguments){.precision = "single", .positivity = "clip", .filter = "none"};
+    *a = (solver_arguments){
+        .precision = "single", .positivity = "clip", .filter = "none", .initial = "heat"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOOOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssddd:Solver",
+            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssddds:Solver",
             names, &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
-            &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->segments, &a->poses,
-            &a->bends, &a->segment_poses, &a->parameters, &a->weights, &a->start_from_weights,
-            &a->locked_vertices, &a->locked_bones, &a->vertex_sets, &a->constraints, &a->influences,
-            &a->released, &a->mirror, &a->progress, arap_read_int, &threads_given, &a->precision,
-            arap_read_int, &count, arap_read_seed, &a->seed, &s->sampling.swing, &s->sampling.twist,
-            arap_read_int, &most, arap_read_int, &widenings, &s->least_weight, arap_read_int,
-            &iterations, &s->tolerance, arap_read_int, &acceleration, arap_read_int, &coarsen,
-            &s->rotation_clusters, &s->heat_floor, &a->support, &s->link_parts, &s->hold,
-            &s->attach, &s->neumann, &a->positivity, &a->filter, &s->strength, &s->harmonic,
-            &s->damping))
+            &a->tets, &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->segments,
+            &a->stretch, &a->poses, &a->bends, &a->segment_poses, &a->parameters, &a->weights,
+            &a->start_from_weights, &a->locked_vertices, &a->locked_bones, &a->vertex_sets,
+            &a->constraints, &a->influences, &a->released, &a->mirror, &a->progress, arap_read_int,
+            &threads_given, &a->precision, arap_read_int, &count, arap_read_seed, &a->seed,
+            &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, arap_read_int, &widenings,
+            &s->least_weight, arap_read_int, &iterations, &s->tolerance, arap_read_int,
+            &acceleration, arap_read_int, &coarsen, &s->rotation_clusters, &s->heat_floor,
+            &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity,
+            &a->filter, &s->strength, &s->harmonic, &s->damping, &a->initial))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;
@@ -211,6 +216,8 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
     s->positivity = (arap_positivity)choice;
     if (choose(a->filter, "filter", filters, &choice)) return -1;
     s->filter = (arap_filter)choice;
+    if (choose(a->initial, "initial", initials, &choice)) return -1;
+    s->initial = (arap_initial)choice;
     if (a->support && a->support != Py_None &&
         !(PyTuple_Check(a->support) &&
           PyArg_ParseTuple(a->support, "idd", &s->pruning.least, &s->pruning.kept_sum,
@@ -267,10 +274,11 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     }
     if (parse(args, kwargs, &a, &settings, &threads) ||
         arap_py_job_init(&run, a.progress, threads) ||
-        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, &problem.geometry) ||
+        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, a.tets,
+                                  &problem.geometry) ||
         arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
                                a.limits, &problem.bones) ||
-        arap_kinds_from_python(&arrays, a.kinds, a.ranges, a.segments, &problem.bones) ||
+        arap_kinds_from_python(&arrays, a.kinds, a.ranges, a.segments, a.stretch, &problem.bones) ||
         arap_transforms_from_python(&arrays, a.poses, problem.bones.count,
                                     &problem.poses.transforms, &problem.poses.count) ||
         arap_bends_from_python(&arrays, a.bends, a.segment_poses, a.parameters,

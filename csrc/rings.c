@@ -2,7 +2,9 @@
  *
  * Faces (SPEC section 1): a triangle of area A gives A/3 to Lambda of its three vertices and
  * A/3 to a_ik = Lambda_i lambda_ik of its six directed edges. Always positive, symmetric, and
- * sum_k lambda_ik = 2.
+ * sum_k lambda_ik = 2. A tet of volume V gives V/4 to its four vertices and V/6 to each of its
+ * twelve directed edges, with the same properties; beside tets, triangles count by area times
+ * thickness (tets.c), and those of the surface of the tets not at all.
  *
  * Wire edges (section 6 of the paper), not symmetric: a vertex with V face neighbours and V'
  * wire neighbours gives each of its wire edges
@@ -19,6 +21,7 @@
 
 #include "memory.h"
 #include "mesh.h"
+#include "tets.h"
 #include "vec3.h"
 
 #define WIRE_AREA_SHARE 0.1
@@ -92,23 +95,37 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, 
     arap_status status = append_links(job, mesh, links, link_count);
     if (status) return status;
 
-    size_t directed = 6 * mesh->triangle_count + 2 * mesh->wire_count;
+    size_t directed = 12 * mesh->tet_count + 6 * (mesh->triangle_count - mesh->surface_count) +
+                      2 * mesh->wire_count;
     mesh->area = ARAP_NEW_ZERO(double, n);
     mesh->ring = ARAP_NEW_ZERO(size_t, n + 1);
     fill = ARAP_NEW(size_t, n + 1);
     entries = ARAP_NEW(ring_entry, directed);
     if (!mesh->area || !mesh->ring || !fill || !entries) goto no_memory;
 
-    for (size_t t = 0; t < mesh->triangle_count; t++)
+    for (size_t k = 0; k < 4 * mesh->tet_count; k++) mesh->ring[mesh->tets[k] + 1] += 3;
+    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++)
         for (int c = 0; c < 3; c++) mesh->ring[mesh->triangles[3 * t + c] + 1] += 2;
     for (size_t w = 0; w < 2 * mesh->wire_count; w++) mesh->ring[mesh->wires[w] + 1]++;
     for (size_t i = 0; i < n; i++) mesh->ring[i + 1] += mesh->ring[i];
     memcpy(fill, mesh->ring, (n + 1) * sizeof *fill);
     double area_sum = 0;
     size_t face_vertices = 0;
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
+    for (size_t t = 0; t < mesh->tet_count; t++) {
+        const int *tet = mesh->tets + 4 * t;
+        double volume = fabs(arap_mesh_tet_volume(mesh, t));
+        int kind = volume > 0 ? ARAP_EDGE_FACE : ARAP_EDGE_COLLAPSED;
+        for (int c = 0; c < 4; c++) {
+            mesh->area[tet[c]] += volume / 4;
+            for (int d = 0; d < 4; d++)
+                if (d != c) push(entries, fill, tet[c], tet[d], volume / 6, kind);
+        }
+        area_sum += volume;
+    }
+    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
         double third =
+            mesh->thickness *
             arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
                                mesh->v + 3 * (size_t)tri[2]) /
             3;

@@ -227,14 +227,15 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
     s->kinds = ARAP_NEW_ZERO(char, n);
     s->ranges = ARAP_NEW(double, 2 * ARAP_RANGES * n);
     s->bendy_segments = ARAP_NEW_ZERO(int, n);
+    s->stretch = ARAP_NEW_ZERO(char, n);
     s->deform_bone = ARAP_NEW(int, n);
     s->owner = ARAP_NEW(int, n);
     s->deform_parent = ARAP_NEW(int, n);
     s->depth = ARAP_NEW(int, n);
     s->segments = ARAP_NEW(arap_segment, 2 * n);
     if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits || !s->kinds ||
-        !s->ranges || !s->bendy_segments || !s->deform_bone || !s->owner || !s->deform_parent ||
-        !s->depth || !s->segments) {
+        !s->ranges || !s->bendy_segments || !s->stretch || !s->deform_bone || !s->owner ||
+        !s->deform_parent || !s->depth || !s->segments) {
         status = arap_fail_memory(&job->error, "the skeleton");
         goto done;
     }
@@ -258,6 +259,7 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
             s->bent_count += s->kinds[b] != ARAP_BONE_RIGID;
             if (s->kinds[b] == ARAP_BONE_BENDY) s->bendy_segments[b] = bones->segments[b];
         }
+    if (bones->stretch) memcpy(s->stretch, bones->stretch, (size_t)n);
     memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
     double centre[3] = {0, 0, 0};
     for (int i = 0; i < 3 * n; i++) centre[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;
@@ -282,6 +284,7 @@ void arap_skeleton_clear(arap_skeleton *s) {
     arap_free(s->kinds);
     arap_free(s->ranges);
     arap_free(s->bendy_segments);
+    arap_free(s->stretch);
     arap_free(s->deform_bone);
     arap_free(s->owner);
     arap_free(s->deform_parent);

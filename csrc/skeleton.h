@@ -39,6 +39,7 @@ typedef struct arap_bones {
     const double *limits;    /* (count, 3, 2) radians about local X, Y (the bone), Z; NaN: none */
     const char *kinds;       /* (count) arap_bone_kind */
     const double *ranges;    /* (count, ARAP_RANGES, 2) radians, stretch; NaN: the usual one */
+    const char *stretch;     /* (count) stretchable: see stretch.h; NULL: none */
     const int *segments;     /* (count) of bendy bones, 1 to ARAP_MOST_SEGMENTS; NULL: none are */
 } arap_bones;
 
@@ -57,6 +58,7 @@ typedef struct arap_skeleton {
     double *limits;      /* (count, 3, 2), NaN where there is none */
     char *kinds;         /* (count) arap_bone_kind; rigid for bones that do not deform */
     double *ranges;      /* (count, ARAP_RANGES, 2), NaN where there is none */
+    char *stretch;       /* (count) */
     int *bendy_segments; /* (count) of bendy bones, else 0 */
 
     int deform_count;

@@ -318,6 +318,9 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     for (int k = 0; k <= ARAP_MOST_STAGES; k++) s->report.stage_start[k] = -1;
 
     status = arap_progress(job, "mesh", 0);
+    if (!status && settings->initial == ARAP_INITIAL_BBW && !problem->geometry.tet_count)
+        status = arap_fail(&job->error, ARAP_BAD_VALUE,
+                           "initial is 'bbw', but there are no tets: must be 'heat'");
     if (!status) status = arap_mesh_create(job, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
     if (!status) status = arap_skeleton_create(job, &problem->bones, &s->mesh, &s->skeleton);
     if (!status)

@@ -1,4 +1,4 @@
-/* The start of a problem: heat weights or the caller's, with what is locked.
+/* The start of a problem: heat or biharmonic weights, or the caller's, with what is locked.
  *
  * A locked weight is a constant of the solve: a locked bone keeps its column (of its set of
  * vertices), a locked vertex its row, made to sum to 1 for the solve as Blender does when it
@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bbw.h"
 #include "levels.h"
 #include "memory.h"
 #include "solver.h"
@@ -254,22 +255,25 @@ static arap_status hold_bones(arap_job *job, arap_solver *s, const arap_influenc
     return status;
 }
 
-static arap_status heat_start(arap_job *job, arap_solver *s) {
-    arap_influences heat = {0};
+static arap_status fresh_start(arap_job *job, arap_solver *s) {
+    arap_influences initial = {0};
     arap_status status = look(job, s);
     if (status) return status;
     double since = arap_seconds();
-    status = arap_heat_weights(job, &s->mesh, &s->skeleton, &s->sight, s->order,
-                               s->settings.heat_floor, &heat, &s->heat_report);
-    if (!status) status = hold_bones(job, s, &heat);
+    if (s->settings.initial == ARAP_INITIAL_BBW)
+        status = arap_bbw(job, &s->mesh, &s->skeleton, &s->sight, s->settings.heat_floor, &initial);
+    else
+        status = arap_heat_weights(job, &s->mesh, &s->skeleton, &s->sight, s->order,
+                                   s->settings.heat_floor, &initial, &s->heat_report);
+    if (!status) status = hold_bones(job, s, &initial);
     if (!status && s->settings.attach)
-        status =
-            arap_find_attachments(job, &s->mesh, &s->sight, &heat, s->settings.strength, &s->rows);
+        status = arap_find_attachments(job, &s->mesh, &s->sight, &initial, s->settings.strength,
+                                       &s->rows);
     s->report.attach_rows = s->rows.count - s->report.hold_rows;
     if (!status)
-        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &heat, &s->settings.pruning,
+        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &initial, &s->settings.pruning,
                                       &s->influences);
-    arap_influences_clear(&heat);
+    arap_influences_clear(&initial);
     arap_lap(s, ARAP_TIME_HEAT, &since);
     return status;
 }
@@ -348,7 +352,7 @@ arap_status arap_start_weights(arap_job *job, arap_solver *s, const arap_problem
     } else if (s->coarse) {
         status = arap_coarse_weights(job, s, &s->influences);
     } else {
-        status = heat_start(job, s);
+        status = fresh_start(job, s);
     }
     if (!status) status = arap_take_edits(job, s, &problem->edits);
     if (!status) status = arap_apply_locks(job, s, &s->influences);

@@ -11,6 +11,8 @@ BEDS=$CACHE/beds
 PACKAGES="blender xvfb xauth xdotool imagemagick libgl1-mesa-dri python3-numpy python3-pytest"
 declare -A MORE=([trixie]="" [sid]="python3-requests python3-cattr")  # sid's bl_pkg imports both
 declare -A BPY=([bpy42]='bpy==4.2.* numpy==1.24.*' [bpy45]='bpy==4.5.*' [bpy50]='bpy==5.0.*' [bpy52]='bpy==5.2.*')
+# What the add-on uses where it is there; the chroots do without, as most users do.
+declare -A EXTRAS=([bpy42]=meshio [bpy45]='meshio tetgen' [bpy50]='meshio tetgen' [bpy52]='meshio tetgen')
 declare -A PY=([bpy42]=3.11 [bpy45]=3.11 [bpy50]=3.11 [bpy52]=3.13)
 # What the bpy module links to and a machine without a desktop lacks.
 BPY_LIBS="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1"
@@ -99,13 +101,21 @@ build_venv() {
   mv "$root/.version" "$root/.ready"
 }
 
+add_extras() {  # also to beds that were made without; tests skip what could not be had
+  local python=$BEDS/$1/bin/python
+  [ -n "${EXTRAS[$1]:-}" ] && [ ! -e "$BEDS/$1/.extras" ] || return 0
+  "$python" -m pip install -q --no-cache-dir ${EXTRAS[$1]} >"$(log "extras-$1")" 2>&1 || return 0
+  touch "$BEDS/$1/.extras"
+}
+
 if [ "${1:-}" = --one ]; then  # one bed in a process of its own, so that its failure ends only it
-  [ ! -e "$BEDS/$2/.ready" ] || exit 0
+  ready() { [ -e "$BEDS/$1/.ready" ] && [ -e "$BEDS/$1/.extras" -o -z "${EXTRAS[$1]:-}" ]; }
+  ! ready "$2" || exit 0
   lock_cache "bed-$2"
-  [ ! -e "$BEDS/$2/.ready" ] || exit 0
+  [ ! -e "$BEDS/$2/.ready" ] || { add_extras "$2"; exit 0; }
   case $2 in
     trixie | sid) build_chroot "$2" ;;
-    bpy*) [ -n "${BPY[$2]:-}" ] || fail "unknown bed: $2"; build_venv "$2" ;;
+    bpy*) [ -n "${BPY[$2]:-}" ] || fail "unknown bed: $2"; build_venv "$2"; add_extras "$2" ;;
     *) fail "unknown bed: $2" ;;
   esac
   exit

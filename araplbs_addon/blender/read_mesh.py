@@ -9,6 +9,7 @@ from ..core.rows import make_rows
 from ..core.steps import finish
 from .binding import armature_modifier, world_matrix
 from .edits import read_edits
+from .read_deformer import read_deformer
 
 VERTICES_A_STEP = 4096  # some 10 ms of reading or writing their groups
 
@@ -42,11 +43,11 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
     something is kept.
     Raises Refused when there is nothing to weight, or the coordinates are not usable.
     """
-    vertices = _coordinates(ob)
+    vertices = coordinates(ob)
     if not np.isfinite(vertices).all():
         bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
         raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
-    matrix = _matrix_between(ob, armature, view_layer)
+    matrix = matrix_between(ob, armature, view_layer)
     kept = kept_bones | locked_bones(ob, skeleton)
     if kept[skeleton.deform].all():
         raise Refused(f"'{ob.name}': the vertex groups of all deform bones are locked")
@@ -72,10 +73,11 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
         kept_bones=kept if keeps else None,
         kept_vertices=mask,
         edits=read_edits(ob.data, skeleton.names),
+        deformer=read_deformer(ob, armature),
     )
 
 
-def _coordinates(ob):
+def coordinates(ob):
     keys = ob.data.shape_keys
     points = keys.reference_key.data if keys else ob.data.vertices
     vertices = np.empty(3 * len(points), np.float32)
@@ -97,7 +99,7 @@ def has_topology(ob, mesh):
         return False
     if len(mesh.triangles):
         return np.array_equal(_triangles(ob.data), mesh.triangles)
-    return np.allclose(_coordinates(ob), mesh.vertices)
+    return np.allclose(coordinates(ob), mesh.vertices)
 
 
 def _loose_edges(mesh):
@@ -111,7 +113,7 @@ def _loose_edges(mesh):
     return edges.reshape(-1, 2)[loose]
 
 
-def _matrix_between(ob, armature, view_layer):
+def matrix_between(ob, armature, view_layer):
     """(4, 4) from the space of the mesh to that of the armature."""
     matrices = []
     for each in (armature, ob):

@@ -18,7 +18,7 @@ def write_weights(ob, rows, names, with_group, bones, vertices):
     changed, removed = _difference(wanted, present)
 
     add = [group.add for group in ob.vertex_groups]
-    for group, weight, members in _batches(*changed):
+    for group, weight, members in batches(*changed):
         add[group](members, weight, "REPLACE")
     order = np.argsort(removed[1], kind="stable")
     for group, members in _runs(removed[1][order], removed[0][order]):
@@ -72,7 +72,7 @@ def _difference(wanted, present):
     return tuple(a[~same] for a in wanted), tuple(a[gone] for a in present)
 
 
-def _batches(vertices, groups, weights):
+def batches(vertices, groups, weights):
     """(group, weight, [vertices]) with all vertices of equal weight in one batch."""
     order = np.lexsort((vertices, weights, groups))
     vertices, groups, weights = (a[order].tolist() for a in (vertices, groups, weights))

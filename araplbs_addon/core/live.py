@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import araplbs
 import numpy as np
 
+from .deformer import report_deformers
 from .error_map import energy, pose_set
 from .rows import Rows
 from .solve import check
@@ -47,6 +48,7 @@ class Live:
         # Guarded by the lock: the latest ones not taken yet, and how many were asked for.
         self._edits = self._restart = None
         self._asked = 0
+        self._start_rows = None  # the weights of the first frame, where a report needs them
         self._lock = threading.Lock()
         self._start = time.perf_counter()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -147,6 +149,11 @@ class Live:
                 mirrored_vertices=0,
             )
             check(problem, rows, most)
+        if self._start_rows is not None:
+            report["deformers"] = report_deformers(
+                problem, self._options, self._start_rows, rows, self._threads,
+                lambda fraction: self._progress("energy as Blender deforms", fraction),
+            )  # fmt: skip
         self.frame = replace(frame, number=frame.number + 1, rows=rows, report=report, done=True)
 
     def _publish(self, solver, asked):
@@ -154,6 +161,8 @@ class Live:
         check(self._problem, rows, self._options.max_influences if solver.done else 0)
         report = solver.report
         number = self.frame.number + 1 if self.frame else 0
+        if self.frame is None and any(self._problem.deformers):
+            self._start_rows = rows
         self.frame = Frame(
             number=number,
             rows=rows,

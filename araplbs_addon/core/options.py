@@ -10,7 +10,7 @@ def _option(default, name, description, **limits):
 
     least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
     name, description) of an enumeration; angle: radians, shown in degrees; decimals: shown of a
-    number; advanced: for few.
+    number; path: a text that names a file; advanced: for few.
     """
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
@@ -39,6 +39,42 @@ class Options:
         "Symmetric",
         "Where the character is symmetric about the armature's X axis, vertices get exactly the "
         "same weights on both sides. The rest is weighted as if this were off",
+    )
+    volume: str = _option(
+        "NONE",
+        "Volume",
+        "What keeps its shape in the poses: the surface, or a volume of tetrahedra that the "
+        "surface is then embedded in",
+        choices=(
+            ("NONE", "Surface Only", "No volume"),
+            (
+                "INSIDE",
+                "Inside",
+                "The inside of closed meshes, filled by TetGen (to be installed)",
+            ),
+            ("FILE", "File", "Tetrahedra from a file, read by meshio (to be installed)"),
+        ),
+    )
+    tet_file: str = _option(
+        "", "Tet File", "A mesh of tetrahedra around the surface: .msh, .mesh, .vtk...", path=True
+    )
+    tet_space: str = _option(
+        "OBJECT",
+        "Tet Space",
+        "Whose coordinates the file has",
+        choices=(
+            ("OBJECT", "Object", "Local coordinates of the mesh"),
+            ("ARMATURE", "Armature", "Local coordinates of the armature"),
+        ),
+    )
+    initial: str = _option(
+        "HEAT",
+        "Initial Weights",
+        "What fresh weights in a volume begin as",
+        choices=(
+            ("HEAT", "Heat", "Heat that spreads from the bones"),
+            ("BBW", "Biharmonic", "Bounded biharmonic weights: smoother, slower"),
+        ),
     )
     start_from: str = _option(
         "FRESH",

@@ -25,6 +25,11 @@ class Poses:
     def __len__(self):
         return len(self.transforms)
 
+    def __getitem__(self, which):
+        """The Poses of a slice."""
+        joints = None if self.joints is None else self.joints[which]
+        return Poses(self.transforms[which], joints, self.whole)
+
     @property
     def key(self):
         """Equal for equal poses."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .deformer import Deformer
 from .edits import Edits, Pairs
 from .mirror import Reflection, image_rows, reflect
 from .poses import BENDY, RIGID
@@ -64,6 +65,7 @@ class Mesh:
     kept_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
     kept_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
     edits: Edits = field(default_factory=Edits)
+    deformer: Deformer | None = None  # None: linear blending by vertex groups
 
     @property
     def keeps(self):
@@ -80,6 +82,7 @@ class Problem:
         self.names = [mesh.name for mesh in meshes]
         self.sizes = [len(mesh.vertices) for mesh in meshes]
         self.kept = [(mesh.kept_bones, mesh.kept_vertices) for mesh in meshes]
+        self.deformers = [mesh.deformer for mesh in meshes]
         wholes = [
             reflect(m.vertices, m.triangles, np.vstack([m.edges, m.edits.links]), m.reflections)
             for m in meshes

@@ -3,6 +3,7 @@
 import math
 
 MOST_NAMES = 5
+FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 
 
 def names_in_line(names):
@@ -18,6 +19,9 @@ def make_report(problem, solution, options, armature, written=None):
     energy_before, energy_after: relative energies (mean squared edge error) over all poses used.
     symmetric: share of the vertices, images of Mirror modifiers included, that have the
     same weights on both sides.
+    deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
+    which by envelopes, and the energies as they are then, without links between parts; else None.
+    volume: of the tets, where there are any; symmetric is then the share of their vertices.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     """
     engine = solution.report
@@ -44,7 +48,9 @@ def make_report(problem, solution, options, armature, written=None):
             for part in engine["unseen_parts"]
             for name, vertex in [problem.place(part["vertex"])]
         ],
+        "deformers": engine.get("deformers"),
         "stage_seconds": dict(engine["seconds"]),
+        "volume": engine.get("volume"),
         "options": options.as_dict(),
     }
     return report
@@ -61,20 +67,27 @@ def summary(report):
     where = f" of {meshes} meshes" if meshes > 1 else ""
     # Rounded down: 100 % is all.
     symmetric = f", symmetric: {int(100 * report['symmetric'])} %" if report["symmetric"] else ""
+    tets = report["volume"] and report["volume"]["tets"]
+    volume = f", through {tets:,} tets" if tets else ""
     return (
         f"{report['vertices']:,} vertices{where}, {report['deforming_bones']} bones: "
         f"deformation error {percent(report['energy_before'])} -> "
         f"{percent(report['energy_after'])} in {report['seconds']:.1f} s, at most "
         f"{report['most_influences']} influences ({report['mean_influences']:.1f} on average)"
-        f"{symmetric}"
+        f"{symmetric}{volume}"
     )
 
 
 def warnings(report):
     """Lines about what a rigger should look at, the most important last."""
-    lines = []
     if not report:
-        return lines
+        return []
+    lines = _deformer_lines(report["deformers"])
+    if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
+        lines.append(
+            "vertices lie outside of the tets, by up to "
+            f"{100 * report['volume']['farthest']:.0f} % of the size of the mesh"
+        )
     if report["idle_bones"]:
         idle = report["idle_bones"]
         which = "1 deform bone moves" if len(idle) == 1 else f"{len(idle)} deform bones move"
@@ -91,3 +104,19 @@ def warnings(report):
             first = parts[0]
             lines.append(f"{which} (first: vertex {first['vertex']} of '{first['object']}')")
     return lines
+
+
+def _deformer_lines(found):
+    """What Preserve Volume and envelopes make of weights that know nothing of them."""
+    if not found:
+        return []
+    by = [
+        f"{what} ({names_in_line(found[key])})"
+        for key, what in (("preserve_volume", "Preserve Volume"), ("envelopes", "envelopes"))
+        if found[key]
+    ]
+    return [
+        f"As Blender deforms with {' and '.join(by)}: deformation error "
+        f"{percent(found['energy_before'])} -> {percent(found['energy_after'])}. "
+        "The weights are optimised for linear blending by vertex groups"
+    ]

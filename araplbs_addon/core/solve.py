@@ -8,6 +8,7 @@ from typing import Any
 import araplbs
 import numpy as np
 
+from .deformer import report_deformers
 from .rows import Rows
 
 # progress(stage, fraction done 0..1, relative energy or None): return False to stop.
@@ -18,7 +19,16 @@ Progress = Callable[[str, float, float | None], bool | None]
 INITIAL_SHARE = 0.25
 ITERATION_SHARE = 0.2
 
-STAGES = ("mesh", "links between parts", "visibility", "heat weights", "assembly")
+# The stages before the first iteration, in their order.
+STAGES = {
+    "mesh": 0,
+    "links between parts": 1,
+    "visibility": 2,
+    "heat weights": 3,
+    "biharmonic weights": 3,
+    "assembly": 4,
+}
+LAST_STAGE = 5
 
 
 @dataclass
@@ -40,8 +50,7 @@ class Share:
 
     def __call__(self, stage, fraction):
         if self.energy is None:  # each of the first stages counts up from 0
-            known = STAGES.index(stage) if stage in STAGES else len(STAGES)
-            fraction = (known + fraction) / (len(STAGES) + 1)
+            fraction = (STAGES.get(stage, LAST_STAGE) + fraction) / (LAST_STAGE + 1)
         return self.progress(stage, self.begin + self.size * fraction, self.energy)
 
     def iterated(self, energy):
@@ -61,13 +70,18 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **problem.arguments}, threads=threads, progress=share
     )
+    start_rows = Rows(*solver.sparse_weights) if any(problem.deformers) else None
     while not solver.done:
         if share:
             share.iterated(float(solver.energies[-1]))
         solver.iterate(1)
     rows = Rows(*solver.sparse_weights)
     check(problem, rows, options.max_influences)
-    return Solution(rows, solver.report, time.perf_counter() - start)
+    report = solver.report
+    if start_rows is not None:
+        told = share and (lambda fraction: share("energy as Blender deforms", fraction))
+        report["deformers"] = report_deformers(problem, options, start_rows, rows, threads, told)
+    return Solution(rows, report, time.perf_counter() - start)
 
 
 def check(problem, rows, most):

@@ -62,10 +62,10 @@ posed. The meshes stay as they are at rest"""
 
     def execute(self, context):
         """At once, to the end: scripts and background mode."""
-        job = JointJob(self.read_options(), preferred_threads(context))
         manager = context.window_manager
         manager.progress_begin(0, 100)
         try:
+            job = JointJob(self.read_options(), preferred_threads(context))
             job.read(find_joint_targets(context), context.view_layer)
             job.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
             report = job.apply()

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..core.options import Options
 
@@ -17,6 +17,8 @@ def _property(option, default):
     }
     if "choices" in about:
         return EnumProperty(items=about["choices"], **common)
+    if about.get("path"):
+        return StringProperty(subtype="FILE_PATH", **common)
     if isinstance(option.default, bool):
         return BoolProperty(**common)
     limits = {"min": about["least"], "max": about["most"]}
@@ -54,6 +56,12 @@ def draw_result_options(layout, properties):
     layout.prop(properties, "max_influences")
     layout.prop(properties, "link_parts")
     layout.prop(properties, "symmetric")
+    layout.prop(properties, "volume")
+    if properties.volume == "FILE":
+        layout.prop(properties, "tet_file")
+        layout.prop(properties, "tet_space")
+    if properties.volume != "NONE":
+        layout.prop(properties, "initial")
 
 
 def draw_pose_options(layout, properties):

@@ -42,6 +42,7 @@ class VIEW3D_PT_araplbs_joints(_WithArmature, Panel):
         weighting = settings_of(context)
         for name in option_names():
             setattr(button, name, getattr(weighting, name))
+        button.volume = "NONE"  # it works on the surface
         for name in (*MAIN, *FEW):
             setattr(button, name, getattr(settings, name))
         draw_session_buttons(layout)

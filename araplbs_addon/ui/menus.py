@@ -3,6 +3,7 @@
 import bpy
 
 from ..operators.auto_weight import IDNAME
+from ..operators.bendy import IDNAME as BENDY
 from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
 from .panel import draw_session_buttons
@@ -23,6 +24,11 @@ def _draw_joints(self, _context):
     layout.operator(JOINTS, icon="GROUP_BONE")
 
 
+def _draw_bendy(self, _context):
+    self.layout.separator()
+    self.layout.operator(BENDY, icon="GROUP_BONE")
+
+
 def _draw_in_header(self, _context):
     draw_session_buttons(self.layout)
 
@@ -32,11 +38,15 @@ def register():
     bpy.types.VIEW3D_MT_object_parent.append(_draw_joints)
     bpy.types.VIEW3D_MT_pose.append(_draw_joints)
     bpy.types.VIEW3D_MT_paint_weight.append(_draw)
+    bpy.types.VIEW3D_MT_pose.append(_draw_bendy)
+    bpy.types.VIEW3D_MT_edit_armature.append(_draw_bendy)
     bpy.types.VIEW3D_HT_header.append(_draw_in_header)
 
 
 def unregister():
     bpy.types.VIEW3D_HT_header.remove(_draw_in_header)
+    bpy.types.VIEW3D_MT_edit_armature.remove(_draw_bendy)
+    bpy.types.VIEW3D_MT_pose.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_paint_weight.remove(_draw)
     bpy.types.VIEW3D_MT_pose.remove(_draw_joints)
     bpy.types.VIEW3D_MT_object_parent.remove(_draw_joints)

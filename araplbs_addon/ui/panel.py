@@ -9,7 +9,7 @@ from bpy.types import Menu, Panel, UIList
 from ..blender.targets import find_targets
 from ..core.errors import Refused
 from ..core.report import names_in_line
-from ..operators import edit, select_worst
+from ..operators import bendy, edit, select_worst
 from ..operators.auto_weight import IDNAME
 from ..operators.live import OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore
 from ..operators.load_preset import OBJECT_OT_araplbs_load_preset
@@ -78,6 +78,7 @@ class VIEW3D_PT_araplbs(_InSidebar, Panel):
             refine = row.operator(REFINE, text=text, icon=icon)
             for name in option_names():
                 setattr(refine, name, getattr(settings, name))
+            refine.volume = "NONE"  # it works on the surface
             refine.start_from = start_from
 
     def _draw_targets(self, context, layout):
@@ -175,3 +176,12 @@ class VIEW3D_PT_araplbs_errors(_InSidebar, Panel):
         layout.row(align=True).prop(context.window_manager, "araplbs_errors", expand=True)
         button = layout.operator(select_worst.OBJECT_OT_araplbs_select_worst.bl_idname)
         button.poses = "POSE" if context.window_manager.araplbs_errors == "POSE" else "POSES"
+
+
+class VIEW3D_PT_araplbs_bendy(_InSidebar, Panel):
+    bl_label = "Game Export"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, _context):
+        self.layout.operator(bendy.IDNAME, text="Bendy Bones to Bones", icon="GROUP_BONE")

@@ -1,6 +1,6 @@
 """Skinning weights that make the posed mesh as rigid as possible.
 
-Conventions: arrays are NumPy's; n vertices, f triangles, m bones, p poses. Coordinates and
+Conventions: arrays are NumPy's; n vertices, f triangles, t tets, m bones, p poses. Coordinates and
 transforms share one space and unit (the add-on uses the armature's). A pose gives every bone
 the affine map from rest to posed as rows [R | t]. Energies are relative: the mean squared
 error of posed edges over that of rest edges (SPEC section 3), so its root reads as a percentage.
@@ -55,18 +55,20 @@ class Solver:
     def __init__(
         self,
         vertices: ArrayLike,
-        triangles: ArrayLike,
+        triangles: ArrayLike | None,
         bone_heads: ArrayLike,
         bone_tails: ArrayLike,
         bone_parents: ArrayLike,
         *,
         edges: ArrayLike | None = None,
+        tets: ArrayLike | None = None,
         bone_roll_axes: ArrayLike | None = None,
         bone_deform: ArrayLike | None = None,
         bone_limits: ArrayLike | None = None,
         bone_kinds: Sequence[BoneKind] | None = None,
         bone_ranges: ArrayLike | None = None,
         bone_segments: ArrayLike | None = None,
+        bone_stretch: ArrayLike | None = None,
         poses: ArrayLike | None = None,
         bends: ArrayLike | None = None,
         segment_poses: ArrayLike | None = None,
@@ -106,10 +108,14 @@ class Solver:
         constraint_strength: float = 100.0,
         harmonic: float = 0.0,
         damping: float = 1e-6,
+        initial: Literal["heat", "bbw"] = "heat",
     ) -> None:
         """
         Geometry
           vertices (n, 3), triangles (f, 3); edges (e, 2): edges of no face, loose or drawn.
+          tets (t, 4): a volume, corners in either order; its surface is found and need not be given.
+          Triangles that are no face of a tet count as sheets as thick as the volume over its
+          surface. Flat tets add nothing.
         Skeleton
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
           local Z; bone_deform (m,): bones that do not deform only link others (default: all do);
@@ -123,6 +129,9 @@ class Solver:
           on the sphere), and its stretch (1, no other). Lower above upper, one of them not finite,
           and stretches that are not above 0 are errors.
           bone_segments (m,): of the bendy bones, from 1 to 1000.
+          bone_stretch (m,): rigid or bendy bones that are meant to stretch: where given poses scale
+          them, edges are as long as desired, not as at rest (section 4.1); the energy may rise in
+          some iterations, and rotation_clusters is as if 0.
         Poses
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
           `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees);
@@ -187,7 +196,9 @@ class Solver:
           neighbours'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its
           c_i from constraint_strength: smoother weights at the price of energy and half the time
           again; 1e-6 is weak, 1e-3 strong, 0 none. Energies are told without it. damping: pull to
-          the initial weights, where the energy does not decide.
+          the initial weights, where the energy does not decide. initial: what fresh weights begin
+          as, heat or, with tets only, bounded biharmonic weights (Jacobson et al. 2011). attach
+          holds, of a volume, the vertices on bones themselves.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -321,7 +332,8 @@ class JointSolver:
           of which the joint has the largest; relative to the stiffness and the bones of the joint
           itself. They make steps shorter, in all directions or along the bones.
           anchor: pull to the places of the start; with 1 about as stiff as the energy itself.
-          reach: farthest from there, a share of the mean length of the bones that meet. least_length: every bone keeps this share of its length.
+          reach: farthest from there, a share of the mean length of the bones that meet.
+          least_length: every bone keeps this share of its length.
           drift: stiffness of the displacements of unconnected parts of the skeleton.
         centring: where the energy of a joint is less stiff than this across its bones, as between
         rigid parts that no edge connects (the paper's Figure 15C), what lacks is made up by a pull
@@ -394,7 +406,7 @@ def optimize_joints(
 
 def energy(
     vertices: ArrayLike,
-    triangles: ArrayLike,
+    triangles: ArrayLike | None,
     weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
     poses: ArrayLike,
     *,
@@ -402,10 +414,12 @@ def energy(
     bone_tails: ArrayLike | None = None,
     bone_kinds: Sequence[BoneKind] | None = None,
     bone_segments: ArrayLike | None = None,
+    bone_stretch: ArrayLike | None = None,
     bends: ArrayLike | None = None,
     segment_poses: ArrayLike | None = None,
     parameters: ArrayLike | None = None,
     edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
     weld: bool = True,
     per_vertex: bool = False,
     threads: int = 0,
@@ -416,6 +430,57 @@ def energy(
     coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
     energies of the vertices, each relative to its own one-ring. Bones that are not rigid: bone_kinds
     with bone_heads, bone_tails (m, 3) and the bends or segment_poses; the rest as for a Solver.
+    """
+
+def posed_energy(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    posed: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+    weld: bool = True,
+    per_vertex: bool = False,
+    threads: int = 0,
+) -> Any:
+    """Relative ARAP energy of points posed (p, n, 3) by whatever means, as `energy` tells it.
+
+    `weld` joins coincident vertices, of which the first is where they go.
+    """
+
+def dual_quaternion_skinning(
+    vertices: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    poses: ArrayLike,
+    *,
+    bone_axes: ArrayLike | None = None,
+    threads: int = 0,
+) -> Floats:
+    """Where Blender's Armature modifier with Preserve Volume takes vertices, (p, n, 3).
+
+    weights (n, m) or rows, which count in their order, of any sum: where it is 1e-4 or less the
+    vertex stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear. bone_axes (m, 3, 3):
+    local X, Y (head to tail) and Z of each bone at rest as columns, on which the rotation of a
+    scaled or sheared bone depends (default: the axes of the space).
+    """
+
+def diffuse_parameters(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    *,
+    bone_deform: ArrayLike | None = None,
+    bone_kinds: Sequence[BoneKind] | None = None,
+    edges: ArrayLike | None = None,
+    link_parts: bool = True,
+    threads: int = 0,
+) -> Floats:
+    """(n, m) `parameters` for a Solver that flow along the mesh: u from 0 at the head to 1 at the
+    tail, diffused like heat weights from where vertices see the bone, 0 where they see what comes
+    before it and 1 (or the place where it hangs on the bone) where they see what hangs on it.
+
+    NaN for bones that do not deform and, with bone_kinds, for rigid ones.
     """
 
 @overload
@@ -472,6 +537,21 @@ def forward_kinematics(
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
     """(n, 3, 3) proper rotations nearest to (n, 3, 3) matrices."""
+
+def embed(
+    vertices: ArrayLike,
+    tets: ArrayLike,
+    points: ArrayLike,
+    *,
+    threads: int = 0,
+) -> tuple[NDArray[np.int32], Floats, Floats]:
+    """Where (p, 3) points are in the tets (t, 4) of vertices (n, 3).
+
+    (tets (p,), coordinates (p, 4), distances (p,)): the tet that holds each point, or the nearest
+    to it; the barycentric coordinates of the point there, >= 0 with sum 1; its distance, 0 inside.
+    Weights W of the vertices of tets T are einsum("pk,pkb->pb", coordinates, W[T[tets]])
+    at the points.
+    """
 
 def prune(
     vertices: ArrayLike,

@@ -24,11 +24,14 @@ PARTS = {
     "clusters": "what sharing rotations in clusters of vertices saves and costs",
     "joints": "joints and weights optimised together, from joints that were displaced",
     "spines": "rigid bones beside stretchable-twistable bones and spines",
+    "preserve_volume": "energies as Preserve Volume deforms, and what optimising for it would gain",
+    "wires": "meshes of edges alone: a creature, hair",
+    "volumes": "weights solved on tets beside those of the surface",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",
 }
-WITHOUT_CHARACTERS = {"scaling", "spines", "threads"}
+WITHOUT_CHARACTERS = {"scaling", "spines", "threads", "wires"}
 HEADER = """\
 # Benchmark
 

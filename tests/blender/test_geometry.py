@@ -17,6 +17,7 @@ from scenes import (
     bind,
     deform_names,
     rotation,
+    select,
     tube_and_rig,
     tube_arrays,
     two_sided_bones,
@@ -144,6 +145,107 @@ def test_loose_edges_and_vertices():
     dense = assert_good(tube, rig)
     assert (dense[top : top + 5, 2] > 0.9).all(), "the wire follows the bone it grows from"
     assert dense[-1, 0] > 0.5
+
+
+def legs_of_edges():
+    """A body and two legs of edges, and a rig for it."""
+    lines = [((0, 0, 2), (0, 0, 3)), ((0, 0, 2), (-1, 0, 0)), ((0, 0, 2), (1, 0, 0))]
+    vertices, edges = [(0, 0, 2)], []
+    for start, end in lines:
+        last = 0
+        for t in np.linspace(0, 1, 13)[1:]:
+            vertices.append(tuple((1 - t) * np.array(start) + t * np.array(end)))
+            edges.append((last, len(vertices) - 1))
+            last = len(vertices) - 1
+    rig = add_armature(
+        bones=[
+            ("body", (0, 0, 2), (0, 0, 3), None),
+            ("leg.L", (0, 0, 2), (-1, 0, 0), "body"),
+            ("leg.R", (0, 0, 2), (1, 0, 0), "body"),
+        ]
+    )
+    return add_mesh("Wire", vertices, [], edges), rig
+
+
+def test_a_creature_of_edges():
+    wire, rig = legs_of_edges()
+    auto_weight(wire, rig, symmetric=False)
+    dense = assert_good(wire, rig)
+    for bone in range(3):
+        end = 12 * (bone + 1)
+        assert (dense[end - 5 : end + 1, bone] > 0.9).all()
+    # posed, every edge keeps about its length
+    rig.pose.bones["leg.R"].rotation_mode = "XYZ"
+    rig.pose.bones["leg.R"].rotation_euler.x = 0.8
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    posed = wire.evaluated_get(depsgraph).data.vertices
+    for edge in wire.data.edges:
+        a, b = edge.vertices
+        rest = (wire.data.vertices[a].co - wire.data.vertices[b].co).length
+        assert 0.7 < (posed[a].co - posed[b].co).length / rest < 1.4
+
+
+def hair(count, root, out):
+    """Strands of 6 vertices: (vertices, edges)."""
+    rng = np.random.default_rng(8)
+    vertices, edges = [], []
+    for _ in range(count):
+        angle, height = rng.uniform(0, 2 * np.pi), rng.uniform(0.3, 2.7)
+        way = np.array([np.cos(angle), np.sin(angle), 0])
+        for k in range(6):
+            if k:
+                edges.append((len(vertices) - 1, len(vertices)))
+            vertices.append((root + k * out) * way + [0, 0, height])
+    return vertices, edges
+
+
+def test_many_strands():
+    """No face anywhere: each strand is a part of its own."""
+    rig = add_armature()
+    vertices, edges = hair(50, 0.1, 0.1)
+    strands = add_mesh("Hair", vertices, [], edges)
+    auto_weight(strands, rig)
+    dense = assert_good(strands, rig)
+    bone = np.clip(np.array(vertices)[:, 2].astype(int), 0, 2)
+    inner = np.abs(np.array(vertices)[:, 2] % 1 - 0.5) < 0.35
+    assert (dense.argmax(axis=1) == bone)[inner].all()
+
+
+def test_strands_of_a_body():
+    """In one mesh with it, or in a mesh of their own, they follow it where they grow."""
+    rig = add_armature()
+    vertices, faces = tube_arrays()
+    strands, edges = hair(30, 0.3, 0.1)
+    n = len(vertices)
+    whole = add_mesh("Whole", [*vertices, *strands], faces, [(a + n, b + n) for a, b in edges])
+    auto_weight(whole, rig)
+    one = assert_good(whole, rig)
+    roots = n + 6 * np.arange(30)
+    distance = np.linalg.norm(np.array(strands)[::6][:, None] - np.array(vertices)[None], axis=2)
+    assert np.abs(one[roots] - one[distance.argmin(axis=1)]).max() < 0.3
+    assert np.abs(one[roots] - one[roots + 5]).max() < 0.3
+    body, apart = add_mesh("Body", vertices, faces), add_mesh("Apart", strands, [], edges)
+    auto_weight(apart, body, rig)
+    assert np.abs(assert_good(apart, rig) - one[n:]).max() < 1e-6
+    assert np.abs(assert_good(body, rig) - one[:n]).max() < 1e-6
+
+
+def test_a_drawn_link_joins_strands():
+    """It reaches heat and energy: the far end follows what it is linked to."""
+    rig = add_armature(
+        bones=[("left", (0, 0, -1), (0, 0, 0), None), ("right", (2, 0, -1), (2, 0, 0), None)]
+    )
+    one = [(x, 0, 0.1 * k) for x in (0, 2) for k in range(11)]
+    edges = [(11 * s + k, 11 * s + k + 1) for s in range(2) for k in range(10)]
+    wire = add_mesh("Wire", one, [], edges)
+    auto_weight(wire, rig)
+    assert assert_good(wire, rig)[10, 0] > 0.99
+    select(wire)
+    bpy.ops.object.araplbs_add_link(first=10, second=21)
+    auto_weight(wire, rig)
+    dense = assert_good(wire, rig)
+    assert np.abs(dense[10] - dense[21]).max() < 0.3 and dense[0, 0] > 0.7
 
 
 def test_seams_get_equal_weights():

@@ -197,6 +197,19 @@ def test_weights_that_cannot_stay():
     assert "no weights yet" in refused(tube, rig, optimize_weights=False)
 
 
+def test_volume_is_refused():
+    assert "Surface Only" in refused(*bent_tube(), volume="INSIDE")
+
+
+def test_preserve_volume():
+    """The weights are for what the modifier does, and the report tells."""
+    tube, rig = bent_tube()
+    tube.modifiers[0].use_deform_preserve_volume = True
+    report, _warnings = told(tube, rig)
+    assert report["moved_bones"] and report["weights"]["deformers"]
+    assert_good(tube, rig)
+
+
 def test_locked_groups_and_holds_are_kept():
     tube, rig = bent_tube()
     auto_weight(tube, rig)

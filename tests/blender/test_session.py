@@ -76,6 +76,19 @@ def painted_tube(rings=60, sides=24):
     return tube, rig
 
 
+def test_reports_preserve_volume():
+    """From the first frame to what is kept."""
+    tube, rig = painted_tube(rings=19, sides=10)
+    tube.modifiers["Armature"].use_deform_preserve_volume = True
+    session = start(tube, rig)
+    settle(session)
+    session.keep()
+    finish(session)
+    found = session.report["deformers"]
+    assert found["preserve_volume"] == ["Tube"] and found["envelopes"] == []
+    assert found["energy_before"] > found["energy_after"] > 0
+
+
 def test_keeps_what_converged():
     """Three frames and more reach the groups; what is kept is the last one, tidy."""
     tube, rig = painted_tube()

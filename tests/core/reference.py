@@ -2,6 +2,7 @@
 them: explicit sums, nothing collapsed. For tiny meshes only."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import scipy.linalg
@@ -10,13 +11,38 @@ WIRE_AREA = 0.1  # vertices without faces have this share of the mean vertex are
 LINK_SHARE = 0.05  # links weigh this share of wire edges
 
 
-def edge_weights(vertices, triangles, wires=(), links=()):
-    """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n)."""
+def tet_volume(corners):
+    return np.linalg.det(corners[1:] - corners[0]) / 6
+
+
+def tet_surface(vertices, tets):
+    """Faces of one tet, outwards; for tets of positive volume."""
+    sides = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
+    faces = [tuple(int(t[k]) for k in side) for t in tets for side in sides]
+    count = Counter(frozenset(f) for f in faces)
+    return [f for f in faces if count[frozenset(f)] == 1]
+
+
+def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
+    """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n); triangles beside tets are
+    sheets as thick as volume over surface, those of tets are none."""
     n = len(vertices)
     area, a = np.zeros(n), np.zeros((n, n))
+    for t in tets:
+        volume = abs(tet_volume(vertices[t]))
+        area[t] += volume / 4
+        for i, k in itertools.permutations(t, 2):
+            a[i, k] += volume / 6
+    thickness = 1
+    if len(tets):
+        surface = [vertices[list(t)] for t in tet_surface(vertices, tets)]
+        size = sum(np.linalg.norm(np.cross(q - p, r - p)) / 2 for p, q, r in surface)
+        thickness = area.sum() / size
+        of_tets = {frozenset(f) for t in tets for f in itertools.combinations(t.tolist(), 3)}
+        triangles = [t for t in triangles if frozenset(t) not in of_tets]
     for t in triangles:
         p, q, r = vertices[t]
-        third = np.linalg.norm(np.cross(q - p, r - p)) / 6
+        third = thickness * np.linalg.norm(np.cross(q - p, r - p)) / 6
         for i in t:
             area[i] += third
         for i, k in itertools.permutations(t, 2):
@@ -173,6 +199,15 @@ def segment_distance(point, a, b):
     length2 = np.sum((b - a) ** 2)
     t = np.clip((point - a) @ (b - a) / length2, 0, 1) if length2 else 0.0
     return np.linalg.norm(point - a - t * (b - a))
+
+
+def tet_laplacian(vertices, tets):
+    """Linear finite elements: the gradients of the hat functions, exactly."""
+    matrix = np.zeros((len(vertices), len(vertices)))
+    for t in tets:
+        gradients = np.linalg.inv(np.column_stack([np.ones(4), vertices[t]]))[1:]
+        matrix[np.ix_(t, t)] += abs(tet_volume(vertices[t])) * gradients.T @ gradients
+    return matrix
 
 
 def laplacian(vertices, triangles):

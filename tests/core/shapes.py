@@ -1,5 +1,6 @@
 """Generated meshes and skeletons. A mesh is (vertices, triangles), a skeleton a Bones."""
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,6 +36,21 @@ def box(size=(1.0, 1.0, 1.0), at=(0.0, 0.0, 0.0)):
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     triangles = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
     return (vertices - 0.5) * size + at, np.array(triangles)
+
+
+def bar(cells=(2, 2, 6), size=(0.4, 0.4, 2.0)):
+    """(vertices, tets) of a bar about the Z axis from 0 up: six tets to a cell, all positive."""
+    counts = np.array(cells) + 1
+    grid = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), -1).reshape(-1, 3)
+    vertices = (grid / cells - (0.5, 0.5, 0)) * size
+    strides = np.array([counts[1] * counts[2], counts[2], 1])
+    first = grid[(grid < cells).all(1)] @ strides
+    tets = []
+    for order in itertools.permutations(range(3)):
+        path = np.cumsum([0, *strides[list(order)]])
+        even = np.linalg.det(np.eye(3)[list(order)]) > 0
+        tets.append(first[:, None] + (path if even else path[[0, 1, 3, 2]]))
+    return vertices, np.concatenate(tets)
 
 
 def sphere(rings=7, around=10, radius=0.5, at=(0.0, 0.0, 0.0)):

@@ -11,6 +11,7 @@ SHAPES = {
     "vertices": (N, 3),
     "triangles": (len(MESH[1]), 3),
     "edges": (4, 2),
+    "tets": (4, 4),
     "bone_heads": (M, 3),
     "bone_tails": (M, 3),
     "bone_parents": (M,),
@@ -25,7 +26,7 @@ SHAPES = {
     "locked_bones": (M,),
     "vertex_sets": (N,),
 }
-INTEGERS = {"triangles", "edges", "bone_parents", "vertex_sets"}
+INTEGERS = {"triangles", "edges", "tets", "bone_parents", "vertex_sets"}
 BOOLEANS = {"bone_deform", "locked_vertices", "locked_bones"}
 
 
@@ -65,7 +66,7 @@ def test_shapes(name):
 @pytest.mark.parametrize("name", SHAPES)
 def test_counts_that_do_not_fit(name):
     """An array for another number of vertices or bones."""
-    if name in ("vertices", "triangles", "edges", "bone_heads"):
+    if name in ("vertices", "triangles", "edges", "tets", "bone_heads"):
         return
     shape = list(SHAPES[name])
     shape[1 if name == "poses" else 0] += 1

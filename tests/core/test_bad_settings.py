@@ -78,7 +78,7 @@ def test_supports_of_the_wrong_type(support):
     refuse(TypeError, "^support is .* expected", araplbs.Solver, **GOOD, support=support)
 
 
-@pytest.mark.parametrize("name", ["precision", "positivity", "filter"])
+@pytest.mark.parametrize("name", ["precision", "positivity", "filter", "initial"])
 def test_unknown_choices(name):
     refuse(
         ValueError, f"^{name} is 'best': no such choice", araplbs.Solver, **GOOD, **{name: "best"}

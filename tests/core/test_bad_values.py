@@ -49,6 +49,8 @@ ARRAYS = [
         "triangles must hold integers, not dtype.*float64",
         triangles=MESH[1].astype(float),
     ),
+    case(ValueError, r"tets\[1, 3\] is 30: no vertex of the 30", tets=[[0, 1, 2, 3], [0, 1, 2, N]]),
+    case(ValueError, r"tets\[0, 0\] is -1", tets=[[-1, 1, 2, 3]]),
     case(ValueError, r"edges\[1, 0\] is 30", edges=[[0, 1], [N, 1]]),
     case(ValueError, r"edges\[0, 1\] is -5", edges=[[0, -5]]),
     case(ValueError, r"bone_heads\[1, 0\] is nan", bone_heads=changed(BONES.heads, (1, 0), NAN)),

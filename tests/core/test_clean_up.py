@@ -77,7 +77,36 @@ def joints(method, **settings):
     return solver.heads, solver.poses, solver.weights, solver.sparse_weights, report
 
 
+def functions_of_poses():
+    weights = np.ones((len(VERTICES), 3))
+    poses = araplbs.sample_poses(*BONES, 4)
+    posed = araplbs.dual_quaternion_skinning(VERTICES, weights, poses)
+    parameters = araplbs.diffuse_parameters(VERTICES, TRIANGLES, *BONES)
+    return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters
+
+
+def volume():
+    vertices, tets = shapes.bar((2, 2, 8))
+    solver = araplbs.Solver(vertices, None, *shapes.chain(2), tets=tets, coarsen=50, pose_count=5)
+    solver.solve()
+    place = araplbs.embed(vertices, tets, vertices[:20] + 0.01)
+    return solver.weights, solver.energy, place
+
+
+def biharmonic():
+    """Few vertices: every iteration allocates."""
+    vertices, tets = shapes.bar((2, 2, 3))
+    joints = np.array([[0, 0, 0.3], [0, 0, 1.1], [0, 0, 1.7]])  # between vertices
+    bones = shapes.Bones(joints[:-1], joints[1:], np.array([-1, 0]))
+    solver = araplbs.Solver(
+        vertices, None, *bones, tets=tets, coarsen=0, pose_count=2, initial="bbw"
+    )
+    return solver.initial_weights
+
+
 WORK = {
+    "volume": volume,
+    "biharmonic": biharmonic,
     "joints": lambda: joints("alternate"),
     "joints, together": lambda: joints("together"),
     "joints, given weights": lambda: joints(
@@ -99,6 +128,8 @@ WORK = {
         bone_kinds=["bendy", "spine", "bendy"], bone_segments=[2, 0, 3],
         parameters=np.full((len(VERTICES), 3), 0.5),
     ),
+    "functions of poses": functions_of_poses,
+    "wires": lambda: everything(edges=[[0, 1], [30, 31]]),
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),
         araplbs.sample_poses(

@@ -1,6 +1,6 @@
 """The fixtures of ../shared/fixtures, made by an independent reference implementation, to the
-tolerances that their README gives. What they hold of joint positions, tetrahedra and exact
-positivity belongs to parts of the engine yet to come."""
+tolerances that their README gives. Joints are in test_joints.py; what they hold of exact positivity
+belongs to parts of the engine yet to come."""
 
 import araplbs
 import numpy as np
@@ -286,3 +286,18 @@ def test_first_system_with_spines():
     d, spines = with_spines()
     solver = start(d, **spines)
     check_first_system(d, solver)
+
+
+def test_edge_weights_of_tets():
+    d = fixture("fx12_tets")
+    n, bones = len(d["V"]), shapes.chain(1)
+    inside = araplbs.Solver(d["V"], None, *bones, tets=d["T"], pose_count=2)._inside
+    volume = inside["diagonal"] ** 3
+    np.testing.assert_allclose(inside["area"] * volume, d["Lam"], rtol=1e-12)
+    edges = scipy.sparse.csr_matrix(
+        (inside["edge"] * volume, inside["neighbour"], inside["ring"]), shape=(n, n)
+    )
+    om = scipy.sparse.coo_matrix(
+        (d["Lam"][d["lam_ij"][:, 0]] * d["lam_v"], d["lam_ij"].T), shape=(n, n)
+    ).tocsr()
+    assert largest(edges - om) < 1e-12 * largest(om)

@@ -34,6 +34,14 @@ class Input(ctypes.Structure):
         ("line", ctypes.c_int),
         ("prior_share", ctypes.c_double),
         ("scratch", ctypes.c_void_p),
+        ("stretches", ctypes.c_int),
+        ("stretch", ctypes.c_void_p),
+        ("stretch_place", ctypes.c_void_p),
+        ("stretch_weight", ctypes.c_void_p),
+        ("ring", ctypes.c_void_p),
+        ("excess", ctypes.c_void_p),
+        ("pull", ctypes.c_void_p),
+        ("pull_scale", ctypes.c_double),
     )
 
 
@@ -62,8 +70,15 @@ def aligned(array, dtype):
     return out
 
 
-def run(library, name, double, transforms, used, moments, weights, line=False):
-    """P_b (bones, 4, 3) of one vertex; transforms (poses, all bones, 3, 4), moments (b, 4, 3)."""
+UPPER = np.triu_indices(3)
+
+
+def run(library, name, double, transforms, used, moments, weights, line=False, **more):
+    """P_b (bones, 4, 3) of one vertex; transforms (poses, all bones, 3, 4), moments (b, 4, 3).
+
+    pull (all bones, 3, lanes), aligned, is added to, times `scale`. stretch: (tensors (poses, all,
+    3, 3), weights (all,), ring (3, 3)); then also the excess.
+    """
     address = library.arap_kernel_named(name.encode(), int(double))
     if not address:
         pytest.skip(f"this machine does not run {name}")
@@ -83,8 +98,39 @@ def run(library, name, double, transforms, used, moments, weights, line=False):
     t, b, m, w, s = (a.ctypes.data for a in held)
     share = 1e-12 if double else 1e-6
     out = np.zeros((len(used), 4, 3))
-    kernel(Input(t, lanes, poses, len(used), b, m, w, line, share, s), out.ctypes.data)
-    return out
+    given = Input(t, lanes, poses, len(used), b, m, w, line, share, s)
+    if "pull" in more:
+        given.pull, given.pull_scale = more["pull"].ctypes.data, more["scale"]
+    if "stretch" not in more:
+        kernel(given, out.ctypes.data)
+        return out
+    tensors, shares, ring = more["stretch"]
+    laid_out = np.zeros((len(shares), 6, lanes))
+    laid_out[..., :poses] = (tensors - np.eye(3))[:, :, *UPPER].transpose(1, 2, 0)
+    held += [
+        aligned(laid_out, dtype),
+        aligned(np.arange(len(shares)), np.int32),
+        aligned(shares, np.float64),
+        aligned(ring[UPPER], np.float64),
+        aligned(np.zeros(1), np.float64),
+    ]
+    given.stretches = len(shares)
+    given.stretch, given.stretch_place, given.stretch_weight, given.ring, given.excess = (
+        array.ctypes.data for array in held[5:]
+    )
+    kernel(given, out.ctypes.data)
+    return out, held[-1][0]
+
+
+def expected_pull(transforms, used, moments, scale):
+    """R m_b of every pose (poses, bones, 3), and the sum of tr(R^T cov)."""
+    result, alignment = [], 0
+    for pose in transforms[:, used]:
+        covariance = np.einsum("bij,bjk->ik", pose, moments)
+        rotation = reference.rotation_of(covariance)
+        alignment += np.sum(rotation * covariance)
+        result.append(scale * moments[:, 3] @ rotation.T)
+    return np.array(result), alignment
 
 
 def expected(transforms, used, moments):
@@ -97,6 +143,29 @@ def expected(transforms, used, moments):
 
 precisions = pytest.mark.parametrize("double", [False, True], ids=["single", "double"])
 sets = pytest.mark.parametrize("name", SETS)
+
+
+@precisions
+@sets
+@pytest.mark.parametrize("poses", [1, 16, 37])
+def test_pull_of_joints(library, name, double, poses, rng):
+    """What joints need is added to what is there, and the rest of the output is the alignment."""
+    used, weights, scale = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2]), 0.7
+    transforms = rng.normal(size=(poses, 6, 3, 4))
+    moments = rng.normal(size=(3, 4, 3)) * 0.3
+    lanes = -(-poses // LANES) * LANES
+    pull = aligned(np.ones((6, 3, lanes)), np.float64 if double else np.float32)
+    out = run(
+        library, name, double, transforms, used, moments, weights, pull=pull, scale=scale
+    )  # fmt: skip
+    each, alignment = expected_pull(transforms, used, moments, scale)
+    tolerance = 1e-9 if double else 1e-3
+    np.testing.assert_allclose(
+        pull[used, :, :poses].transpose(2, 0, 1) - 1, each, atol=tolerance * np.abs(each).max()
+    )
+    np.testing.assert_array_equal(pull[[1, 2, 5]], 1)
+    np.testing.assert_array_equal(pull[:, :, poses:], 1)
+    assert abs(out[0, 0, 0] - alignment) < tolerance * alignment
 
 
 @precisions
@@ -188,3 +257,42 @@ def test_parallel_edges(library, name, double, rng):
     rotated, short = run(*arguments), run(*arguments, line=True)
     tolerance = 1e-10 if double else 2e-4
     np.testing.assert_allclose(short @ edge, rotated @ edge, atol=tolerance * np.abs(rotated).max())
+
+
+@precisions
+@sets
+@pytest.mark.parametrize("line", [False, True])
+def test_stretched_rings(library, name, double, line, rng):
+    """R U in place of R, R the best for cov U; for parallel edges where R U takes them."""
+    poses, used, weights = 21, np.array([1, 0]), np.array([0.7, 0.3])
+    transforms = rng.normal(size=(poses, 2, 3, 4)) * 0.3
+    transforms[..., :3] += shapes.random_rotations(rng, poses, 2)
+    root = np.eye(3) + 0.3 * rng.normal(size=(poses, 2, 3, 3))
+    tensors = root @ root.transpose(0, 1, 3, 2)
+    edge = rng.normal(size=3)
+    edge /= np.linalg.norm(edge)
+    moments = rng.normal(size=(2, 4, 3)) * 0.1
+    moments[:, :3] += weights[:, None, None] * np.eye(3)
+    ring = moments[0, :3] @ moments[0, :3].T
+    if line:
+        moments = rng.normal(size=(2, 4, 1)) * edge
+        ring = np.outer(edge, edge)
+    ring /= np.trace(ring)
+    got, excess = run(
+        library, name, double, transforms, used, moments, weights, line,
+        stretch=(tensors, weights, ring),
+    )  # fmt: skip
+    result, more = np.zeros((2, 4, 3)), 0
+    for pose, own in zip(transforms[:, used], tensors, strict=True):
+        u = np.eye(3) + np.einsum("b,bij->ij", weights, own - np.eye(3))
+        cov = np.einsum("bij,bjk->ik", pose, moments)
+        if line:
+            goes = cov @ edge / np.linalg.norm(cov @ edge) * np.linalg.norm(u @ edge)
+            best = np.outer(goes, edge)
+        else:
+            best = reference.rotation_of(cov @ u) @ u
+        result += np.einsum("bij,ik->bjk", pose, best)
+        more += np.trace((u @ u - np.eye(3)) @ ring)
+    tolerance = (1e-11 if double else 2e-4) * poses
+    np.testing.assert_allclose(got, result, atol=tolerance)
+    assert excess == pytest.approx(more, abs=tolerance)

@@ -1,0 +1,30 @@
+"""How an Armature modifier deforms a mesh, as a core Deformer."""
+
+import numpy as np
+
+from ..core.deformer import Deformer, Envelopes
+from .binding import armature_modifier
+
+
+def read_deformer(ob, armature):
+    """The Deformer of a mesh; None where it blends linearly by its vertex groups."""
+    modifier = armature_modifier(ob, armature)
+    bones = armature.data.bones
+    multiply = np.array([bone.use_envelope_multiply and bone.use_deform for bone in bones], bool)
+    if modifier is None and not multiply.any():
+        return None
+    deformer = Deformer(
+        Envelopes(
+            multiply=multiply,
+            head_radius=np.array([bone.head_radius for bone in bones], np.float64),
+            tail_radius=np.array([bone.tail_radius for bone in bones], np.float64),
+            distance=np.array([bone.envelope_distance for bone in bones], np.float64),
+            weight=np.array([bone.envelope_weight for bone in bones], np.float64),
+        )
+    )
+    if modifier:  # else one of Blender's defaults is going to be added
+        deformer.preserve_volume = modifier.use_deform_preserve_volume
+        deformer.use_groups = modifier.use_vertex_groups
+        deformer.use_envelopes = modifier.use_bone_envelopes
+    plain = deformer.use_groups and not deformer.use_envelopes and not multiply.any()
+    return None if plain and not deformer.preserve_volume else deformer

@@ -1,0 +1,160 @@
+"""Where tet meshes come from: files that meshio reads, and closed surfaces that TetGen fills.
+
+Neither package comes with the add-on; what is missing is said with how to get it."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import araplbs
+import numpy as np
+
+from .errors import Refused
+
+WELD = 1e-6  # of the size: nearer vertices are one
+POLL = 0.1  # seconds between two looks at a child process
+CHUNK = 500_000  # pairs of point and face at once
+
+
+@dataclass
+class TetMesh:
+    """A volume; all vertices are in tets."""
+
+    vertices: np.ndarray  # (n, 3)
+    tets: np.ndarray  # (t, 4)
+
+
+def need(package, what):
+    """Raises Refused unless this Python has the package."""
+    if importlib.util.find_spec(package) is None:
+        raise Refused(
+            f"{what} needs the Python package '{package}', which is not installed: run "
+            f'"{sys.executable}" -m pip install {package}'
+        )
+
+
+def compact(vertices, tets):
+    """TetMesh without the vertices that are in no tet."""
+    used, tets = np.unique(tets, return_inverse=True)
+    return TetMesh(np.asarray(vertices, float)[used], tets.reshape(-1, 4).astype(np.int32))
+
+
+def read_tets(path):
+    """The tets of a file, in its own space; of quadratic ones the corners. Raises Refused."""
+    need("meshio", "A volume from a file")
+    import meshio
+
+    if not Path(path).is_file():
+        raise Refused(f"There is no file '{path}'")
+    try:
+        mesh = meshio.read(path)
+    except (Exception, SystemExit) as error:  # meshio ends the program for what it cannot read
+        reason = str(error).strip().splitlines() or [""]
+        reason = "no format that meshio knows" if isinstance(error, SystemExit) else reason[0]
+        raise Refused(f"'{path}' could not be read: {reason}") from None
+    blocks = [block.data[:, :4] for block in mesh.cells if block.type in {"tetra", "tetra10"}]
+    tets = np.concatenate(blocks) if blocks else np.zeros((0, 4), int)
+    if not len(tets):
+        others = ", ".join(sorted({block.type for block in mesh.cells})) or "nothing"
+        raise Refused(f"'{path}' holds no tetrahedra (it holds: {others})")
+    points = np.asarray(mesh.points, float)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise Refused(f"'{path}' has vertices that are no finite points in space")
+    if tets.min() < 0 or tets.max() >= len(points):
+        raise Refused(f"'{path}' has tetrahedra with vertices that are not there")
+    return compact(points, tets)
+
+
+def weld(vertices, triangles):
+    """(points, faces) with coincident vertices joined, without faces that lose a corner."""
+    size = max(np.ptp(vertices, axis=0).max(), 1e-300)
+    _, first, place = np.unique(
+        np.round(vertices / (WELD * size)), axis=0, return_index=True, return_inverse=True
+    )
+    faces = place.ravel()[triangles]
+    a, b, c = faces.T
+    return vertices[first], faces[(a != b) & (b != c) & (c != a)].astype(np.int32)
+
+
+def open_edges(faces):
+    """How many edges have not just two faces."""
+    edges = np.concatenate([faces[:, pair] for pair in ((0, 1), (1, 2), (2, 0))])
+    _, counts = np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)
+    return np.count_nonzero(counts != 2)
+
+
+def winding_numbers(points, faces, at):
+    """(p,) how often the surface goes round each point (Van Oosterom & Strackee 1983)."""
+    out = np.zeros(len(at))
+    step = max(1, CHUNK // max(1, len(faces)))
+    for begin in range(0, len(at), step):
+        a, b, c = (points[faces[:, k]] - at[begin : begin + step, None] for k in range(3))
+        la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
+        dot = [np.einsum("pfc,pfc->pf", *pair) for pair in ((a, b), (b, c), (c, a))]
+        volume = np.einsum("pfc,pfc->pf", a, np.cross(b, c))
+        angle = np.arctan2(volume, la * lb * lc + dot[0] * lc + dot[1] * la + dot[2] * lb)
+        out[begin : begin + step] = angle.sum(1) / (2 * np.pi)
+    return out
+
+
+def points_on_bones(points, faces, heads, tails):
+    """Points about an edge apart on bones, those inside the surface; without the bones' ends."""
+    edges = points[faces[:, 1]] - points[faces[:, 0]]
+    step = np.linalg.norm(edges, axis=1).mean()
+    found = [np.zeros((0, 3))]
+    for head, tail in zip(heads, tails, strict=True):
+        count = max(1, round(np.linalg.norm(tail - head) / step))
+        share = (np.arange(count) + 0.5) / count
+        found.append(head + share[:, None] * (tail - head))
+    at = np.unique(np.concatenate(found).round(9), axis=0)
+    return at[np.abs(winding_numbers(points, faces, at)) > 0.5]
+
+
+def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
+    """The TetMesh inside a closed surface, with its vertices and some on the bones.
+
+    Raises Refused where that cannot be, araplbs.Cancelled when cancelled() is true.
+    """
+    need("tetgen", "A volume inside a mesh")
+    points, faces = weld(vertices, triangles)
+    if not len(faces):
+        raise Refused(f"'{name}' has no faces that could hold a volume")
+    count = open_edges(faces)
+    if count:
+        raise Refused(
+            f"'{name}' is not closed ({count} edges have not just two faces): close it, or weight "
+            "its surface, or give a volume in a file"
+        )
+    inner = points_on_bones(points, faces, heads, tails)
+    with tempfile.TemporaryDirectory(prefix="araplbs-") as folder:
+        source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
+        np.savez(source, points=np.concatenate([points, inner]), faces=faces)
+        command = [sys.executable, str(Path(__file__).with_name("fill_tets.py")), source, target]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        with open(Path(folder, "log"), "w+", encoding="utf-8", errors="replace") as log:
+            child = subprocess.Popen(
+                command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=log,
+            )  # fmt: skip
+            while True:
+                try:
+                    code = child.wait(POLL)
+                    break
+                except subprocess.TimeoutExpired:
+                    if cancelled():
+                        child.kill()
+                        child.wait()
+                        raise araplbs.Cancelled("cancelled during tets") from None
+            log.seek(0)
+            lines = log.read().strip().splitlines() or [f"it ended with code {code}"]
+        if code:
+            raise Refused(
+                f"'{name}' could not be filled by TetGen (does its surface cross itself?): "
+                f"{lines[-1]}"
+            )
+        with np.load(target) as made:
+            return compact(made["nodes"], made["tets"])

@@ -1,0 +1,191 @@
+"""Weights by way of a volume: solved on tets, and embedded in them the vertices of the surface. No
+bpy here: any thread may do it."""
+
+import time
+from dataclasses import dataclass
+
+import araplbs
+import numpy as np
+
+from .error_map import energy, pose_set
+from .errors import Refused
+from .rows import Rows, make_rows
+from .solve import Share, Solution, check
+from .tet_mesh import TetMesh, fill, need, read_tets
+
+LEAST_WEIGHT = 0.001  # smaller weights of the surface are dropped, as the solver does
+ELSEWHERE = 0.1  # of the size: a surface as far off, for the most part, is not that of the tets
+
+
+@dataclass
+class Source:
+    """Where the tets come from: a file, or the inside of the meshes."""
+
+    path: str = ""  # empty: the inside
+    matrix: np.ndarray | None = None  # (4, 4) from the space of the file to that of the armature
+
+    def __post_init__(self):
+        """Raises Refused at once for what no file or mesh could change."""
+        if self.path:
+            need("meshio", "A volume from a file")
+        else:
+            need("tetgen", "A volume inside a mesh")
+
+    def make(self, problem, cancelled):
+        """The TetMesh of a Problem."""
+        if self.path:
+            mesh = read_tets(self.path)
+            if self.matrix is not None:
+                mesh.vertices = mesh.vertices @ self.matrix[:3, :3].T + self.matrix[:3, 3]
+            return mesh
+        parts = [
+            self._fill(problem, name, first, last, cancelled)
+            for name, first, last in zip(
+                problem.names, problem.first[:-1], problem.first[1:], strict=True
+            )
+        ]
+        starts = np.cumsum([0] + [len(part.vertices) for part in parts])
+        tets = [part.tets + start for part, start in zip(parts, starts[:-1], strict=True)]
+        return TetMesh(
+            np.concatenate([part.vertices for part in parts]),
+            np.concatenate(tets).astype(np.int32),
+        )
+
+    def _fill(self, problem, name, first, last, cancelled):
+        arguments, skeleton = problem.arguments, problem.skeleton
+        triangles = arguments["triangles"]
+        own = (triangles[:, 0] >= first) & (triangles[:, 0] < last)
+        return fill(
+            name,
+            arguments["vertices"][first:last],
+            triangles[own] - first,
+            skeleton.heads[skeleton.deform],
+            skeleton.tails[skeleton.deform],
+            cancelled,
+        )
+
+
+class Embedding:
+    """The vertices of a problem in the tets of a TetMesh."""
+
+    def __init__(self, problem, mesh, threads=0):
+        vertices = problem.arguments["vertices"]
+        tets, self.coordinates, self.distances = araplbs.embed(
+            mesh.vertices, mesh.tets, vertices, threads=threads
+        )
+        self.corners = mesh.tets[tets]  # (p, 4)
+        self.bones = len(problem.skeleton.names)
+        self.size = np.linalg.norm(np.ptp(vertices, axis=0)) or 1.0
+        if np.median(self.distances) > ELSEWHERE * self.size:
+            raise Refused(
+                "Most of the mesh lies far outside of the tets: are they in the other space "
+                "(object or armature)?"
+            )
+
+    @property
+    def nodes(self):
+        """(p,) the corner that counts most for each vertex."""
+        return self.corners[np.arange(len(self.corners)), self.coordinates.argmax(1)]
+
+    def _spare(self, vertices, keep):
+        """The mask of entries, with all entries of the vertices that would have none."""
+        left = np.bincount(vertices[keep], minlength=len(self.corners))
+        return keep | (left[vertices] == 0)
+
+    def transfer(self, rows, forbidden, most):
+        """The Rows of the surface: of at most `most` bones (0: any number), none below
+        LEAST_WEIGHT, none of the pairs (vertices, bones) that are forbidden, with sum 1."""
+        counts = np.diff(rows.start)[self.corners].ravel()
+        first = np.repeat(rows.start[self.corners].ravel(), counts)
+        within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
+        entries = first + within
+        share = np.repeat(self.coordinates.ravel(), counts)
+        vertices = np.repeat(np.repeat(np.arange(len(self.corners)), 4), counts)
+        stride = self.bones
+        keys, place = np.unique(vertices * stride + rows.bones[entries], return_inverse=True)
+        weights = np.bincount(place.ravel(), share * rows.weights[entries], len(keys))
+        closed = np.asarray(forbidden[0], np.int64) * stride + np.asarray(forbidden[1], np.int64)
+        keep = self._spare(keys // stride, ~np.isin(keys, closed))
+        keys, weights = keys[keep], weights[keep]
+        keep = self._spare(keys // stride, weights >= LEAST_WEIGHT)
+        keys, weights = keys[keep], weights[keep]
+        rows = make_rows(len(self.corners), keys // stride, keys % stride, weights)
+        if most:
+            rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
+        return rows._replace(weights=rows.weights / rows.sums()[rows.vertices])
+
+
+def solver_arguments(problem, mesh, nodes):
+    """The arguments of a problem for its volume, which lies along bones linearly; edits go to the
+    nodes of their vertices."""
+    arguments = dict(problem.arguments)
+    for name in ("constraints", "influences", "released"):
+        vertices, *others = arguments[name]
+        arguments[name] = (nodes[np.asarray(vertices, np.int64)], *others)
+    return {
+        **arguments,
+        "parameters": None,
+        "vertices": mesh.vertices,
+        "triangles": None,
+        "edges": None,
+        "tets": mesh.tets,
+    }
+
+
+def solve_volume(problem, options, source, threads=0, progress=None):
+    """The Solution of a Problem by way of tets; energies are those of the surface, vertices,
+    symmetry and parts those of the tets. Raises what core.solve.solve() does, and Refused."""
+    start = time.perf_counter()
+    share = Share(progress) if progress else None
+    mesh = source.make(problem, lambda: progress is not None and progress("tets", 0, None) is False)
+    embedding = Embedding(problem, mesh, threads)
+    solver = araplbs.Solver(
+        **{**options.solver_arguments(), **solver_arguments(problem, mesh, embedding.nodes)},
+        initial=options.initial.lower(),
+        threads=threads,
+        progress=share,
+    )
+    while not solver.done:
+        if share:
+            share.iterated(float(solver.energies[-1]))
+        solver.iterate(1)
+    vertices, bones, allowed = problem.arguments["influences"]
+    closed = ~np.asarray(allowed, bool)
+    forbidden = (np.asarray(vertices)[closed], np.asarray(bones)[closed])
+    rows = embedding.transfer(Rows(*solver.sparse_weights), forbidden, options.max_influences)
+    check(problem, rows, options.max_influences)
+    report = surface_report(problem, options, solver, mesh, embedding, rows, threads)
+    return Solution(rows, report, time.perf_counter() - start)
+
+
+def surface_report(problem, options, solver, mesh, embedding, rows, threads):
+    """The report of the solver with what is said of the surface in place of the volume."""
+    initial = solver.initial_weights
+    vertices, bones = np.nonzero(initial)
+    before = embedding.transfer(
+        make_rows(len(initial), vertices, bones, initial[vertices, bones]), ([], []), 0
+    )
+    poses = pose_set(problem, options)
+    influences = np.diff(rows.start)
+    used = np.bincount(rows.bones, minlength=len(problem.skeleton.names)) > 0
+    points = problem.arguments["vertices"]
+    report = solver.report
+    parts = [
+        {**part, "vertex": int(np.argmin(((points - mesh.vertices[part["vertex"]]) ** 2).sum(1)))}
+        for part in report["unseen_parts"]
+    ]
+    return {
+        **report,
+        "unseen_parts": parts,
+        "energy_before": energy(problem, before, poses, threads=threads),
+        "energy_after": energy(problem, rows, poses, threads=threads),
+        "most_influences": int(influences.max()),
+        "mean_influences": float(influences.mean()),
+        "idle_bones": np.flatnonzero(problem.skeleton.deform & ~used).tolist(),
+        "volume": {
+            "vertices": len(mesh.vertices),
+            "tets": len(mesh.tets),
+            "energy": report["energy_after"],
+            "farthest": float(embedding.distances.max() / embedding.size),
+        },
+    }

@@ -1,0 +1,17 @@
+/* Dual quaternion skinning (Kavan et al. 2007), as Blender's "Preserve Volume" does it. */
+#ifndef ARAP_DUAL_QUATERNIONS_H
+#define ARAP_DUAL_QUATERNIONS_H
+
+#include "arap.h"
+
+/* Where skinning takes vertices (count, 3): out (poses, count, 3). rows: weights of any sum,
+ * checked already; a vertex whose weights sum to 1e-4 or less stays. transforms (poses, bones, 3,
+ * 4). axes (bones, 3, 3): columns are the local X, Y (head to tail) and Z of each bone at rest,
+ * NULL: those of the space; they count only where a transform is no rotation. Errors name the first
+ * vertex, transform or axis that is not finite. */
+arap_status arap_dual_quaternion_skinning(arap_job *job, int count, const double *vertices,
+                                          const arap_rows *rows, int bones, int poses,
+                                          const double *transforms, const double *axes,
+                                          double *out);
+
+#endif

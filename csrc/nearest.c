@@ -1,0 +1,75 @@
+/* Nearest points: see nearest.h.
+ *
+ * Triangle: Ericson 2004, section 5.1.5; by the signs of products of edges, without square roots.
+ * Tet: with the volumes v_i of the tets that p makes with the four faces, sum v_i = v, the
+ * barycentric coordinates are v_i / v; inside, all are >= 0. Outside, and where v is 0, the nearest
+ * point is that of the nearest face. Constant cost; nothing fails. */
+#include "nearest.h"
+
+#include "tets.h"
+#include "vec3.h"
+
+double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
+                                double *bary) {
+    double ab[3], ac[3], ap[3], bp[3], cp[3];
+    arap_sub(b, a, ab);
+    arap_sub(c, a, ac);
+    arap_sub(p, a, ap);
+    arap_sub(p, b, bp);
+    arap_sub(p, c, cp);
+    double d1 = arap_dot(ab, ap), d2 = arap_dot(ac, ap), d3 = arap_dot(ab, bp),
+           d4 = arap_dot(ac, bp), d5 = arap_dot(ab, cp), d6 = arap_dot(ac, cp);
+    double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
+    double v = 0, w = 0;
+    if (d1 <= 0 && d2 <= 0) {
+        v = w = 0;
+    } else if (d3 >= 0 && d4 <= d3) {
+        v = 1;
+    } else if (d6 >= 0 && d5 <= d6) {
+        w = 1;
+    } else if (vc <= 0 && d1 >= 0 && d3 <= 0) {
+        v = d1 / (d1 - d3);
+    } else if (vb <= 0 && d2 >= 0 && d6 <= 0) {
+        w = d2 / (d2 - d6);
+    } else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+        w = (d4 - d3) / (d4 - d3 + d5 - d6);
+        v = 1 - w;
+    } else if (va + vb + vc > 0) {
+        v = vb / (va + vb + vc);
+        w = vc / (va + vb + vc);
+    }
+    bary[0] = 1 - v - w, bary[1] = v, bary[2] = w;
+    double at[3];
+    for (int k = 0; k < 3; k++) at[k] = a[k] + v * ab[k] + w * ac[k];
+    return arap_distance2(p, at);
+}
+
+double arap_nearest_in_tet(const double *p, const double *const corner[4], double *bary) {
+    double volume = arap_tet_volume(corner[0], corner[1], corner[2], corner[3]);
+    int outside = volume == 0;
+    for (int i = 0; i < 4 && !outside; i++) {
+        const double *with[4] = {corner[0], corner[1], corner[2], corner[3]};
+        with[i] = p;
+        bary[i] = arap_tet_volume(with[0], with[1], with[2], with[3]) / volume;
+        outside = !(bary[i] >= 0);
+    }
+    if (!outside) {
+        double sum = bary[0] + bary[1] + bary[2] + bary[3]; /* 1 but for rounding */
+        for (int i = 0; i < 4; i++) bary[i] /= sum;
+        return 0;
+    }
+    double best = INFINITY;
+    for (int i = 0; i < 4; i++) {
+        int face[3], count = 0;
+        double at[3];
+        for (int c = 0; c < 4; c++)
+            if (c != i) face[count++] = c;
+        double d2 =
+            arap_nearest_on_triangle(p, corner[face[0]], corner[face[1]], corner[face[2]], at);
+        if (!(d2 < best)) continue;
+        best = d2;
+        bary[i] = 0;
+        for (int c = 0; c < 3; c++) bary[face[c]] = fmax(at[c], 0); /* but for rounding */
+    }
+    return best;
+}

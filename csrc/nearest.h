@@ -1,0 +1,13 @@
+/* Nearest points of triangles and tets. */
+#ifndef ARAP_NEAREST_H
+#define ARAP_NEAREST_H
+
+/* Squared distance from p to the triangle a, b, c; its nearest point as barycentric coordinates. */
+double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
+                                double *bary);
+
+/* The like for a tet with these corners: 0 inside. Corners may come in either order, and may lie in
+ * a plane. */
+double arap_nearest_in_tet(const double *p, const double *const corner[4], double *bary);
+
+#endif

@@ -1,0 +1,11 @@
+/* Python functions about posed points and parameters; documented in the stubs. */
+#ifndef ARAP_PYDEFORM_H
+#define ARAP_PYDEFORM_H
+
+#include "pyarray.h"
+
+PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject *kwargs);
+
+#endif

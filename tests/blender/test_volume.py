@@ -1,0 +1,282 @@
+"""Weights by way of a volume: tets from a file that the tests write, and inside a closed mesh where
+TetGen is installed."""
+
+import importlib.util
+import itertools
+import sys
+from pathlib import Path
+
+import araplbs
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+from scenes import (
+    add_armature,
+    add_cube,
+    add_mesh,
+    addon,
+    assert_good,
+    auto_weight,
+    entries,
+    tube_and_rig,
+    tube_arrays,
+    weights,
+)
+
+HAS_MESHIO = importlib.util.find_spec("meshio") is not None
+HAS_TETGEN = importlib.util.find_spec("tetgen") is not None
+with_meshio = pytest.mark.skipif(not HAS_MESHIO, reason="meshio is not installed")
+with_tetgen = pytest.mark.skipif(not HAS_TETGEN, reason="TetGen is not installed")
+
+
+def bar(cells=(2, 2, 12), size=(0.8, 0.8, 3.2), low=(-0.4, -0.4, -0.1)):
+    """(vertices, tets) around the tube of the scenes."""
+    counts = np.array(cells) + 1
+    grid = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), -1).reshape(-1, 3)
+    strides = np.array([counts[1] * counts[2], counts[2], 1])
+    first = grid[(grid < cells).all(1)] @ strides
+    tets = [
+        first[:, None] + np.cumsum([0, *strides[list(order)]])
+        for order in itertools.permutations(range(3))
+    ]
+    return grid / cells * size + low, np.concatenate(tets)
+
+
+@pytest.fixture
+def tet_file(tmp_path):
+    """Plain text that meshio reads as Medit's format."""
+    return write_medit(tmp_path / "tets.mesh", *bar())
+
+
+def write_medit(path, vertices, tets, kind="Tetrahedra"):
+    lines = ["MeshVersionFormatted 2", "Dimension 3", "Vertices", str(len(vertices))]
+    lines += [f"{x!r} {y!r} {z!r} 0" for x, y, z in vertices.tolist()]
+    lines += [kind, str(len(tets))]
+    lines += [" ".join(str(i + 1) for i in t) + " 0" for t in tets.tolist()]
+    path.write_text("\n".join([*lines, "End", ""]))
+    return path
+
+
+def dense(ob, rig):
+    return weights(ob, [bone.name for bone in rig.data.bones])
+
+
+def error_of(call):
+    """The message with which the operator refuses."""
+    with pytest.raises(RuntimeError) as error:
+        call()
+    return str(error.value)
+
+
+@with_meshio
+@pytest.mark.parametrize("initial", ["HEAT", "BBW"])
+def test_file(tet_file, initial):
+    tube, rig = tube_and_rig()
+    done = auto_weight(tube, rig, volume="FILE", tet_file=str(tet_file), initial=initial)
+    assert done == {"FINISHED"}
+    found = assert_good(tube, rig, 4)
+    z = np.array([v.co.z for v in tube.data.vertices])
+    assert (found[z < 0.4, 0] > 0.9).all()
+    assert (found[z > 2.6, 2] > 0.9).all()
+
+
+@with_meshio
+def test_spaces(tet_file, tmp_path):
+    """An object in another place: its own space, and the armature's, give the same."""
+    move = Matrix.Translation((0, 0, 1)) @ Matrix.Scale(2, 4)
+    tube, rig = tube_and_rig()
+    tube.data.transform(move.inverted())
+    tube.matrix_world = move
+    vertices, tets = bar()
+    own = write_medit(tmp_path / "own.mesh", (vertices - (0, 0, 1)) / 2, tets)
+    auto_weight(tube, rig, volume="FILE", tet_file=str(tet_file), tet_space="ARMATURE")
+    expected = dense(tube, rig)
+    auto_weight(tube, rig, volume="FILE", tet_file=str(own), tet_space="OBJECT")
+    np.testing.assert_allclose(dense(tube, rig), expected, atol=1e-2)
+
+
+@with_meshio
+def test_loose_parts_take_the_weights_of_where_they_are(tet_file):
+    tube, rig = tube_and_rig()
+    button = add_cube("Button", (0.3, 0, 2.6))
+    options = {"volume": "FILE", "tet_file": str(tet_file), "tet_space": "ARMATURE"}
+    auto_weight(tube, button, rig, **options)
+    assert (assert_good(button, rig, 4)[:, 2] > 0.8).all()
+
+
+@with_meshio
+def test_limit_of_influences(tet_file):
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig, volume="FILE", tet_file=str(tet_file), max_influences=1)
+    assert_good(tube, rig, 1)
+
+
+@with_meshio
+def test_edits_are_followed(tet_file):
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig, volume="FILE", tet_file=str(tet_file))
+    names = [bone.name for bone in rig.data.bones]
+    middle = next(v.index for v in tube.data.vertices if abs(v.co.z - 1) < 0.1)
+    assert dense(tube, rig)[middle].min() >= 0
+    for v in tube.data.vertices:
+        v.select = v.index == middle
+    bpy.context.view_layer.objects.active = tube
+    bpy.ops.object.araplbs_edit_vertices(kind="INFLUENCE", bone="lower", remove_influence=True)
+    auto_weight(tube, rig, volume="FILE", tet_file=str(tet_file))
+    assert dense(tube, rig)[middle, names.index("lower")] == 0
+
+
+@with_meshio
+def test_report(tet_file):
+    tube, rig = tube_and_rig()
+    job = addon("job").Job(
+        addon("core.options").Options(volume="FILE", tet_file=str(tet_file), pose_count=20)
+    )
+    targets = addon("blender.targets").Targets(rig, [tube])
+    job.read(targets, bpy.context.view_layer)
+    job.solve()
+    report = job.apply()
+    assert report["volume"]["tets"] == len(bar()[1])
+    assert report["volume"]["farthest"] < 1e-9
+    assert report["energy_after"] < report["energy_before"]
+    assert report["vertices"] == len(tube.data.vertices)
+    assert "through 288 tets" in addon("core.report").summary(report)
+    # The energies are those of the surface.
+    error_map, rows = addon("core.error_map"), job.solution.rows
+    poses = error_map.pose_set(job.problem, job.options)
+    expected = error_map.energy(job.problem, rows, poses)
+    assert report["energy_after"] == pytest.approx(expected)
+
+
+@with_meshio
+def test_bad_files(tmp_path):
+    tube, rig = tube_and_rig()
+    vertices, tets = bar()
+    before = entries(tube)
+
+    def refused(path, **options):
+        return error_of(
+            lambda: auto_weight(tube, rig, volume="FILE", tet_file=str(path), **options)
+        )
+
+    assert "There is no file" in refused(tmp_path / "none.msh")
+    (tmp_path / "odd.msh").write_text("this is no mesh")
+    assert "could not be read" in refused(tmp_path / "odd.msh")
+    (tmp_path / "odd.xyz123").write_text("this is no mesh")
+    assert "could not be read" in refused(tmp_path / "odd.xyz123")
+    only = write_medit(tmp_path / "faces.mesh", vertices, tets[:, :3], "Triangles")
+    assert "holds no tetrahedra (it holds: triangle)" in refused(only)
+    away = write_medit(tmp_path / "away.mesh", vertices + 100, tets)
+    assert "far outside of the tets" in refused(away)
+    nan = np.where(np.arange(len(vertices))[:, None] == 3, np.nan, vertices)
+    assert "no finite points" in refused(write_medit(tmp_path / "nan.mesh", nan, tets))
+    missing = np.vstack([tets, [[0, 1, 2, 9999]]])
+    assert "vertices that are not there" in refused(
+        write_medit(tmp_path / "missing.mesh", vertices, missing)
+    )
+    assert "no file is given" in refused("")
+    assert entries(tube) == before
+    assert not tube.vertex_groups
+
+
+@with_meshio
+def test_what_does_not_go_with_a_volume(tet_file):
+    tube, rig = tube_and_rig()
+    button = add_cube("Button", (0.3, 0, 2.6))
+    options = {"volume": "FILE", "tet_file": str(tet_file)}
+    assert "belongs to one mesh, not to 2" in error_of(
+        lambda: auto_weight(tube, button, rig, **options)
+    )
+    auto_weight(tube, rig)
+    assert "cannot start from" in error_of(
+        lambda: auto_weight(tube, rig, start_from="PRESENT", **options)
+    )
+    tube.vertex_groups["lower"].lock_weight = True
+    before = entries(tube)
+    assert "'Tube' keeps some of its weights" in error_of(lambda: auto_weight(tube, rig, **options))
+    assert entries(tube) == before
+
+
+def test_packages_that_are_missing(tet_file, monkeypatch):
+    """The message tells how to get them."""
+    tube, rig = tube_and_rig()
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec",
+        lambda name, *rest: None if name in {"meshio", "tetgen"} else find_spec(name, *rest),
+    )  # fmt: skip
+    for package, options in (
+        ("meshio", {"volume": "FILE", "tet_file": str(tet_file)}),
+        ("tetgen", {"volume": "INSIDE"}),
+    ):
+        message = error_of(lambda options=options: auto_weight(tube, rig, **options))
+        assert f"needs the Python package '{package}'" in message
+        assert f'"{sys.executable}" -m pip install {package}' in message
+
+
+def test_live_sessions_work_on_the_surface():
+    tube, rig = tube_and_rig()
+    options = addon("core.options").Options(volume="FILE", tet_file="x")
+    targets = addon("blender.targets").Targets(rig, [tube])
+    with pytest.raises(addon("core.errors").Refused, match="works on the surface"):
+        addon("session").Session(targets, options, bpy.context.view_layer)
+    assert addon("session").current_session() is None
+
+
+@with_tetgen
+@pytest.mark.parametrize("initial", ["HEAT", "BBW"])
+def test_inside(initial):
+    tube, rig = tube_and_rig()
+    assert auto_weight(tube, rig, volume="INSIDE", initial=initial) == {"FINISHED"}
+    found = assert_good(tube, rig, 4)
+    z = np.array([v.co.z for v in tube.data.vertices])
+    assert (found[z < 0.4, 0] > 0.9).all()
+    assert (found[z > 2.6, 2] > 0.9).all()
+
+
+@with_tetgen
+def test_inside_of_several_meshes():
+    tube, rig = tube_and_rig()
+    button = add_cube("Button", (0.33, 0, 2.6))
+    auto_weight(tube, button, rig, volume="INSIDE")
+    assert_good(tube, rig, 4)
+    assert (assert_good(button, rig, 4)[:, 2] > 0.8).all()
+
+
+@with_tetgen
+def test_meshes_that_cannot_be_filled():
+    rig = add_armature()
+    tube = add_mesh("Open", *tube_arrays(caps=False))
+    message = error_of(lambda: auto_weight(tube, rig, volume="INSIDE"))
+    assert "'Open' is not closed (20 edges have not just two faces)" in message
+    vertices, faces = tube_arrays()
+    crossing = add_mesh(
+        "Crossing",
+        np.concatenate([vertices, vertices * (1, 1, 0.5) + (0.15, 0, 1)]),
+        [*faces, *[tuple(i + len(vertices) for i in f) for f in faces]],
+    )
+    message = error_of(lambda: auto_weight(crossing, rig, volume="INSIDE"))
+    assert "'Crossing' could not be filled by TetGen" in message
+    assert not crossing.vertex_groups
+
+
+@with_tetgen
+def test_filling_can_be_cancelled():
+    tets = addon("core.tet_mesh")
+    vertices, faces = tube_arrays(rings=60, sides=40)
+    triangles = np.array([t for f in faces for t in zip(f[:1] * 2, f[1:], f[2:], strict=False)])
+    with pytest.raises(araplbs.Cancelled):
+        tets.fill("Tube", vertices, triangles, np.zeros((1, 3)), np.ones((1, 3)), lambda: True)
+
+
+@with_meshio
+def test_command_line(tet_file, tmp_path):
+    tube_and_rig()
+    source, target = tmp_path / "in.blend", tmp_path / "out.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    arguments = ["weight", source, "--output", target, "--volume", "file", "--tet-file", tet_file]
+    assert addon("cli").run([*map(str, arguments), "--tet-space", "armature"]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(target))
+    assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
+    assert Path(target).exists()

@@ -1,0 +1,169 @@
+"""Bounded biharmonic weights beside a quadratic program solved densely."""
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import scipy.optimize
+import shapes
+from refusals import GOOD, refuse
+
+PLAIN = {
+    "initial": "bbw", "coarsen": 0, "support": (1, 1.0, 0.0), "heat_floor": 0, "pose_count": 2,
+    "max_influences": 0,
+}  # fmt: skip
+
+
+def body():
+    """A bar with vertices on its axis, and a skeleton of three bones there."""
+    vertices, tets = shapes.bar((2, 2, 9), (0.6, 0.5, 2.0))
+    rng = np.random.default_rng(1)
+    inner = np.abs(vertices[:, :2]).max(1) < 1e-12
+    vertices[~inner] += rng.uniform(-0.03, 0.03, (np.count_nonzero(~inner), 3))
+    z = np.array([[0, 0, 0.25], [0, 0, 0.72], [0, 0, 1.2], [0, 0, 1.75]])  # at no vertex
+    return vertices, tets, shapes.Bones(z[:-1], z[1:], np.array([-1, 0, 1]))
+
+
+def handles_of(vertices, bones):
+    """{vertex: bone} of the vertices on bones."""
+    on_axis = np.flatnonzero(np.abs(vertices[:, :2]).max(1) < 1e-12)
+    found = {}
+    for bone, (head, tail) in enumerate(zip(bones.heads, bones.tails, strict=True)):
+        for i in on_axis:
+            if head[2] <= vertices[i, 2] <= tail[2]:
+                found[int(i)] = bone
+    return found
+
+
+def operator(vertices, tets):
+    stiff = reference.tet_laplacian(vertices, tets)
+    mass, _ = reference.edge_weights(vertices, [], tets=tets)
+    return stiff @ np.diag(1 / mass) @ stiff
+
+
+def by_hand(vertices, tets, handles, bones):
+    """Each bone's QP with bounds as a bounded least-squares problem; not normalised."""
+    q = operator(vertices, tets)
+    held = np.array(sorted(handles))
+    free = np.setdiff1d(np.arange(len(vertices)), held)
+    root = np.linalg.cholesky(q[np.ix_(free, free)]).T
+    weights = np.zeros((len(vertices), bones))
+    for bone in range(bones):
+        weights[held, bone] = [handles[i] == bone for i in held]
+        pull = -q[np.ix_(free, held)] @ weights[held, bone]
+        found = scipy.optimize.lsq_linear(
+            root, np.linalg.solve(root.T, pull), (0, 1), method="bvls", max_iter=5000, tol=1e-13
+        )
+        weights[free, bone] = found.x
+    return weights
+
+
+def test_against_a_dense_program():
+    vertices, tets, bones = body()
+    handles = handles_of(vertices, bones)
+    assert len(handles) == 6
+    expected = by_hand(vertices, tets, handles, len(bones))
+    free = expected[np.setdiff1d(np.arange(len(vertices)), list(handles))]
+    assert (free == 0).any()  # the bounds matter
+    expected /= expected.sum(1, keepdims=True)
+    solver = araplbs.Solver(vertices, None, *bones, tets=tets, **PLAIN)
+    np.testing.assert_allclose(solver.initial_weights, expected, atol=2e-3)
+
+
+def test_handles_have_their_bone_alone():
+    vertices, tets, bones = body()
+    solver = araplbs.Solver(vertices, None, *bones, tets=tets, **PLAIN)
+    for vertex, bone in handles_of(vertices, bones).items():
+        assert solver.initial_weights[vertex, bone] == 1
+    np.testing.assert_allclose(solver.initial_weights.sum(1), 1)
+    assert (solver.initial_weights >= 0).all()
+
+
+def test_one_bone_has_all():
+    vertices, tets = shapes.bar((2, 2, 4))
+    solver = araplbs.Solver(vertices, None, *shapes.chain(1), tets=tets, **PLAIN)
+    np.testing.assert_array_equal(solver.initial_weights, 1)
+
+
+def test_bones_between_vertices_and_tiny_ones_get_handles():
+    """No vertex is on a bone; one bone is far smaller than a tet."""
+    vertices, tets = shapes.bar((3, 3, 8))
+    joints = np.array([[0, 0, 0.1], [0, 0, 0.98], [0, 0, 0.99], [0, 0, 1.9]])
+    bones = shapes.Bones(joints[:-1], joints[1:], np.array([-1, 0, 1]))
+    weights = araplbs.Solver(vertices, None, *bones, tets=tets, **PLAIN).initial_weights
+    assert (weights.max(0) > 0.3).all()
+    assert weights[vertices[:, 2] < 0.3, 0].min() > 0.9
+    assert weights[vertices[:, 2] > 1.7, 2].min() > 0.9
+
+
+def test_parts_without_a_bone_and_bones_outside():
+    """A second bar that no bone is in follows the nearest one; a bone in the air has nothing."""
+    vertices, tets = shapes.bar((1, 1, 4))
+    apart = vertices * 0.2 + [1.0, 0, 0.2]
+    bones = shapes.Bones(
+        np.array([[0, 0, 0.05], [0, 0, 1.0], [0, 4, 1.0]]),
+        np.array([[0, 0, 1.0], [0, 0, 1.9], [0, 5, 1.0]]), np.array([-1, 0, -1]),
+    )  # fmt: skip
+    both = np.concatenate([vertices, apart]), None
+    solver = araplbs.Solver(
+        *both, *bones, tets=np.concatenate([tets, tets + len(vertices)]), link_parts=False, **PLAIN
+    )
+    weights = solver.initial_weights
+    np.testing.assert_allclose(weights[len(vertices) :, 0], 1, atol=1e-3)
+    assert not weights[:, 2].any()
+
+
+def test_wires_carry_weights():
+    """A string that hangs from the bar follows it."""
+    vertices, tets = shapes.bar((2, 2, 6))
+    string = np.array([[0.3 + 0.1 * k, 0, 0.3] for k in range(5)])
+    n = len(vertices)
+    root = int(np.argmin(np.linalg.norm(vertices - [0.2, 0, 0.33], axis=1)))
+    edges = [[root, n], *([n + k, n + k + 1] for k in range(4))]
+    solver = araplbs.Solver(
+        np.concatenate([vertices, string]), None, *shapes.chain(2), tets=tets, edges=edges, **PLAIN
+    )
+    assert np.abs(solver.initial_weights[n:] - solver.initial_weights[root]).max() < 0.2
+
+
+def test_solves_on_from_there_on_all_levels():
+    vertices, tets = shapes.bar((3, 3, 40))
+    bones = shapes.chain(3)
+    energies = {}
+    for initial in ("heat", "bbw"):
+        solver = araplbs.Solver(
+            vertices, None, *bones, tets=tets, initial=initial, coarsen=200, pose_count=20
+        )
+        assert solver.report["coarse_vertices"]
+        solver.solve()
+        energies[initial] = solver.energy
+        assert solver.energy <= solver.energies[0]
+    assert energies["bbw"] == pytest.approx(energies["heat"], rel=0.2)
+
+
+def test_threads_do_not_matter():
+    vertices, tets, bones = body()
+    one, three = (
+        araplbs.Solver(vertices, None, *bones, tets=tets, threads=t, **PLAIN).initial_weights
+        for t in (1, 3)
+    )
+    np.testing.assert_array_equal(one, three)
+
+
+def test_it_can_be_cancelled():
+    vertices, tets, bones = body()
+    seen = set()
+
+    def stop(stage, _fraction):
+        seen.add(stage)
+        return stage != "biharmonic weights"
+
+    with pytest.raises(araplbs.Cancelled):
+        araplbs.Solver(vertices, None, *bones, tets=tets, progress=stop, **PLAIN)
+    assert "biharmonic weights" in seen
+
+
+def test_surfaces_have_none():
+    refuse(
+        ValueError, "initial is 'bbw', but there are no tets", araplbs.Solver, **GOOD, initial="bbw"
+    )

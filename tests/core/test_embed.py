@@ -1,0 +1,123 @@
+"""Points in tets: the tet that holds each, or the nearest point of the nearest one."""
+
+import araplbs
+import numpy as np
+import pytest
+import scipy.optimize
+import shapes
+from refusals import refuse
+
+VERTICES, TETS = shapes.bar((2, 2, 4))
+VERTICES = VERTICES + np.random.default_rng(2).uniform(-0.02, 0.02, VERTICES.shape)
+
+
+def points_of(tets, coordinates, vertices=VERTICES, all_tets=TETS):
+    return np.einsum("pk,pkc->pc", coordinates, vertices[all_tets[tets]])
+
+
+def test_points_inside():
+    """Linear functions, and so the points themselves, are kept."""
+    rng = np.random.default_rng(4)
+    coordinates = rng.dirichlet(np.ones(4), 300)
+    given = rng.integers(0, len(TETS), 300)
+    points = points_of(given, coordinates)
+    tets, found, distances = araplbs.embed(VERTICES, TETS, points)
+    np.testing.assert_array_equal(tets, given)
+    np.testing.assert_allclose(found, coordinates, atol=1e-9)
+    np.testing.assert_array_equal(distances, 0)
+    assert tets.dtype == np.int32
+
+
+def test_vertices_of_tets_are_found_as_such():
+    tets, coordinates, distances = araplbs.embed(VERTICES, TETS, VERTICES)
+    np.testing.assert_allclose(points_of(tets, coordinates), VERTICES, atol=1e-12)
+    corner = coordinates.argmax(1)
+    assert (TETS[tets, corner] == np.arange(len(VERTICES))).all()
+    assert distances.max() < 1e-12
+
+
+def nearest_by_hand(corners, point):
+    """The point of a tet nearest to another, as a quadratic program."""
+    target = np.concatenate([point, [1e4]])
+    matrix = np.vstack([corners.T, np.full(4, 1e4)])
+    coordinates, _ = scipy.optimize.nnls(matrix, target)
+    return np.linalg.norm(coordinates / coordinates.sum() @ corners - point)
+
+
+def test_points_outside():
+    """Coordinates are never negative; no other tet is nearer."""
+    rng = np.random.default_rng(5)
+    points = rng.uniform(-1, 3, (40, 3))
+    tets, coordinates, distances = araplbs.embed(VERTICES, TETS, points)
+    assert (coordinates >= 0).all()
+    np.testing.assert_allclose(coordinates.sum(1), 1, atol=1e-12)
+    off = np.linalg.norm(points_of(tets, coordinates) - points, axis=1)
+    np.testing.assert_allclose(distances, off, atol=1e-9)
+    for point, distance in zip(points, distances, strict=True):
+        best = min(nearest_by_hand(VERTICES[t], point) for t in TETS)
+        assert distance == pytest.approx(best, abs=1e-5)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [1, 0, 2, 3]])
+def test_either_order_of_corners(order):
+    points = points_of(np.arange(10), np.full((10, 4), 0.25))
+    tets, coordinates, _ = araplbs.embed(VERTICES, TETS[:, order], points)
+    np.testing.assert_array_equal(tets, np.arange(10))
+    np.testing.assert_allclose(coordinates, 0.25, atol=1e-9)
+
+
+def test_flat_tets_are_their_faces():
+    """A square in a plane, and four corners at one point."""
+    square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    tets, coordinates, distances = araplbs.embed(square, [[0, 1, 2, 3]], [[0.25, 0.5, 1.0]])
+    np.testing.assert_allclose(coordinates[0] @ square, [0.25, 0.5, 0], atol=1e-12)
+    assert distances[0] == pytest.approx(1)
+    _, coordinates, distances = araplbs.embed(np.zeros((4, 3)), [[0, 1, 2, 3]], [[0, 3.0, 4]])
+    assert coordinates.sum() == pytest.approx(1)
+    assert distances[0] == pytest.approx(5)
+    assert tets[0] == 0
+
+
+def test_a_point_just_beside_a_face_is_in_the_tet_on_its_side():
+    """Nearer than a millionth to many others, which are passed over."""
+    vertices, tets = shapes.bar((2, 2, 12), (0.8, 0.8, 3.2))
+    rng = np.random.default_rng(7)
+    points = np.column_stack(
+        [rng.uniform(-0.3, 0.3, (200, 2)), rng.integers(1, 12, 200) * 3.2 / 12]
+    )
+    points[:, 2] += rng.choice([-1, 1], 200) * 1e-7
+    found, coordinates, distances = araplbs.embed(vertices, tets, points)
+    assert distances.max() < 1e-12
+    np.testing.assert_allclose(points_of(found, coordinates, vertices, tets), points, atol=1e-12)
+
+
+def test_no_points():
+    tets, coordinates, distances = araplbs.embed(VERTICES, TETS, np.zeros((0, 3)))
+    assert tets.shape == (0,)
+    assert coordinates.shape == (0, 4)
+    assert distances.shape == (0,)
+
+
+def test_threads_do_not_matter():
+    points = np.random.default_rng(6).uniform(-1, 3, (1000, 3))
+    one, three = (araplbs.embed(VERTICES, TETS, points, threads=t) for t in (1, 3))
+    for a, b in zip(one, three, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_what_is_refused():
+    points = VERTICES[:2]
+    for kind, pattern, arguments in (
+        (ValueError, "there are no tets", (VERTICES, [], points)),
+        (ValueError, r"tets\[0, 3\] is 45: no vertex", (VERTICES, [[0, 1, 2, 45]], points)),
+        (ValueError, r"tets\[0, 0\] is -1", (VERTICES, [[-1, 1, 2, 3]], points)),
+        (ValueError, "points holds nan: not finite", (VERTICES, TETS, [[np.nan, 0, 0]])),
+        (ValueError, "vertices holds inf: not finite", (VERTICES * [1, 1, np.inf], TETS, points)),
+        (ValueError, r"tets has shape \(2, 3\), expected", (VERTICES, TETS[:2, :3], points)),
+        (ValueError, r"points has shape", (VERTICES, TETS, points[:, :2])),
+        (TypeError, "tets must hold integers", (VERTICES, TETS.astype(float), points)),
+        (TypeError, "must be arrays, not None", (VERTICES, None, points)),
+        (ValueError, "threads", (VERTICES, TETS, points, -1)),
+    ):  # fmt: skip
+        names = ("vertices", "tets", "points", "threads")
+        refuse(kind, pattern, araplbs.embed, **dict(zip(names, arguments, strict=False)))

@@ -1,0 +1,103 @@
+"""Bendy bones to bones in a window: Esc while it runs, the end, undo."""
+
+import sys
+import time
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
+import scenes
+
+
+def bendy_tube():
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    tube, rig = scenes.tube_and_rig()
+    for i, bone in enumerate(rig.data.bones):
+        bone.bbone_segments = 4
+        rig.pose.bones[i].rotation_quaternion = (0.95, 0.3, 0.1, 0)
+        tube.vertex_groups.new(name=bone.name).add(range(60 * i, 60 * i + 90), 0.5, "REPLACE")
+    scenes.select(rig)
+    return tube, rig
+
+
+def slow(ui, mode):
+    """Starts it with a turn of the window after every step; the state before."""
+    module = scenes.addon("operators.bendy")
+    module.PATIENCE = module.TURN = 0
+    with ui.override():
+        bpy.ops.object.mode_set(mode=mode)
+        bpy.ops.ed.undo_push(message="set-up")
+        before = scenes.snapshot()
+        run = bpy.ops.object.araplbs_bendy_to_bones
+        assert run("INVOKE_DEFAULT", True, only_selected=False) == {"RUNNING_MODAL"}
+    return before
+
+
+def bones():
+    return bpy.data.objects["Rig"].data.bones
+
+
+def running(ui):
+    return any(o.bl_idname == "OBJECT_OT_araplbs_bendy_to_bones" for o in ui.window.modal_operators)
+
+
+def wait_for_end(ui, limit=30):
+    end = time.monotonic() + limit
+    while running(ui):
+        assert time.monotonic() < end, "it does not end"
+        yield 0.1
+    yield 0.5
+
+
+def cancel_in(ui, mode, steps):
+    bendy_tube()
+    yield 0.3
+    before = slow(ui, mode)
+    for _ in range(steps):
+        yield 0.03
+    assert running(ui)
+    ui.key("ESC")
+    yield 0.5
+    assert not running(ui)
+    assert scenes.snapshot() == before and len(bones()) == 3
+
+
+def test_bendy_escape(ui):
+    yield from cancel_in(ui, "OBJECT", 0)
+    yield from cancel_in(ui, "POSE", 2)
+    yield from cancel_in(ui, "EDIT", 1)
+
+
+def to_the_end(ui, mode):
+    bendy_tube()
+    yield 0.3
+    before = slow(ui, mode)
+    yield from wait_for_end(ui)
+    rig = bpy.data.objects["Rig"]
+    assert rig.mode == ("OBJECT" if mode == "OBJECT" else "POSE")
+    assert len(bones()) == 3 + 15 and not any(bone.use_deform for bone in bones()[:1])
+    yield 0.3
+    ui.key("Z", ctrl=True)
+    yield 1
+    assert len(bones()) == 3 and all(bone.use_deform for bone in bones())
+    assert scenes.snapshot() == before
+
+
+def test_bendy_end_and_undo(ui):
+    for mode in ("OBJECT", "POSE", "EDIT"):
+        yield from to_the_end(ui, mode)
+
+
+def test_bendy_another_file_meanwhile(ui):
+    """Blender ends the operator; neither that nor what follows fails."""
+    for mode in ("POSE", "OBJECT"):
+        bendy_tube()
+        yield 0.3
+        slow(ui, mode)
+        yield 0.1
+        assert running(ui)
+        bpy.ops.wm.read_homefile(use_factory_startup=True)
+        yield 1
+        assert "Rig" not in bpy.data.objects and not running(ui)
