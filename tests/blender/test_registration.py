@@ -47,7 +47,7 @@ def test_disable_and_enable():
     """Nothing is left behind, and all is there again."""
     for _ in range(2):
         assert registered() == list(CLASSES)
-        assert menu_entries() == [f"{MODULE}.ui.menus"] * 4 and len(presets()) == 1
+        assert menu_entries() == [f"{MODULE}.ui.menus"] * 5 and len(presets()) == 1
         bpy.ops.preferences.addon_disable(module=MODULE)
         assert not registered() and not menu_entries() and not presets()
         bpy.ops.preferences.addon_enable(module=MODULE)
