@@ -71,8 +71,7 @@ class JointJob(Job):
         before, after = self.run.problem.skeleton, self.solution.skeleton
         told = effects(armature, objects, before, after, moved_bones(before, after))
         report = joint_report(self.run, self.solution, armature.name)
-        moved = write_joints(armature, before, after)
-        report["moved_bones"] = [n for n, m in zip(before.names, moved, strict=True) if m]
+        write_joints(armature, before, after)
         try:
             report["weights"] = self._write_weights(armature, objects)
         except BaseException:

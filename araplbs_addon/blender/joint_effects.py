@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import Refused
 from ..core.report import names_in_line
-from .binding import armature_of
+from .binding import is_deformed_by
 from .read_mesh import refuse_linked
 from .read_poses import action_curves
 
@@ -22,7 +22,7 @@ def refuse_armature(armature, meshes):
     if armature.mode == "EDIT":
         raise Refused(f"'{armature.name}' is in Edit mode: leave it first")
     for other in _users(armature):
-        strangers = [ob.name for ob in _hanging_on(other) if ob not in meshes]
+        strangers = [ob.name for ob in _deformed_by(other) if ob not in meshes]
         if strangers:
             raise Refused(
                 f"The bones of '{armature.name}' are those of '{other.name}' too, which deforms "
@@ -69,12 +69,8 @@ def _users(armature):
     ]
 
 
-def _hanging_on(armature):
-    return [ob for ob in bpy.data.objects if hasattr(ob, "modifiers") and _is_on(ob, armature)]
-
-
-def _is_on(ob, armature):
-    return ob != armature and armature_of(ob) == armature
+def _deformed_by(armature):
+    return [ob for ob in bpy.data.objects if is_deformed_by(ob, armature)]
 
 
 def _other_users(armature):
@@ -87,7 +83,7 @@ def _other_users(armature):
 
 def _other_meshes(armature, meshes):
     return _say(
-        [ob.name for ob in _hanging_on(armature) if ob not in meshes and ob.type != "EMPTY"],
+        [ob.name for ob in _deformed_by(armature) if ob not in meshes],
         "Another object hangs on the armature and keeps its weights: {names}",
         "{n} other objects hang on the armature and keep their weights: {names}",
     )
@@ -137,8 +133,7 @@ def _actions(armature, moved):
         for slot, curve in action_curves(action):
             if slot is not None and slot.target_id_type not in ("OBJECT", "UNSPECIFIED"):
                 continue
-            match = POSE_BONE.match(curve.data_path)
-            if not match or bpy.utils.unescape_identifier(match[1]) not in moved:
+            if _bone_in(curve.data_path) not in moved:
                 continue
             located = curve.data_path.endswith("].location")
             played[action.name] = played.get(action.name, False) or located
@@ -233,5 +228,10 @@ def _drivers(armature, moved):
 def _reads(target, armature, moved):
     if target.id not in {armature, armature.data}:
         return False
-    match = POSE_BONE.match(target.data_path or "")
-    return target.bone_target in moved or bool(match and match[1] in moved)
+    return target.bone_target in moved or _bone_in(target.data_path) in moved
+
+
+def _bone_in(path):
+    """Name of the bone that a data path goes through, or None."""
+    match = POSE_BONE.match(path)
+    return match and bpy.utils.unescape_identifier(match[1])

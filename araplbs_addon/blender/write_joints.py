@@ -11,25 +11,20 @@ import numpy as np
 from mathutils import Vector
 
 from ..core.errors import Refused
-
-LEAST_MOVE = 1e-7  # share of the skeleton's size that floats in a file can tell
+from ..core.joints import moved_bones
 
 
 def write_joints(armature, before, after):
-    """Makes the bones of a core Skeleton `before` those of `after`: (m,) bool, which have moved.
+    """Makes the bones of a core Skeleton `before` those of `after`.
 
     The Z axis of a moved bone becomes the one nearest to after.roll_axes. Raises Refused, with
     nothing written, when Blender does not let the armature be edited.
     """
-    size = np.linalg.norm(np.ptp(np.concatenate([before.heads, before.tails]), axis=0))
-    far = [
-        np.abs(old - new).max(axis=1) > LEAST_MOVE * size
-        for old, new in ((before.heads, after.heads), (before.tails, after.tails))
-    ]
-    moved = far[0] | far[1]
+    moved = moved_bones(before, after)
+    if not moved.any():
+        return
     with _editing(armature) as edit_bones:
         _move(edit_bones, after, np.flatnonzero(moved).tolist())
-    return moved
 
 
 def _move(edit_bones, after, moved):

@@ -16,6 +16,7 @@ from .report import percent
 from .solve import Share, Solution, solve
 
 SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
+LEAST_MOVE = 1e-7  # the like
 LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
 PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or cancelled
 
@@ -327,8 +328,10 @@ def joint_report(run, solution, armature):
 
 
 def moved_bones(before, after):
-    """(m,) bool: bones with other ends in another Skeleton."""
-    return ((before.heads != after.heads) | (before.tails != after.tails)).any(axis=1)
+    """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
+    least = LEAST_MOVE * np.linalg.norm(np.ptp(_ends(before), axis=0))
+    far = np.abs(_ends(after) - _ends(before)).max(axis=1) > least
+    return far.reshape(-1, 2).any(axis=1)
 
 
 def joint_summary(report):
