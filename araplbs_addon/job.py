@@ -59,7 +59,7 @@ class Job:
             armature, skeleton, options.animation, options.animation_frames, view_layer
         )
         yield
-        if skeleton.bends:
+        if skeleton.flexible:
             mirror = mirror_plane(skeleton) if options.symmetric else None
             random = yield from random_poses_in_steps(armature, skeleton, options, mirror)
             poses = random.and_more(poses)

@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 
 from . import cli
-from .blender import edits, joint_settings
+from .blender import bone_deformers, edits, joint_settings
 from .operators import (
     auto_weight,
     bendy,
@@ -48,12 +48,24 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_edits,
     panel.VIEW3D_PT_araplbs_errors,
     panel.VIEW3D_PT_araplbs_bendy,
+    panel.BONE_PT_araplbs,
     joint_panel.VIEW3D_PT_araplbs_joints,
     joint_panel.VIEW3D_PT_araplbs_joint_options,
 )
 
 # Each has register() and unregister(); they come after the classes and go before them.
-PARTS = (edits, joint_settings, brush, refine, tools, menus, error_view, overlay, cli)
+PARTS = (
+    bone_deformers,
+    edits,
+    joint_settings,
+    brush,
+    refine,
+    tools,
+    menus,
+    error_view,
+    overlay,
+    cli,
+)
 
 PRESETS = str(Path(__file__).parent)
 

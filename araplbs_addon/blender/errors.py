@@ -28,7 +28,7 @@ def read_weighted(ob, view_layer, options=None):
     mesh = read_mesh(ob, armature, skeleton, view_layer, False, nothing)
     mesh.reflections = []  # only what is there can be coloured or selected
     poses = None
-    if skeleton.bends:
+    if skeleton.flexible:
         poses = finish(random_poses_in_steps(armature, skeleton, options or Options(), None))
     problem = Problem([mesh], skeleton, poses)
     problem.parameters = finish(

@@ -1,8 +1,9 @@
-"""Random poses of an armature with bendy bones, as Blender itself bends them.
+"""Random poses of an armature with bendy or stretchable bones, as Blender itself bends them.
 
-How a bendy bone curves hangs on its segments, easing, handles and neighbours. So the random
-transforms are given to a copy of the armature, without constraints, drivers and animation, in a
-scene of its own, and what Blender makes of them is read back.
+How a bendy bone curves hangs on its segments, easing, handles and neighbours, what a scaled bone
+does to others on what they inherit. So the random transforms are given to a copy of the armature,
+without constraints, drivers and animation, in a scene of its own, and what Blender makes of them is
+read back.
 """
 
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..core.poses import BENDY, Poses, sample
-from .read_poses import evaluated_pose, stage
+from .read_poses import PoseReader, stage
 
 HANDLE = 0.390464  # length of a handle, as a share of the bone's, at an easing of 1
 NEUTRAL = {
@@ -36,8 +37,9 @@ def random_poses_in_steps(armature, skeleton, options, mirror):
     rest = [bone.matrix_local.copy() for bone in armature.data.bones]
     names = skeleton.names
     read = []
-    with _bare_copy(armature) as copy, stage(copy) as scene:
+    with _bare_copy(armature, skeleton) as copy, stage(copy) as scene:
         bones = [(copy.pose.bones[n], copy.data.bones[n]) for n in names]
+        reader = PoseReader(copy, skeleton)
         for turned, bent in zip(transforms, bends, strict=True):
             targets = [_matrix(t) @ r for t, r in zip(turned, rest, strict=True)]
             for i, (posed, bone) in enumerate(bones):
@@ -45,14 +47,15 @@ def random_poses_in_steps(armature, skeleton, options, mirror):
                 above = {}
                 if up >= 0:
                     above = {"parent_matrix": targets[up], "parent_matrix_local": rest[up]}
-                posed.matrix_basis = bone.convert_local_to_pose(
-                    targets[i], rest[i], invert=True, **above
-                )
+                own = bone.convert_local_to_pose(targets[i], rest[i], invert=True, **above)
+                if skeleton.own_stretch[i]:
+                    own = own @ _stretch(bent[i, 3], skeleton.volume[i])
+                posed.matrix_basis = own
                 if skeleton.kinds[i] == BENDY:
                     _curve(posed, bone, rest[i].to_3x3().transposed() @ Vector(bent[i, :3]))
             view_layer = scene.view_layers[0]
             view_layer.update()
-            read.append(evaluated_pose(copy, skeleton, view_layer.depsgraph))
+            read.append(reader.read(view_layer.depsgraph))
             yield
     each = [np.array(part) for part in zip(*read, strict=True)]
     return Poses(*each, whole=True)
@@ -60,6 +63,11 @@ def random_poses_in_steps(armature, skeleton, options, mirror):
 
 def _matrix(transform):
     return Matrix([*transform.tolist(), (0, 0, 0, 1)])
+
+
+def _stretch(factor, keeps_volume):
+    across = factor**-0.5 if keeps_volume else 1.0
+    return Matrix.Diagonal((across, factor, across, 1))
 
 
 def _curve(posed, bone, turn):
@@ -72,10 +80,16 @@ def _curve(posed, bone, turn):
 
 
 @contextmanager
-def _bare_copy(armature):
-    """A copy of the object that nothing moves; the armature's data is shared."""
+def _bare_copy(armature, skeleton):
+    """A copy of the object and its data that nothing moves. What stretches by itself does not
+    inherit scale: random stretches would add up along a chain as constraints never let them."""
     copy = armature.copy()
+    data = copy.data = armature.data.copy()
     try:
+        data.animation_data_clear()
+        for bone, own in zip(data.bones, skeleton.own_stretch, strict=True):
+            if own and bone.parent:
+                bone.inherit_scale = "NONE"
         copy.animation_data_clear()
         copy.parent = None
         copy.constraints.clear()
@@ -87,3 +101,4 @@ def _bare_copy(armature):
         yield copy
     finally:
         bpy.data.objects.remove(copy)
+        bpy.data.armatures.remove(data)

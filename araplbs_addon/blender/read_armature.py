@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 
 from ..core.errors import Refused
-from ..core.poses import BENDY, RIGID
 from ..core.problem import Skeleton
+from .bone_deformers import read_deformers
 
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
 FREE_ANGLE = math.radians(170)
@@ -38,8 +38,7 @@ def read_armature(armature, use_joint_limits):
         deform=deform,
         limits=_limits(armature) if use_joint_limits else np.full((len(bones), 3, 2), np.nan),
         opposite=np.array([index.get(bpy.utils.flip_name(n), i) for n, i in index.items()]),
-        kinds=[BENDY if b.use_deform and b.bbone_segments > 1 else RIGID for b in bones],
-        segments=np.array([bone.bbone_segments for bone in bones], np.int32),
+        **read_deformers(armature),
     )
 
 

@@ -72,10 +72,10 @@ def _played_range(armature):
 
 
 def _evaluate(armature, skeleton, scene, frames):
-    read = []
+    reader, read = PoseReader(armature, skeleton), []
     for frame in frames:
         scene.frame_set(frame)
-        read.append(evaluated_pose(armature, skeleton, scene.view_layers[0].depsgraph))
+        read.append(reader.read(scene.view_layers[0].depsgraph))
     poses = Poses(*(np.array(part) for part in zip(*read, strict=True)))
     if not (np.isfinite(poses.transforms).all() and np.isfinite(poses.joints).all()):
         raise Refused(f"'{armature.name}' has poses that are not finite in its animation")
@@ -84,25 +84,40 @@ def _evaluate(armature, skeleton, scene, frames):
 
 def present_pose(armature, skeleton, depsgraph):
     """The Poses of what an armature is in."""
-    transforms, joints = evaluated_pose(armature, skeleton, depsgraph)
+    transforms, joints = PoseReader(armature, skeleton).read(depsgraph)
     return Poses(transforms[None], joints[None])
 
 
-def evaluated_pose(armature, skeleton, depsgraph):
-    """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy ones:
-    what the Armature modifier deforms with."""
-    bones, posed = armature.data.bones, armature.evaluated_get(depsgraph).pose.bones
-    to_rest = np.linalg.inv(np.array([bone.matrix_local for bone in bones], dtype=np.float64))
-    poses = np.array([posed[name].matrix for name in skeleton.names], dtype=np.float64)
-    joints = [np.zeros((0, 3, 4))]
-    for i, kind in enumerate(skeleton.kinds):
-        if kind != BENDY:
-            continue
-        bone, each = posed[skeleton.names[i]], range(skeleton.segments[i] + 1)
-        bent = np.array([bone.bbone_segment_matrix(k) for k in each], dtype=np.float64)
-        straight = np.array([bone.bbone_segment_matrix(k, rest=True) for k in each], np.float64)
-        joints.append((poses[i] @ bent @ np.linalg.inv(straight) @ to_rest[i])[:, :3])
-    return (poses @ to_rest)[:, :3], np.concatenate(joints)
+class PoseReader:
+    """Reads evaluated poses of one armature at rest."""
+
+    def __init__(self, armature, skeleton):
+        self.armature, self.skeleton = armature, skeleton
+        bones = armature.data.bones
+        self.to_rest = np.linalg.inv(np.array([b.matrix_local for b in bones], dtype=np.float64))
+        self.bendy = [i for i, kind in enumerate(skeleton.kinds) if kind == BENDY]
+        self.straighten = None  # inverse rest matrices of the joints of each bendy bone
+
+    def read(self, depsgraph):
+        """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy ones:
+        what the Armature modifier deforms with."""
+        posed = self.armature.evaluated_get(depsgraph).pose.bones
+        poses = np.array([posed[name].matrix for name in self.skeleton.names], dtype=np.float64)
+        bent = [self._joints(posed, i, rest=False) for i in self.bendy]
+        if self.straighten is None:
+            rest = [self._joints(posed, i, rest=True) for i in self.bendy]
+            self.straighten = [
+                np.linalg.inv(joints) @ self.to_rest[i]
+                for i, joints in zip(self.bendy, rest, strict=True)
+            ]
+        each = zip(self.bendy, bent, self.straighten, strict=True)
+        joints = [(poses[i] @ own @ straighten)[:, :3] for i, own, straighten in each]
+        return (poses @ self.to_rest)[:, :3], np.concatenate([np.zeros((0, 3, 4)), *joints])
+
+    def _joints(self, posed, i, rest):
+        matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
+        count = self.skeleton.segments[i] + 1
+        return np.array([matrix(k, rest=rest) for k in range(count)], dtype=np.float64)
 
 
 def curved_parameters_in_steps(armature, skeleton, vertices, depsgraph):

@@ -24,7 +24,7 @@ def pose_set(problem, options):
 def energy(problem, rows, poses, **options):
     """araplbs.energy of a problem with these weights."""
     arguments, skeleton = problem.arguments, problem.skeleton
-    if skeleton.bends:
+    if skeleton.flexible:
         options = {
             **options,
             **skeleton.deformers,

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import araplbs
 import numpy as np
 
-RIGID, BENDY = "rigid", "bendy"
+RIGID, BENDY, STB = "rigid", "bendy", "stb"
 
-CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail in random poses
+# Of random poses:
+CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail
+STRETCHES = 0.7, 1.5  # how long a stretchable bone becomes, of its length
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def no_poses(skeleton):
 
 def sample(skeleton, options, mirror):
     """(transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver makes of
-    rigid bones, and how far from head to tail each bendy one bends in them."""
+    rigid bones, and how far each bendy one bends from head to tail in them, and how long each
+    stretchable one becomes; None where there are no such bones."""
     arguments = {
         "bone_roll_axes": skeleton.roll_axes,
         "bone_deform": skeleton.deform,
@@ -63,14 +66,17 @@ def sample(skeleton, options, mirror):
     }
     place = skeleton.heads, skeleton.tails, skeleton.parents, options.pose_count
     transforms = araplbs.sample_poses(*place, **arguments)
-    if not skeleton.bends:
+    if not skeleton.flexible:
         return transforms, None
     ranges = np.full((len(skeleton.names), 4, 2), np.nan)
-    ranges[:, 2] = np.array([-1, 1]) * CURVE_SHARE * options.swing
+    bendy = np.array([kind == BENDY for kind in skeleton.kinds])
+    ranges[:, 2] = np.array([-1, 1]) * CURVE_SHARE * options.swing * bendy[:, None]
+    ranges[skeleton.own_stretch, 3] = STRETCHES
+    stretching = zip(skeleton.kinds, skeleton.own_stretch, strict=True)
     _poses, bends = araplbs.sample_poses(
         *place,
         **arguments,
-        bone_kinds=skeleton.kinds,
+        bone_kinds=[STB if kind == RIGID and own else kind for kind, own in stretching],
         bone_segments=skeleton.segments,
         bone_ranges=ranges,
     )

@@ -24,18 +24,23 @@ class Skeleton:
     deform: np.ndarray  # (m,) bool
     limits: np.ndarray  # (m, 3, 2) radians about local X, Y, Z, NaN for none
     opposite: np.ndarray  # (m,) the bone of the other side, or the bone itself
-    kinds: list[str] = None  # (m,) RIGID or BENDY; None: all are rigid
+    kinds: list[str] = None  # (m,) RIGID or BENDY; None: no bone is flexible
     segments: np.ndarray = None  # (m,) of bendy bones
+    stretch: np.ndarray = None  # (m,) bool: it stretches, by itself or with its parent
+    own_stretch: np.ndarray = None  # (m,) bool: by itself
+    volume: np.ndarray = None  # (m,) bool: its volume is kept then
 
     def __post_init__(self):
         if self.kinds is None:
-            self.kinds = [RIGID] * len(self.names)
-            self.segments = np.ones(len(self.names), np.int32)
+            m = len(self.names)
+            self.kinds = [RIGID] * m
+            self.segments = np.ones(m, np.int32)
+            self.stretch, self.own_stretch, self.volume = np.zeros((3, m), bool)
 
     @property
-    def bends(self):
-        """Some of the bones are not rigid."""
-        return any(kind != RIGID for kind in self.kinds)
+    def flexible(self):
+        """Some of the bones do more than turn."""
+        return any(kind != RIGID for kind in self.kinds) or bool(self.stretch.any())
 
     @property
     def joint_count(self):
@@ -46,9 +51,13 @@ class Skeleton:
     @property
     def deformers(self):
         """What the solver has to know of bones that are not rigid."""
-        if not self.bends:
+        if not self.flexible:
             return {}
-        return {"bone_kinds": self.kinds, "bone_segments": self.segments}
+        return {
+            "bone_kinds": self.kinds,
+            "bone_segments": self.segments,
+            "bone_stretch": self.stretch,
+        }
 
 
 @dataclass
@@ -125,7 +134,7 @@ class Problem:
     def _poses(self, poses):
         if poses is None or not len(poses):
             return {}
-        joints = {"segment_poses": poses.joints} if self.skeleton.bends else {}
+        joints = {"segment_poses": poses.joints} if self.skeleton.flexible else {}
         count = {"pose_count": 0} if poses.whole else {}
         return {"poses": poses.transforms, **joints, **count}
 

@@ -1,11 +1,14 @@
 """The operator "Auto-weight (ARAP)"."""
 
+import time
+
 import araplbs
 from bpy.types import Operator
 
 from ..blender.targets import find_targets
 from ..core.errors import Refused
 from ..core.report import percent, summary, warnings
+from ..core.steps import finish
 from ..core.worker import Worker
 from ..job import Job
 from ..preferences import preferred_threads
@@ -21,6 +24,9 @@ IDNAME = "object.araplbs_auto_weight"
 LABEL = "Auto-weight (ARAP)"
 
 REFUSALS = (Refused, araplbs.SolverError, MemoryError)
+
+AT_ONCE = 0.3  # seconds of reading before the window gets turns
+STEP = 0.05  # seconds of reading between its turns
 
 # What moves the view goes on working during a solve; everything else waits for it.
 VIEW_EVENTS = (
@@ -47,29 +53,37 @@ class _Steps:
     _worker = None
     _timer = None
     _job = None
+    _reading = None
 
     def start(self, context):
-        """The Job, or None after an error was reported."""
-        try:
-            targets = find_targets(context)
-            job = Job(self.read_options(), preferred_threads(context))
-            job.read(targets, context.view_layer)
-            return job
-        except REFUSALS as reason:
-            self.report({"ERROR"}, str(reason))
-        return None
+        """Sets the Job, and the steps that read its input."""
+        targets = find_targets(context)
+        self._job = Job(self.read_options(), preferred_threads(context))
+        self._reading = self._job.read_in_steps(targets, context.view_layer)
+
+    def read_for(self, seconds):
+        """Goes on reading for about so long; has it come to the end?"""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                next(self._reading)
+            except StopIteration:
+                self._reading = None
+                return True
+        return False
+
+    def refuse(self, reason):
+        self.report({"ERROR"}, str(reason))
+        return {"CANCELLED"}
 
     def finish(self, job):
         """Writes the solution and says what was done."""
         try:
-            report = job.apply()
+            return tell(self, job.apply(), job)
         except Refused as reason:
-            self.report({"ERROR"}, str(reason))
-            return {"CANCELLED"}
-        return tell(self, report, job)
+            return self.refuse(reason)
 
-    def begin_waiting(self, context, job):
-        self._job, self._worker = job, Worker(job.solve)
+    def begin_waiting(self, context):
         manager = context.window_manager
         manager.progress_begin(0, 100)
         self._timer = manager.event_timer_add(0.1, window=context.window)
@@ -78,6 +92,9 @@ class _Steps:
 
     def show_progress(self, context):
         worker = self._worker
+        if not worker:
+            context.workspace.status_text_set(f"{LABEL}   |   reading   |   Esc: cancel")
+            return
         context.window_manager.progress_update(100 * worker.fraction)
         parts = [LABEL, f"{100 * worker.fraction:.0f} %", worker.stage]
         if worker.energy is not None:
@@ -87,14 +104,17 @@ class _Steps:
 
     def end_waiting(self, context):
         """After this nothing of the wait is left: thread, timer, cursor, status text."""
-        self._worker.cancel()
-        self._worker.join()
+        if self._reading:
+            self._reading.close()
+        if self._worker:
+            self._worker.cancel()
+            self._worker.join()
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         if context.workspace:
             context.workspace.status_text_set(None)
         worker, job = self._worker, self._job
-        self._worker = self._timer = self._job = None
+        self._worker = self._timer = self._job = self._reading = None
         return worker, job
 
 
@@ -130,33 +150,48 @@ their shape as well as possible when posed"""
 
     def execute(self, context):
         """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
-        job = self.start(context)
-        if job is None:
-            return {"CANCELLED"}
         manager = context.window_manager
         manager.progress_begin(0, 100)
         try:
+            self.start(context)
+            finish(self._reading)
+            job = self._job
             job.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
         except REFUSALS as reason:
-            self.report({"ERROR"}, str(reason))
-            return {"CANCELLED"}
+            return self.refuse(reason)
         finally:
             manager.progress_end()
+            self._job = self._reading = None
         return self.finish(job)
 
     def invoke(self, context, _event):
         """In a window: the work is done beside it, and can be cancelled."""
-        job = self.start(context)
-        if job is None:
-            return {"CANCELLED"}
-        self.begin_waiting(context, job)
+        try:
+            self.start(context)
+            if self.read_for(AT_ONCE):
+                self._worker = Worker(self._job.solve)
+        except REFUSALS as reason:
+            self._job = self._reading = None
+            return self.refuse(reason)
+        self.begin_waiting(context)
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
         if event.type == "ESC" and event.value == "PRESS":
+            if self._reading:
+                self.end_waiting(context)
+                return self.say_cancelled()
             self._worker.cancel()
         elif event.type != "TIMER":
             return {"PASS_THROUGH"} if moves_view(event) else {"RUNNING_MODAL"}
+        if self._reading:
+            try:
+                if self.read_for(STEP):
+                    self._worker = Worker(self._job.solve)
+            except REFUSALS as reason:
+                self.end_waiting(context)
+                return self.refuse(reason)
+            return {"RUNNING_MODAL"}
         if self._worker.running:
             self.show_progress(context)
             return {"RUNNING_MODAL"}
@@ -164,16 +199,18 @@ their shape as well as possible when posed"""
         was_cancelled = self._worker.cancelled
         worker, job = self.end_waiting(context)
         if was_cancelled or isinstance(worker.error, araplbs.Cancelled):
-            self.report({"INFO"}, "Auto-weight was cancelled: nothing was changed")
-            return {"CANCELLED"}
+            return self.say_cancelled()
         if isinstance(worker.error, REFUSALS):
-            self.report({"ERROR"}, str(worker.error))
-            return {"CANCELLED"}
+            return self.refuse(worker.error)
         if worker.error:
             raise worker.error
         return self.finish(job)
 
+    def say_cancelled(self):
+        self.report({"INFO"}, "Auto-weight was cancelled: nothing was changed")
+        return {"CANCELLED"}
+
     def cancel(self, context):
         """Blender ends the operator: another file, or quit."""
-        if self._worker:
+        if self._job:
             self.end_waiting(context)

@@ -185,3 +185,19 @@ class VIEW3D_PT_araplbs_bendy(_InSidebar, Panel):
 
     def draw(self, _context):
         self.layout.operator(bendy.IDNAME, text="Bendy Bones to Bones", icon="GROUP_BONE")
+
+
+class BONE_PT_araplbs(Panel):
+    bl_label = "Auto-weight (ARAP)"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "bone"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return context.bone is not None
+
+    def draw(self, context):
+        self.layout.use_property_split = True
+        self.layout.prop(context.bone, "araplbs_deformer")

@@ -199,3 +199,79 @@ def test_frames_of_an_animation_bend():
     assert np.ptp(poses.joints[:, 1:6], axis=0).max() > 0.02
     auto_weight(tube, rig, animation="ACTIVE")
     assert_good(tube, rig)
+
+
+def read(rig):
+    return addon("blender.read_armature").read_armature(rig, False)
+
+
+def test_what_makes_a_bone_stretchable():
+    _tube, rig = tube_and_rig()
+    assert not read(rig).flexible
+    middle = rig.pose.bones["middle"]
+    constraint = middle.constraints.new("STRETCH_TO")
+    constraint.target, constraint.subtarget = rig, "lower"
+    skeleton = read(rig)
+    assert skeleton.own_stretch.tolist() == [False, True, False]
+    assert skeleton.stretch.tolist() == [False, True, True], "the bone above inherits scale"
+    assert skeleton.volume.tolist() == [False, True, False]
+    constraint.volume = "NO_VOLUME"
+    rig.data.bones["upper"].inherit_scale = "NONE"
+    skeleton = read(rig)
+    assert skeleton.stretch.tolist() == [False, True, False] and not skeleton.volume.any()
+    constraint.mute = True
+    assert not read(rig).flexible
+    middle.constraints.new("MAINTAIN_VOLUME")
+    skeleton = read(rig)
+    assert skeleton.stretch.tolist() == [False, True, False] and skeleton.volume[1]
+
+
+def test_the_setting_of_a_bone_overrides():
+    _tube, rig = bendy_tube()
+    rig.pose.bones["middle"].constraints.new("STRETCH_TO").target = rig
+    rig.data.bones["middle"].araplbs_deformer = "RIGID"
+    rig.data.bones["lower"].araplbs_deformer = "STRETCHABLE"
+    skeleton = read(rig)
+    assert skeleton.kinds == ["rigid", "rigid", "bendy"]
+    assert skeleton.stretch.tolist() == [True, False, False]
+    rig.data.bones["upper"].araplbs_deformer = "RIGID"
+    rig.data.bones["lower"].araplbs_deformer = "RIGID"
+    assert not read(rig).flexible
+
+
+def test_random_poses_stretch():
+    """About the head, with the volume kept where a constraint keeps it, and what inherits goes
+    with it."""
+    _tube, rig = tube_and_rig()
+    rig.pose.bones["middle"].constraints.new("STRETCH_TO").target = rig
+    rig.data.bones["upper"].araplbs_deformer = "STRETCHABLE"
+    rig.data.bones["upper"].inherit_scale = "NONE"
+    skeleton = read(rig)
+    options = addon("core.options").Options(pose_count=20)
+    steps = addon("blender.random_poses").random_poses_in_steps(rig, skeleton, options, None)
+    poses = addon("core.steps").finish(steps)
+    sizes = np.linalg.svd(poses.transforms[..., :3], compute_uv=False)
+    np.testing.assert_allclose(sizes[:, 0], 1, atol=1e-5)
+    middle = np.sort(sizes[:, 1], axis=1)
+    np.testing.assert_allclose(middle.prod(1), 1, atol=1e-4)
+    upper = np.linalg.norm(poses.transforms[:, 2, :, 2], axis=1)  # along the bone, which is Z
+    assert upper.min() < 0.8 and upper.max() > 1.4
+    np.testing.assert_allclose(np.linalg.det(poses.transforms[:, 2, :, :3]), upper, rtol=1e-4)
+    # The joints stay connected.
+    for lower, above in ((0, 1), (1, 2)):
+        joint = np.append(skeleton.tails[lower], 1)
+        np.testing.assert_allclose(
+            poses.transforms[:, lower] @ joint, poses.transforms[:, above] @ joint, atol=1e-5
+        )
+
+
+def test_weights_of_a_rig_that_stretches():
+    tube, rig = tube_and_rig()
+    for bone in rig.pose.bones:
+        bone.constraints.new("STRETCH_TO").target = rig
+    auto_weight(tube, rig)
+    assert_good(tube, rig)
+    errors = addon("blender.errors").object_errors(tube, bpy.context.view_layer, False)
+    for bone in rig.data.bones:
+        bone.araplbs_deformer = "RIGID"
+    assert np.isfinite(errors).all() and errors.mean() < 0.2

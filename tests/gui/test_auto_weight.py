@@ -307,3 +307,49 @@ def test_character(ui):
         bpy.ops.view3d.view_selected()
     yield 0.5
     ui.picture("mage")
+
+
+def bendy_tube():
+    tube, rig = make_tube()
+    for bone in rig.data.bones:
+        bone.bbone_segments = 32
+    bpy.ops.ed.undo_push(message="set-up")
+    return tube, rig
+
+
+def counts():
+    return len(bpy.data.objects), len(bpy.data.scenes), len(bpy.data.armatures)
+
+
+def test_esc_while_random_poses_of_bendy_bones_are_read(ui):
+    """The window has turns meanwhile; nothing is left behind."""
+    tube, _rig = bendy_tube()
+    before, there = scenes.snapshot(), counts()
+    with ui.override():
+        arguments = {"pose_count": 5000}
+        answer = bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", **arguments)
+    assert answer == {"RUNNING_MODAL"} and not solving()
+    assert counts() != there, "a copy is posed"
+    yield 0.5
+    assert counts() != there and not solving()
+    ui.picture("reading")
+    ui.key("ESC")
+    yield 0.5
+    assert counts() == there and not solving()
+    assert scenes.snapshot() == before and not tube.vertex_groups
+    reset_settings()
+
+
+def test_bendy_bones_in_a_window(ui):
+    bendy_tube()
+    there = counts()
+    with ui.override():
+        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", pose_count=300)
+    end = time.monotonic() + 60
+    while not solving() and not bpy.data.objects["Tube"].vertex_groups:
+        assert time.monotonic() < end, "reading does not end"
+        yield 0.05
+    yield from wait_for_end()
+    scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
+    assert counts() == there
+    reset_settings()
