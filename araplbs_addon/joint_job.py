@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from .blender.joint_effects import effects, refuse_armature
 from .blender.joint_settings import read_joint_settings
 from .blender.live_weights import LiveWeights
@@ -34,18 +36,19 @@ class JointJob(Job):
             raise Refused(
                 f"{self.problem.unweighted} vertices have no weights yet: optimise weights too"
             )
-        if self._bent:
+        if self._flexible:
             self.warnings.append(
-                f"Bendy bones count as rigid for the joints: {names_in_line(self._bent)}"
+                "Bendy and stretching bones counted as rigid, for the weights too: "
+                + names_in_line(self._flexible)
             )
         locks, factors = read_joint_settings(targets.armature, self.problem.skeleton.names)
         self.run = JointRun(self.problem, self.meshes, self.options, locks, factors, self.threads)
 
     def _read_skeleton(self, armature):
         skeleton = super()._read_skeleton(armature)
-        self._bent = [
-            name for name, kind in zip(skeleton.names, skeleton.kinds, strict=True) if kind != RIGID
-        ]
+        bends = np.array([kind != RIGID for kind in skeleton.kinds])
+        flexible = skeleton.deform & (bends | skeleton.own_stretch)
+        self._flexible = [skeleton.names[i] for i in np.flatnonzero(flexible)]
         return replace(skeleton, kinds=None, segments=None)
 
     def solve(self, progress=None, wait=False):

@@ -613,13 +613,17 @@ def test_no_warnings_for_a_plain_rig():
     assert told(tube, rig)[1] == []
 
 
-def test_bendy_bones_count_as_rigid():
+@pytest.mark.parametrize("kind", ["bendy", "stretching"])
+def test_flexible_bones_count_as_rigid(kind):
     tube, rig = bent_tube()
-    rig.data.bones["middle"].bbone_segments = 4
+    if kind == "bendy":
+        rig.data.bones["middle"].bbone_segments = 4
+    else:
+        rig.data.bones["middle"].araplbs_deformer = "STRETCHABLE"
     report, warnings = told(tube, rig)
     assert report["warnings"] == warnings
     assert report["moved_bones"] and any("Bendy" in w and "middle" in w for w in warnings)
-    assert rig.data.bones["middle"].bbone_segments == 4
+    assert rig.data.bones["middle"].bbone_segments == (4 if kind == "bendy" else 1)
     assert_good(tube, rig)
 
 
