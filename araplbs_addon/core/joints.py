@@ -13,6 +13,7 @@ from .options import _option as option
 from .poses import Poses
 from .problem import Problem, Skeleton
 from .report import percent
+from .rows import Rows, make_rows
 from .solve import Share, Solution, solve
 
 SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
@@ -218,14 +219,14 @@ class JointRun:
         )
 
     def _conclude(self, solver, energies, start, share):
-        """The weights once more on the joints that were found: with the locks, edits and options
-        that an ordinary weighting follows, and for the same poses."""
+        """The weights go on from here on the joints that were found: with the locks, edits and
+        options that an ordinary weighting follows, and for the same poses."""
         skeleton, weights = self.frame.skeleton, None
         poses = Poses(solver.poses, None, whole=True)
-        options = replace(self.options, start_from="FRESH")
-        problem = Problem(self._meshes, skeleton, poses, options.symmetric)
+        problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
         if self.options.optimize_weights:
-            weights = solve(problem, options, self._threads, share.progress)
+            problem.start_from(_with_kept(problem, Rows(*solver.sparse_weights)))
+            weights = solve(problem, self.options, self._threads, share.progress)
             energies = [*energies, weights.report["energy_after"]]
         report = {
             **solver.report,
@@ -235,6 +236,21 @@ class JointRun:
             "mean_move": solver.report["mean_moved"] / self._diagonal,
         }
         return JointSolution(skeleton, weights, problem, report, time.perf_counter() - start)
+
+
+def _with_kept(problem, rows):
+    """These weights, with what is to be kept in place of what they have there."""
+    if "locked_bones" not in problem.arguments:
+        return rows
+    present = problem.arguments["weights"]
+    parts = [(rows, ~problem.kept_entries(rows)), (present, problem.kept_entries(present))]
+    return make_rows(
+        rows.count,
+        *(
+            np.concatenate([getattr(part, name)[take] for part, take in parts])
+            for name in ("vertices", "bones", "weights")
+        ),
+    )
 
 
 def _ends(skeleton):
