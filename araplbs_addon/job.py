@@ -4,7 +4,7 @@ command line are two ways to call it."""
 import numpy as np
 
 from .blender.binding import armature_modifier, armature_of, bind
-from .blender.random_poses import random_poses_in_steps
+from .blender.flexible_bones import curved_parameters_in_steps, random_poses_in_steps
 from .blender.read_armature import bones_to_keep, read_armature
 from .blender.read_mesh import (
     group_entries_in_steps,
@@ -12,7 +12,7 @@ from .blender.read_mesh import (
     read_mesh_in_steps,
     refuse_mesh,
 )
-from .blender.read_poses import curved_parameters_in_steps, read_poses
+from .blender.read_poses import read_poses
 from .blender.read_volume import read_volume
 from .blender.references import Reference
 from .blender.write_weights import write_weights
@@ -68,7 +68,7 @@ class Job:
         self.meshes, self.poses = meshes, poses
         self.problem = Problem(meshes, skeleton, poses, options.symmetric, options.start_from)
         self.problem.parameters = yield from curved_parameters_in_steps(
-            armature, skeleton, self.problem.arguments["vertices"], view_layer.depsgraph
+            armature, skeleton, self.problem.arguments["vertices"]
         )
         self.volume = read_volume(options, meshes)
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]

@@ -114,7 +114,11 @@ class Session:
 
     def restore(self):
         """Ask to put back everything as it was."""
-        if self.state in {READING, RUNNING}:
+        if self.state == READING:  # nothing was changed
+            self._steps.close()
+            self.restored = True
+            self._end()
+        elif self.state == RUNNING:
             self.state = RESTORING
 
     def restore_now(self):
@@ -252,9 +256,6 @@ class Session:
 
     def _run(self, targets, view_layer):
         yield from self.job.read_in_steps(targets, view_layer, with_entries=True)
-        if self.state == RESTORING:
-            self.restored = True
-            return
         job = self.job
         _armature, objects = job.find_objects()
         for ob, entries, selection in zip(objects, job.entries, job.selections, strict=True):

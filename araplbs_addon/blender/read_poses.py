@@ -117,37 +117,24 @@ class PoseReader:
     def _joints(self, posed, i, rest):
         matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
         count = self.skeleton.segments[i] + 1
-        return np.array([matrix(k, rest=rest) for k in range(count)], dtype=np.float64)
-
-
-def curved_parameters_in_steps(armature, skeleton, vertices, depsgraph):
-    """(n, m) places of vertices (n, 3) along the bendy bones that map them along their curve, NaN
-    for all others; None where there are no such bones. A generator of short steps."""
-    bones = armature.data.bones
-    curved = [
-        i
-        for i, kind in enumerate(skeleton.kinds)
-        if kind == BENDY and bones[i].bbone_mapping_mode == "CURVED"
-    ]
-    if not curved:
-        return None
-    parameters = np.full((len(vertices), len(skeleton.names)), np.nan)
-    points = vertices.astype(np.float32)
-    for i in curved:
-        locate = armature.evaluated_get(depsgraph).pose.bones[i].bbone_segment_index
-        for begin in range(0, len(points), 4096):
-            found = [sum(locate(point)) for point in points[begin : begin + 4096]]
-            parameters[begin : begin + 4096, i] = np.array(found) / skeleton.segments[i]
-            yield
-    return np.clip(parameters, 0, 1)
+        try:
+            return np.array([matrix(k, rest=rest) for k in range(count)], dtype=np.float64)
+        except RuntimeError:  # nothing of it is evaluated
+            raise Refused(
+                f"'{self.armature.name}' is disabled or hidden: its bendy bones cannot be read"
+            ) from None
 
 
 @contextmanager
 def stage(armature):
     """A scene that holds the armature alone, in Pose Position."""
+    hidden, position = armature.hide_viewport, armature.data.pose_position
+    if hidden and armature.library:
+        raise Refused(f"'{armature.name}' is linked and disabled in viewports: it has no pose")
     scene = bpy.data.scenes.new("Auto-weight")
-    position = armature.data.pose_position
     try:
+        if hidden:
+            armature.hide_viewport = False
         scene.collection.objects.link(armature)
         if position != "POSE":
             armature.data.pose_position = "POSE"
@@ -155,6 +142,8 @@ def stage(armature):
     finally:
         if armature.data.pose_position != position:
             armature.data.pose_position = position
+        if hidden:
+            armature.hide_viewport = True
         bpy.data.scenes.remove(scene)
 
 

@@ -191,6 +191,9 @@ their shape as well as possible when posed"""
             except REFUSALS as reason:
                 self.end_waiting(context)
                 return self.refuse(reason)
+            except BaseException:
+                self.end_waiting(context)
+                raise
             return {"RUNNING_MODAL"}
         if self._worker.running:
             self.show_progress(context)

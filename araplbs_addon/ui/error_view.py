@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 from gpu_extras.batch import batch_for_shader
 
-from ..blender.errors import read_weighted
+from ..blender.errors import flexible_poses, read_weighted
 from ..blender.posed import posed_vertices
 from ..blender.read_poses import present_pose
 from ..blender.views import redraw_views
@@ -32,6 +32,7 @@ class _View:
         self._thread = self._key = self._result = self._batch = self._drawn = None
         self._changed = 0.0  # when weights were last seen to change
         self._source = None  # (session_uid, armature name, Problem, Rows) of a mesh without session
+        self._random = None  # (session_uid of an armature, its random Poses or None)
 
     def look(self, context):
         """Takes in a result, and starts the next computation where something has changed."""
@@ -60,9 +61,10 @@ class _View:
             self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
             self._thread.start()
 
-    def forget(self):
-        """What is known of the weights is out of date."""
+    def forget(self, armatures=False):
+        """What is known of the weights is out of date, or of armatures as well."""
         self._key = self._source = None
+        self._random = None if armatures else self._random
         self._changed = time.monotonic()
 
     def _work(self, ob, mode, view_layer):
@@ -81,16 +83,22 @@ class _View:
             _uid, armature_name, problem, rows = self._source
             armature = bpy.data.objects[armature_name]
             options, number, begin, end = Options(), -1, 0, size
-        poses = None
         if mode == "POSE":
             poses = present_pose(armature, problem.skeleton, view_layer.depsgraph)
-        key = (ob.session_uid, size, mode, number, poses.key if poses else None)
+        else:
+            poses = self._random_poses(armature, problem.skeleton, options) if number < 0 else None
+        key = (ob.session_uid, size, mode, number, poses.key if mode == "POSE" else None)
 
         def work():
             chosen = poses or pose_set(problem, options)
             return vertex_errors(problem, rows, chosen)[begin:end]
 
         return key, work
+
+    def _random_poses(self, armature, skeleton, options):
+        if not self._random or self._random[0] != armature.session_uid:
+            self._random = armature.session_uid, flexible_poses(armature, skeleton, options)
+        return self._random[1]
 
     def _run(self, work):
         try:
@@ -148,18 +156,21 @@ def _tick():
 
 
 def _chosen(_manager, _context):
-    view.forget()
+    view.forget(armatures=True)
     if not bpy.app.timers.is_registered(_tick):
         bpy.app.timers.register(_tick, persistent=True)
 
 
 @persistent
-def _after_update(_scene, depsgraph):
+def _after_update(scene, depsgraph):
     if bpy.context.window_manager.araplbs_errors == "NONE" or current_session():
         return
+    if scene != bpy.context.scene:
+        return  # where poses are read
     # Meshes are updated when weights change; objects also when they are posed.
-    if any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
-        view.forget()
+    kinds = {type(update.id) for update in depsgraph.updates}
+    if kinds & {bpy.types.Mesh, bpy.types.Armature}:
+        view.forget(armatures=bpy.types.Armature in kinds)
 
 
 def draw():

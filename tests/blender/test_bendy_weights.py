@@ -76,7 +76,7 @@ def predicted(tube, rig):
     pose = read.present_pose(rig, skeleton, layer.depsgraph)
     v = np.array([x.co for x in tube.data.vertices], dtype=np.float64)
     n, w = len(v), weights(tube, deform_names(rig))
-    steps = read.curved_parameters_in_steps(rig, skeleton, v, layer.depsgraph)
+    steps = addon("blender.flexible_bones").curved_parameters_in_steps(rig, skeleton, v)
     given = addon("core.steps").finish(steps)
     points, first = np.zeros((n, 3)), 0
     for b, kind in enumerate(skeleton.kinds):
@@ -142,7 +142,7 @@ def test_random_poses_leave_no_trace():
     bpy.context.view_layer.update()
     select(tube, rig)
     before = snapshot()
-    read, core = addon("blender.random_poses"), addon("core.steps")
+    read, core = addon("blender.flexible_bones"), addon("core.steps")
     skeleton = addon("blender.read_armature").read_armature(rig, False)
     options = addon("core.options").Options(pose_count=4)
     poses = core.finish(read.random_poses_in_steps(rig, skeleton, options, None))
@@ -158,7 +158,7 @@ def test_random_poses_leave_no_trace():
 
 def test_the_same_poses_whatever_pose_it_is_in():
     _tube, rig = bendy_tube()
-    make, finish = addon("blender.random_poses").random_poses_in_steps, addon("core.steps").finish
+    make, finish = addon("blender.flexible_bones").random_poses_in_steps, addon("core.steps").finish
     skeleton = addon("blender.read_armature").read_armature(rig, False)
     options = addon("core.options").Options(pose_count=3)
     first = finish(make(rig, skeleton, options, None))
@@ -248,7 +248,7 @@ def test_random_poses_stretch():
     rig.data.bones["upper"].inherit_scale = "NONE"
     skeleton = read(rig)
     options = addon("core.options").Options(pose_count=20)
-    steps = addon("blender.random_poses").random_poses_in_steps(rig, skeleton, options, None)
+    steps = addon("blender.flexible_bones").random_poses_in_steps(rig, skeleton, options, None)
     poses = addon("core.steps").finish(steps)
     sizes = np.linalg.svd(poses.transforms[..., :3], compute_uv=False)
     np.testing.assert_allclose(sizes[:, 0], 1, atol=1e-5)
@@ -275,3 +275,41 @@ def test_weights_of_a_rig_that_stretches():
     for bone in rig.data.bones:
         bone.araplbs_deformer = "RIGID"
     assert np.isfinite(errors).all() and errors.mean() < 0.2
+
+
+def test_a_rig_that_is_disabled_in_viewports():
+    """Has random poses and frames all the same."""
+    tube, rig = bendy_tube()
+    for frame, value in ((1, 0.0), (5, 0.4)):
+        rig.pose.bones["middle"].bbone_curveinx = value
+        rig.pose.bones["middle"].keyframe_insert("bbone_curveinx", frame=frame)
+    for bone in rig.data.bones:
+        bone.bbone_mapping_mode = "CURVED"
+    rig.hide_viewport = True
+    bpy.context.view_layer.update()
+    auto_weight(tube, animation="ACTIVE")
+    assert_good(tube, rig)
+    assert rig.hide_viewport
+    frames = addon("blender.read_poses").read_poses(
+        rig, read(rig), "ACTIVE", 9, bpy.context.view_layer
+    )
+    assert np.ptp(frames.joints, axis=0).max() > 0.02
+    errors = addon("blender.errors")
+    assert np.isfinite(errors.object_errors(tube, bpy.context.view_layer, False)).all()
+
+
+def test_a_session_cancelled_while_it_reads():
+    """At once, with nothing left."""
+    tube, rig = bendy_tube()
+    select(tube, rig)
+    before = snapshot()
+    session = addon("session").Session(
+        addon("blender.targets").find_targets(bpy.context),
+        addon("core.options").Options(pose_count=4000),
+        bpy.context.view_layer,
+    )
+    session.tick(0.2)
+    assert session.state == "READING" and snapshot() == before
+    session.restore()
+    assert session.state == "ENDED" and session.restored
+    assert snapshot() == before

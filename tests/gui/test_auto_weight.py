@@ -14,7 +14,7 @@ IDNAME = "object.araplbs_auto_weight"
 DATA = Path(__file__).parents[2].parent / "shared/data"
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
-BUTTON = (120, 201)
+BUTTON = (120, 227)
 REDO_HEADER = (60, 15)
 REDO_MAX_INFLUENCES = (230, 67)
 
@@ -322,16 +322,16 @@ def counts():
 
 
 def test_esc_while_random_poses_of_bendy_bones_are_read(ui):
-    """The window has turns meanwhile; nothing is left behind."""
+    """The window has turns meanwhile; nothing is there between them, and nothing is left."""
     tube, _rig = bendy_tube()
     before, there = scenes.snapshot(), counts()
     with ui.override():
         arguments = {"pose_count": 5000}
         answer = bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", **arguments)
     assert answer == {"RUNNING_MODAL"} and not solving()
-    assert counts() != there, "a copy is posed"
-    yield 0.5
-    assert counts() != there and not solving()
+    for _ in range(5):
+        yield 0.1
+        assert counts() == there and not solving()
     ui.picture("reading")
     ui.key("ESC")
     yield 0.5
