@@ -126,6 +126,7 @@ class JointSession:
         self._end(self.message)
 
     def _end(self, message=None, restored=False):
+        self._steps.close()
         if self._worker:
             self._worker.cancel()  # the thread ends by itself: it knows nothing of Blender
         self.state, self.message, self.restored = ENDED, message, restored
