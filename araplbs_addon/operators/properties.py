@@ -56,12 +56,6 @@ def draw_result_options(layout, properties):
     layout.prop(properties, "max_influences")
     layout.prop(properties, "link_parts")
     layout.prop(properties, "symmetric")
-    layout.prop(properties, "volume")
-    if properties.volume == "FILE":
-        layout.prop(properties, "tet_file")
-        layout.prop(properties, "tet_space")
-    if properties.volume != "NONE":
-        layout.prop(properties, "initial")
 
 
 def draw_pose_options(layout, properties):
@@ -78,6 +72,12 @@ def draw_pose_options(layout, properties):
 
 
 def draw_advanced_options(layout, properties):
+    layout.prop(properties, "volume")
+    if properties.volume == "FILE":
+        layout.prop(properties, "tet_file")
+        layout.prop(properties, "tet_space")
+    if properties.volume != "NONE":
+        layout.prop(properties, "initial")
     for option in fields(Options):
         if option.metadata.get("advanced"):
             layout.prop(properties, option.name)
