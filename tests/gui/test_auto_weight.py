@@ -14,7 +14,7 @@ IDNAME = "object.araplbs_auto_weight"
 DATA = Path(__file__).parents[2].parent / "shared/data"
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
-BUTTON = (120, 227)
+BUTTON = (120, 201)
 REDO_HEADER = (60, 15)
 REDO_MAX_INFLUENCES = (230, 67)
 

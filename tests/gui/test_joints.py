@@ -205,6 +205,6 @@ def test_joints_panel(ui):
     yield from open_sidebar(ui)
     yield 0.3
     ui.picture("joints-panel-closed")
-    yield from click(ui, inside(ui, "UI", (60, 397)))
+    yield from click(ui, inside(ui, "UI", (60, 371)))
     yield 0.5
     ui.picture("joints-panel")
