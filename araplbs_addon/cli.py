@@ -19,9 +19,11 @@ import bpy
 
 from .blender.targets import find_in_file
 from .core.errors import Refused
+from .core.joints import JointOptions, joint_summary
 from .core.options import Options
 from .core.report import summary, warnings
 from .job import Job
+from .joint_job import JointJob
 
 COMMAND = "araplbs"
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
@@ -39,34 +41,50 @@ def make_parser():
     )
     parser.add_argument("--version", action="version", version=araplbs.__version__)
     commands = parser.add_subparsers(dest="command", required=True)
+    which = (
+        "those with its Armature modifier or parented to it, or, where there is one armature and "
+        "nothing hangs on it, all visible ones. The input is left as it is unless it is also the "
+        "output."
+    )
     weight = commands.add_parser(
         "weight",
         help="weight the meshes of .blend files",
-        description="Weights every armature's meshes: those with its Armature modifier or "
-        "parented to it, or, where there is one armature and nothing hangs on it, all visible "
-        "ones. The input is left as it is unless it is also the output.",
+        description=f"Weights every armature's meshes: {which}",
     )
-    weight.add_argument("input", nargs="+", type=Path, metavar="IN.blend")
-    weight.add_argument(
+    _add_arguments(weight, Options)
+    weight.set_defaults(make_job=Job, summary=summary, table=Options)
+    joints = commands.add_parser(
+        "joints",
+        help="optimise the joints of the armatures of .blend files",
+        description="Moves the joints of every armature to where its meshes deform best, and "
+        f"weights these: {which}",
+    )
+    _add_arguments(joints, JointOptions)
+    joints.set_defaults(make_job=JointJob, summary=joint_summary, table=JointOptions)
+    return parser
+
+
+def _add_arguments(parser, table):
+    parser.add_argument("input", nargs="+", type=Path, metavar="IN.blend")
+    parser.add_argument(
         "--output",
         "-o",
         required=True,
         metavar="OUT.blend|FOLDER",
         help="file to write, or the folder for files of the same names",
     )
-    weight.add_argument("--json", type=Path, metavar="REPORT.json", help="report to write")
-    weight.add_argument("--armature", metavar="NAME", help="only this armature")
-    weight.add_argument(
+    parser.add_argument("--json", type=Path, metavar="REPORT.json", help="report to write")
+    parser.add_argument("--armature", metavar="NAME", help="only this armature")
+    parser.add_argument(
         "--mesh", metavar="NAME", action="append", default=[], help="only this mesh; repeatable"
     )
-    weight.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
-    _add_options(weight)
-    return parser
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
+    _add_options(parser, table)
 
 
-def _add_options(parser):
+def _add_options(parser, table):
     group = parser.add_argument_group("options, as in the operator")
-    for option in fields(Options):
+    for option in fields(table):
         about, flag = option.metadata, "--" + option.name.replace("_", "-")
         text = about["description"].replace("%", "%%")
         if isinstance(option.default, bool):
@@ -92,14 +110,14 @@ def _add_options(parser):
 def read_options(arguments):
     """The Options that the arguments ask for. Raises ValueError for values out of range."""
     values = {}
-    for option in fields(Options):
+    for option in fields(arguments.table):
         value = getattr(arguments, option.name)
         if "choices" in option.metadata:
             value = value.upper()
         elif option.metadata.get("angle"):
             value = math.radians(value)
         values[option.name] = value
-    return Options(**values)
+    return arguments.table(**values)
 
 
 def plan_outputs(inputs, output):
@@ -160,14 +178,15 @@ def weight_file(source, target, options, arguments):
     reports = []
     for targets in find_in_file(view_layer, arguments.armature, arguments.mesh):
         start = time.perf_counter()
-        job = Job(options, arguments.threads)
+        job = arguments.make_job(options, arguments.threads)
         job.read(targets, view_layer)
         job.solve(_Lines(targets.armature.name))
         report = job.apply()
         report["total_seconds"] = time.perf_counter() - start
-        for line in job.warnings + warnings(report):
+        weights = report.get("weights") if arguments.command == "joints" else report
+        for line in job.warnings + warnings(weights):
             print(f"  {targets.armature.name}: warning: {line}")
-        print(f"  {targets.armature.name}: {summary(report)}", flush=True)
+        print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
         reports.append(report)
     _save(target, compressed)
     print(f"  saved {target}", flush=True)

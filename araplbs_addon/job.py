@@ -50,7 +50,7 @@ class Job:
         armature = targets.armature
         refuse_volume(options)
         view_layer.update()  # world matrices of what a script has just moved
-        skeleton = read_armature(armature, options.use_joint_limits)
+        skeleton = self._read_skeleton(armature)
         kept = bones_to_keep(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
         if kept[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
@@ -79,6 +79,9 @@ class Job:
             self.warnings.append(
                 f"Started from fresh weights: {self.problem.unweighted} vertices have none yet"
             )
+
+    def _read_skeleton(self, armature):
+        return read_armature(armature, self.options.use_joint_limits)
 
     def _read_meshes(self, targets, skeleton, view_layer, kept, with_entries):
         objects, meshes, refusals = [], [], []
@@ -145,10 +148,14 @@ class Job:
     def conclude(self, written):
         """Binds what is not bound yet; the report. written: what write_weights() has returned."""
         armature, objects = self.find_objects()
+        self.bind(armature, objects, written)
+        return make_report(self.problem, self.solution, self.options, armature.name, written)
+
+    def bind(self, armature, objects, written):
+        """Binds what is not bound yet, and notes it in what write_weights() has returned."""
         for ob, done in zip(objects, written, strict=True):
             if not self.painting:
                 done["bound"] = bind(ob, armature)
-        return make_report(self.problem, self.solution, self.options, armature.name, written)
 
 
 def _selection(mesh, skeleton):

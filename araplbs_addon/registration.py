@@ -5,22 +5,35 @@ from pathlib import Path
 import bpy
 
 from . import cli
-from .blender import bone_deformers, edits
-from .operators import auto_weight, bendy, brush, edit, load_preset, refine, select_worst
+from .blender import bone_deformers, edits, joint_settings
+from .operators import (
+    auto_weight,
+    bendy,
+    brush,
+    edit,
+    joints,
+    live,
+    load_preset,
+    refine,
+    select_worst,
+)
 from .preferences import ARAPLBS_preferences
-from .ui import error_view, menus, overlay, panel, tools
+from .ui import error_view, joint_panel, menus, overlay, panel, tools
 
 CLASSES = (
     ARAPLBS_preferences,
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
+    joint_settings.ARAPLBS_joint,
     brush.ARAPLBS_brush,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
     refine.OBJECT_OT_araplbs_refine_weights,
-    refine.OBJECT_OT_araplbs_accept,
-    refine.OBJECT_OT_araplbs_restore,
+    live.OBJECT_OT_araplbs_accept,
+    live.OBJECT_OT_araplbs_restore,
+    joints.OBJECT_OT_araplbs_optimize_joints,
+    joints.OBJECT_OT_araplbs_lock_joints,
     edit.OBJECT_OT_araplbs_edit_vertices,
     edit.OBJECT_OT_araplbs_add_link,
     edit.OBJECT_OT_araplbs_remove_edit,
@@ -36,10 +49,23 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_errors,
     panel.VIEW3D_PT_araplbs_bendy,
     panel.BONE_PT_araplbs,
+    joint_panel.VIEW3D_PT_araplbs_joints,
+    joint_panel.VIEW3D_PT_araplbs_joint_options,
 )
 
 # Each has register() and unregister(); they come after the classes and go before them.
-PARTS = (bone_deformers, edits, brush, refine, tools, menus, error_view, overlay, cli)
+PARTS = (
+    bone_deformers,
+    edits,
+    joint_settings,
+    brush,
+    refine,
+    tools,
+    menus,
+    error_view,
+    overlay,
+    cli,
+)
 
 PRESETS = str(Path(__file__).parent)
 

@@ -38,30 +38,51 @@ def current_session():
     return _current[0] if _current else None
 
 
+def set_current(session):
+    """Makes it the one that is running."""
+    _current[:] = [session]
+
+
+def unset_current(session):
+    if session in _current:
+        _current.remove(session)
+
+
+def threads_beside_window():
+    """One processor is left to the window."""
+    return max(1, (os.cpu_count() or 1) - 1)
+
+
 class Session:
     """state: one of the above. report: of the weights that were kept, else None. restored: all is
     as it was. message: why it ended otherwise than it was asked to, else None. error: what is no
     fault of the user's, else None. live: None while reading."""
 
+    keys = ("Enter: keep", "Esc, right mouse: restore", "Ctrl Z: undo stroke")
+
     def __init__(self, targets, options, view_layer, threads=0):
         self.state, self.report, self.restored = READING, None, False
         self.message = self.error = self.live = None
         self.token = secrets.token_hex(8)
-        # One processor is left to the window.
         if options.volume != "NONE":
             raise Refused("Refining live works on the surface: set Volume to Surface Only")
-        self.job = Job(options, threads or max(1, (os.cpu_count() or 1) - 1))
+        self.job = Job(options, threads or threads_beside_window())
         self.written = -1  # number of the frame that the vertex groups show
         self._writers, self._edits_before, self._looked_at = [], [], []
         self._links = self._start_changes = None
         self._disturbed = self._paused = False
         self._undone, self._redone = [], []  # edits before each stroke, and what was undone
         self._steps = self._run(targets, view_layer)
-        _current[:] = [self]
+        set_current(self)
 
     @property
     def frame(self):
         return self.live.frame if self.live else None
+
+    @property
+    def stage(self):
+        """What is done just now."""
+        return self.live.stage if self.live else "reading"
 
     @property
     def settled(self):
@@ -226,8 +247,7 @@ class Session:
             _past[self.token] = self
             while len(_past) > MOST_PAST:
                 del _past[next(iter(_past))]
-        if self in _current:
-            _current.remove(self)
+        unset_current(self)
 
     def _set_tokens(self, token):
         for reference in getattr(self.job, "objects", []):

@@ -2,6 +2,7 @@
 cones, joined by a voxel remesh and smoothed), and loose parts that sit on it."""
 
 import math
+import random
 
 import bmesh
 import bpy
@@ -191,3 +192,27 @@ def apply_pose(rig):
         bone.rotation_mode = "XYZ"
         bone.rotation_euler = [math.radians(a) for a in angles]
     bpy.context.view_layer.update()
+
+
+def displace_joints(rig, off=0.022, seed=7):
+    """Moves joints by about so much at random, less where bones are short, alike on both sides."""
+    numbers = random.Random(seed)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for bone in [b for b in bones if b.parent and not b.name.endswith(".R")]:
+        move = Vector([numbers.gauss(0, 1) for _axis in range(3)])
+        if not bone.name.endswith(".L"):
+            move.x = 0
+        move *= off * min(1, bone.length / 0.1) / move.length
+        place = bone.head.copy()
+        if (place - bone.parent.tail).length < 1e-4:
+            bone.parent.tail = place + move
+        for each in bone.parent.children:
+            if each == bone or (each.head - place).length < 1e-4:
+                each.head = place + move
+    for bone in [b for b in bones if b.name.endswith(".L")]:
+        other = bones[bone.name[:-1] + "R"]
+        other.head, other.tail = bone.head, bone.tail
+        other.head.x, other.tail.x = -other.head.x, -other.tail.x
+    bpy.ops.object.mode_set(mode="OBJECT")

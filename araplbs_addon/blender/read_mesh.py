@@ -16,13 +16,18 @@ VERTICES_A_STEP = 4096  # some 10 ms of reading or writing their groups
 
 def refuse_mesh(ob):
     """Raises Refused when the weights of this object cannot be changed."""
+    refuse_linked(ob)
+    if not ob.data.vertices:
+        raise Refused(f"'{ob.name}' has no vertices")
+
+
+def refuse_linked(ob):
+    """Raises Refused when an object, or its data, is not this file's own."""
     for data in (ob, ob.data):
         if data.library:
             raise Refused(f"'{ob.name}' is linked from another file: make it local first")
         if data.override_library:
             raise Refused(f"'{ob.name}' is a library override: make it local first")
-    if not ob.data.vertices:
-        raise Refused(f"'{ob.name}' has no vertices")
 
 
 def read_mesh(*arguments):

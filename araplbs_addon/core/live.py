@@ -30,6 +30,8 @@ class Frame:
     constraint_rows: list = field(repr=False)
     asked: int  # how many edits and restarts it follows
 
+    remarks = ()  # further facts for people
+
 
 class Live:
     """Solves a Problem until cancelled; waits when done.

@@ -119,7 +119,7 @@ class Problem:
             self.arguments.update(self._locks(meshes, wholes))
         self.unweighted = None
         if start == "PRESENT":
-            self._start_from(self._present(meshes, wholes))
+            self.start_from(self._present(meshes, wholes))
         self.arguments.update(self.edit_arguments([mesh.edits for mesh in meshes]))
 
     @property
@@ -200,7 +200,7 @@ class Problem:
             ]
         )
 
-    def _start_from(self, rows):
+    def start_from(self, rows):
         """Start from these weights, unless vertices have none: then `unweighted` says how many."""
         empty = rows.sums() <= 0
         empty &= ~self.arguments.get("locked_vertices", np.zeros(len(empty), bool))

@@ -82,6 +82,8 @@ def summary(report):
 
 def warnings(report):
     """Lines about what a rigger should look at, the most important last."""
+    if not report:
+        return []
     lines = _deformer_lines(report["deformers"])
     if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
         lines.append(

@@ -34,25 +34,25 @@ def _property(option, default):
     return FloatProperty(precision=decimals, step=10 ** (2 - decimals), **limits, **common)
 
 
-def option_properties(**defaults):
+def option_properties(table=Options, **defaults):
     """{name: property} of all options, for the annotations of an operator."""
-    options = Options(**defaults)
-    return {o.name: _property(o, getattr(options, o.name)) for o in fields(Options)}
+    options = table(**defaults)
+    return {o.name: _property(o, getattr(options, o.name)) for o in fields(table)}
 
 
-def option_names():
-    return [option.name for option in fields(Options)]
+def option_names(table=Options):
+    return [option.name for option in fields(table)]
 
 
 class OptionProperties:
     """To be mixed into an operator."""
 
     __annotations__ = option_properties()
+    option_table = Options
 
     def read_options(self):
-        return Options(
-            **{o.name: _within_limits(o, getattr(self, o.name)) for o in fields(Options)}
-        )
+        table = self.option_table
+        return table(**{o.name: _within_limits(o, getattr(self, o.name)) for o in fields(table)})
 
 
 def _within_limits(option, value):

@@ -4,8 +4,8 @@ import bpy
 
 from ..operators.auto_weight import IDNAME
 from ..operators.bendy import IDNAME as BENDY
+from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
-from ..session import current_session
 from .panel import draw_session_buttons
 
 
@@ -17,18 +17,26 @@ def _draw(self, _context):
     layout.operator(REFINE, icon="PLAY")
 
 
+def _draw_joints(self, _context):
+    layout = self.layout
+    layout.separator()
+    layout.operator_context = "INVOKE_DEFAULT"
+    layout.operator(JOINTS, icon="GROUP_BONE")
+
+
 def _draw_bendy(self, _context):
     self.layout.separator()
     self.layout.operator(BENDY, icon="GROUP_BONE")
 
 
 def _draw_in_header(self, _context):
-    if current_session():
-        draw_session_buttons(self.layout)
+    draw_session_buttons(self.layout)
 
 
 def register():
     bpy.types.VIEW3D_MT_object_parent.append(_draw)
+    bpy.types.VIEW3D_MT_object_parent.append(_draw_joints)
+    bpy.types.VIEW3D_MT_pose.append(_draw_joints)
     bpy.types.VIEW3D_MT_paint_weight.append(_draw)
     bpy.types.VIEW3D_MT_pose.append(_draw_bendy)
     bpy.types.VIEW3D_MT_edit_armature.append(_draw_bendy)
@@ -40,4 +48,6 @@ def unregister():
     bpy.types.VIEW3D_MT_edit_armature.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_pose.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_paint_weight.remove(_draw)
+    bpy.types.VIEW3D_MT_pose.remove(_draw_joints)
+    bpy.types.VIEW3D_MT_object_parent.remove(_draw_joints)
     bpy.types.VIEW3D_MT_object_parent.remove(_draw)

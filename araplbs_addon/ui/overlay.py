@@ -12,10 +12,11 @@ from ..blender.edits import read_values
 from ..blender.posed import posed_vertices
 from ..core.error_map import COLOURS, FULL_SCALE, colours
 from ..core.errors import Refused
+from ..joint_session import JointSession
 from ..operators.brush import current_stroke, held_vertices
-from ..operators.refine import session_facts
+from ..operators.live import session_facts
 from ..session import current_session
-from . import error_view
+from . import error_view, joint_ghosts
 
 MARGIN = 20
 CURVE = (200, 64)  # pixels
@@ -36,6 +37,9 @@ def draw_view():
     if context.space_data.overlay.show_overlays:
         with suppress(Refused, ReferenceError):  # what is shown has just gone
             _draw_edits(context)
+            session = current_session()
+            if isinstance(session, JointSession) and session.frame:
+                joint_ghosts.draw(session)
 
 
 def draw_pixels():
@@ -47,7 +51,7 @@ def draw_pixels():
         y = _draw_scale(x, y)
     if session and session.frame and session.state != "ENDED":
         y = _draw_curve(session.frame, x, y)
-        for text in reversed(session_facts(session)[:5]):
+        for text in reversed(session_facts(session)):
             y = _draw_text(text, x, y)
 
 

@@ -11,6 +11,7 @@ from ..core.errors import Refused
 from ..core.report import names_in_line
 from ..operators import bendy, edit, select_worst
 from ..operators.auto_weight import IDNAME
+from ..operators.live import OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore
 from ..operators.load_preset import OBJECT_OT_araplbs_load_preset
 from ..operators.properties import (
     draw_advanced_options,
@@ -19,15 +20,12 @@ from ..operators.properties import (
     option_names,
 )
 from ..operators.refine import IDNAME as REFINE
-from ..operators.refine import (
-    OBJECT_OT_araplbs_accept,
-    OBJECT_OT_araplbs_restore,
-)
 from ..session import current_session
 
 
-def _settings(context):
-    return context.window_manager.operator_properties_last(IDNAME)
+def settings_of(context, idname=IDNAME):
+    """The properties that an operator was last used with."""
+    return context.window_manager.operator_properties_last(idname)
 
 
 class _InSidebar:
@@ -59,21 +57,20 @@ class VIEW3D_PT_araplbs(_InSidebar, Panel):
         layout = self.split_layout()
         self._draw_targets(context, layout)
         layout.menu("VIEW3D_MT_araplbs_presets")
-        draw_result_options(layout, _settings(context))
+        draw_result_options(layout, settings_of(context))
         row = layout.row()
         row.scale_y = 1.5
         row.operator_context = "INVOKE_DEFAULT"
         row.operator(IDNAME, text="Auto-weight", icon="MOD_VERTEX_WEIGHT")
-        if current_session():
-            draw_session_buttons(layout)
-        else:
+        draw_session_buttons(layout)
+        if not current_session():
             self._draw_refine(context, layout)
 
     def _draw_refine(self, context, layout):
         """Refining follows the same settings; what it starts from is its own."""
         row = layout.row(align=True)
         row.operator_context = "INVOKE_DEFAULT"
-        settings = _settings(context)
+        settings = settings_of(context)
         for start_from, text, icon in (
             ("PRESENT", "Refine Live", "PLAY"),
             ("FRESH", "From Fresh", "FILE_REFRESH"),
@@ -101,7 +98,7 @@ class VIEW3D_PT_araplbs_poses(_InSidebar, Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context):
-        draw_pose_options(self.split_layout(), _settings(context))
+        draw_pose_options(self.split_layout(), settings_of(context))
 
 
 class VIEW3D_PT_araplbs_advanced(_InSidebar, Panel):
@@ -110,10 +107,13 @@ class VIEW3D_PT_araplbs_advanced(_InSidebar, Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context):
-        draw_advanced_options(self.split_layout(), _settings(context))
+        draw_advanced_options(self.split_layout(), settings_of(context))
 
 
 def draw_session_buttons(layout):
+    """Nothing where no session is running."""
+    if not current_session():
+        return
     row = layout.row(align=True)
     row.operator(OBJECT_OT_araplbs_accept.bl_idname, icon="CHECKMARK")
     row.operator(OBJECT_OT_araplbs_restore.bl_idname, icon="X")

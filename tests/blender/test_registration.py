@@ -16,6 +16,13 @@ CLASSES = (
     "VIEW3D_PT_araplbs",
     "VIEW3D_PT_araplbs_poses",
     "VIEW3D_PT_araplbs_advanced",
+    "VIEW3D_PT_araplbs_joints",
+    "OBJECT_OT_araplbs_optimize_joints",
+)
+MENUS = (
+    bpy.types.VIEW3D_MT_object_parent,
+    bpy.types.VIEW3D_MT_paint_weight,
+    bpy.types.VIEW3D_MT_pose,
 )
 
 
@@ -26,7 +33,7 @@ def registered():
 def menu_entries():
     return [
         function.__module__
-        for menu in (bpy.types.VIEW3D_MT_object_parent, bpy.types.VIEW3D_MT_paint_weight)
+        for menu in MENUS
         for function in menu._dyn_ui_initialize()
         if function.__module__.startswith(MODULE)
     ]
@@ -40,7 +47,7 @@ def test_disable_and_enable():
     """Nothing is left behind, and all is there again."""
     for _ in range(2):
         assert registered() == list(CLASSES)
-        assert menu_entries() == [f"{MODULE}.ui.menus"] * 2 and len(presets()) == 1
+        assert menu_entries() == [f"{MODULE}.ui.menus"] * 5 and len(presets()) == 1
         bpy.ops.preferences.addon_disable(module=MODULE)
         assert not registered() and not menu_entries() and not presets()
         bpy.ops.preferences.addon_enable(module=MODULE)

@@ -1,0 +1,361 @@
+"""Better places for the joints of a skeleton, and the weights that go with them: runs a
+JointSolver. No bpy here: any thread may do it."""
+
+import threading
+import time
+from dataclasses import dataclass, replace
+
+import araplbs
+import numpy as np
+
+from .options import Options
+from .options import _option as option
+from .poses import Poses
+from .problem import Problem, Skeleton
+from .report import percent
+from .rows import Rows, make_rows
+from .solve import Share, Solution, solve
+
+SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
+LEAST_MOVE = 1e-7  # the like
+LEAST_SHARE = 0.5  # of its length that a bone keeps which goes with a joint at one end only
+PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or cancelled
+
+# What a JointSolver takes of the arguments of a Solver.
+SHARED = (
+    *("vertices", "triangles", "edges", "poses", "mirror"),
+    *("bone_heads", "bone_tails", "bone_parents", "bone_roll_axes", "bone_deform", "bone_limits"),
+)
+
+
+@dataclass(frozen=True)
+class JointOptions(Options):
+    """Those of the weights, and those of the joints."""
+
+    optimize_weights: bool = option(
+        True,
+        "Weights Too",
+        "Joints and weights are optimised together and both are written. Otherwise the joints are "
+        "found for the present weights, which stay as they are",
+    )
+    anchor: float = option(
+        0.3,
+        "Anchor",
+        "How firmly every joint is drawn to where it was: 0.3 halves the moves for a twentieth "
+        "of the gain, 0 leaves all to the optimisation",
+        least=0.0,
+        most=1e6,
+        soft_most=2.0,
+    )
+    reach: float = option(
+        0.5,
+        "Reach",
+        "Farthest that a joint may go, as a share of the mean length of its bones",
+        least=0.001,
+        most=1e3,
+        soft_most=1.0,
+    )
+    least_length: float = option(
+        0.5,
+        "Least Length",
+        "Share of its length that every bone keeps",
+        least=0.01,
+        most=0.99,
+        advanced=True,
+    )
+    centring: float = option(
+        0.0,
+        "Centring",
+        "Pull to the middle of the limb where the mesh says nothing about a joint, as between "
+        "rigid parts. 0.001 to 0.01 is sensible, 0 is none",
+        least=0.0,
+        most=1e6,
+        soft_most=0.1,
+        decimals=4,
+        advanced=True,
+    )
+    material: float = option(
+        0.3,
+        "Stiffness",
+        "Resistance of the joints to every single step: higher values converge slower. Bones "
+        "have a factor of their own",
+        least=0.0,
+        most=1e3,
+        soft_most=10.0,
+        advanced=True,
+    )
+    method: str = option(
+        "ALTERNATE",
+        "Method",
+        "How joints and weights take turns",
+        choices=(
+            ("ALTERNATE", "Alternate", "Some steps of the joints, then some of the weights"),
+            ("TOGETHER", "Together", "A step of each in turn, with one factorisation for all"),
+        ),
+        advanced=True,
+    )
+    joint_iterations: int = option(
+        20,
+        "Joint Iterations",
+        "Most iterations; it ends by itself when the error no longer falls",
+        least=1,
+        most=1000,
+        soft_most=100,
+        advanced=True,
+    )
+
+    def joint_arguments(self):
+        """Keyword arguments of araplbs.JointSolver, without those that are data."""
+        same = (
+            *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
+            *("optimize_weights", "anchor", "reach", "least_length", "centring"),
+        )
+        return {
+            **{name: getattr(self, name) for name in same},
+            "method": self.method.lower(),
+            "iterations": self.joint_iterations,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class JointFrame:
+    """What was reached: a whole skeleton that could be kept."""
+
+    number: int  # counts frames
+    skeleton: Skeleton
+    iterations: int
+    energies: tuple  # relative, of the first weights on the old joints and of each frame since
+    done: bool
+    seconds: float  # since the start
+    largest_move: float  # share of the diagonal of the meshes' bounding box
+
+    @property
+    def remarks(self):
+        return (f"farthest move {100 * self.largest_move:.2f} %",)
+
+
+@dataclass
+class JointSolution:
+    skeleton: Skeleton  # with the new joints
+    weights: Solution | None  # None: they stay
+    problem: Problem  # of the weights, on the new joints
+    report: dict  # the solver's, and energies
+    seconds: float
+
+
+class JointRun:
+    """One search for better joints.
+
+    frame: the latest JointFrame, None before the first; set at once by the thread that solves.
+    pinned: (m, 2) bool, ends that must not move.
+    """
+
+    def __init__(self, problem, meshes, options, locks, factors, threads=0):
+        """locks (m, 2) bool of heads and tails; factors (m,) of the material of bones."""
+        self.problem, self.options, self.frame = problem, options, None
+        self._meshes, self._threads = meshes, threads
+        self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
+        self._kept = threading.Event()
+        vertices = problem.arguments["vertices"]
+        self._diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+
+    def keep(self):
+        """Ask to go on with the joints of the latest frame, converged or not."""
+        self._kept.set()
+
+    @property
+    def kept(self):
+        return self._kept.is_set()
+
+    def solve(self, progress=None, wait=False):
+        """The JointSolution. progress: as for solve.solve(). wait: for keep(), when converged.
+
+        Raises araplbs.Cancelled when progress returns False, araplbs.SolverError when there is no
+        solution, ValueError for input that the solver refuses.
+        """
+        start = time.perf_counter()
+        share = Share(progress or (lambda *_arguments: None))
+        solver = self._make(share)
+        energies = []
+        while not solver.done and not (self.kept and self.frame):
+            solver.iterate(1)
+            if len(solver.energies):
+                energies = energies or [float(solver.energies[0])]
+                energies.append(float(solver.energy))
+                share.iterated(energies[-1])
+                self._publish(solver, energies, start)
+        if not self.frame:  # all is locked, or there was nothing to gain at once
+            energies = [float(solver.energy)] * 2
+            self._publish(solver, energies, start)
+        while wait and not self.kept:
+            if share.progress("converged", 1.0, energies[-1]) is False:
+                raise araplbs.Cancelled
+            self._kept.wait(PATIENCE)
+        return self._conclude(solver, energies, start, share)
+
+    def _make(self, share):
+        arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
+        if self.problem.unweighted == 0:
+            arguments["weights"] = self.problem.arguments["weights"]
+        material = np.repeat(self.options.material * self._factors[:, None], 2, axis=1)
+        return araplbs.JointSolver(
+            **self.options.joint_arguments(),
+            **arguments,
+            pinned=self.pinned,
+            material=material,
+            progress=share,
+            threads=self._threads,
+        )
+
+    def _publish(self, solver, energies, start):
+        self.frame = JointFrame(
+            number=self.frame.number + 1 if self.frame else 0,
+            skeleton=moved_skeleton(self.problem.skeleton, solver.heads, solver.tails),
+            iterations=solver.report["iterations"],
+            energies=tuple(energies),
+            done=solver.done,
+            seconds=time.perf_counter() - start,
+            largest_move=solver.report["most_moved"] / self._diagonal,
+        )
+
+    def _conclude(self, solver, energies, start, share):
+        """The weights go on from here on the joints that were found: with the locks, edits and
+        options that an ordinary weighting follows, and for the same poses."""
+        skeleton, weights = self.frame.skeleton, None
+        poses = Poses(solver.poses, None, whole=True)
+        problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
+        if self.options.optimize_weights:
+            problem.start_from(_with_kept(problem, Rows(*solver.sparse_weights)))
+            weights = solve(problem, self.options, self._threads, share.progress)
+            energies = [*energies, weights.report["energy_after"]]
+        report = {
+            **solver.report,
+            "energy_before": energies[0],
+            "energy_after": energies[-1],
+            "largest_move": solver.report["most_moved"] / self._diagonal,
+            "mean_move": solver.report["mean_moved"] / self._diagonal,
+        }
+        return JointSolution(skeleton, weights, problem, report, time.perf_counter() - start)
+
+
+def _with_kept(problem, rows):
+    """These weights, with what is to be kept in place of what they have there."""
+    if "locked_bones" not in problem.arguments:
+        return rows
+    present = problem.arguments["weights"]
+    parts = [(rows, ~problem.kept_entries(rows)), (present, problem.kept_entries(present))]
+    return make_rows(
+        rows.count,
+        *(
+            np.concatenate([getattr(part, name)[take] for part, take in parts])
+            for name in ("vertices", "bones", "weights")
+        ),
+    )
+
+
+def _ends(skeleton):
+    """(2 m, 3) head and tail of each bone, one after the other."""
+    return np.stack([skeleton.heads, skeleton.tails], axis=1).reshape(-1, 3)
+
+
+def _near(skeleton):
+    """Distance below which ends are at one place."""
+    return SAME_PLACE * np.linalg.norm(np.ptp(_ends(skeleton), axis=0))
+
+
+def _together(skeleton, ends):
+    """For each end of a bone a bool array: which of these places are at the same place."""
+    near = _near(skeleton)
+    for end in _ends(skeleton):
+        yield np.linalg.norm(ends - end, axis=1) <= near
+
+
+def at_same_places(skeleton, heads, tails):
+    """Whether its bones are here, but for what is lost in and out of Edit mode."""
+    here = np.stack([heads, tails], axis=1).reshape(-1, 3)
+    return bool(np.abs(here - _ends(skeleton)).max() <= _near(skeleton))
+
+
+def pinned_ends(skeleton, locks):
+    """(m, 2) bool: ends that must not move, since one at the same place is locked (m, 2)."""
+    locked = _ends(skeleton)[locks.reshape(-1)]
+    pinned = [bool(same.any()) for same in _together(skeleton, locked)]
+    return np.array(pinned).reshape(-1, 2)
+
+
+def moved_skeleton(skeleton, heads, tails):
+    """The Skeleton with its deform bones here (m, 3), and all others that belong to them.
+
+    An end of another bone that is where a joint was goes with the joint. Where its head does and
+    its tail is at no joint, the bone goes as it is, and what is connected to it too; so does a
+    bone that would become too short otherwise.
+    """
+    m = len(skeleton.names)
+    old, deform = _ends(skeleton), np.repeat(skeleton.deform, 2)
+    new = np.stack([heads, tails], axis=1).reshape(-1, 3)
+    joints = np.flatnonzero(deform)
+    result, moves = np.where(deform[:, None], new, old), np.zeros(2 * m, bool)
+    for end, same in enumerate(_together(skeleton, old[joints])):
+        if deform[end] or not same.any():
+            continue
+        joint = joints[np.argmax(same)]
+        result[end] = new[joint] + (old[end] - old[joint])
+        moves[end] = True
+    for bone in np.flatnonzero(~skeleton.deform).tolist():  # parents come first
+        head, tail, parent = 2 * bone, 2 * bone + 1, skeleton.parents[bone]
+        if not moves[head] and parent >= 0 and np.array_equal(old[head], old[2 * parent + 1]):
+            result[head], moves[head] = result[2 * parent + 1], moves[2 * parent + 1]
+        along = old[tail] - old[head]
+        length = np.linalg.norm(result[tail] - result[head])
+        if (moves[head] and not moves[tail]) or length < LEAST_SHARE * np.linalg.norm(along):
+            result[tail], moves[tail] = old[tail] + (result[head] - old[head]), True
+    ends = result.reshape(m, 2, 3)
+    axes = _kept_axes(skeleton.roll_axes, ends[:, 1] - ends[:, 0])
+    return replace(skeleton, heads=ends[:, 0].copy(), tails=ends[:, 1].copy(), roll_axes=axes)
+
+
+def _kept_axes(axes, along):
+    """(m, 3) unit vectors across the bones, as near as can be to what they were."""
+    along = along / np.maximum(np.linalg.norm(along, axis=1), 1e-30)[:, None]
+    across = axes - (axes * along).sum(axis=1)[:, None] * along
+    length = np.linalg.norm(across, axis=1)[:, None]
+    return np.where(length > 1e-6, across / np.maximum(length, 1e-30), axes)
+
+
+def joint_report(run, solution, armature):
+    """What was done, as a dictionary that JSON takes."""
+    before, after = run.problem.skeleton, solution.skeleton
+    moved = moved_bones(before, after)
+    skeleton_report = solution.report
+    return {
+        "armature": armature,
+        **{
+            key: skeleton_report[key]
+            for key in (
+                *("joints", "pinned_joints", "mirrored_joints", "poses", "iterations"),
+                *("energy_before", "energy_after", "largest_move", "mean_move"),
+            )
+        },
+        "bones": len(before.names),
+        "moved_bones": [n for n, moves in zip(before.names, moved, strict=True) if moves],
+        "seconds": solution.seconds,
+        "options": run.options.as_dict(),
+    }
+
+
+def moved_bones(before, after):
+    """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
+    least = LEAST_MOVE * np.linalg.norm(np.ptp(_ends(before), axis=0))
+    far = np.abs(_ends(after) - _ends(before)).max(axis=1) > least
+    return far.reshape(-1, 2).any(axis=1)
+
+
+def joint_summary(report):
+    """One line for people."""
+    return (
+        f"{len(report['moved_bones'])} of {report['bones']} bones moved, by "
+        f"{100 * report['mean_move']:.2f} % of the character's size on average and "
+        f"{100 * report['largest_move']:.2f} % at most: deformation error "
+        f"{percent(report['energy_before'])} -> {percent(report['energy_after'])} in "
+        f"{report['seconds']:.1f} s"
+    )

@@ -1,0 +1,206 @@
+"""What operators that own a live session have in common: timer, keys, status text, end."""
+
+import time
+
+from bpy.types import Operator
+
+from ..blender.views import redraw_views
+from ..core.report import percent
+from ..session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
+from .auto_weight import REFUSALS, moves_view
+
+TICK = 1 / 30  # seconds between two looks at what the thread has done
+LEAST_WORK, MOST_WORK = 0.01, 0.02  # seconds of work in one of them
+WORK_SHARE = 0.15  # of the time between them, where drawing takes long
+
+
+class LiveOperator:
+    """To be mixed into an operator that has conclude(session), which reports what was kept, and
+    the text `cancelled`."""
+
+    _timer = None
+    _last_tick = 0.0
+    _session = None
+
+    @classmethod
+    def is_free(cls):
+        """For poll(): no other session is running."""
+        if current_session():
+            cls.poll_message_set("A session is running: accept or cancel it first")
+            return False
+        return True
+
+    def begin(self, context, make_session):
+        try:
+            session = make_session()
+        except REFUSALS as reason:
+            self.report({"ERROR"}, str(reason))
+            return {"CANCELLED"}
+        self._session = session
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(TICK, window=context.window)
+        manager.modal_handler_add(self)
+        self._show(context, session)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        session = self._session
+        if event.type == "TIMER":
+            session.tick(self._budget())
+            self._show(context, session)
+        if session.state == ENDED:  # also when the add-on was disabled
+            return self._finish(context, session)
+        if event.value != "PRESS" or (moves_view(event) and event.type != "NUMPAD_ENTER"):
+            return {"PASS_THROUGH"}
+        if session.state in {KEEPING, RESTORING}:
+            if event.type == "ESC":
+                session.restore()
+            return {"RUNNING_MODAL"}  # nothing may change what is being written
+        if context.mode.startswith("EDIT"):
+            return {"PASS_THROUGH"}
+        return self._key(context, event, session)
+
+    def _budget(self):
+        now, last = time.perf_counter(), self._last_tick
+        self._last_tick = now
+        return min(max(LEAST_WORK, WORK_SHARE * (now - last)), MOST_WORK)
+
+    def _key(self, context, event, session):
+        space = space_under(context, event)
+        if event.type == "ESC" or (event.type == "RIGHTMOUSE" and space == "VIEW"):
+            session.restore()
+        elif event.type in {"RET", "NUMPAD_ENTER"}:
+            session.keep()
+        elif session.state == READING:
+            pass  # nothing may change what is being read
+        else:
+            return self.other_key(context, event, session, space)
+        return {"RUNNING_MODAL"}
+
+    def other_key(self, _context, _event, _session, _space):
+        """A press that is not of every session."""
+        return {"PASS_THROUGH"}
+
+    def _show(self, context, session):
+        if session.state == ENDED:
+            return
+        if context.workspace:
+            parts = [self.bl_label, *session_facts(session), *session_keys(session)]
+            context.workspace.status_text_set("   |   ".join(parts))
+        if session.frame:
+            redraw_views()
+
+    def _finish(self, context, session):
+        self._stop(context)
+        if session.report:
+            result = self.conclude(session)
+            session.forget()
+            return result
+        session.forget()
+        if session.error and not isinstance(session.error, REFUSALS):
+            raise session.error
+        if session.message:
+            self.report({"ERROR" if session.error else "WARNING"}, session.message)
+        elif session.restored:
+            self.report({"INFO"}, self.cancelled)
+        return {"CANCELLED"}
+
+    def _stop(self, context):
+        if self._timer:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        if context.workspace:
+            context.workspace.status_text_set(None)
+        redraw_views()
+
+    def cancel(self, context):
+        """Blender ends the operator: another file, a closed window, or quit."""
+        try:
+            end_session()
+        finally:
+            self._stop(context)
+
+
+def session_facts(session):
+    """Short texts about a session, for status bar and viewport."""
+    frame = session.frame
+    if session.state == READING or frame is None:
+        return [session.stage]
+    first, energy = frame.energies[0], frame.energies[-1]
+    change = 100 * (energy / first - 1) if first > 0 else 0.0
+    state = "converged" if frame.done else session.stage
+    if session.state in {KEEPING, RESTORING}:
+        state = "writing" if session.state == KEEPING else "restoring"
+    return [
+        f"iteration {frame.iterations}",
+        f"deformation error {percent(energy)}",
+        f"energy {change:+.0f} % since start",
+        *frame.remarks,
+        f"time {frame.seconds:.1f} s",
+        state,
+    ]
+
+
+def session_keys(session):
+    """What can be pressed now."""
+    if session.state == READING or session.frame is None:
+        return ["Esc: cancel"]
+    return session.keys
+
+
+def space_under(context, event):
+    """ "VIEW" where the mouse is over the scene in a 3D view, else None."""
+    for area in context.window.screen.areas if context.window else ():
+        if area.type != "VIEW_3D":
+            continue
+        over = [r for r in area.regions if _is_over(r, event) and r.width > 1 and r.height > 1]
+        if over and all(r.type == "WINDOW" for r in over):
+            return "VIEW"
+    return None
+
+
+def _is_over(region, event):
+    x, y = event.mouse_x - region.x, event.mouse_y - region.y
+    return 0 <= x < region.width and 0 <= y < region.height
+
+
+class _OfSession:
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, _context):
+        if not current_session():
+            cls.poll_message_set("No session is running")
+            return False
+        return True
+
+
+class OBJECT_OT_araplbs_accept(_OfSession, Operator):
+    """Keep what is shown and end the session"""
+
+    bl_idname = "object.araplbs_accept"
+    bl_label = "Accept"
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not current_session().frame:
+            cls.poll_message_set("The first result is still being computed")
+            return False
+        return True
+
+    def execute(self, _context):
+        current_session().keep()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_restore(_OfSession, Operator):
+    """End the session and leave everything as it was before it"""
+
+    bl_idname = "object.araplbs_restore"
+    bl_label = "Cancel"
+
+    def execute(self, _context):
+        current_session().restore()
+        return {"FINISHED"}
