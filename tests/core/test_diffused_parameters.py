@@ -137,6 +137,16 @@ def test_a_solver_takes_them():
     np.testing.assert_array_equal(solver._inside["spine_parameter"][:, 0], u[:, 0])
 
 
+def test_bendy_bones_need_no_segments():
+    vertices, triangles, _share = bent_tube(rings=20, around=6)
+    bones = shapes.chain(2)
+    bendy, spine = (
+        araplbs.diffuse_parameters(vertices, triangles, *bones, bone_kinds=[kind, "rigid"])
+        for kind in ("bendy", "spine")
+    )
+    np.testing.assert_array_equal(bendy, spine)
+
+
 @pytest.mark.parametrize(
     ("kind", "pattern", "change"),
     [
