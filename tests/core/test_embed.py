@@ -155,7 +155,7 @@ def test_what_is_refused():
         (ValueError, r"points has shape", (VERTICES, TETS, points[:, :2])),
         (ValueError, r"points\[1, 2\] is 1e\+160: too far", (VERTICES, TETS, [[0] * 3, [0, 0, 1e160]])),
         (ValueError, r"points\[0, 0\] is 1: too far", (VERTICES * 1e-200, TETS, np.eye(3))),
-        (ValueError, "the bounding box of the tets is too large", (VERTICES * 1e308, TETS, points)),
+        (ValueError, "the bounding box of the tets is too large", (VERTICES * [1, 1, 0] / 0.22 * 1.7e308, TETS, points)),
         (TypeError, "tets must hold integers", (VERTICES, TETS.astype(float), points)),
         (TypeError, "must be arrays, not None", (VERTICES, None, points)),
         (ValueError, "threads", (VERTICES, TETS, points, -1)),
