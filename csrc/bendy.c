@@ -11,8 +11,8 @@
  * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of SPEC section
  * 2. Where the spine is stretched by sigma, joints scale along the bone as well, with e = E / |E|
  *     M_j p = T (c(u_j) + R(u_j) D (p - e0 - u_j E)),   D = I + (sigma - 1) e e'
- * so that what is beside u_j goes where the spine takes it, M_j shows its stretch (stretch.h), and
- * to first order M_j takes the bone on as its neighbours do. All M_j of a straight bone are one:
+ * so that what is beside u_j goes where the spine takes it, M_j goes on along the tangent of the
+ * spine, and stretch.h sees the stretch. All M_j of a straight bone are one:
  * D about the head, the spine itself for 0 < u < 1, but beyond the ends it goes on stretching.
  *
  * O(vertices x bendy bones) time and memory here; what is summed over poses is O(columns^2) (the

@@ -165,7 +165,8 @@ static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *map
 
 arap_status arap_solver_limit(arap_job *job, arap_solver *s) {
     int most = s->settings.max_influences;
-    arap_status status = most ? limit(job, s, (arap_limit){most, -1}) : ARAP_OK;
+    if (!most) return ARAP_OK;
+    arap_status status = limit(job, s, (arap_limit){most, -1});
     return status ? status : arap_refresh(job, s);
 }
 

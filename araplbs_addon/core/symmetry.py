@@ -20,7 +20,8 @@ def bone_partners(skeleton):
     """(m,) the deform bone on the other side, the bone itself on the plane, -1 for none.
 
     Names decide (.L and .R) where the places agree; other bones are paired where just one is in
-    the right place. Bones of different kinds are no partners. None for a skeleton that is not symmetric.
+    the right place. Bones of different kinds are no partners. None for a skeleton that is not
+    symmetric.
     """
     m = len(skeleton.names)
     own, deform = np.arange(m), skeleton.deform

@@ -172,9 +172,9 @@ def test_many_segments_come_near_to_a_spine():
     assert abs(bendy[2] - spine) < 0.05 * spine
 
 
-def transforms_of(kind, segments, bend, mesh):
-    """(joints, 3, 4) of a bendy bone, or (n, 3) where a spine takes the vertices; and the vertices in
-    the same unit."""
+def taken_by(kind, segments, bend, mesh):
+    """(n, 3) where a bone with this bend, 2 long from the origin up, takes the vertices of a mesh,
+    in the units of the solver."""
     bones = shapes.chain(1, kinds=[kind], segments=[segments])
     pose = np.eye(3, 4)
     pose[:, :3] = shapes.rotation([1, 2, 3], 0.7)
@@ -194,17 +194,17 @@ def transforms_of(kind, segments, bend, mesh):
 @pytest.mark.parametrize("segments", [1, 2, 5])
 def test_a_straight_stretched_one_is_a_spine(segments):
     mesh = shapes.tube(7, 23)
-    bendy = transforms_of("bendy", segments, (0, 0, 0, 1.7), mesh)
-    spine = transforms_of("spine", 1, (0, 0, 0, 1.7), mesh)
+    bendy = taken_by("bendy", segments, (0, 0, 0, 1.7), mesh)
+    spine = taken_by("spine", 1, (0, 0, 0, 1.7), mesh)
     np.testing.assert_allclose(bendy, spine, atol=1e-12)
 
 
 def test_a_bent_and_stretched_one_comes_near_to_a_spine():
     """At the joints they are one."""
     bend, mesh = (0.5, 0.3, 0.2, 1.6), shapes.tube(7, 25)
-    spine = transforms_of("spine", 1, bend, mesh)
+    spine = taken_by("spine", 1, bend, mesh)
     off = [
-        np.abs(transforms_of("bendy", segments, bend, mesh) - spine).reshape(25, -1).max(1)
+        np.abs(taken_by("bendy", segments, bend, mesh) - spine).reshape(25, -1).max(1)
         for segments in (3, 6, 24)
     ]
     assert off[0][::8].max() < 1e-12 and off[1][::4].max() < 1e-12 and off[2].max() < 1e-12
@@ -237,7 +237,7 @@ def test_a_stretch_along_is_no_cost_where_it_is_desired(sampled):
                     bone_tails=bones.tails,
                     bone_kinds=bones.kinds,
                     bone_segments=bones.segments,
-                )  # fmt: skip
+                )
             )
     assert energies[0] < 1e-12
     assert energies[1] > 0.01

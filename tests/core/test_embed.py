@@ -79,8 +79,8 @@ def test_flat_tets_are_their_faces():
 
 
 def test_tets_flat_but_for_rounding_claim_nothing():
-    """As tetrahedralisers leave them on flat sides: four corners of a square, turned somehow, with a
-    volume of either sign."""
+    """As tetrahedralisers leave them on flat sides: four corners of a square, turned somehow, with
+    a volume of either sign."""
     rng = np.random.default_rng(0)
     vertices, tets = shapes.bar((3, 3, 8))
     grid = np.arange(len(vertices)).reshape(4, 4, 9)[0]
@@ -110,7 +110,7 @@ def test_units_and_place_do_not_matter(scale):
 
 
 def test_a_vertex_of_no_tet_does_not_matter():
-    points = np.random.default_rng(6).uniform(-0.1, 0.1, (10, 3)) + [0, 0, 1]
+    points = np.random.default_rng(6).uniform(-1, 3, (10, 3))
     found = araplbs.embed(np.concatenate([VERTICES, [[1e300] * 3]]), TETS, points)
     for a, b in zip(found, araplbs.embed(VERTICES, TETS, points), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -144,7 +144,8 @@ def test_threads_do_not_matter():
 
 
 def test_what_is_refused():
-    points = VERTICES[:2]
+    far = 0, 0, 1e160
+    points, huge = VERTICES[:2], VERTICES * [1, 1, 0] / 0.22 * 1.7e308
     for kind, pattern, arguments in (
         (ValueError, "there are no tets", (VERTICES, [], points)),
         (ValueError, r"tets\[0, 3\] is 45: no vertex", (VERTICES, [[0, 1, 2, 45]], points)),
@@ -153,9 +154,9 @@ def test_what_is_refused():
         (ValueError, "vertices holds inf: not finite", (VERTICES * [1, 1, np.inf], TETS, points)),
         (ValueError, r"tets has shape \(2, 3\), expected", (VERTICES, TETS[:2, :3], points)),
         (ValueError, r"points has shape", (VERTICES, TETS, points[:, :2])),
-        (ValueError, r"points\[1, 2\] is 1e\+160: too far", (VERTICES, TETS, [[0] * 3, [0, 0, 1e160]])),
+        (ValueError, r"points\[1, 2\] is 1e\+160: too far", (VERTICES, TETS, [[0.0] * 3, far])),
         (ValueError, r"points\[0, 0\] is 1: too far", (VERTICES * 1e-200, TETS, np.eye(3))),
-        (ValueError, "the bounding box of the tets is too large", (VERTICES * [1, 1, 0] / 0.22 * 1.7e308, TETS, points)),
+        (ValueError, "the bounding box of the tets is too large", (huge, TETS, points)),
         (TypeError, "tets must hold integers", (VERTICES, TETS.astype(float), points)),
         (TypeError, "must be arrays, not None", (VERTICES, None, points)),
         (ValueError, "threads", (VERTICES, TETS, points, -1)),
