@@ -30,7 +30,8 @@ arap_status arap_bendy_create(arap_job *job, const arap_skeleton *skeleton, cons
 void arap_bendy_clear(arap_bendy *bendy);
 
 /* Fill in the joints of one pose (columns, 3, 4) whose bones are there already, as those of spines
- * with these bends (bones of the caller, ARAP_BEND), NULL: straight ones. */
+ * with these bends (bones of the caller, ARAP_BEND), NULL: straight ones. Joint 0 takes the place
+ * of the bone, scaled by its stretch. */
 void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, const double *bends,
                      double *transforms);
 

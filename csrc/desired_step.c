@@ -4,7 +4,8 @@
  *     cov = sum_b T_b M_b + sum_kb phi_kb m_kb^T = U S V^T
  *     R   = U diag(sigma) V^T,   sigma_j = sum_b w_ib |J_b v_j|
  * over the influences b of the vertex itself, J_b the Jacobian of bone b at it and v_j the columns
- * of V; for a rigid bone |J_b v_j| = 1, for a stretchable one (stretch.h) J_b = T_b. So edges may
+ * of V; for a rigid bone |J_b v_j| = 1, for a stretchable one J_b = T_b, and this rule replaces
+ * that of stretch.h. So edges may
  * stretch as the bones stretch space there. With Q the rotation nearest to cov, R = Q V diag(sigma)
  * V^T: V comes from the eigenvectors of cov^T cov. A vertex whose own influences are all rigid gets
  * R = Q, as everywhere else.

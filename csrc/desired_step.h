@@ -22,7 +22,8 @@ typedef struct arap_desired_input {
     const arap_poses *poses;
     const arap_mesh *mesh;
     int vertex;
-    int bones;            /* rigid bones of the one-ring */
+    int bones;            /* columns of the one-ring that are no spines: bones and joints of bendy
+                             ones, stretchable or not */
     const int *bone;      /* (bones) */
     const double *moment; /* (bones, 12) M_b of local_step.c */
     const double *weight; /* (bones) weights of the vertex itself */

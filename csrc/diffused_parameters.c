@@ -83,15 +83,16 @@ static arap_status diffuse(arap_job *job, const arap_mesh *mesh, const arap_skel
                            double *out) {
     int block = BLOCK_PER_THREAD * job->threads, count = 0;
     int *chosen = ARAP_NEW(int, s->deform_count);
-    double *place = ARAP_NEW(double, s->deform_count);
-    double *x = ARAP_NEW(double, (size_t)mesh->count *(size_t)block);
+    double *place = ARAP_NEW(double, s->deform_count), *x = NULL;
     arap_status status = ARAP_OK;
+    for (int d = 0; d < s->deform_count && chosen; d++)
+        if (all || s->kinds[s->deform_bone[d]] != ARAP_BONE_RIGID) chosen[count++] = d;
+    if (block > count) block = count;
+    x = ARAP_NEW(double, (size_t)mesh->count *(size_t)block);
     if (!chosen || !place || !x) {
         status = arap_fail_memory(&job->error, "the parameters");
         goto done;
     }
-    for (int d = 0; d < s->deform_count; d++)
-        if (all || s->kinds[s->deform_bone[d]] != ARAP_BONE_RIGID) chosen[count++] = d;
     for (int first = 0; first < count && !status; first += block) {
         int width = count - first < block ? count - first : block;
         status = solve_block(job, mesh, s, sight, system, chosen + first, width, place, x, out);
@@ -112,10 +113,14 @@ arap_status arap_diffuse_parameters(arap_job *job, const arap_geometry *geometry
     arap_heat_system system = {0};
     arap_heat_report report = {0};
     arap_bvh *faces = NULL;
-    int *links = NULL, *order = NULL, linked = 0;
+    int *links = NULL, *order = NULL, *segments = ARAP_NEW(int, bones->count), linked = 0;
     size_t link_count = 0;
-    arap_status status = arap_mesh_create(job, geometry, ARAP_WELD_TOLERANCE, &mesh);
-    if (!status) status = arap_skeleton_create(job, bones, &mesh, &skeleton);
+    arap_bones any = *bones; /* bendy ones of whatever segments: these do not matter */
+    arap_status status = segments ? arap_mesh_create(job, geometry, ARAP_WELD_TOLERANCE, &mesh)
+                                  : arap_fail_memory(&job->error, "the skeleton");
+    for (int b = 0; b < bones->count && segments; b++) segments[b] = 1;
+    any.segments = segments;
+    if (!status) status = arap_skeleton_create(job, &any, &mesh, &skeleton);
     if (!status && link_parts) status = arap_link_parts(job, &mesh, &links, &link_count, &linked);
     if (!status) status = arap_mesh_connect(job, &mesh, links, link_count);
     if (status) goto done;
@@ -133,6 +138,7 @@ done:
     arap_bvh_free(faces);
     arap_free(links);
     arap_free(order);
+    arap_free(segments);
     arap_heat_report_clear(&report);
     arap_heat_system_clear(&system);
     arap_sight_clear(&sight);

@@ -3,9 +3,11 @@
  * At a vertex v the transform T_b of a bone is a rotation q_b about v, and the translation
  * t_b = T_b v - q_b v q_b* that takes v to where T_b takes it, whatever else T_b does: scale and
  * shear move the vertex and are not blended. With s_b = 1, or -1 where q_b is on the other side of
- * the sum so far (the shorter way round), Q = sum_b s_b w_b q_b,   D = sum_b s_b w_b (0, t_b) q_b /
- * 2 v -> (Q v Q* + 2 Im(D Q*)) / |Q|^2 which needs no weights that sum to 1. Bones are summed in
- * the order of the vertex' row.
+ * the sum so far (the shorter way round),
+ *     Q = sum_b s_b w_b q_b
+ *     D = sum_b s_b w_b (0, t_b) q_b / 2
+ *     v -> (Q v Q* + 2 Im(D Q*)) / |Q|^2
+ * which needs no weights that sum to 1. Bones are summed in the order of the vertex' row.
  *
  * The rotation of a transform that is none is that of the bone's axes after it, made orthogonal
  * with the direction of Y kept, then that of X; a mirror image turns Z round.

@@ -5,7 +5,8 @@
 #include "bvh.h"
 #include "job.h"
 
-/* Tets over any vertices, (count, 3), with a hierarchy of their boxes. */
+/* Tets over any vertices, (count, 3), with a hierarchy of their boxes. They are about 1 in size, as
+ * for bvh.h. */
 typedef struct arap_tet_set {
     const double *vertices;
     const int *tets; /* (tet_count, 4) indices in range */
@@ -21,8 +22,10 @@ void arap_tet_set_clear(arap_tet_set *set);
  * point there, and its distance to p, 0 inside. */
 int arap_locate(const arap_tet_set *set, const double *p, double *bary, double *distance);
 
-/* arap_locate for all points, (count, 3), in parallel. */
-void arap_embed(const arap_job *job, const arap_tet_set *set, int count, const double *points,
-                int *tet, double *bary, double *distance);
+/* arap_locate for all points, (count, 3), in parallel, whatever the units: tets (tet_count, 4) of
+ * vertices (vertex_count, 3), at least one. Errors name the first point that is too far away. */
+arap_status arap_embed(arap_job *job, size_t vertex_count, const double *vertices, const int *tets,
+                       size_t tet_count, int count, const double *points, int *tet, double *bary,
+                       double *distance);
 
 #endif

@@ -7,7 +7,8 @@
  * of the mesh without any takes its vertex nearest to a bone. A bone that is nowhere inside may so
  * have no handle.
  *
- * O(points log vertices); it fails for want of memory only. */
+ * O(tets log tets + points (log tets + handles)), points those on bones and vertices on them; it
+ * fails for want of memory only. */
 #include "handles.h"
 
 #include <math.h>

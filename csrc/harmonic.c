@@ -2,10 +2,10 @@
  *
  *   delta sum_i c_i sum_b |(L w_b)_i|^2,   H = delta L' diag(c) L
  *
- * L: cotangent Laplacian of the faces, not divided by areas (a vertex of wires alone has none);
- * weights off the influence maps count as 0. Between energy and this term the first grows as the
- * square of the edge length, the second as its fourth power: the same strength smooths a finer
- * mesh less.
+ * L: cotangent Laplacian of the tets and of the faces that are none of theirs, not divided by areas
+ * (0 for a vertex of wires alone); bbw.c has one with wires and links of its own. Weights off the
+ * influence maps count as 0. Between energy and this term the first grows as the square of the edge
+ * length, the second as its fourth power: the same strength smooths a finer mesh less.
  *
  * The term reaches across two edges, so the system of the global step has blocks between two-rings
  * instead of one-rings: about three times as many, the factor grows by as much or more. H costs

@@ -71,6 +71,7 @@ static arap_status begin(arap_job *job, arap_joint_solver *s) {
     if (!status && s->settings.centring > 0 && arap_joint_unit(s) > 0) {
         arap_find_centres(&w->mesh, &w->skeleton, &w->influences, &s->joints, s->system.matrix,
                           arap_joint_unit(s), s->settings.centring, s->centre, s->centring);
+        s->report.centred = 0;
         for (int j = 0; j < s->joints.count; j++)
             for (int k = 0, any = 0; k < 9 && !any; k += 4)
                 s->report.centred += any = s->centring[9 * j + k] > 0;
@@ -164,14 +165,20 @@ arap_status arap_joint_solver_iterate(arap_job *job, arap_joint_solver *s, int c
 
 int arap_joint_solver_done(const arap_joint_solver *s) { return s->over; }
 
-static arap_status check_bones(arap_error *error, const arap_skeleton *skeleton) {
-    static const char *const names[] = {"rigid", "STB", "spine"};
-    for (int b = 0; b < skeleton->count; b++)
-        if (skeleton->kinds[b] != ARAP_BONE_RIGID)
+static arap_status check_bones(arap_error *error, const arap_bones *bones) {
+    static const char *const names[] = {"rigid", "STB", "spine", "bendy"};
+    for (int b = 0; b < bones->count; b++) {
+        if (bones->deform && !bones->deform[b]) continue;
+        if (bones->kinds && bones->kinds[b] != ARAP_BONE_RIGID)
             return arap_fail(
                 error, ARAP_BAD_VALUE,
                 "bone %d is of the kind %s: only joints of rigid bones can be optimised", b,
-                names[(int)skeleton->kinds[b]]);
+                names[(int)bones->kinds[b]]);
+        if (bones->stretch && bones->stretch[b])
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone %d is stretchable: only joints of rigid bones can be optimised",
+                             b);
+    }
     return ARAP_OK;
 }
 
@@ -216,6 +223,7 @@ arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
     double since = arap_seconds();
     *out = NULL;
     arap_status status = check_settings(&job->error, joint_settings);
+    if (!status) status = check_bones(&job->error, &problem->bones);
     if (!status && !joint_settings->optimize_weights && !problem->start_from_weights)
         status = arap_fail(&job->error, ARAP_BAD_VALUE,
                            "optimize_weights is False, but there are no weights to keep");
@@ -225,7 +233,8 @@ arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
     s->settings = *joint_settings;
     s->given = problem->start_from_weights;
     status = arap_solver_create(job, problem, settings, &s->weights);
-    if (!status) status = check_bones(&job->error, &s->weights->skeleton);
+    if (!status && s->given && joint_settings->optimize_weights)
+        status = arap_solver_limit(job, s->weights);
     if (!status)
         status =
             arap_joints_create(job, &s->weights->skeleton, partners ? &s->weights->mirror : NULL,
@@ -319,7 +328,7 @@ void arap_joint_solver_poses(const arap_joint_solver *s, double *transforms) {
 }
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *s) { return &s->joints; }
-const arap_solver *arap_joint_solver_weights(const arap_joint_solver *s) { return s->weights; }
+const arap_solver *arap_joint_solver_inner(const arap_joint_solver *s) { return s->weights; }
 
 arap_status arap_joint_solver_inside(arap_job *job, arap_joint_solver *s, double *matrix,
                                      double *right, double *unit) {

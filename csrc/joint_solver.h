@@ -41,8 +41,8 @@ typedef struct arap_joint_report {
 
 typedef struct arap_joint_solver arap_joint_solver;
 
-/* The problem of arap_solver_create, with its weights if start_from_weights, and all bones rigid.
- */
+/* The problem of arap_solver_create, with its weights if start_from_weights, at once limited to the
+ * influences of the settings if they are to be optimised; all bones rigid. Errors name another. */
 arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
                                      const arap_settings *settings,
                                      const arap_joint_settings *joint_settings,
@@ -61,7 +61,8 @@ void arap_joint_solver_bones(const arap_joint_solver *solver, double *heads, dou
 void arap_joint_solver_poses(const arap_joint_solver *solver, double *transforms);
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver);
-const arap_solver *arap_joint_solver_weights(const arap_joint_solver *solver);
+/* The solver of its weights. */
+const arap_solver *arap_joint_solver_inner(const arap_joint_solver *solver);
 
 /* A_J (3 joints, 3 joints) and B_J (3 joints) of the present state, and what they are relative to:
  * for tests. */

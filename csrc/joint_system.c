@@ -224,7 +224,7 @@ static double answer(const arap_joint_system *s, int component, const double *pu
     return sum;
 }
 
-/* out (deforming, 3) += C^T of it; of one pose. */
+/* out (deforming, 3) = C^T of it; of one pose. */
 static void push_down_chains(const arap_joint_system *s, const double *in, double *out) {
     int n = s->joints->deforming;
     memset(out, 0, 3 * (size_t)n * sizeof(double));

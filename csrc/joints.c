@@ -103,15 +103,25 @@ static void hang(const arap_skeleton *s, arap_joints *joints) {
         if (!joints->segments[d]) joints->segments[d] = 1;
 }
 
+/* How far, squared, a joint is from the image of another. */
+static double off_image2(const arap_mirror *mirror, const arap_joints *joints, int joint,
+                         int other) {
+    double image[3];
+    arap_reflect(mirror, joints->rest + 3 * joint, mirror->offset, image);
+    return arap_distance2(image, joints->rest + 3 * other);
+}
+
+/* Partners of joints are the same ends of partners; of a bone that is its own, an end itself, or
+ * the other one where the bone lies across the plane. */
 static void pair_joints(const arap_mirror *mirror, const int *partners, arap_joints *joints) {
     for (int end = 0; end < 2 * joints->bones; end++) {
         const int *joint = end % 2 ? joints->tail : joints->head;
+        const int *opposite = end % 2 ? joints->head : joints->tail;
         int j = joint[end / 2], b = partners[end / 2], other = b < 0 ? -1 : joint[b];
-        double image[3];
-        if (other >= 0) {
-            arap_reflect(mirror, joints->rest + 3 * j, mirror->offset, image);
-            if (arap_distance2(image, joints->rest + 3 * other) > MIRRORED * MIRRORED) other = -1;
-        }
+        if (b == end / 2 &&
+            off_image2(mirror, joints, j, opposite[b]) < off_image2(mirror, joints, j, j))
+            other = opposite[b];
+        if (other >= 0 && off_image2(mirror, joints, j, other) > MIRRORED * MIRRORED) other = -1;
         if (joints->partner[j] == -2 || joints->partner[j] == other)
             joints->partner[j] = other;
         else

@@ -44,7 +44,7 @@ typedef struct workspace {
     int stretches;
     int *stretch_place;     /* (widest) */
     double *stretch_weight; /* (widest) */
-    double ring[6];         /* sum_k a_ik e_ik e_ik^T */
+    double ring[6];         /* sum_k a_ik e_ik e_ik^T, with a trace of 1 */
     /* Of spines, each influence of the ring by itself: */
     int pairs, own_count;
     arap_spine_pair *pair; /* (most) */

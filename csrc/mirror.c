@@ -44,7 +44,8 @@ static arap_status check_partner(arap_error *error, const arap_reflection *refle
     if ((arap_deforming(s, b) < 0) != (arap_deforming(s, other) < 0))
         return arap_fail(error, ARAP_BAD_VALUE,
                          "of the mirror partners %d and %d only one is a deforming bone", b, other);
-    if (s->kinds[b] != s->kinds[other] || s->bendy_segments[b] != s->bendy_segments[other])
+    if (s->kinds[b] != s->kinds[other] || s->bendy_segments[b] != s->bendy_segments[other] ||
+        s->stretch[b] != s->stretch[other])
         return arap_fail(error, ARAP_BAD_VALUE,
                          "the mirror partners %d and %d are bones of different kinds", b, other);
     return ARAP_OK;

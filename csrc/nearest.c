@@ -2,12 +2,16 @@
  *
  * Triangle: Ericson 2004, section 5.1.5; by the signs of products of edges, without square roots.
  * Tet: with the volumes v_i of the tets that p makes with the four faces, sum v_i = v, the
- * barycentric coordinates are v_i / v; inside, all are >= 0. Outside, and where v is 0, the nearest
+ * barycentric coordinates are v_i / v; inside, all are >= 0. Where v is little but rounding they
+ * are nothing but that, and do not tell where p is. Outside, and where they do not, the nearest
  * point is that of the nearest face. Constant cost; nothing fails. */
 #include "nearest.h"
 
 #include "tets.h"
 #include "vec3.h"
+
+#define OFF 1e-9 /* how far from p its coordinates in a tet may lead, a share of the longest edge  \
+                  */
 
 double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
                                 double *bary) {
@@ -44,6 +48,17 @@ double arap_nearest_on_triangle(const double *p, const double *a, const double *
     return arap_distance2(p, at);
 }
 
+/* Do the coordinates lead to p? */
+static int leads_to(const double *p, const double *const corner[4], const double *bary) {
+    double at[3], longest2 = 0;
+    for (int k = 0; k < 3; k++)
+        at[k] = bary[0] * corner[0][k] + bary[1] * corner[1][k] + bary[2] * corner[2][k] +
+                bary[3] * corner[3][k];
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < i; j++) longest2 = fmax(longest2, arap_distance2(corner[i], corner[j]));
+    return arap_distance2(p, at) <= OFF * OFF * longest2;
+}
+
 double arap_nearest_in_tet(const double *p, const double *const corner[4], double *bary) {
     double volume = arap_tet_volume(corner[0], corner[1], corner[2], corner[3]);
     int outside = volume == 0;
@@ -56,7 +71,7 @@ double arap_nearest_in_tet(const double *p, const double *const corner[4], doubl
     if (!outside) {
         double sum = bary[0] + bary[1] + bary[2] + bary[3]; /* 1 but for rounding */
         for (int i = 0; i < 4; i++) bary[i] /= sum;
-        return 0;
+        if (leads_to(p, corner, bary)) return 0;
     }
     double best = INFINITY;
     for (int i = 0; i < 4; i++) {

@@ -19,10 +19,9 @@
  * evenly with few poses, and no two bones move together.
  *
  * The bend of an STB turns it about itself, that of a spine or bendy bone about an axis uniform on
- * the sphere;
- * with the stretch these are four more numbers, of a lattice and a stream of their own: rigid bones
- * move the same whatever the kinds of others. In the second pose of a pair an STB takes the angle
- * mirrored in its range and the axis of a spine is turned around but for X.
+ * the sphere; with the stretch these are four more numbers, of a lattice and a stream of their own:
+ * rigid bones move the same whatever the kinds of others. In the second pose of a pair an STB takes
+ * the angle mirrored in its range and the axis of a spine is turned around but for X.
  *
  * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
  * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). */

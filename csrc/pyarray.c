@@ -11,7 +11,8 @@ void arap_arrays_release(arap_arrays *arrays) {
     arrays->count = 0;
 }
 
-static void *hold(arap_arrays *arrays, PyObject *array) {
+void *arap_hold(arap_arrays *arrays, PyObject *array) {
+    if (!array) return NULL;
     if (arrays->count == ARAP_MOST_ARRAYS) {
         Py_DECREF(array);
         PyErr_SetString(PyExc_SystemError, "too many arrays for one call");
@@ -77,13 +78,10 @@ static PyObject *convert(PyObject *argument, const char *name, int type, const c
     for (int d = 0; fits && d < shape->dimensions; d++)
         fits = shape->size[d] < 0 || shape->size[d] == PyArray_DIM(array, d);
     if (!fits && empty && shape->size[0] <= 0) { /* nothing at all, in whatever shape */
-        npy_intp none[4];
         for (int d = 0; d < shape->dimensions; d++)
-            none[d] = shape->size[d] < 0 ? 0 : shape->size[d];
-        none[0] = 0;
+            if (d == 0 || shape->size[d] < 0) shape->size[d] = 0;
         Py_DECREF(any);
-        shape->size[0] = 0;
-        return PyArray_SimpleNew(shape->dimensions, none, type);
+        return PyArray_SimpleNew(shape->dimensions, shape->size, type);
     }
     if (!fits) {
         char found[96], wanted[96];
@@ -107,8 +105,7 @@ static PyObject *convert(PyObject *argument, const char *name, int type, const c
 const double *arap_doubles(arap_arrays *arrays, PyObject *argument, const char *name,
                            arap_shape *shape) {
     if (!argument || argument == Py_None) return NULL;
-    PyObject *array = convert(argument, name, NPY_DOUBLE, "fiu", "numbers", shape);
-    return array ? hold(arrays, array) : NULL;
+    return arap_hold(arrays, convert(argument, name, NPY_DOUBLE, "fiu", "numbers", shape));
 }
 
 int arap_check_finite(const double *data, npy_intp count, const char *name) {
@@ -125,8 +122,7 @@ int arap_check_finite(const double *data, npy_intp count, const char *name) {
 const long long *arap_longs(arap_arrays *arrays, PyObject *argument, const char *name,
                             arap_shape *shape) {
     if (!argument || argument == Py_None) return NULL;
-    PyObject *array = convert(argument, name, NPY_LONGLONG, "iu", "integers", shape);
-    return array ? hold(arrays, array) : NULL;
+    return arap_hold(arrays, convert(argument, name, NPY_LONGLONG, "iu", "integers", shape));
 }
 
 const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, arap_shape *shape) {
@@ -147,14 +143,13 @@ const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, 
         }
     }
     Py_DECREF(wide);
-    return array ? hold(arrays, array) : NULL;
+    return arap_hold(arrays, array);
 }
 
 const char *arap_bools(arap_arrays *arrays, PyObject *argument, const char *name,
                        arap_shape *shape) {
     if (!argument || argument == Py_None) return NULL;
-    PyObject *array = convert(argument, name, NPY_BOOL, "biu", "booleans", shape);
-    return array ? hold(arrays, array) : NULL;
+    return arap_hold(arrays, convert(argument, name, NPY_BOOL, "biu", "booleans", shape));
 }
 
 static PyObject *new_array(int dimensions, const npy_intp *sizes, int type, const void *data,

@@ -20,6 +20,10 @@ typedef struct arap_arrays {
 
 void arap_arrays_release(arap_arrays *arrays);
 
+/* Data of a new array, which is theirs now; NULL with an exception where there is no array or no
+ * room for it. */
+void *arap_hold(arap_arrays *arrays, PyObject *array);
+
 /* The dimensions of an argument; -1 accepts any size and is replaced by the one found. */
 typedef struct arap_shape {
     int dimensions;

@@ -50,6 +50,10 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "posed must be an array, not None");
         goto done;
     }
+    if (!shape.size[0]) {
+        PyErr_SetString(PyExc_ValueError, "there are no poses");
+        goto done;
+    }
     if (per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS status =
@@ -78,21 +82,16 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
                                      &vertices, &weights, &poses, &axes, arap_read_int, &threads) ||
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
-    arap_shape shape = {4, {-1, -1, -1, 4}};
-    if (!arap_doubles(&arrays, poses, "poses", &shape)) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
-        goto done;
-    }
-    npy_intp bones = shape.size[1];
-    arap_shape per_bone = {3, {bones, 3, 3}};
-    if (arap_geometry_from_python(&arrays, vertices, Py_None, NULL, NULL, &geometry) ||
-        arap_transforms_from_python(&arrays, poses, bones, &posed.transforms, &posed.count) ||
+    npy_intp bones;
+    if (arap_some_transforms_from_python(&arrays, poses, &bones, &posed.transforms, &posed.count) ||
+        arap_geometry_from_python(&arrays, vertices, Py_None, NULL, NULL, &geometry) ||
         arap_rows_from_python(&arrays, weights, geometry.vertex_count, bones, &rows, &given))
         goto done;
     if (!given) {
         PyErr_SetString(PyExc_TypeError, "weights must be an array, not None");
         goto done;
     }
+    arap_shape per_bone = {3, {bones, 3, 3}};
     const double *rest = arap_doubles(&arrays, axes, "bone_axes", &per_bone);
     if (PyErr_Occurred()) goto done;
     npy_intp sizes[3] = {posed.count, geometry.vertex_count, 3};

@@ -23,7 +23,6 @@ PyObject *arap_py_embed(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_int_argument threads = {"threads", 0};
     arap_arrays arrays = {0};
     arap_py_job run;
-    arap_tet_set set = {0};
     arap_status status;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|$O&:embed", names, &vertices, &tets,
                                      &points, arap_read_int, &threads) ||
@@ -57,12 +56,11 @@ PyObject *arap_py_embed(PyObject *module, PyObject *args, PyObject *kwargs) {
     double *to_bary = PyArray_DATA((PyArrayObject *)bary),
            *to_distance = PyArray_DATA((PyArrayObject *)distance);
     Py_BEGIN_ALLOW_THREADS status =
-        arap_tet_set_create(&run.job, v, t, (size_t)cells.size[0], &set);
-    if (!status) arap_embed(&run.job, &set, (int)count, p, to_tet, to_bary, to_distance);
+        arap_embed(&run.job, (size_t)corners.size[0], v, t, (size_t)cells.size[0], (int)count, p,
+                   to_tet, to_bary, to_distance);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
 
 done:
-    arap_tet_set_clear(&set);
     arap_arrays_release(&arrays);
     if (!PyErr_Occurred()) return Py_BuildValue("(NNN)", tet, bary, distance);
     Py_XDECREF(tet);

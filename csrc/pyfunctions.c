@@ -99,18 +99,19 @@ done:
     return status;
 }
 
-/* The bones of given poses: heads, tails and kinds where there are kinds. */
+/* The bones of given poses: heads, tails and kinds where these or stretchable bones are given. */
 static int evaluated_bones(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *kinds,
                            PyObject *segments, PyObject *stretch, npy_intp count,
                            arap_bones *bones) {
     arap_shape shape = {2, {count, 3}};
     *bones = (arap_bones){.count = (int)count};
-    int wanted = (kinds && kinds != Py_None) || (stretch && stretch != Py_None);
-    if (!wanted || count < 0) return 0; /* no poses, of no number of bones */
+    int has_kinds = kinds && kinds != Py_None;
+    if (!has_kinds && (!stretch || stretch == Py_None)) return 0;
     bones->heads = arap_doubles(arrays, heads, "bone_heads", &shape);
     if (!PyErr_Occurred()) bones->tails = arap_doubles(arrays, tails, "bone_tails", &shape);
     if (!PyErr_Occurred() && (!bones->heads || !bones->tails))
-        PyErr_SetString(PyExc_TypeError, "bone_kinds needs bone_heads and bone_tails");
+        PyErr_Format(PyExc_TypeError, "%s needs bone_heads and bone_tails",
+                     has_kinds ? "bone_kinds" : "bone_stretch");
     if (PyErr_Occurred()) return -1;
     return arap_kinds_from_python(arrays, kinds, NULL, segments, stretch, bones);
 }
@@ -132,6 +133,7 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_py_job run;
     arap_bones bones;
     arap_given_poses given_poses = {0};
+    npy_intp count;
     double energy = 0;
     arap_status status;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|$OOOOOOOOOOppO&:energy", names, &vertices,
@@ -140,27 +142,20 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
                                      &tets, &weld, &per_vertex, arap_read_int, &threads) ||
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
-    arap_shape shape = {4, {-1, -1, -1, 4}};
-    if (!arap_doubles(&arrays, poses, "poses", &shape)) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
-        goto done;
-    }
-    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, tets, &geometry) ||
-        arap_transforms_from_python(&arrays, poses, shape.size[1], &given_poses.transforms,
-                                    &given_poses.count) ||
-        evaluated_bones(&arrays, heads, tails, kinds, segments, stretch, shape.size[1], &bones) ||
+    int has_bends = bends && bends != Py_None, has_joints = joints && joints != Py_None;
+    if ((has_bends || has_joints) && (!kinds || kinds == Py_None))
+        return PyErr_Format(PyExc_TypeError, "%s needs bone_kinds",
+                            has_bends ? "bends" : "segment_poses");
+    if (arap_some_transforms_from_python(&arrays, poses, &count, &given_poses.transforms,
+                                         &given_poses.count) ||
+        arap_geometry_from_python(&arrays, vertices, triangles, edges, tets, &geometry) ||
+        evaluated_bones(&arrays, heads, tails, kinds, segments, stretch, count, &bones) ||
         arap_bends_from_python(&arrays, bends, joints, parameters, geometry.vertex_count, &bones,
                                &given_poses) ||
-        arap_rows_from_python(&arrays, weights, geometry.vertex_count, shape.size[1], &rows,
-                              &given))
+        arap_rows_from_python(&arrays, weights, geometry.vertex_count, count, &rows, &given))
         goto done;
     if (!given) {
         PyErr_SetString(PyExc_TypeError, "weights must be an array, not None");
-        goto done;
-    }
-    if ((given_poses.bends || given_poses.joints) && !bones.kinds) {
-        PyErr_Format(PyExc_TypeError, "%s needs bone_kinds",
-                     given_poses.bends ? "bends" : "segment_poses");
         goto done;
     }
     npy_intp n = geometry.vertex_count;

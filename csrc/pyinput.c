@@ -120,13 +120,8 @@ int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *range
             PyErr_Format(PyExc_ValueError, "bone_kinds has %zd entries, expected %zd", count, m);
         return -1;
     }
-    PyObject *array = PyArray_SimpleNew(1, &m, NPY_BYTE);
-    if (!array || arrays->count == ARAP_MOST_ARRAYS) {
-        Py_XDECREF(array);
-        return -1;
-    }
-    arrays->held[arrays->count++] = array;
-    char *to = PyArray_DATA((PyArrayObject *)array);
+    char *to = arap_hold(arrays, PyArray_SimpleNew(1, &m, NPY_BYTE));
+    if (!to) return -1;
     for (npy_intp b = 0; b < m; b++) {
         PyObject *item = PySequence_GetItem(kinds, b);
         int kind = read_kind(item, b);
@@ -152,14 +147,8 @@ static int transforms(arap_arrays *arrays, PyObject *argument, const char *name,
     }
     if (rows == 4) { /* drop the last rows */
         npy_intp sizes[4] = {count, items, 3, 4};
-        PyObject *packed = PyArray_SimpleNew(4, sizes, NPY_DOUBLE);
-        if (!packed) return -1;
-        if (arrays->count == ARAP_MOST_ARRAYS) {
-            Py_DECREF(packed);
-            return -1;
-        }
-        arrays->held[arrays->count++] = packed;
-        double *to = PyArray_DATA((PyArrayObject *)packed);
+        double *to = arap_hold(arrays, PyArray_SimpleNew(4, sizes, NPY_DOUBLE));
+        if (!to) return -1;
         for (npy_intp i = 0; i < count * items; i++) {
             const double *last = data + 16 * i + 12;
             double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
@@ -200,31 +189,20 @@ static int dense_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices
     npy_intp count = 0;
     for (npy_intp i = 0; i < vertices * bones; i++) count += dense[i] != 0;
     npy_intp starts = vertices + 1;
-    PyObject *start = PyArray_SimpleNew(1, &starts, NPY_LONGLONG);
-    PyObject *bone = PyArray_SimpleNew(1, &count, NPY_INT);
-    PyObject *weight = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
-    if (!start || !bone || !weight || arrays->count + 3 > ARAP_MOST_ARRAYS) {
-        Py_XDECREF(start);
-        Py_XDECREF(bone);
-        Py_XDECREF(weight);
-        return -1;
-    }
-    long long *to_start = PyArray_DATA((PyArrayObject *)start), fill = 0;
-    int *to_bone = PyArray_DATA((PyArrayObject *)bone);
-    double *to_weight = PyArray_DATA((PyArrayObject *)weight);
+    long long *start = arap_hold(arrays, PyArray_SimpleNew(1, &starts, NPY_LONGLONG)), fill = 0;
+    int *bone = start ? arap_hold(arrays, PyArray_SimpleNew(1, &count, NPY_INT)) : NULL;
+    double *weight = bone ? arap_hold(arrays, PyArray_SimpleNew(1, &count, NPY_DOUBLE)) : NULL;
+    if (!weight) return -1;
     for (npy_intp i = 0; i < vertices; i++) {
-        to_start[i] = fill;
+        start[i] = fill;
         for (npy_intp b = 0; b < bones; b++) {
             if (dense[i * bones + b] == 0) continue;
-            to_bone[fill] = (int)b;
-            to_weight[fill++] = dense[i * bones + b];
+            bone[fill] = (int)b;
+            weight[fill++] = dense[i * bones + b];
         }
     }
-    to_start[vertices] = fill;
-    arrays->held[arrays->count++] = start;
-    arrays->held[arrays->count++] = bone;
-    arrays->held[arrays->count++] = weight;
-    *rows = (arap_rows){to_start, to_bone, to_weight};
+    start[vertices] = fill;
+    *rows = (arap_rows){start, bone, weight};
     return 0;
 }
 
@@ -352,4 +330,17 @@ int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_int
     if (transforms(arrays, argument, "poses", "bone", &shape, out)) return -1;
     if (*out) *count = (int)shape.size[0];
     return 0;
+}
+
+int arap_some_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp *bones,
+                                     const double **out, int *count) {
+    arap_shape shape = {4, {-1, -1, -1, 4}};
+    if (transforms(arrays, argument, "poses", "bone", &shape, out)) return -1;
+    if (!*out)
+        PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
+    else if (!shape.size[0])
+        PyErr_SetString(PyExc_ValueError, "there are no poses");
+    *bones = shape.size[1];
+    *count = (int)shape.size[0];
+    return PyErr_Occurred() ? -1 : 0;
 }

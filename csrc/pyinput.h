@@ -53,4 +53,8 @@ int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_int
 int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
                                 const double **out, int *count);
 
+/* The same of any number of bones, where there must be some. */
+int arap_some_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp *bones,
+                                     const double **out, int *count);
+
 #endif

@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "pyinput.h"
 #include "pylock.h"
+#include "pyreport.h"
 
 #define MATERIAL 0.3
 #define TANGENTIAL 0.5
@@ -146,15 +147,8 @@ static const double *per_end(arap_arrays *arrays, PyObject *argument, const char
         return arap_doubles(arrays, argument, name, &shape);
     double value = argument && argument != Py_None ? PyFloat_AsDouble(argument) : usual;
     if (PyErr_Occurred()) return NULL;
-    PyObject *array = PyArray_SimpleNew(2, shape.size, NPY_DOUBLE);
-    if (!array) return NULL;
-    double *data = PyArray_DATA((PyArrayObject *)array);
-    for (npy_intp k = 0; k < 2 * bones; k++) data[k] = value;
-    if (arrays->count == ARAP_MOST_ARRAYS) {
-        Py_DECREF(array);
-        return NULL;
-    }
-    arrays->held[arrays->count++] = array;
+    double *data = arap_hold(arrays, PyArray_SimpleNew(2, shape.size, NPY_DOUBLE));
+    for (npy_intp k = 0; data && k < 2 * bones; k++) data[k] = value;
     return data;
 }
 
@@ -303,7 +297,7 @@ static int take_weights(joints_object *self, arap_influences *weights) {
     arap_py_job_init(&run, NULL, self->threads);
     run.job.progress = NULL;
     Py_BEGIN_ALLOW_THREADS status =
-        arap_solver_weights(&run.job, arap_joint_solver_weights(self->solver), weights, &energy);
+        arap_solver_weights(&run.job, arap_joint_solver_inner(self->solver), weights, &energy);
     Py_END_ALLOW_THREADS if (!status) return 0;
     arap_raise(state_of(self), &run.job);
     return -1;
@@ -312,12 +306,7 @@ static int take_weights(joints_object *self, arap_influences *weights) {
 static PyObject *dense_weights(joints_object *self) {
     arap_influences in = {0};
     if (take_weights(self, &in)) return NULL;
-    npy_intp sizes[2] = {in.count, arap_joint_solver_joints(self->solver)->bones};
-    PyObject *array = PyArray_ZEROS(2, sizes, NPY_DOUBLE, 0);
-    double *out = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
-    for (int i = 0; out && i < in.count; i++)
-        for (size_t e = in.start[i]; e < in.start[i + 1]; e++)
-            out[(size_t)i * (size_t)sizes[1] + (size_t)in.bone[e]] = in.weight[e];
+    PyObject *array = arap_dense_weights(&in, arap_joint_solver_joints(self->solver)->bones);
     arap_influences_clear(&in);
     return array;
 }
@@ -325,13 +314,7 @@ static PyObject *dense_weights(joints_object *self) {
 static PyObject *sparse_weights(joints_object *self) {
     arap_influences in = {0};
     if (take_weights(self, &in)) return NULL;
-    npy_intp starts = in.count + 1, entries = (npy_intp)in.start[in.count];
-    PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64), *rows = NULL;
-    npy_int64 *to = start ? PyArray_DATA((PyArrayObject *)start) : NULL;
-    for (npy_intp i = 0; to && i < starts; i++) to[i] = (npy_int64)in.start[i];
-    if (start)
-        rows = Py_BuildValue("(NNN)", start, arap_new_ints(1, &entries, in.bone),
-                             arap_new_doubles(1, &entries, in.weight));
+    PyObject *rows = arap_sparse_weights(&in);
     arap_influences_clear(&in);
     return rows;
 }
@@ -349,17 +332,6 @@ static PyObject *is_done(joints_object *self) {
     return PyBool_FromLong(arap_joint_solver_done(self->solver));
 }
 
-static PyObject *stage_seconds(const arap_joint_report *report) {
-    PyObject *dict = PyDict_New();
-    for (int t = 0; dict && t < ARAP_JOINT_TIMES; t++) {
-        PyObject *seconds = PyFloat_FromDouble(report->seconds[t]);
-        if (!seconds || PyDict_SetItemString(dict, arap_joint_timing_names[t], seconds))
-            Py_CLEAR(dict);
-        Py_XDECREF(seconds);
-    }
-    return dict;
-}
-
 static PyObject *full_report(joints_object *self) {
     const arap_joints *joints = arap_joint_solver_joints(self->solver);
     npy_intp bones = joints->bones;
@@ -367,7 +339,7 @@ static PyObject *full_report(joints_object *self) {
     arap_joint_report r;
     struct arap_inside inside;
     arap_joint_solver_report(self->solver, &r);
-    arap_solver_inside(arap_joint_solver_weights(self->solver), &inside);
+    arap_solver_inside(arap_joint_solver_inner(self->solver), &inside);
     diagonal = inside.mesh->diagonal;
     for (int j = 0; j < joints->count; j++) {
         double d = diagonal * arap_joint_distance(joints, j);
@@ -383,7 +355,8 @@ static PyObject *full_report(joints_object *self) {
                          r.energy_count ? r.energies[r.energy_count - 1] : r.energy, "most_moved",
                          most, "mean_moved", joints->count ? sum / joints->count : 0,
                          "joint_of_head", arap_new_ints(1, &bones, joints->head), "joint_of_tail",
-                         arap_new_ints(1, &bones, joints->tail), "seconds", stage_seconds(&r));
+                         arap_new_ints(1, &bones, joints->tail), "seconds",
+                         arap_stage_seconds(ARAP_JOINT_TIMES, arap_joint_timing_names, r.seconds));
 }
 
 /* (A_J, B_J, unit, diagonal) */
@@ -393,15 +366,18 @@ static PyObject *inside(joints_object *self) {
     arap_py_job run;
     double unit;
     struct arap_inside weights;
-    arap_solver_inside(arap_joint_solver_weights(self->solver), &weights);
+    arap_solver_inside(arap_joint_solver_inner(self->solver), &weights);
     arap_py_job_init(&run, NULL, self->threads);
-    if (matrix && right &&
-        !arap_joint_solver_inside(&run.job, self->solver, PyArray_DATA((PyArrayObject *)matrix),
+    if (!matrix || !right) goto failed;
+    if (!arap_joint_solver_inside(&run.job, self->solver, PyArray_DATA((PyArrayObject *)matrix),
                                   PyArray_DATA((PyArrayObject *)right), &unit))
         return Py_BuildValue("(NNdd)", matrix, right, unit, weights.mesh->diagonal);
+    arap_raise(state_of(self), &run.job);
+
+failed:
     Py_XDECREF(matrix);
     Py_XDECREF(right);
-    return arap_raise(state_of(self), &run.job);
+    return NULL;
 }
 
 static PyObject *get_property(joints_object *self, void *closure) {

@@ -1,25 +1,20 @@
-/* The Python type araplbs.Solver: see the stubs for its documentation.
- *
- * Every method holds the solver's lock while it looks at or changes the solver. The lock is
- * never waited for with the GIL held, so a thread that works (with the lock, without the GIL)
- * can always call back into Python. Two threads that share one solver wait for each other;
- * different solvers run side by side. */
+/* The Python type araplbs.Solver: see the stubs for its documentation. Every method holds the lock
+ * of the object while it looks at or changes it. */
 #include "pysolver.h"
 
 #include <string.h>
-
-#include <pythread.h>
 
 #include "arap.h"
 #include "memory.h"
 #include "pyinput.h"
 #include "pyinside.h"
+#include "pylock.h"
+#include "pyreport.h"
 
 typedef struct solver_object {
     PyObject_HEAD arap_solver *solver;
-    PyThread_type_lock lock;
-    unsigned long owner; /* thread that holds the lock, 0: none */
-    PyObject *progress;  /* callable or NULL */
+    arap_py_lock lock;
+    PyObject *progress; /* callable or NULL */
     int threads;
     /* What was handed out last, until the next iteration. */
     arap_influences weights;
@@ -31,32 +26,11 @@ static arap_module_state *state_of(solver_object *self) {
     return PyType_GetModuleState(Py_TYPE((PyObject *)self));
 }
 
-/* Take the lock; -1 with an exception when this thread has it already. */
-static int take_lock(solver_object *self) {
-    unsigned long me = PyThread_get_thread_ident();
-    if (self->owner == me) {
-        PyErr_SetString(PyExc_RuntimeError, "the Solver is at work: its progress function "
-                                            "cannot use it");
-        return -1;
-    }
-    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
-        Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
-        Py_END_ALLOW_THREADS
-    }
-    self->owner = me;
-    return 0;
-}
-
 /* Take the lock of a solver that was created; -1 with an exception otherwise. */
 static int enter(solver_object *self) {
-    if (self->solver) return take_lock(self);
+    if (self->solver) return arap_py_take(&self->lock, "Solver");
     PyErr_SetString(PyExc_RuntimeError, "the Solver was not created");
     return -1;
-}
-
-static void leave(solver_object *self) {
-    self->owner = 0;
-    PyThread_release_lock(self->lock);
 }
 
 static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -65,8 +39,8 @@ static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     solver_object *self = (solver_object *)allocate(type, 0);
     if (!self) return NULL;
-    self->lock = PyThread_allocate_lock();
-    if (!self->lock) {
+    self->lock.lock = PyThread_allocate_lock();
+    if (!self->lock.lock) {
         Py_DECREF((PyObject *)self);
         return PyErr_NoMemory();
     }
@@ -90,7 +64,7 @@ static void solver_dealloc(solver_object *self) {
     solver_clear(self);
     arap_influences_clear(&self->weights);
     arap_solver_free(self->solver);
-    if (self->lock) PyThread_free_lock(self->lock);
+    if (self->lock.lock) PyThread_free_lock(self->lock.lock);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF((PyObject *)type);
@@ -267,7 +241,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     arap_solver *created = NULL;
     int threads = 0, given = 0, mirrored = 0, result = -1;
     arap_settings_default(&settings);
-    if (take_lock(self)) return -1;
+    if (arap_py_take(&self->lock, "Solver")) return -1;
     if (self->solver) {
         PyErr_SetString(PyExc_RuntimeError, "a Solver is created once");
         goto done;
@@ -306,7 +280,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
 
 done:
     arap_arrays_release(&arrays);
-    leave(self);
+    arap_py_leave(&self->lock);
     return result;
 }
 
@@ -334,7 +308,7 @@ static PyObject *solver_iterate(solver_object *self, PyObject *args) {
         return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count.value);
     if (enter(self)) return NULL;
     PyObject *energy = iterate_locked(self, count.value);
-    leave(self);
+    arap_py_leave(&self->lock);
     return energy;
 }
 
@@ -353,7 +327,7 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
     self->has_weights = 0;
     Py_BEGIN_ALLOW_THREADS status = arap_solver_edit(&run.job, self->solver, &edits);
     Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
-    leave(self);
+    arap_py_leave(&self->lock);
 
 done:
     arap_arrays_release(&arrays);
@@ -369,7 +343,7 @@ static PyObject *solver_solve(solver_object *self, PyObject *unused) {
         Py_XDECREF(energy);
         energy = iterate_locked(self, 1);
     } while (energy && !arap_solver_done(self->solver));
-    leave(self);
+    arap_py_leave(&self->lock);
     return energy;
 }
 
@@ -392,28 +366,12 @@ static int refresh_weights(solver_object *self) {
 static PyObject *dense(const arap_solver *solver, const arap_influences *in) {
     arap_report report;
     arap_solver_report(solver, &report);
-    npy_intp sizes[2] = {in->count, report.bones};
-    PyObject *array = PyArray_ZEROS(2, sizes, NPY_DOUBLE, 0);
-    if (!array) return NULL;
-    double *out = PyArray_DATA((PyArrayObject *)array);
-    for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            out[(size_t)i * (size_t)report.bones + (size_t)in->bone[e]] = in->weight[e];
-    return array;
+    return arap_dense_weights(in, report.bones);
 }
 
 static PyObject *dense_weights(solver_object *self) { return dense(self->solver, &self->weights); }
 
-static PyObject *sparse_weights(solver_object *self) {
-    const arap_influences *in = &self->weights;
-    npy_intp starts = in->count + 1, entries = (npy_intp)in->start[in->count];
-    PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
-    if (!start) return NULL;
-    npy_int64 *to = PyArray_DATA((PyArrayObject *)start);
-    for (npy_intp i = 0; i < starts; i++) to[i] = (npy_int64)in->start[i];
-    return Py_BuildValue("(NNN)", start, arap_new_ints(1, &entries, in->bone),
-                         arap_new_doubles(1, &entries, in->weight));
-}
+static PyObject *sparse_weights(solver_object *self) { return arap_sparse_weights(&self->weights); }
 
 static PyObject *weights_energy(solver_object *self) { return PyFloat_FromDouble(self->energy); }
 
@@ -500,16 +458,6 @@ static PyObject *stage_starts(const arap_report *report) {
     return list;
 }
 
-static PyObject *stage_seconds(const arap_report *report) {
-    PyObject *dict = PyDict_New();
-    for (int t = 0; dict && t < ARAP_TIMES; t++) {
-        PyObject *seconds = PyFloat_FromDouble(report->seconds[t]);
-        if (!seconds || PyDict_SetItemString(dict, arap_timing_names[t], seconds)) Py_CLEAR(dict);
-        Py_XDECREF(seconds);
-    }
-    return dict;
-}
-
 /* Most and mean influences per vertex, and the bones that influence nothing. */
 static PyObject *influence_facts(solver_object *self, const arap_report *report) {
     const arap_influences *in = &self->weights;
@@ -556,7 +504,8 @@ static PyObject *full_report(solver_object *self) {
         r.iterations, "stage_starts", stage_starts(&r), "energy_before", r.energy_before,
         "energy_after", self->energy, "unknowns", r.unknowns, "factor_size", r.factor_size,
         "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
-        "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds", stage_seconds(&r));
+        "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds",
+        arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
     PyObject *facts = report ? influence_facts(self, &r) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
     Py_XDECREF(facts);
@@ -576,7 +525,7 @@ static PyObject *get_property(solver_object *self, void *closure) {
     PyObject *value = NULL;
     if (enter(self)) return NULL;
     if (!p->needs_weights || !refresh_weights(self)) value = p->read(self);
-    leave(self);
+    arap_py_leave(&self->lock);
     return value;
 }
 

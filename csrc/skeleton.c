@@ -136,10 +136,6 @@ static void add_segment(arap_skeleton *s, const double *a, const double *b, int 
     segment->is_bone = is_bone;
 }
 
-static int is_deforming(const arap_skeleton *s, int bone) {
-    return s->owner[bone] >= 0 && s->deform_bone[s->owner[bone]] == bone;
-}
-
 /* The deforming bone that lies on `bone` and ends where it ends, or -1. Of a chain along it,
  * that is the last one: what hangs on the end of `bone` hangs on that. */
 static int find_twin(const arap_skeleton *s, int bone) {
@@ -159,7 +155,7 @@ static int find_twin(const arap_skeleton *s, int bone) {
 /* Nearest deforming bone or twin up from `bone`; `self` is not its own ancestor. */
 static int find_owner(const arap_skeleton *s, const int *twin, int bone, int self) {
     for (; bone >= 0; bone = s->parents[bone]) {
-        if (is_deforming(s, bone)) return s->owner[bone];
+        if (arap_deforming(s, bone) >= 0) return s->owner[bone];
         if (twin && twin[bone] >= 0 && twin[bone] != self) return twin[bone];
     }
     return -1;
@@ -183,7 +179,7 @@ static arap_status connect_bones(arap_job *job, arap_skeleton *s, const char *de
             s->deform_bone[s->deform_count++] = b;
         }
     }
-    for (int b = 0; b < s->count; b++) twin[b] = is_deforming(s, b) ? -1 : find_twin(s, b);
+    for (int b = 0; b < s->count; b++) twin[b] = arap_deforming(s, b) >= 0 ? -1 : find_twin(s, b);
     for (int d = 0; d < s->deform_count; d++)
         s->deform_parent[d] = find_owner(s, twin, s->parents[s->deform_bone[d]], d);
     for (int d = 0; d < s->deform_count; d++) /* twins that lead in a circle do not count */
@@ -198,12 +194,13 @@ static arap_status connect_bones(arap_job *job, arap_skeleton *s, const char *de
         for (int d = 0; d < s->deform_count; d++)
             if (s->depth[d] == depth) s->order[placed++] = d;
     for (int b = 0; b < s->count; b++)
-        if (!is_deforming(s, b)) s->owner[b] = find_owner(s, twin, b, -1);
+        if (arap_deforming(s, b) < 0) s->owner[b] = find_owner(s, twin, b, -1);
 
     for (int b = 0; b < s->count; b++) {
         const double *head = s->heads + 3 * b;
         int parent = s->parents[b];
-        if (twin[b] < 0) add_segment(s, head, s->tails + 3 * b, s->owner[b], is_deforming(s, b));
+        if (twin[b] < 0)
+            add_segment(s, head, s->tails + 3 * b, s->owner[b], arap_deforming(s, b) >= 0);
         if (parent < 0 || (twin[parent] >= 0 && twin[parent] == s->owner[b])) continue;
         if (arap_distance2(head, s->tails + 3 * parent) > GAP_TOLERANCE * GAP_TOLERANCE)
             add_segment(s, s->tails + 3 * parent, head, s->owner[parent], 0);
@@ -259,7 +256,9 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
             s->bent_count += s->kinds[b] != ARAP_BONE_RIGID;
             if (s->kinds[b] == ARAP_BONE_BENDY) s->bendy_segments[b] = bones->segments[b];
         }
-    if (bones->stretch) memcpy(s->stretch, bones->stretch, (size_t)n);
+    for (int b = 0; b < n && bones->stretch; b++)
+        s->stretch[b] = bones->stretch[b] && (!bones->deform || bones->deform[b]) &&
+                        !arap_is_spine(s->kinds[b]);
     memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
     double centre[3] = {0, 0, 0};
     for (int i = 0; i < 3 * n; i++) centre[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;

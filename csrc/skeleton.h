@@ -58,7 +58,7 @@ typedef struct arap_skeleton {
     double *limits;      /* (count, 3, 2), NaN where there is none */
     char *kinds;         /* (count) arap_bone_kind; rigid for bones that do not deform */
     double *ranges;      /* (count, ARAP_RANGES, 2), NaN where there is none */
-    char *stretch;       /* (count) */
+    char *stretch;       /* (count) rigid or bendy, deforming, and stretchable */
     int *bendy_segments; /* (count) of bendy bones, else 0 */
 
     int deform_count;

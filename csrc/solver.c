@@ -163,6 +163,13 @@ static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *map
     return status;
 }
 
+arap_status arap_solver_limit(arap_job *job, arap_solver *s) {
+    int most = s->settings.max_influences;
+    if (!most) return ARAP_OK;
+    arap_status status = limit(job, s, (arap_limit){most, -1});
+    return status ? status : arap_refresh(job, s);
+}
+
 static arap_status widen(arap_job *job, arap_solver *s) {
     arap_influences wider = {0};
     arap_status status = arap_widen_influences(job, &s->mesh, &s->influences,

@@ -130,6 +130,9 @@ arap_status arap_record_energy(arap_job *job, arap_solver *solver, double energy
 arap_status arap_solver_repose(arap_job *job, arap_solver *solver, const double *transforms,
                                int keep_factor);
 
+/* Reduce the influence maps to the limit of the settings at once, without any iteration. */
+arap_status arap_solver_limit(arap_job *job, arap_solver *solver);
+
 /* Seconds of a monotonic clock. */
 double arap_seconds(void);
 

@@ -45,7 +45,7 @@ static double dot(int n, const double *a, const double *b) {
 arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
     int n = s->system.unknowns;
     size_t entries = s->influences.start[s->influences.count];
-    double *work = ARAP_NEW(double, 4 * (size_t)n), *r = work, *z = r + n, *p = z + n, *q = p + n;
+    double *work = ARAP_NEW(double, 4 * (size_t)n);
     product m = {.solver = s, .step = s->influences, .image = ARAP_NEW(double, entries)};
     arap_status status = ARAP_OK;
     m.step.weight = ARAP_NEW(double, entries);
@@ -53,6 +53,7 @@ arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
         status = arap_fail_memory(&job->error, "the global step");
         goto done;
     }
+    double *r = work, *z = r + n, *p = z + n, *q = p + n;
     memcpy(r, x, (size_t)n * sizeof(double));
     memcpy(z, r, (size_t)n * sizeof(double));
     memset(x, 0, (size_t)n * sizeof(double));

@@ -1,14 +1,18 @@
 /* Stretchable bones: see stretch.h.
  *
  * A bone that is scaled in a pose stretches what follows it, and that is wanted: edges near it
- * shall be as long as it makes them, not as long as at rest. With the right stretch tensor U_b =
- * (T_b' T_b)
- * ^(1/2) of each influence, vertex i wants its edges to be R_i U_i e_ik in place of R_i e_ik,
- *     U_i = I + sum_b w_ib (U_b - I),
- * R_i a rotation: as rigid as desired (paper section 4.1, which takes sigma_k = sum_b w_ib |T_b
- * v_k| along the axes v_k of the covariance; U_i is exact whatever the one-ring looks like, and
- * jumps nowhere). With T_b the same all over, the energy is 0. The best R_i is that nearest to
- * cov_i U_i (local_kernel.h).
+ * shall be as long as it makes them, not as long as at rest. With the right stretch tensor of each
+ * influence, vertex i wants its edges to be R_i U_i e_ik in place of R_i e_ik,
+ *     U_b = (T_b' T_b)^(1/2)
+ *     U_i = I + sum_b w_ib (U_b - I)
+ * with R_i a rotation: as rigid as desired. With T_b the same all over, the energy is 0. The best
+ * R_i is that nearest to cov_i U_i (local_kernel.h).
+ *
+ * Two rules: paper section 4.1 takes sigma_k = sum_b w_ib |T_b v_k| along the axes v_k of the
+ * covariance instead. U_i is exact whatever the one-ring looks like, and jumps nowhere; but
+ * vertices that an STB or spine moves, or a neighbour of theirs, go by the paper's rule for all of
+ * their influences (desired_step.c), whose stretches are those of no constant transform. Where the
+ * rules meet the energy jumps, from however small a weight of a spine on.
  *
  * O(columns x poses). Fails without memory. */
 #include "stretch.h"
@@ -39,24 +43,19 @@ void arap_stretch_tensor(const double *t, double *out) {
         }
 }
 
-static int stretches_bone(const arap_skeleton *s, int deforming) {
-    int b = s->deform_bone[deforming];
-    return s->stretch[b] && !arap_is_spine(s->kinds[b]);
-}
-
 arap_status arap_stretches_create(arap_job *job, const arap_skeleton *s, const arap_bendy *bendy,
                                   int columns, int poses, const double *transform,
                                   arap_stretches *out) {
     *out = (arap_stretches){0};
     int any = 0;
-    for (int d = 0; d < s->deform_count; d++) any |= stretches_bone(s, d);
+    for (int d = 0; d < s->deform_count; d++) any |= s->stretch[s->deform_bone[d]];
     if (!any) return ARAP_OK;
     out->place = ARAP_NEW(int, columns);
     if (!out->place) return arap_fail_memory(&job->error, "the stretchable bones");
     for (int c = 0; c < columns; c++) out->place[c] = -1;
     for (int d = 0; d < s->deform_count; d++) {
         int k = bendy->count ? bendy->place[d] : -1;
-        if (!stretches_bone(s, d)) continue;
+        if (!s->stretch[s->deform_bone[d]]) continue;
         out->place[d] = out->count++;
         for (int j = 0; k >= 0 && j < bendy->segments[k]; j++)
             out->place[bendy->further[k] + j] = out->count++;

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .poses import BENDY
+
 TOLERANCE = 1e-3  # how far head and tail may be off their image, as a share of the skeleton
 LEAST_SHARE = 0.5  # of the deform bones that must have a partner
 
@@ -18,7 +20,8 @@ def bone_partners(skeleton):
     """(m,) the deform bone on the other side, the bone itself on the plane, -1 for none.
 
     Names decide (.L and .R) where the places agree; other bones are paired where just one is in
-    the right place. None for a skeleton that is not symmetric.
+    the right place. Bones of different kinds are no partners. None for a skeleton that is not
+    symmetric.
     """
     m = len(skeleton.names)
     own, deform = np.arange(m), skeleton.deform
@@ -26,9 +29,13 @@ def bone_partners(skeleton):
     images = ends * [-1, 1, 1]
     tolerance = TOLERANCE * np.linalg.norm(np.ptp(ends.reshape(-1, 3), axis=0))
 
+    kinds, stretch = np.array(skeleton.kinds), skeleton.stretch
+    segments = np.where(kinds == BENDY, skeleton.segments, 0)
+
     def fits(a, b):
         off = np.linalg.norm(images[a] - ends[b], axis=-1).max(axis=-1)
-        return (off <= tolerance) & deform[a] & deform[b]
+        alike = (kinds[a] == kinds[b]) & (segments[a] == segments[b]) & (stretch[a] == stretch[b])
+        return (off <= tolerance) & alike & deform[a] & deform[b]
 
     opposite = skeleton.opposite
     named = fits(own, opposite) & (opposite[opposite] == own)

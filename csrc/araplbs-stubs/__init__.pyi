@@ -14,7 +14,8 @@ and bone, a rotation vector (axis times angle in radians, in rest orientation) a
 place of a point along the bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper but for a sign
 wrong there. A bendy bone of S segments has S + 1 joints, and v is moved by the two next to it,
 (1 - s) M_j + s M_j+1 with j + s = S u(v): with any transforms M that are given (`segment_poses`),
-or with those that a spine with its `bends` has at j / S.
+or with those that a spine with its `bends` has at j / S, where it is stretched scaled along the
+bone as well.
 
 Wrong input raises ValueError (a value; the message names it) or TypeError (a type or dtype);
 a solve that cannot be done raises SolverError.
@@ -113,8 +114,8 @@ class Solver:
         """
         Geometry
           vertices (n, 3), triangles (f, 3); edges (e, 2): edges of no face, loose or drawn.
-          tets (t, 4): a volume, corners in either order; its surface is found and need not be given.
-          Triangles that are no face of a tet count as sheets as thick as the volume over its
+          tets (t, 4): a volume, corners in either order; its surface is found and need not be
+          given. Triangles that are no face of a tet count as sheets as thick as the volume over its
           surface. Flat tets add nothing.
         Skeleton
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
@@ -125,13 +126,16 @@ class Solver:
           bone_ranges (m, 4, 2): what the sampled poses vary, from lower to upper, NaN for the
           usual range: roll about an axis across the bone (radians; 0 to `swing`) and twist of the
           bone as a whole (`twist` to both sides), unless limits say otherwise; bend of one that is
-          not rigid from head to tail (`swing` to both sides; about the bone, or about an axis uniform
-          on the sphere), and its stretch (1, no other). Lower above upper, one of them not finite,
-          and stretches that are not above 0 are errors.
-          bone_segments (m,): of the bendy bones, from 1 to 1000.
-          bone_stretch (m,): rigid or bendy bones that are meant to stretch: where given poses scale
-          them, edges are as long as desired, not as at rest (section 4.1); the energy may rise in
-          some iterations, and rotation_clusters is as if 0.
+          not rigid from head to tail (`swing` to both sides; about the bone, or about an axis
+          uniform on the sphere), and its stretch (1, no other). Lower above upper, one of them not
+          finite, and stretches that are not above 0 are errors.
+          bone_segments (m,): of the bendy bones, from 1 to 1000; not looked at for others.
+          bone_stretch (m,): rigid or bendy bones that are meant to stretch (not looked at for STBs
+          and spines, which always are): where given poses scale them, or their bends stretch them,
+          edges are as long as desired, not as at rest (section 4.1); the energy may rise in some
+          iterations, and rotation_clusters is as if 0. A one-ring that an STB or spine moves goes
+          by the paper's stretch along the axes of its covariance, others by their exact one, so
+          that the energy jumps where a spine comes in.
         Poses
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
           `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees);
@@ -140,13 +144,13 @@ class Solver:
           (p, j, 4, 4), the transforms of the joints of all bendy bones that deform, one bone after
           the other, in place of their poses and bends; a rigid bone with a bend, an STB
           that turns about another axis than its own and a stretch that is not above 0 are errors.
-          parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN for the
-          place along the bone (default everywhere); those of rigid bones are not looked at.
+          parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN for
+          the place along the bone (default everywhere); those of rigid bones are not looked at.
           With STBs and spines the transforms of one-rings are as rigid as desired (section 4.1) in
           place of rotations, so the energy may rise in some iterations; vertices next to them take
           about a microsecond per pose and iteration, and the memory 24 bytes per vertex, pose and
           STB or spine, and as much again for the posed mesh. Then `coarsen` and
-          `rotation_clusters` are as if 0. Mirror partners must be of one kind.
+          `rotation_clusters` are as if 0.
         Given weights
           weights: (n, m), or rows (start, bones, weights). locked_vertices (n,) and locked_bones
           (m,) keep theirs exactly; everything else shares what they leave. Several meshes with
@@ -165,7 +169,8 @@ class Solver:
         Symmetry
           mirror = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
           become the same on both sides, bit for bit. The partner of a bone is that of the other
-          side, itself for a bone on the plane, -1 for none. Vertices are paired by position, and
+          side, itself for a bone on the plane, -1 for none; partners must be of one kind, of as
+          many segments, and both stretchable or neither. Vertices are paired by position, and
           from there along edges; those without partner, those that a bone without partner or a
           lock is concerned with, and with max_influences 1 those on the plane are solved freely.
           Random poses 2 k and 2 k + 1 are then images of each other (so let their number be
@@ -284,7 +289,7 @@ class JointSolver:
     def __init__(
         self,
         vertices: ArrayLike,
-        triangles: ArrayLike,
+        triangles: ArrayLike | None,
         bone_heads: ArrayLike,
         bone_tails: ArrayLike,
         bone_parents: ArrayLike,
@@ -321,8 +326,9 @@ class JointSolver:
     ) -> None:
         """
         What a Solver has as well means the same. All bones must be rigid.
-        weights (n, m) or rows: to begin with, their pattern the influence maps; without them the
-        stages of a Solver come first, an iteration each, and joints do not move until then.
+        weights (n, m) or rows: to begin with, their pattern the influence maps, at once reduced to
+        max_influences where they are optimised; without them the stages of a Solver come first, an
+        iteration each, and joints do not move until then.
         optimize_weights: False keeps the weights. method: "alternate" takes some steps of the
         joints, then makes the weights' system for the new poses and takes some of the weights;
         "together" takes one of each in turn without another factorisation.
@@ -340,7 +346,8 @@ class JointSolver:
         to the middle of the limb; 0 for none. Joints of limbs have 0.02 to
         0.2, those of fingers from 0.0003 on; 0.001 to 0.01 leaves most of them to the energy.
         mirror: joints at each other's image, within 1 % of the diagonal, move as images, to the
-        bit; those of bones that are their own partners stay on the plane.
+        bit; those of bones that are their own partners stay on the plane, or are each other's where
+        the bone lies across it.
         iterations: at most; done when one changes the energy by less than the share `tolerance`.
         """
 
@@ -396,7 +403,7 @@ class JointSolver:
 
 def optimize_joints(
     vertices: ArrayLike,
-    triangles: ArrayLike,
+    triangles: ArrayLike | None,
     bone_heads: ArrayLike,
     bone_tails: ArrayLike,
     bone_parents: ArrayLike,
@@ -428,13 +435,14 @@ def energy(
 
     Rows are normalised; a vertex without weights stays at rest, as in Blender. `weld` joins
     coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
-    energies of the vertices, each relative to its own one-ring. Bones that are not rigid: bone_kinds
-    with bone_heads, bone_tails (m, 3) and the bends or segment_poses; the rest as for a Solver.
+    energies of the vertices, each relative to its own one-ring. Bones that are not rigid:
+    bone_kinds with bone_heads, bone_tails (m, 3) and the bends or segment_poses; bone_stretch needs
+    heads and tails, too; the rest as for a Solver.
     """
 
 def posed_energy(
     vertices: ArrayLike,
-    triangles: ArrayLike,
+    triangles: ArrayLike | None,
     posed: ArrayLike,
     *,
     edges: ArrayLike | None = None,
@@ -465,7 +473,7 @@ def dual_quaternion_skinning(
 
 def diffuse_parameters(
     vertices: ArrayLike,
-    triangles: ArrayLike,
+    triangles: ArrayLike | None,
     bone_heads: ArrayLike,
     bone_tails: ArrayLike,
     bone_parents: ArrayLike,
@@ -555,7 +563,7 @@ def embed(
 
 def prune(
     vertices: ArrayLike,
-    triangles: ArrayLike,
+    triangles: ArrayLike | None,
     weights: ArrayLike,
     least: int,
     kept_sum: float,

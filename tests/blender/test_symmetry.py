@@ -191,6 +191,19 @@ def test_partners_deform_both():
     assert partners(two_sided_bones(), deforming).tolist() == [0, 3, -1, 1, -1]
 
 
+def test_partners_are_alike():
+    given = skeleton(two_sided_bones())
+    of = addon("core.symmetry").bone_partners
+    given.segments[1] = 7  # of a rigid bone
+    assert of(given).tolist() == [0, 3, 4, 1, 2]
+    given.stretch[2] = True
+    assert of(given).tolist() == [0, 3, -1, 1, -1]
+    given.kinds[1] = given.kinds[3] = "bendy"
+    assert of(given) is None  # but for the spine
+    given.segments[3] = 7
+    assert of(given).tolist() == [0, 3, -1, 1, -1]
+
+
 def test_bones_in_the_same_place_are_told_apart_by_name_or_not_at_all():
     twice = two_sided_bones() + [
         (f"twist {name}", head, tail, parent)

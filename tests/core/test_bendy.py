@@ -157,7 +157,7 @@ def test_many_segments_come_near_to_a_spine():
     poses, bends = araplbs.sample_poses(*bones, 4, **bones.more)
     weights = shapes.random_weights(np.random.default_rng(1), len(mesh[0]), 2)
     rest = {"bone_heads": bones.heads, "bone_tails": bones.tails, "bends": bends}
-    # Stretch 1: as rigid as desired are rotations, but for shear across a bent spine.
+    # As rigid as desired are rotations, but for shear across a bent spine.
     posed = []
     for segments in (0, 8, 16, 32):
         kinds = ["bendy" if segments else "spine"] * 2
@@ -170,6 +170,77 @@ def test_many_segments_come_near_to_a_spine():
     steps = np.abs(np.diff(bendy))
     assert 3 < steps[0] / steps[1] < 5
     assert abs(bendy[2] - spine) < 0.05 * spine
+
+
+def taken_by(kind, segments, bend, mesh):
+    """(n, 3) where a bone with this bend, 2 long from the origin up, takes the vertices of a mesh,
+    in the units of the solver."""
+    bones = shapes.chain(1, kinds=[kind], segments=[segments])
+    pose = np.eye(3, 4)
+    pose[:, :3] = shapes.rotation([1, 2, 3], 0.7)
+    solver = araplbs.Solver(
+        *mesh, *bones, **bones.more, poses=[[pose]], bends=[[bend]], pose_count=0
+    )
+    inside = solver._inside
+    if kind == "spine":
+        return inside["spine_point"][:, 0, 0]
+    u = np.clip(mesh[0][:, 2] / 2, 0, 1)
+    hats = np.maximum(0, 1 - np.abs(segments * u[:, None] - np.arange(segments + 1)))
+    blended = np.einsum("nj,jrc->nrc", hats, inside["transform"][0])
+    points = np.column_stack([inside["points"], np.ones(len(u))])
+    return np.einsum("nrc,nc->nr", blended, points)
+
+
+@pytest.mark.parametrize("segments", [1, 2, 5])
+def test_a_straight_stretched_one_is_a_spine(segments):
+    mesh = shapes.tube(7, 23)
+    bendy = taken_by("bendy", segments, (0, 0, 0, 1.7), mesh)
+    spine = taken_by("spine", 1, (0, 0, 0, 1.7), mesh)
+    np.testing.assert_allclose(bendy, spine, atol=1e-12)
+
+
+def test_a_bent_and_stretched_one_comes_near_to_a_spine():
+    """At the joints they are one."""
+    bend, mesh = (0.5, 0.3, 0.2, 1.6), shapes.tube(7, 25)
+    spine = taken_by("spine", 1, bend, mesh)
+    off = [
+        np.abs(taken_by("bendy", segments, bend, mesh) - spine).reshape(25, -1).max(1)
+        for segments in (3, 6, 24)
+    ]
+    assert off[0][::8].max() < 1e-12 and off[1][::4].max() < 1e-12 and off[2].max() < 1e-12
+    assert 3 < off[0].max() / off[1].max() < 5
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_a_stretch_along_is_no_cost_where_it_is_desired(sampled):
+    """That of bends as that of scaled poses, beyond the ends as well."""
+    mesh = shapes.tube(8, 41, height=3.0)
+    still = [[0, 0], [0, 0], [0, 0], [0.5, 2]]
+    bones = shapes.chain(1, kinds=["bendy"], segments=[4], ranges=[still])
+    poses, bends = np.eye(3, 4)[None, None], np.array([[[0, 0, 0, 1.8]]])
+    energies = []
+    for stretch in (True, False):
+        if sampled:
+            solver = araplbs.Solver(
+                *mesh, *bones, **bones.more, bone_stretch=[stretch], precision="double"
+            )
+            energies.append(solver.energies[0])
+        else:
+            energies.append(
+                araplbs.energy(
+                    *mesh,
+                    np.ones((len(mesh[0]), 1)),
+                    poses,
+                    bends=bends,
+                    bone_stretch=[stretch],
+                    bone_heads=bones.heads,
+                    bone_tails=bones.tails,
+                    bone_kinds=bones.kinds,
+                    bone_segments=bones.segments,
+                )
+            )
+    assert energies[0] < 1e-12
+    assert energies[1] > 0.01
 
 
 def test_sampled_poses_are_those_of_a_spine():
@@ -288,7 +359,7 @@ def test_joints_without_kinds():
     refuse(
         TypeError, "^segment_poses needs bone_kinds$", araplbs.energy,
         vertices=np.eye(3), triangles=[[0, 1, 2]], weights=np.ones((3, 3)), poses=STILL,
-        segment_poses=np.zeros((2, 0, 3, 4)),
+        segment_poses=JOINTS,
     )  # fmt: skip
 
 

@@ -142,6 +142,9 @@ AXES = np.tile(np.eye(3), (refusals.M, 1, 1))
         (TypeError, "vertices must be an array, not None", {"vertices": None}),
         (ValueError, "poses has shape", {"poses": refusals.POSES[0]}),
         (ValueError, "weights has shape", {"weights": refusals.WEIGHTS[:, :2]}),
+        (ValueError, "there are no poses", {"poses": []}),
+        (ValueError, "there are no poses", {"poses": [], "bone_axes": AXES[:1]}),
+        (ValueError, "there are no poses", {"poses": refusals.POSES[:0]}),
         (ValueError, "bone_axes has shape", {"bone_axes": AXES[:2]}),
         (
             ValueError,

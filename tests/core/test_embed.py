@@ -78,6 +78,44 @@ def test_flat_tets_are_their_faces():
     assert tets[0] == 0
 
 
+def test_tets_flat_but_for_rounding_claim_nothing():
+    """As tetrahedralisers leave them on flat sides: four corners of a square, turned somehow, with
+    a volume of either sign."""
+    rng = np.random.default_rng(0)
+    vertices, tets = shapes.bar((3, 3, 8))
+    grid = np.arange(len(vertices)).reshape(4, 4, 9)[0]
+    squares = np.stack([grid[:-1, :-1], grid[1:, :-1], grid[:-1, 1:], grid[1:, 1:]], -1)
+    tets = np.concatenate([squares.reshape(-1, 4), tets])
+    turn, shift = shapes.random_rotations(rng), rng.normal(size=3)
+    points = np.column_stack(
+        [np.full(500, -0.2), rng.uniform(-0.2, 0.2, 500), rng.uniform(0, 2, 500)]
+    )
+    vertices, points = vertices @ turn.T + shift, points @ turn.T + shift
+    corners = vertices[tets[:24]]
+    assert np.linalg.det(corners[:, 1:] - corners[:, :1]).any()
+    found, coordinates, distances = araplbs.embed(vertices, tets, points)
+    np.testing.assert_allclose(points_of(found, coordinates, vertices, tets), points, atol=1e-9)
+    assert distances.max() < 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-120, 1e-8, 1e5, 1e150])
+def test_units_and_place_do_not_matter(scale):
+    points = np.random.default_rng(6).uniform(-1, 3, (100, 3))
+    tets, coordinates, distances = araplbs.embed(VERTICES, TETS, points)
+    other = araplbs.embed(VERTICES * scale, TETS, points * scale)
+    np.testing.assert_allclose(
+        points_of(other[0], other[1]), points_of(tets, coordinates), atol=1e-12
+    )
+    np.testing.assert_allclose(other[2] / scale, distances, atol=1e-12)
+
+
+def test_a_vertex_of_no_tet_does_not_matter():
+    points = np.random.default_rng(6).uniform(-1, 3, (10, 3))
+    found = araplbs.embed(np.concatenate([VERTICES, [[1e300] * 3]]), TETS, points)
+    for a, b in zip(found, araplbs.embed(VERTICES, TETS, points), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_a_point_just_beside_a_face_is_in_the_tet_on_its_side():
     """Nearer than a millionth to many others, which are passed over."""
     vertices, tets = shapes.bar((2, 2, 12), (0.8, 0.8, 3.2))
@@ -106,7 +144,8 @@ def test_threads_do_not_matter():
 
 
 def test_what_is_refused():
-    points = VERTICES[:2]
+    far = 0, 0, 1e160
+    points, huge = VERTICES[:2], VERTICES * [1, 1, 0] / 0.22 * 1.7e308
     for kind, pattern, arguments in (
         (ValueError, "there are no tets", (VERTICES, [], points)),
         (ValueError, r"tets\[0, 3\] is 45: no vertex", (VERTICES, [[0, 1, 2, 45]], points)),
@@ -115,6 +154,9 @@ def test_what_is_refused():
         (ValueError, "vertices holds inf: not finite", (VERTICES * [1, 1, np.inf], TETS, points)),
         (ValueError, r"tets has shape \(2, 3\), expected", (VERTICES, TETS[:2, :3], points)),
         (ValueError, r"points has shape", (VERTICES, TETS, points[:, :2])),
+        (ValueError, r"points\[1, 2\] is 1e\+160: too far", (VERTICES, TETS, [[0.0] * 3, far])),
+        (ValueError, r"points\[0, 0\] is 1: too far", (VERTICES * 1e-200, TETS, np.eye(3))),
+        (ValueError, "the bounding box of the tets is too large", (huge, TETS, points)),
         (TypeError, "tets must hold integers", (VERTICES, TETS.astype(float), points)),
         (TypeError, "must be arrays, not None", (VERTICES, None, points)),
         (ValueError, "threads", (VERTICES, TETS, points, -1)),

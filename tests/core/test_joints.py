@@ -310,6 +310,25 @@ def test_symmetry_is_kept_to_the_bit():
     assert s.heads[0, 0] == 0
 
 
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_a_bone_across_the_plane_has_ends_that_are_images(method):
+    """A hip between two legs, its own partner: head and tail move as one."""
+    along_z, triangles = shapes.tube(8, 25, 0.2, 2.0)
+    mesh = along_z[:, [2, 1, 0]] - [1, 0, 0], triangles
+    heads = np.array([[-0.1, 0, 0], [0.1, 0, 0], [-0.1, 0, 0]])
+    tails = np.array([[0.1, 0, 0], [1, 0, 0], [-1, 0, 0]])
+    bones = shapes.Bones(heads, tails, np.array([-1, 0, 0]))
+    s = solver(bones, mesh, mirror=([0, 2, 1], *PLANE), method=method, pose_count=11)
+    s.solve()
+    assert s.report["mirrored_joints"] == s.report["joints"] == 4
+    assert s.report["most_moved"] > 1e-4
+    flip = [-1, 1, 1]
+    np.testing.assert_array_equal(s.heads[0], s.tails[0] * flip)
+    np.testing.assert_array_equal(s.heads[1], s.heads[2] * flip)
+    np.testing.assert_array_equal(s.tails[1], s.tails[2] * flip)
+    np.testing.assert_array_equal(s.heads[0], s.heads[2])
+
+
 def test_bones_that_do_not_deform_and_gaps():
     """A helper bone in between belongs to what it hangs on; ends at one place move together."""
     bones = shapes.tree()
@@ -396,6 +415,19 @@ def test_fixed_weights_stay():
     s.solve()
     np.testing.assert_allclose(s.weights, weights, atol=1e-12)
     assert s.report["weight_steps"] == 0
+
+
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_given_weights_are_limited_at_once(method, rng):
+    weights = shapes.random_weights(rng, len(ARM[0]), 3)
+    s = solver(weights=weights, max_influences=2, method=method)
+    assert ((s.weights > 0).sum(1) == 2).all()
+    assert s.energy == pytest.approx(araplbs.energy(*ARM, s.weights, s.poses), rel=1e-3)
+    s.solve()
+    assert (s.weights > 0).sum(1).max() == 2
+    assert np.diff(s.energies).max() <= 0
+    kept = solver(weights=weights, max_influences=2, optimize_weights=False)
+    np.testing.assert_allclose(kept.weights, weights, atol=1e-12)
 
 
 def test_sparse_weights_are_the_same():
@@ -485,6 +517,7 @@ BAD = [
     (TypeError, "pinned must hold", {"pinned": np.full((3, 2), 0.5)}),
     (ValueError, "method is 'both'", {"method": "both"}),
     (ValueError, "bone 1 is of the kind STB", {"bone_kinds": ["rigid", "stb", "rigid"]}),
+    (ValueError, "bone 2 is of the kind bendy", {"bone_kinds": ["rigid", "rigid", "bendy"]}),
     (ValueError, "optimize_weights is False", {"optimize_weights": False}),
     (ValueError, "there are no poses", {"pose_count": 0}),
     (ValueError, "threads is -1", {"threads": -1}),

@@ -70,11 +70,6 @@ def test_threads_change_nothing(rng):
     assert araplbs.posed_energy(vertices, triangles, posed, edges=wires, threads=4) == one
 
 
-def test_no_poses():
-    vertices, triangles = shapes.tube()
-    assert araplbs.posed_energy(vertices, triangles, np.zeros((0, len(vertices), 3))) == 0
-
-
 GOOD = {
     "vertices": refusals.MESH[0],
     "triangles": refusals.MESH[1],
@@ -88,6 +83,8 @@ GOOD = {
         (TypeError, "posed must be an array, not None", {"posed": None}),
         (ValueError, r"posed has shape \(30, 3\)", {"posed": refusals.MESH[0]}),
         (ValueError, r"posed has shape", {"posed": np.zeros((2, 29, 3))}),
+        (ValueError, "there are no poses", {"posed": GOOD["posed"][:0]}),
+        (ValueError, "there are no poses", {"posed": []}),
         (TypeError, "posed must hold numbers", {"posed": GOOD["posed"].astype(complex)}),
         (
             ValueError,

@@ -4,9 +4,12 @@ import araplbs
 import numpy as np
 import pytest
 import reference
+import refusals
 import shapes
 from guarantees import check_report, check_weights
 from refusals import refuse
+
+PLANE = (0, 0, 0), (1, 0, 0)
 
 
 def scaled(rng, poses, bones, amount=0.4):
@@ -159,6 +162,25 @@ def test_threads_change_nothing(threads, rng):
     )
     one.solve(), many.solve()
     np.testing.assert_array_equal(one.weights, many.weights)
+
+
+def test_partners_are_alike():
+    bones = shapes.chain(3)
+    arguments = {"bone_kinds": ["rigid", "spine", "spine"], "mirror": ([0, 2, 1], *PLANE)}
+    araplbs.Solver(*shapes.tube(6, 5), *bones, **arguments, bone_stretch=[True, True, False])
+    arguments["bone_kinds"] = None
+    refuse(
+        ValueError, "^the mirror partners 1 and 2 are bones of different kinds", araplbs.Solver,
+        **refusals.GOOD, **arguments, bone_stretch=[True, True, False],
+    )  # fmt: skip
+
+
+def test_energy_needs_the_bones():
+    refuse(
+        TypeError, "^bone_stretch needs bone_heads and bone_tails$", araplbs.energy,
+        vertices=refusals.MESH[0], triangles=refusals.MESH[1], weights=refusals.WEIGHTS,
+        poses=refusals.POSES, bone_stretch=[True, False, False],
+    )  # fmt: skip
 
 
 def test_wrong_shape():

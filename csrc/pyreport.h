@@ -1,0 +1,17 @@
+/* What solvers hand out, as Python objects. Each is NULL with an exception when out of memory. */
+#ifndef ARAP_PYREPORT_H
+#define ARAP_PYREPORT_H
+
+#include "influences.h"
+#include "pyarray.h"
+
+/* (count, bones) with zeros. */
+PyObject *arap_dense_weights(const arap_influences *in, int bones);
+
+/* (start, bones, weights) of the rows. */
+PyObject *arap_sparse_weights(const arap_influences *in);
+
+/* A dictionary of the seconds of each stage. */
+PyObject *arap_stage_seconds(int count, const char *const *names, const double *seconds);
+
+#endif
