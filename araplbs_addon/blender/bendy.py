@@ -13,16 +13,19 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..core.bendy import largest_share, segment_names, slide_to, split_weights, stations
+from ..core.diffused import diffused_parameters_in_steps
 from ..core.errors import Refused
 from ..core.report import names_in_line
-from .binding import armature_modifier, armature_of, is_deformed_by
+from .binding import armature_modifiers, armature_of, is_armature_child, is_deformed_by
 from .group_uses import used_groups
-from .posed import posed_vertices
+from .posed import evaluated_vertices
+from .read_armature import read_armature
 from .read_mesh import (
     VERTICES_A_STEP,
     coordinates,
     group_entries_in_steps,
     matrix_between,
+    read_shape_in_steps,
     refuse_mesh,
 )
 from .write_weights import batches, make_groups
@@ -33,16 +36,6 @@ SHEAR = 1e-3  # of the scale of a bone: what is less cannot be seen
 def bendy_bones(armature):
     """Names of the deform bones that bend."""
     return [b.name for b in armature.data.bones if b.use_deform and b.bbone_segments > 1]
-
-
-def selected_bones(armature):
-    """Names of the bones that are selected in the mode that the armature is in."""
-    if armature.mode == "EDIT":
-        return [bone.name for bone in armature.data.edit_bones if bone.select]
-    # Until 4.x selection belongs to the bones of the armature, since 5.0 to those of the pose.
-    of_pose = "select" in bpy.types.PoseBone.bl_rna.properties
-    flags = armature.pose.bones if of_pose else armature.data.bones
-    return [bone.name for bone in flags if bone.select]
 
 
 def refuse_armature(armature):
@@ -71,7 +64,8 @@ class _Plan:
 @dataclass
 class Converted:
     """What was done. difference: the largest distance of each mesh from where the bendy bones had
-    it, as a share of its bounding box; of those that are visible."""
+    it, as a share of its bounding box; of those that are visible and keep their number of vertices.
+    """
 
     names: dict = field(default_factory=dict)  # of each bendy bone: its new bones
     meshes: list = field(default_factory=list)
@@ -82,12 +76,15 @@ class Converted:
     sheared: list = field(default_factory=list)  # new bones that shear in this pose
 
 
-def convert_in_steps(armature, names, view_layer, count=0, group="", chain=False):
+def convert_in_steps(
+    armature, names, view_layer, count=0, parameter="BLENDER", group="", chain=False
+):
     """Converts these bendy bones of an armature in Object mode, for all meshes, as a generator of
     short steps that returns a Converted. One that is closed before its end takes all back.
 
-    count: bones for each, 0 for as many as it has joints, which is exact. group: the vertex group
-    with u, or empty: as Blender deforms. chain: each new bone is the parent of the next.
+    count: bones for each, 0 for as many as it has joints. parameter: what u is; BLENDER: as Blender
+    deforms, which is exact, DIFFUSED: along the mesh, GROUP: the weight in `group`. chain: each new
+    bone is the parent of the next.
     Raises Refused, with nothing changed.
     """
     view_layer.update()
@@ -105,10 +102,10 @@ def convert_in_steps(armature, names, view_layer, count=0, group="", chain=False
     meshes = [ob for ob in meshes if any(name in ob.vertex_groups for name in names)]
     for ob in meshes:
         _refuse(ob, armature, view_layer)
+        _refuse_one_sided(ob, armature, plans, done.locked)
     split = []
     for ob in meshes:
-        place = matrix_between(ob, armature, view_layer)
-        entries, most = yield from _split(ob, plans, place, armature, group)
+        entries, most = yield from _split(ob, plans, armature, view_layer, parameter, group)
         split.append(entries)
         done.most_influences = max(done.most_influences, most)
 
@@ -122,7 +119,7 @@ def convert_in_steps(armature, names, view_layer, count=0, group="", chain=False
     # From here on in one step: what is compared is the same frame.
     measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    before = [posed_vertices(ob, depsgraph) for ob in measured]
+    before = [evaluated_vertices(ob, depsgraph) for ob in measured]
     for plan in plans:
         armature.data.bones[plan.bone].use_deform = False
         for name in plan.names:
@@ -141,7 +138,9 @@ def convert_in_steps(armature, names, view_layer, count=0, group="", chain=False
     view_layer.update()
     depsgraph = bpy.context.evaluated_depsgraph_get()
     for ob, points in zip(measured, before, strict=True):
-        done.difference[ob.name] = largest_share(points, posed_vertices(ob, depsgraph))
+        after = evaluated_vertices(ob, depsgraph)
+        if len(points) == len(after) > 0:
+            done.difference[ob.name] = largest_share(points, after)
     done.sheared = [n for plan in plans for n in plan.names if _shears(armature.pose.bones[n])]
     done.meshes = [ob.name for ob in meshes]
     return done
@@ -155,10 +154,15 @@ def _deformed_meshes(armature):
             continue
         if ob.type != "MESH":
             raise Refused(f"'{ob.name}' is deformed by '{armature.name}' and is not a mesh")
-        modifier = armature_modifier(ob, armature)
-        if modifier and modifier.use_bone_envelopes:
+        if is_armature_child(ob, armature):
+            raise Refused(
+                f"'{ob.name}' is deformed by its parent '{armature.name}', which uses Bone "
+                "Envelopes: give it an Armature modifier and a parent of type Object"
+            )
+        modifiers = armature_modifiers(ob, armature)
+        if any(modifier.use_bone_envelopes for modifier in modifiers):
             raise Refused(f"'{ob.name}' is deformed by Bone Envelopes: turn them off first")
-        if not modifier or modifier.use_vertex_groups:
+        if any(modifier.use_vertex_groups for modifier in modifiers):
             found.setdefault(ob.data, ob)
     return list(found.values())
 
@@ -183,6 +187,38 @@ def _refuse(ob, armature, view_layer):
                 f"'{ob.name}' and '{other.name}' share one mesh, but not the armature: make it "
                 "single-user first"
             )
+
+
+def _refuse_one_sided(ob, armature, plans, locked):
+    """Raises Refused when a Mirror modifier would look for groups of new bones that are not there:
+    it gives each vertex that it makes the weights of the group with the flipped name."""
+    users = [other for other in bpy.data.objects if other.data == ob.data]
+    if not any(_swaps_groups(user, armature) for user in users):
+        return
+    new = {plan.bone: plan.names for plan in plans}
+    for name, names in new.items():
+        other = bpy.utils.flip_name(name)
+        if other == name or name not in ob.vertex_groups or other not in ob.vertex_groups:
+            continue
+        if new.get(other) != [bpy.utils.flip_name(n) for n in names]:
+            why = f" (its group in '{locked[other]}' is locked)" if other in locked else ""
+            raise Refused(
+                f"The Mirror modifier of '{ob.name}' swaps '{name}' and '{other}'{why}: convert "
+                "both, into equally many bones, or apply the modifier first"
+            )
+
+
+def _swaps_groups(ob, armature):
+    """Whether the armature deforms what a Mirror modifier has made of this object, with the groups
+    of the other side."""
+    swaps = False
+    for modifier in ob.modifiers:
+        if modifier.type == "MIRROR" and modifier.use_mirror_vertex_groups:
+            shown = modifier.show_viewport or modifier.show_render
+            swaps = swaps or (shown and any(modifier.use_axis))
+        elif modifier.type == "ARMATURE" and modifier.object == armature and swaps:
+            return True
+    return False
 
 
 def _make_plans(armature, names, count, meshes):
@@ -250,22 +286,29 @@ def _u_as_blender(evaluated, segments):
     return u
 
 
-def _split(ob, plans, matrix, armature, u_group):
+def _split(ob, plans, armature, view_layer, parameter, u_group):
     """Entries (vertices, new bones in a row, weights) of a mesh, and the most influences that a
     vertex then has, in steps. Raises Refused when it lacks the group with u."""
+    matrix = matrix_between(ob, armature, view_layer)
     vertices, groups, weights = yield from group_entries_in_steps(ob.data)
     count = len(ob.data.vertices)
-    painted = None
-    if u_group:
+    bendy = [plan.bone for plan in plans]
+    given = {}  # u of all vertices, where Blender's is not wanted
+    if parameter == "GROUP":
         if u_group not in ob.vertex_groups:
             raise Refused(f"'{ob.name}' has no vertex group '{u_group}'")
         of_u = groups == ob.vertex_groups[u_group].index
         painted = np.zeros(count)
         painted[vertices[of_u]] = weights[of_u]
+        given = dict.fromkeys(bendy, painted)
+    elif parameter == "DIFFUSED":
+        mesh = yield from read_shape_in_steps(ob, armature, view_layer)
+        skeleton = read_armature(armature, use_joint_limits=False)
+        given = yield from diffused_parameters_in_steps(mesh, skeleton, bendy)
     points = coordinates(ob) @ matrix[:3, :3].T + matrix[:3, 3]
     parts, first = [], 0
     deform = {bone.name for bone in armature.data.bones if bone.use_deform}
-    deform.difference_update(plan.bone for plan in plans)
+    deform.difference_update(bendy)
     others = [group.index for group in ob.vertex_groups if group.name in deform]
     of_others = vertices[np.isin(groups, others) & (weights > 0)]
     influences = np.bincount(of_others, minlength=count)
@@ -277,8 +320,8 @@ def _split(ob, plans, matrix, armature, u_group):
             bone = armature.data.bones[plan.bone]
             if bone.use_envelope_multiply:
                 weight = weight * np.array([bone.evaluate_envelope(place) for place in places])
-            if painted is not None:
-                u = painted[owners]
+            if plan.bone in given:
+                u = given[plan.bone][owners]
             else:
                 u_of = _u_as_blender(_evaluated(armature, plan.bone), bone.bbone_segments)
                 u = np.array([u_of(place) for place in places])
@@ -387,6 +430,5 @@ def _take_back(armature, meshes, plans):
 
 
 def _is_measured(ob, armature, view_layer):
-    modifier = armature_modifier(ob, armature)
-    seen = not modifier or modifier.show_viewport
+    seen = any(modifier.show_viewport for modifier in armature_modifiers(ob, armature))
     return seen and ob.name in view_layer.objects and ob.visible_get(view_layer=view_layer)

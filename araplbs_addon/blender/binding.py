@@ -15,17 +15,23 @@ def armature_of(ob):
 
 
 def armature_modifier(ob, armature):
-    """The Armature modifier of a mesh that uses this armature, or None."""
-    for modifier in ob.modifiers:
-        if modifier.type == "ARMATURE" and modifier.object == armature:
-            return modifier
-    return None
+    """The first Armature modifier of a mesh that uses this armature, or None."""
+    return next(iter(armature_modifiers(ob, armature)), None)
+
+
+def armature_modifiers(ob, armature):
+    """All of them."""
+    return [m for m in ob.modifiers if m.type == "ARMATURE" and m.object == armature]
 
 
 def is_deformed_by(ob, armature):
     """By a modifier, or by the older kind of parent that works like one."""
-    if armature_modifier(ob, armature):
-        return True
+    return bool(armature_modifier(ob, armature)) or is_armature_child(ob, armature)
+
+
+def is_armature_child(ob, armature):
+    """Whether the armature deforms a mesh as its parent: by groups, and by envelopes where a vertex
+    is in none of them."""
     return ob.parent == armature and ob.parent_type == "ARMATURE"
 
 

@@ -15,6 +15,8 @@ def used_groups(ob, armature):
         for item in (*user.modifiers, *user.particle_systems):
             used.update(_named_groups(item))
         for modifier in user.modifiers:
+            if modifier.type == "NODES":
+                used.update(_texts_of_nodes(modifier))
             rig = modifier.object if modifier.type == "ARMATURE" else None
             if rig and rig != armature:
                 used.update(rig.data.bones.keys())
@@ -27,6 +29,37 @@ def used_groups(ob, armature):
 
 
 def _named_groups(item):
-    """What the properties for vertex groups of a modifier or particle system hold."""
-    texts = [p.identifier for p in item.bl_rna.properties if p.type == "STRING"]
-    return {getattr(item, name) for name in texts if "vertex_group" in name}
+    """What the properties for vertex groups of a modifier or particle system hold, and those of its
+    settings."""
+    names = set()
+    for each in item.bl_rna.properties:
+        name = each.identifier
+        if each.type == "STRING" and "vertex_group" in name:
+            names.add(getattr(item, name))
+        elif each.type == "POINTER" and name != "rna_type":
+            part = getattr(item, name)
+            if part is not None and not isinstance(part, bpy.types.ID):
+                names.update(_named_groups(part))
+    return names
+
+
+def _texts_of_nodes(modifier):
+    """All texts that a Geometry Nodes modifier gives to its nodes and that are in them: Blender
+    does not say which are names of attributes."""
+    values = []
+    if hasattr(modifier, "properties"):  # since 5.2
+        for sockets in (modifier.properties.inputs, modifier.properties.outputs):
+            for each in sockets.bl_rna.properties:
+                socket = getattr(sockets, each.identifier) if each.type == "POINTER" else None
+                values += [getattr(socket, name, None) for name in ("attribute_name", "value")]
+    else:
+        values += [modifier[key] for key in modifier.keys()]  # noqa: SIM118
+    trees, seen = [modifier.node_group], {None}
+    while trees:
+        tree = trees.pop()
+        if tree not in seen:
+            seen.add(tree)
+            for node in tree.nodes:
+                values += [s.default_value for s in node.inputs if s.type == "STRING"]
+                trees.append(getattr(node, "node_tree", None))
+    return {value for value in values if isinstance(value, str)}

@@ -12,7 +12,17 @@ def posed_vertices(ob, depsgraph):
     n = len(ob.data.vertices)
     evaluated = ob.evaluated_get(depsgraph)
     source = evaluated.data if len(evaluated.data.vertices) >= n else ob.data
-    points = np.empty(3 * len(source.vertices), np.float32)
-    source.vertices.foreach_get("co", points)
+    return _in_world(source, evaluated)[:n]
+
+
+def evaluated_vertices(ob, depsgraph):
+    """(k, 3) the like of all vertices that the modifiers leave, made ones too."""
+    evaluated = ob.evaluated_get(depsgraph)
+    return _in_world(evaluated.data, evaluated)
+
+
+def _in_world(mesh, evaluated):
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
     matrix = np.array(evaluated.matrix_world)
-    return points.reshape(-1, 3)[:n] @ matrix[:3, :3].T + matrix[:3, 3]
+    return points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]

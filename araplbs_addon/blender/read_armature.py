@@ -69,15 +69,18 @@ def _limits(armature):
     return limits
 
 
+def selected_bones(armature):
+    """Names of the bones that are selected in the mode that the armature is in."""
+    flags = armature.data.edit_bones if armature.mode == "EDIT" else _flags(armature)
+    return [flag.name for flag in flags if flag.select]
+
+
 def bones_to_keep(armature):
     """(m,) bool: bones that Weight Paint mode leaves alone, as Blender's own tool does there.
 
     Hidden ones, and the unselected ones where the armature is in Pose mode with a selection.
     """
-    # Until 4.x these two belong to the bones of the armature, since 5.0 to those of the pose.
-    of_pose = "select" in bpy.types.PoseBone.bl_rna.properties
-    bones = armature.data.bones
-    flags = [armature.pose.bones[bone.name] for bone in bones] if of_pose else bones
+    bones, flags = armature.data.bones, _flags(armature)
     visible = np.array(
         [
             not flag.hide
@@ -87,3 +90,12 @@ def bones_to_keep(armature):
     )
     selected = visible & np.array([flag.select for flag in flags])
     return ~selected if armature.mode == "POSE" and selected.any() else ~visible
+
+
+def _flags(armature):
+    """What holds `select` and `hide` of each bone outside Edit mode, in the order of the bones:
+    until 4.x the bones of the armature, since 5.0 those of the pose."""
+    bones = armature.data.bones
+    if "select" in bpy.types.PoseBone.bl_rna.properties:
+        return [armature.pose.bones[bone.name] for bone in bones]
+    return bones

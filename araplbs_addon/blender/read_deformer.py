@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core.deformer import Deformer, Envelopes
 from ..core.poses import BENDY
-from .binding import armature_modifier
+from .binding import armature_modifier, is_armature_child
 from .read_poses import stage
 
 
@@ -13,7 +13,8 @@ def read_deformer(ob, armature):
     modifier = armature_modifier(ob, armature)
     bones = armature.data.bones
     multiply = np.array([bone.use_envelope_multiply and bone.use_deform for bone in bones], bool)
-    if modifier is None and not multiply.any():
+    is_child = is_armature_child(ob, armature)
+    if modifier is None and not multiply.any() and not is_child:
         return None
     deformer = Deformer(
         Envelopes(
@@ -28,6 +29,8 @@ def read_deformer(ob, armature):
         deformer.preserve_volume = modifier.use_deform_preserve_volume
         deformer.use_groups = modifier.use_vertex_groups
         deformer.use_envelopes = modifier.use_bone_envelopes
+    elif is_child:
+        deformer.use_envelopes = True
     plain = deformer.use_groups and not deformer.use_envelopes and not multiply.any()
     return None if plain and not deformer.preserve_volume else deformer
 

@@ -1,5 +1,7 @@
 """A mesh object as a core Mesh: undeformed, with what is to be kept of its weights."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..core.errors import Refused
@@ -43,11 +45,6 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
     something is kept.
     Raises Refused when there is nothing to weight, or the coordinates are not usable.
     """
-    vertices = coordinates(ob)
-    if not np.isfinite(vertices).all():
-        bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
-        raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
-    matrix = matrix_between(ob, armature, view_layer)
     kept = kept_bones | locked_bones(ob, skeleton)
     if kept[skeleton.deform].all():
         raise Refused(f"'{ob.name}': the vertex groups of all deform bones are locked")
@@ -58,16 +55,9 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
     if keeps and weights is None:
         weights = present_weights(ob, skeleton)
     yield
-    triangles = _triangles(ob.data)
-    yield
-    edges = _loose_edges(ob.data)
-    yield
-    return Mesh(
-        name=ob.name,
-        vertices=vertices,
-        triangles=triangles,
-        edges=edges,
-        matrix=matrix,
+    shape = yield from read_shape_in_steps(ob, armature, view_layer)
+    return replace(
+        shape,
         reflections=_reflections(ob, armature, view_layer),
         weights=weights,
         kept_bones=kept if keeps else None,
@@ -75,6 +65,22 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
         edits=read_edits(ob.data, skeleton.names),
         deformer=read_deformer(ob, armature),
     )
+
+
+def read_shape_in_steps(ob, armature, view_layer):
+    """The Mesh of an object without weights and what goes with them, as a generator of short steps.
+    Raises Refused when the coordinates are not usable."""
+    vertices = coordinates(ob)
+    if not np.isfinite(vertices).all():
+        bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
+        raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
+    matrix = matrix_between(ob, armature, view_layer)
+    yield
+    triangles = _triangles(ob.data)
+    yield
+    edges = _loose_edges(ob.data)
+    yield
+    return Mesh(ob.name, vertices, triangles, edges, matrix)
 
 
 def coordinates(ob):

@@ -40,5 +40,5 @@ class Worker:
     def running(self):
         return self._thread.is_alive()
 
-    def join(self):
-        self._thread.join()
+    def join(self, timeout=None):
+        self._thread.join(timeout)

@@ -7,7 +7,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
-from ..blender.bendy import bendy_bones, convert_in_steps, refuse_armature, selected_bones
+from ..blender.bendy import bendy_bones, convert_in_steps, refuse_armature
+from ..blender.read_armature import selected_bones
 from ..core.errors import Refused
 from ..core.report import names_in_line
 from ..session import current_session
@@ -35,7 +36,7 @@ export to games. The bendy bones stay as controls that the new bones follow"""
     count: IntProperty(
         name="Bones",
         description="Bones for each bendy bone. 0: as many as it has segments and one, which moves "
-        "the mesh exactly as before; others are approximate",
+        "the mesh exactly as before if Along Bone is as Blender deforms; others are approximate",
         default=0,
         min=0,
         soft_max=33,
@@ -46,6 +47,12 @@ export to games. The bendy bones stay as controls that the new bones follow"""
         items=(
             ("BLENDER", "As Blender Deforms", "What the bendy bone itself goes by"),
             ("GROUP", "Vertex Group", "The weight in a group: 0 at the head, 1 at the tail"),
+            (
+                "DIFFUSED",
+                "Along the Mesh",
+                "From the head to the tail as heat spreads along the mesh: it does not jump to "
+                "another fold that is near",
+            ),
         ),
     )
     group: StringProperty(
@@ -187,10 +194,15 @@ export to games. The bendy bones stay as controls that the new bones follow"""
             names = [name for name in names if name in selected]
             if not names:
                 raise Refused("No bendy bone that deforms is selected")
-        group = self.group if self.parameter == "GROUP" else ""
         return (
             yield from convert_in_steps(
-                armature, names, context.view_layer, self.count, group, self.hierarchy == "CHAIN"
+                armature,
+                names,
+                context.view_layer,
+                self.count,
+                self.parameter,
+                self.group,
+                self.hierarchy == "CHAIN",
             )
         )
 

@@ -8,6 +8,7 @@ import pytest
 from mathutils import Matrix, kdtree
 from scenes import (
     add_armature,
+    add_mesh,
     add_tube,
     addon,
     bind,
@@ -17,6 +18,8 @@ from scenes import (
     select,
     snapshot,
     tube_and_rig,
+    tube_arrays,
+    weights,
 )
 
 CHAIN = ("lower", "middle", "upper")
@@ -112,6 +115,13 @@ def assert_same_in_poses(make, poses=(1, 2, 3), most=EXACT, **options):
         assert share(points, posed(tube)) < most
     assert moved > 0.1
     return tube, rig
+
+
+def select_bones(rig, names):
+    """In Pose mode."""
+    of_pose = hasattr(rig.pose.bones[0], "select")
+    for bone in rig.pose.bones if of_pose else rig.data.bones:
+        bone.select = bone.name in names
 
 
 def rest_rig(rig):
@@ -270,26 +280,73 @@ def test_sides_and_collisions():
     )
 
 
-def test_mirror_modifier():
-    """Groups without weights are there for the other side."""
+def half_with_mirror(segments=(4, 4)):
+    """Half an arm that a Mirror modifier completes, on a bendy bone on each side."""
     rig = add_armature(
         bones=[
             ("arm.L", (0.3, 0, 0), (3.3, 0, 0), None),
             ("arm.R", (-0.3, 0, 0), (-3.3, 0, 0), None),
         ]
     )
-    tube = add_tube("Arm")
-    tube.data.transform(Matrix.Translation((0.3, 0, 0)) @ rotation(90, "Y"))
-    tube.modifiers.new("Mirror", "MIRROR")
-    bind(tube, rig)
-    tube.vertex_groups.new(name="arm.L").add(range(len(tube.data.vertices)), 1.0, "REPLACE")
-    tube.vertex_groups.new(name="arm.R")
-    for bone in rig.data.bones:
-        bone.bbone_segments = 4
+    for bone, count in zip(rig.data.bones, segments, strict=True):
+        bone.bbone_segments = count
+    half = add_tube("Half")
+    half.data.transform(Matrix.Translation((0.3, 0, 0)) @ rotation(90, "Y"))
+    half.modifiers.new("Mirror", "MIRROR")
+    bind(half, rig)
+    half.vertex_groups.new(name="arm.L").add(range(len(half.data.vertices)), 1.0, "REPLACE")
+    half.vertex_groups.new(name="arm.R")
+    return half, rig
+
+
+def test_mirror_modifier():
+    """Groups without weights are there for the other side."""
+    half, rig = half_with_mirror()
     pose(rig, 1)
-    before = posed(tube)
+    before = posed(half)
     convert(rig)
-    assert share(before, posed(tube)) < EXACT
+    assert share(before, posed(half)) < EXACT
+
+
+def test_one_side_of_a_mirror_modifier():
+    """The other half would look for groups that are not there."""
+    half, rig = half_with_mirror()
+    select(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    select_bones(rig, ["arm.L"])
+    before = snapshot()
+    swaps = "The Mirror modifier of 'Half' swaps 'arm.L' and 'arm.R'"
+    with pytest.raises(RuntimeError, match=f"{swaps}: convert both"):
+        bpy.ops.object.araplbs_bendy_to_bones()
+    assert snapshot() == before and len(rig.data.bones) == 2
+    bpy.ops.object.mode_set(mode="OBJECT")
+    half.vertex_groups["arm.R"].lock_weight = True
+    with pytest.raises(RuntimeError, match=rf"{swaps} \(its group in 'Half' is locked\)"):
+        bpy.ops.object.araplbs_bendy_to_bones()
+
+
+def test_sides_of_a_mirror_modifier_that_differ():
+    half, rig = half_with_mirror(segments=(4, 5))
+    select(rig)
+    with pytest.raises(RuntimeError, match="into equally many bones"):
+        bpy.ops.object.araplbs_bendy_to_bones()
+    half.modifiers.move(1, 0)  # mirrored after it is posed, by the left bone alone
+    pose(rig, 3)
+    before = posed(half)
+    convert(rig)
+    assert share(before, posed(half)) < EXACT
+
+
+def test_what_a_mirror_modifier_makes_is_measured(capfd):
+    half, rig = half_with_mirror()
+    arm = rig.pose.bones["arm.R"]
+    arm.bbone_curveinx, arm.bbone_rollout = 0.3, 1
+    before = posed(half)
+    convert(rig, count=3)
+    after, own = posed(half), len(half.data.vertices)
+    assert share(before[:own], after[:own]) < EXACT < 0.01 < share(before, after)
+    said = float(capfd.readouterr().out.split("no vertex moved by more than ")[1].split()[0])
+    assert said == pytest.approx(share(before, after), rel=0.1)
 
 
 def test_other_numbers_of_bones(capfd):
@@ -334,6 +391,90 @@ def test_u_of_a_group():
     assert with_others == {"bone_1": 1.0}
 
 
+def along(tube, bone, count):
+    """u of each vertex, by its weights of the `count` bones that one became; NaN without."""
+    names = [f"{bone}_{k + 1:0{len(str(count))}}" for k in range(count)]
+    of_bones = weights(tube, names)
+    with np.errstate(invalid="ignore"):
+        return of_bones @ np.linspace(0, 1, count) / of_bones.sum(axis=1)
+
+
+def test_u_along_a_straight_mesh():
+    """Nearly what Blender goes by, in any space, mirrored, and along wires."""
+    for matrix in (None, Matrix.Translation((0, 0, 4)) @ Matrix.Scale(-1, 4, (0, 1, 0))):
+        new_scene()
+        tube, rig = tail(matrix=matrix, rig_matrix=matrix)
+        convert(rig, parameter="DIFFUSED")
+        z = np.array([vertex.co.z for vertex in tube.data.vertices])
+        for i, (bone, count) in enumerate(zip(CHAIN, (7, 6, 5), strict=True)):
+            u = along(tube, bone, count)
+            there = np.isfinite(u)
+            assert there.sum() > 100
+            assert np.abs(u - np.clip(z - i, 0, 1))[there].max() < 0.2  # it is rounder at the ends
+    new_scene()
+    tube, rig = one_bone()
+    mesh = bpy.data.meshes.new("Wire")
+    mesh.from_pydata([(0, 0, 0.1 * i) for i in range(31)], [(i, i + 1) for i in range(30)], [])
+    tube.data = mesh
+    tube.vertex_groups.clear()
+    tube.vertex_groups.new(name="bone").add(range(31), 1.0, "REPLACE")
+    convert(rig, parameter="DIFFUSED")
+    assert np.abs(along(tube, "bone", 10) - np.linspace(0, 1, 31)).max() < 0.1
+
+
+def bent_tail(gap):
+    """A tube that turns back, with so much between its two folds, on a bone in each."""
+    radius, rings, sides = 0.3, 61, 8
+    reach = radius + gap / 2
+    s = np.linspace(0, 2 * 3 + np.pi * reach, rings)  # up, round, down
+    angle = np.clip((s - 3) / reach, 0, np.pi)
+    x, z = -reach * np.cos(angle), np.minimum(s, 3) + reach * np.sin(angle)
+    z -= np.maximum(s - 3 - np.pi * reach, 0)
+    vertices, faces = tube_arrays(rings=rings, sides=sides, radius=radius)
+    around = vertices[:sides].copy()
+    for r in range(rings):
+        out = np.array([-np.cos(angle[r]), 0, np.sin(angle[r])])
+        place = np.array([x[r], 0, z[r]])
+        vertices[r * sides : (r + 1) * sides] = (
+            place - around[:, :1] * out + around[:, 1:2] * np.array([0, 1, 0])
+        )
+    vertices[-2:] = [(x[0], 0, z[0]), (x[-1], 0, z[-1])]
+    rig = add_armature(
+        bones=[
+            ("up", (-reach, 0, 0), (-reach, 0, 3), None),
+            ("turn", (-reach, 0, 3), (reach, 0, 3), "up"),
+            ("down", (reach, 0, 3), (reach, 0, 0), "turn"),
+        ]
+    )
+    for name in ("up", "down"):
+        rig.data.bones[name].bbone_segments = 6
+    tube = add_mesh("Bent", vertices, faces)
+    bind(tube, rig)
+    for name in ("up", "down"):  # all over, so that u of every vertex can be seen
+        tube.vertex_groups.new(name=name).add(range(len(vertices)), 0.5, "REPLACE")
+    ring = np.arange(rings * sides) // sides
+    return tube, rig, s[ring]
+
+
+def test_u_follows_the_mesh_over_folds_that_touch():
+    """As Blender deforms, a vertex of the other fold is beside the bone, here at its end."""
+    for parameter in ("BLENDER", "DIFFUSED"):
+        new_scene()
+        tube, rig, s = bent_tail(gap=0.01)
+        convert(rig, parameter=parameter)
+        up, down = (along(tube, bone, 7)[: len(s)] for bone in ("up", "down"))
+        first, last = s < 2.7, s > s.max() - 2.7
+        if parameter == "BLENDER":
+            assert up[last].min() < 0.1 and down[first].max() > 0.9
+            continue
+        assert up[last].min() > 0.9 and down[first].max() < 0.1
+        assert np.abs(up - s / 3)[first].max() < 0.15
+        assert np.abs(down - 1 - (s - s.max()) / 3)[last].max() < 0.15
+        edges = np.array([edge.vertices for edge in tube.data.edges])
+        edges = edges[(edges < len(s)).all(axis=1)]
+        assert np.abs(up[edges[:, 0]] - up[edges[:, 1]]).max() < 0.1  # of steps of 0.04
+
+
 @pytest.mark.parametrize("mode", ["OBJECT", "POSE", "EDIT"])
 def test_modes_and_selection(mode):
     tube, rig = tail()
@@ -343,9 +484,7 @@ def test_modes_and_selection(mode):
         for bone in rig.data.edit_bones:
             bone.select = bone.name == "middle"
     else:
-        of_pose = hasattr(rig.pose.bones[0], "select")
-        for bone in rig.pose.bones if of_pose else rig.data.bones:
-            bone.select = bone.name == "middle"
+        select_bones(rig, ["middle"])
     assert bpy.ops.object.araplbs_bendy_to_bones() == {"FINISHED"}
     assert rig.mode == ("OBJECT" if mode == "OBJECT" else "POSE")
     left = addon("blender.bendy").bendy_bones(rig)
@@ -415,6 +554,82 @@ def test_groups_with_other_uses_stay(capfd):
     assert "middle" not in tube.vertex_groups
     assert "the vertex group 'upper' stays, it has other uses" in capfd.readouterr().out
     assert share(before, posed(tube)) < EXACT
+
+
+def add_nodes(tube, text="", attribute="", named=""):
+    """A Geometry Nodes modifier with a text input, one from an attribute, and a Named Attribute in
+    a group within its group."""
+    inner = bpy.data.node_groups.new("Inner", "GeometryNodeTree")
+    inner.nodes.new("GeometryNodeInputNamedAttribute").inputs["Name"].default_value = named
+    tree = bpy.data.node_groups.new("Outer", "GeometryNodeTree")
+    for kind in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=kind, socket_type="NodeSocketGeometry")
+    number, words = (
+        tree.interface.new_socket(kind, in_out="INPUT", socket_type=f"NodeSocket{kind}").identifier
+        for kind in ("Float", "String")
+    )
+    ends = [tree.nodes.new(f"NodeGroup{kind}") for kind in ("Input", "Output")]
+    tree.links.new(ends[0].outputs[0], ends[1].inputs[0])
+    tree.nodes.new("GeometryNodeGroup").node_tree = inner
+    modifier = tube.modifiers.new("Nodes", "NODES")
+    modifier.node_group = tree
+    if hasattr(modifier, "properties"):  # since 5.2
+        inputs = modifier.properties.inputs
+        getattr(inputs, number).type = "ATTRIBUTE"
+        getattr(inputs, number).attribute_name = attribute
+        getattr(inputs, words).value = text
+    else:
+        modifier[f"{number}_use_attribute"] = True
+        modifier[f"{number}_attribute_name"] = attribute
+        modifier[words] = text
+
+
+@pytest.mark.parametrize("uses", ["text", "attribute", "named"])
+def test_groups_that_nodes_use_stay(uses):
+    tube, rig = tail()
+    add_nodes(tube, **{uses: "middle"})
+    pose(rig, 5)
+    before = posed(tube)
+    convert(rig)
+    assert "middle" in tube.vertex_groups and "lower" not in tube.vertex_groups
+    assert share(before, posed(tube)) < EXACT
+
+
+def test_groups_in_settings_of_modifiers_stay():
+    tube, rig = tail()
+    for kind, settings, name, group in (
+        ("CLOTH", "settings", "vertex_group_mass", "lower"),
+        ("CLOTH", "collision_settings", "vertex_group_self_collisions", "upper"),
+        ("SOFT_BODY", "settings", "vertex_group_goal", "middle"),
+    ):
+        modifier = tube.modifiers.get(kind) or tube.modifiers.new(kind, kind)
+        modifier.show_viewport = False
+        setattr(getattr(modifier, settings), name, group)
+    convert(rig)
+    assert set(CHAIN) <= set(tube.vertex_groups.keys())
+
+
+def test_groups_of_particles_stay():
+    tube, rig = tail()
+    tube.modifiers.new("Hair", "PARTICLE_SYSTEM")
+    tube.particle_systems[0].vertex_group_density = "upper"
+    convert(rig)
+    assert "upper" in tube.vertex_groups and "lower" not in tube.vertex_groups
+
+
+def test_all_modifiers_are_looked_at():
+    """Whatever is in them trips nothing, and nothing that they merely have keeps a group."""
+    tube, rig = tail()
+    for kind in bpy.types.Modifier.bl_rna.properties["type"].enum_items.keys():  # noqa: SIM118
+        try:
+            modifier = tube.modifiers.new("middle", kind)
+        except (RuntimeError, TypeError):  # not of meshes
+            continue
+        if modifier:
+            modifier.show_viewport = modifier.show_render = False
+    assert len(tube.modifiers) > 40
+    used = addon("blender.group_uses").used_groups(tube, rig)
+    assert used.isdisjoint(CHAIN)
 
 
 def test_shape_keys():
@@ -506,6 +721,17 @@ def envelopes(tube, _rig):
     tube.modifiers["Armature"].use_bone_envelopes = True
 
 
+def second_with_envelopes(tube, rig):
+    second = tube.modifiers.new("Second", "ARMATURE")
+    second.object, second.use_bone_envelopes = rig, True
+
+
+def armature_child(tube, _rig):
+    """Which Blender deforms by groups and envelopes."""
+    tube.modifiers.clear()
+    tube.parent_type = "ARMATURE"
+
+
 def flat_mesh(tube, _rig):
     tube.scale.x = 0
 
@@ -521,6 +747,8 @@ def flat_mesh(tube, _rig):
         (shared_other_rig, {}, "share one mesh, but not the armature"),
         (lattice, {}, "'Lattice' is deformed by 'Rig' and is not a mesh"),
         (envelopes, {}, "'Tail' is deformed by Bone Envelopes"),
+        (second_with_envelopes, {}, "'Tail' is deformed by Bone Envelopes"),
+        (armature_child, {}, "'Tail' is deformed by its parent 'Rig', which uses Bone Envelopes"),
         (flat_mesh, {}, "'Tail' has a scale of zero"),
     ],
 )

@@ -265,6 +265,15 @@ def test_plain_meshes_have_no_deformer(character):
     assert read(tube, rig) is not None
 
 
+def test_parent_of_type_armature_has_envelopes(character):
+    """Blender moves what is in no group by them, as with a modifier with Bone Envelopes."""
+    tube, rig, modifier = character
+    tube.modifiers.remove(modifier)
+    tube.parent_type = "ARMATURE"
+    deformer = addon("blender.read_deformer").read_deformer(tube, rig)
+    assert deformer.use_envelopes and deformer.use_groups and not deformer.preserve_volume
+
+
 def test_envelopes_that_do_nothing_are_not_told(character, capsys):
     """Every vertex is in a group after it, and inside of all envelopes."""
     tube, rig, modifier = character
