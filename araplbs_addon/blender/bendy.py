@@ -15,8 +15,8 @@ from mathutils import Matrix, Vector
 from ..core.bendy import largest_share, segment_names, slide_to, split_weights, stations
 from ..core.diffused import diffused_parameters_in_steps
 from ..core.errors import Refused
-from ..core.report import names_in_line
-from .binding import armature_modifiers, armature_of, is_armature_child, is_deformed_by
+from .bendy_refusals import deformed_meshes, refuse_groups, refuse_one_sided
+from .binding import armature_modifiers
 from .group_uses import used_groups
 from .posed import evaluated_vertices
 from .read_armature import read_armature
@@ -26,7 +26,6 @@ from .read_mesh import (
     group_entries_in_steps,
     matrix_between,
     read_shape_in_steps,
-    refuse_mesh,
 )
 from .write_weights import batches, make_groups
 
@@ -36,18 +35,6 @@ SHEAR = 1e-3  # of the scale of a bone: what is less cannot be seen
 def bendy_bones(armature):
     """Names of the deform bones that bend."""
     return [b.name for b in armature.data.bones if b.use_deform and b.bbone_segments > 1]
-
-
-def refuse_armature(armature):
-    """Raises Refused when bones cannot be added to this armature object."""
-    for data in (armature, armature.data):
-        if data.library:
-            raise Refused(f"'{armature.name}' is linked from another file: make it local first")
-        if data.override_library:
-            raise Refused(f"'{armature.name}' is a library override: make it local first")
-    users = [ob.name for ob in bpy.data.objects if ob.data == armature.data]
-    if len(users) > 1:
-        raise Refused(f"{names_in_line(users)} share one armature: make it single-user first")
 
 
 @dataclass
@@ -89,7 +76,7 @@ def convert_in_steps(
     """
     view_layer.update()
     done = Converted()
-    meshes = _deformed_meshes(armature)
+    meshes = deformed_meshes(armature)
     for name in names:
         for ob in meshes:
             if name in ob.vertex_groups and ob.vertex_groups[name].lock_weight:
@@ -99,10 +86,11 @@ def convert_in_steps(
         bone, ob = next(iter(done.locked.items()))
         raise Refused(f"'{ob}': the vertex group '{bone}' is locked")
     plans = _make_plans(armature, names, count, meshes)
+    new = {plan.bone: plan.names for plan in plans}
     meshes = [ob for ob in meshes if any(name in ob.vertex_groups for name in names)]
     for ob in meshes:
-        _refuse(ob, armature, view_layer)
-        _refuse_one_sided(ob, armature, plans, done.locked)
+        refuse_groups(ob, armature, view_layer)
+        refuse_one_sided(ob, armature, new, done.locked)
     split = []
     for ob in meshes:
         entries, most = yield from _split(ob, plans, armature, view_layer, parameter, group)
@@ -144,81 +132,6 @@ def convert_in_steps(
     done.sheared = [n for plan in plans for n in plan.names if _shears(armature.pose.bones[n])]
     done.meshes = [ob.name for ob in meshes]
     return done
-
-
-def _deformed_meshes(armature):
-    """The mesh objects whose groups move with the armature, one for each mesh."""
-    found = {}
-    for ob in bpy.data.objects:
-        if not is_deformed_by(ob, armature):
-            continue
-        if ob.type != "MESH":
-            raise Refused(f"'{ob.name}' is deformed by '{armature.name}' and is not a mesh")
-        if is_armature_child(ob, armature):
-            raise Refused(
-                f"'{ob.name}' is deformed by its parent '{armature.name}', which uses Bone "
-                "Envelopes: give it an Armature modifier and a parent of type Object"
-            )
-        modifiers = armature_modifiers(ob, armature)
-        if any(modifier.use_bone_envelopes for modifier in modifiers):
-            raise Refused(f"'{ob.name}' is deformed by Bone Envelopes: turn them off first")
-        if any(modifier.use_vertex_groups for modifier in modifiers):
-            found.setdefault(ob.data, ob)
-    return list(found.values())
-
-
-def _refuse(ob, armature, view_layer):
-    """Raises Refused when the groups of a mesh cannot be changed, or others need them as well."""
-    refuse_mesh(ob)
-    if ob.mode == "EDIT":
-        raise Refused(f"'{ob.name}' is in Edit mode")
-    place = matrix_between(ob, armature, view_layer)
-    for other in bpy.data.objects:
-        if other.data != ob.data or other == ob:
-            continue
-        if is_deformed_by(other, armature):
-            if not np.allclose(matrix_between(other, armature, view_layer), place, atol=1e-6):
-                raise Refused(
-                    f"'{ob.name}' and '{other.name}' share one mesh, but stand elsewhere: make it "
-                    "single-user first"
-                )
-        elif armature_of(other):
-            raise Refused(
-                f"'{ob.name}' and '{other.name}' share one mesh, but not the armature: make it "
-                "single-user first"
-            )
-
-
-def _refuse_one_sided(ob, armature, plans, locked):
-    """Raises Refused when a Mirror modifier would look for groups of new bones that are not there:
-    it gives each vertex that it makes the weights of the group with the flipped name."""
-    users = [other for other in bpy.data.objects if other.data == ob.data]
-    if not any(_swaps_groups(user, armature) for user in users):
-        return
-    new = {plan.bone: plan.names for plan in plans}
-    for name, names in new.items():
-        other = bpy.utils.flip_name(name)
-        if other == name or name not in ob.vertex_groups or other not in ob.vertex_groups:
-            continue
-        if new.get(other) != [bpy.utils.flip_name(n) for n in names]:
-            why = f" (its group in '{locked[other]}' is locked)" if other in locked else ""
-            raise Refused(
-                f"The Mirror modifier of '{ob.name}' swaps '{name}' and '{other}'{why}: convert "
-                "both, into equally many bones, or apply the modifier first"
-            )
-
-
-def _swaps_groups(ob, armature):
-    """Whether the armature deforms what a Mirror modifier has made of this object, with the groups
-    of the other side."""
-    swaps = False
-    for modifier in ob.modifiers:
-        if modifier.type == "MIRROR" and modifier.use_mirror_vertex_groups:
-            shown = modifier.show_viewport or modifier.show_render
-            swaps = swaps or (shown and any(modifier.use_axis))
-        elif modifier.type == "ARMATURE" and modifier.object == armature and swaps:
-            return True
-    return False
 
 
 def _make_plans(armature, names, count, meshes):

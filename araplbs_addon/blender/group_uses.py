@@ -46,6 +46,8 @@ def _named_groups(item):
 def _texts_of_nodes(modifier):
     """All texts that a Geometry Nodes modifier gives to its nodes and that are in them: Blender
     does not say which are names of attributes."""
+    if not modifier.node_group:
+        return set()
     values = []
     if hasattr(modifier, "properties"):  # since 5.2
         for sockets in (modifier.properties.inputs, modifier.properties.outputs):

@@ -7,7 +7,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
-from ..blender.bendy import bendy_bones, convert_in_steps, refuse_armature
+from ..blender.bendy import bendy_bones, convert_in_steps
+from ..blender.bendy_refusals import refuse_armature
 from ..blender.read_armature import selected_bones
 from ..core.errors import Refused
 from ..core.report import names_in_line
