@@ -140,8 +140,8 @@ class LiveWeights:
             else:
                 add[group](members, 0.0, "REPLACE")
         self._note(chunk, keys, np.where(differs, weights, old), gone, exact)
-        self._changed += np.count_nonzero(differs)
-        self._removed += np.count_nonzero(fade)
+        self._changed += int(np.count_nonzero(differs))
+        self._removed += int(np.count_nonzero(fade))
 
     def _note(self, chunk, keys, weights, gone, exact):
         """What is there now: an entry that was not worth adding (old weight -1) is not."""
