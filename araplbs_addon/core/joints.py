@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import araplbs
 import numpy as np
 
-from .options import Options
-from .options import _option as option
+from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
 from .report import percent

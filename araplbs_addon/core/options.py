@@ -5,7 +5,7 @@ import math
 from dataclasses import asdict, dataclass, field, fields
 
 
-def _option(default, name, description, **limits):
+def option(default, name, description, **limits):
     """A field whose metadata describes it to a user.
 
     least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
@@ -19,7 +19,7 @@ def _option(default, name, description, **limits):
 class Options:
     """Raises ValueError for a value outside of its limits."""
 
-    max_influences: int = _option(
+    max_influences: int = option(
         4,
         "Max Influences",
         "Most bones that may move one vertex, 0 for no limit. Game engines take 4 or 8. "
@@ -28,19 +28,19 @@ class Options:
         most=32767,
         soft_most=16,
     )
-    link_parts: bool = _option(
+    link_parts: bool = option(
         True,
         "Loose Parts Follow",
         "Buttons, eyes, hair cards and other separate pieces move with the surface that they "
         "sit on, instead of being weighted each on its own",
     )
-    symmetric: bool = _option(
+    symmetric: bool = option(
         True,
         "Symmetric",
         "Where the character is symmetric about the armature's X axis, vertices get exactly the "
         "same weights on both sides. The rest is weighted as if this were off",
     )
-    volume: str = _option(
+    volume: str = option(
         "NONE",
         "Volume",
         "What keeps its shape in the poses: the surface, or a volume of tetrahedra that the "
@@ -55,10 +55,10 @@ class Options:
             ("FILE", "File", "Tetrahedra from a file, read by meshio (to be installed)"),
         ),
     )
-    tet_file: str = _option(
+    tet_file: str = option(
         "", "Tet File", "A mesh of tetrahedra around the surface: .msh, .mesh, .vtk...", path=True
     )
-    tet_space: str = _option(
+    tet_space: str = option(
         "OBJECT",
         "Tet Space",
         "Whose coordinates the file has",
@@ -67,7 +67,7 @@ class Options:
             ("ARMATURE", "Armature", "Local coordinates of the armature"),
         ),
     )
-    initial: str = _option(
+    initial: str = option(
         "HEAT",
         "Initial Weights",
         "What fresh weights in a volume begin as",
@@ -76,7 +76,7 @@ class Options:
             ("BBW", "Biharmonic", "Bounded biharmonic weights: smoother, slower"),
         ),
     )
-    start_from: str = _option(
+    start_from: str = option(
         "FRESH",
         "Start From",
         "The weights that the optimisation begins with",
@@ -86,7 +86,7 @@ class Options:
         ),
         advanced=True,
     )
-    pose_count: int = _option(
+    pose_count: int = option(
         80,
         "Random Poses",
         "Number of random poses in which the mesh shall keep its shape. More give steadier "
@@ -95,7 +95,7 @@ class Options:
         most=10000,
         soft_most=320,
     )
-    swing: float = _option(
+    swing: float = option(
         math.radians(60),
         "Swing",
         "How far a bone turns sideways in the random poses, to either side",
@@ -103,7 +103,7 @@ class Options:
         most=math.pi,
         angle=True,
     )
-    twist: float = _option(
+    twist: float = option(
         math.radians(10),
         "Twist",
         "How far a bone turns about its own axis in the random poses, to either side",
@@ -111,16 +111,16 @@ class Options:
         most=math.pi,
         angle=True,
     )
-    seed: int = _option(
+    seed: int = option(
         0, "Seed", "Another seed gives other random poses", least=0, most=2**31 - 1, soft_most=100
     )
-    use_joint_limits: bool = _option(
+    use_joint_limits: bool = option(
         True,
         "Joint Limits",
         "Random poses stay inside the IK limits and the Limit Rotation constraints (in local "
         "space) of the bones, where there are any",
     )
-    animation: str = _option(
+    animation: str = option(
         "NONE",
         "Animation",
         "Frames of the armature's animation that the mesh shall keep its shape in as well",
@@ -130,7 +130,7 @@ class Options:
             ("ALL", "All Actions", "Frames of every action in the file that moves these bones"),
         ),
     )
-    animation_frames: int = _option(
+    animation_frames: int = option(
         40,
         "Frames",
         "Most frames that are taken from the animation, evenly spread over it",
@@ -138,7 +138,7 @@ class Options:
         most=10000,
         soft_most=200,
     )
-    hold: float = _option(
+    hold: float = option(
         0.01,
         "Hold",
         "How firmly each bone keeps the place where it is strongest. Raise it when a bone loses "
@@ -148,7 +148,7 @@ class Options:
         soft_most=1.0,
         advanced=True,
     )
-    widenings: int = _option(
+    widenings: int = option(
         2,
         "Widenings",
         "Rounds in which vertices take in the bones of their neighbours and lose those that "
@@ -157,7 +157,7 @@ class Options:
         most=20,
         advanced=True,
     )
-    iterations: int = _option(
+    iterations: int = option(
         30,
         "Iterations",
         "Most iterations in the last stage of the optimisation; it ends by itself when the "
@@ -167,7 +167,7 @@ class Options:
         soft_most=100,
         advanced=True,
     )
-    rotation_clusters: float = _option(
+    rotation_clusters: float = option(
         0.0,
         "Rotation Clusters",
         "Neighbouring vertices whose weights differ by at most this share their rotations in the "
@@ -177,7 +177,7 @@ class Options:
         soft_most=0.5,
         advanced=True,
     )
-    kept_sum: float = _option(
+    kept_sum: float = option(
         0.999,
         "Kept Sum",
         "Share of the initial weights of a vertex that the bones considered for it must hold. "
@@ -186,7 +186,7 @@ class Options:
         most=1.0,
         advanced=True,
     )
-    relative: float = _option(
+    relative: float = option(
         0.001,
         "Least Share",
         "Bones with less than this share of a vertex' largest initial weight are not "
@@ -195,21 +195,21 @@ class Options:
         most=0.5,
         advanced=True,
     )
-    attach: bool = _option(
+    attach: bool = option(
         False,
         "Attach",
         "Vertices where a bone is strongest follow that bone alone, as in the paper of 2018. "
         "Can glue parts to wrong bones",
         advanced=True,
     )
-    neumann: bool = _option(
+    neumann: bool = option(
         False,
         "Fade Out",
         "A bone's weight is drawn to zero at the border of its area, as in the paper of 2018. "
         "Smoother borders, less rigid poses",
         advanced=True,
     )
-    positivity: str = _option(
+    positivity: str = option(
         "CLIP",
         "Negatives",
         "How negative weights are avoided",
@@ -220,7 +220,7 @@ class Options:
         ),
         advanced=True,
     )
-    filter: str = _option(
+    filter: str = option(
         "NONE",
         "Filter",
         "What is smoothed after every iteration: fewer specks, at the price of less rigid poses",
@@ -231,7 +231,7 @@ class Options:
         ),
         advanced=True,
     )
-    harmonic: float = _option(
+    harmonic: float = option(
         0.0,
         "Harmonic",
         "Smoother weights at the price of less rigid poses and half the time again, as in the "
@@ -244,15 +244,15 @@ class Options:
     )
 
     def __post_init__(self):
-        for option in fields(self):
-            value, limits = getattr(self, option.name), option.metadata
+        for each in fields(self):
+            value, limits = getattr(self, each.name), each.metadata
             if "choices" in limits:
                 names = [choice[0] for choice in limits["choices"]]
                 if value not in names:
-                    raise ValueError(f"{option.name} is {value!r}: must be one of {names}")
+                    raise ValueError(f"{each.name} is {value!r}: must be one of {names}")
             elif "least" in limits and not limits["least"] <= value <= limits["most"]:
                 raise ValueError(
-                    f"{option.name} is {value}: must be from {limits['least']} to {limits['most']}"
+                    f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
                 )
 
     def solver_arguments(self):
