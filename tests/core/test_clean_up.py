@@ -155,7 +155,8 @@ def test_each_allocation_may_fail(name):
             pass
         finally:
             araplbs._fail_allocations_after(-1)
-        gc.collect()
+        if araplbs._live_allocations() != live:  # an exception may hold a solver for a while
+            gc.collect()
         assert araplbs._live_allocations() == live, f"allocation {count} failed"
         count += 1
     assert count > 20
