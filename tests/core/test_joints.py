@@ -484,7 +484,7 @@ BAD = [
     (ValueError, "pinned has shape", {"pinned": np.zeros(3, bool)}),
     (TypeError, "pinned must hold", {"pinned": np.full((3, 2), 0.5)}),
     (ValueError, "method is 'both'", {"method": "both"}),
-    (ValueError, "bone 1 is of the kind STB", {"bone_kinds": ["rigid", "stb", "rigid"]}),
+    (ValueError, "bone 1 is bendy", {"bone_kinds": ["rigid", "bendy", "rigid"]}),
     (ValueError, "optimize_weights is False", {"optimize_weights": False}),
     (ValueError, "there are no poses", {"pose_count": 0}),
     (ValueError, "threads is -1", {"threads": -1}),
