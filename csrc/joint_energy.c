@@ -236,7 +236,7 @@ arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
     arap_parallel(job, poses.count, pose_chunk, &task);
     double rest = poses.count * mesh->rest_energy, sum = poses.count * energy->rest, near = 0;
     if (spines->count)
-        status = arap_joint_spines_sum(job, spines, mesh, energy->influences, &near, force, NULL);
+        status = arap_joint_spines_energy(job, spines, mesh, energy->influences, &near, force);
     if (status) goto done;
     sum += near;
     for (int p = 0; p < poses.count; p++) sum += task.square[p];

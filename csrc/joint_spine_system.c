@@ -235,14 +235,6 @@ done:
     return status;
 }
 
-/* One coordinate of X (P^T f). */
-static double answer(const arap_joint_system *s, int component, const double *pull, int r) {
-    int count = s->joints->component_count;
-    double sum = 0;
-    for (int l = 0; l < count; l++) sum += s->inverse[component * count + l] * pull[3 * l + r];
-    return sum;
-}
-
 void arap_joint_spine_right_side(const arap_joint_system *s, const double *force, double *right) {
     const arap_joints *joints = s->joints;
     size_t columns = (size_t)s->spines->columns, deforming = (size_t)joints->deforming;
@@ -258,7 +250,7 @@ void arap_joint_spine_right_side(const arap_joint_system *s, const double *force
                 pull[3 * (size_t)joints->component[d] + r] += left[3 * d + r];
         for (int k = 0; count > 1 && k < count; k++)
             for (int r = 0; r < 3; r++) {
-                double x = answer(s, k, pull, r);
+                double x = arap_joint_answer(s, k, pull, r);
                 for (size_t c = 0; c < columns; c++)
                     left[3 * c + (size_t)r] -= joined[(size_t)k * columns + c] * x;
             }
@@ -352,7 +344,7 @@ void arap_joint_spine_transforms(const arap_joint_system *s, const double *moves
             for (int r = 0; r < 3; r++) {
                 double *t = transforms + 12 * (deforming * p + d) + 4 * r + 3;
                 *t += x[3 * d + (size_t)r];
-                if (count > 1) *t += answer(s, joints->component[d], pull, r);
+                if (count > 1) *t += arap_joint_answer(s, joints->component[d], pull, r);
             }
     }
 }

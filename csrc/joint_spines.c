@@ -160,8 +160,8 @@ typedef struct summation {
     const arap_mesh *mesh;
     const arap_influences *in;
     workspace *workspaces;
-    double *square; /* (poses) */
-    double *force, *curvature;
+    double *square;            /* (poses) */
+    double *force, *curvature; /* one of them */
 } summation;
 
 static void pose_vertices(const summation *s, int pose, workspace *ws) {
@@ -210,38 +210,53 @@ static void add_end(const summation *s, int i, double sign, workspace *ws) {
     }
 }
 
+/* E and the force of a directed edge. */
+static void add_force(const summation *s, const workspace *ws, int pose, int at, size_t edge) {
+    const arap_mesh *mesh = s->mesh;
+    size_t poses = (size_t)s->spines->poses, columns = (size_t)s->spines->columns;
+    const double *best = s->spines->desired + 9 * ((size_t)at * poses + (size_t)pose);
+    double *force = s->force + 3 * columns * (size_t)pose, a = mesh->edge[edge];
+    int i = s->spines->vertex[at];
+    double rest[3], off[3];
+    arap_mesh_edge(mesh, i, edge, rest);
+    arap_sub(ws->point + 3 * (size_t)i, ws->point + 3 * (size_t)mesh->neighbour[edge], off);
+    for (int c = 0; c < 3; c++) off[c] += arap_dot(best + 3 * c, rest);
+    s->square[pose] += a * arap_dot(off, off);
+    for (int m = 0; m < ws->count; m++)
+        for (int c = 0; c < 3; c++)
+            force[3 * ws->column[m] + c] += a * ws->y[ws->column[m]] * off[c];
+}
+
+static void add_curvature(const summation *s, const workspace *ws, int pose, double a) {
+    size_t columns = (size_t)s->spines->columns;
+    double *curvature = s->curvature + columns * columns * (size_t)pose;
+    for (int m = 0; m < ws->count; m++) {
+        double ay = a * ws->y[ws->column[m]], *row = curvature + columns * (size_t)ws->column[m];
+        for (int n = 0; n < ws->count; n++) row[ws->column[n]] += ay * ws->y[ws->column[n]];
+    }
+}
+
 static void sum_pose(void *data, int pose, int worker) {
     const summation *s = data;
     const arap_mesh *mesh = s->mesh;
-    size_t columns = (size_t)s->spines->columns, poses = (size_t)s->spines->poses, p = (size_t)pose;
-    double *force = s->force ? s->force + 3 * columns * p : NULL;
-    double *curvature = s->curvature ? s->curvature + columns * columns * p : NULL;
+    size_t columns = (size_t)s->spines->columns;
     workspace *ws = &s->workspaces[worker];
-    if (curvature) memset(curvature, 0, columns * columns * sizeof *curvature);
+    if (s->curvature)
+        memset(s->curvature + columns * columns * (size_t)pose, 0,
+               columns * columns * sizeof(double));
     s->square[pose] = 0;
     pose_vertices(s, pose, ws);
     for (int at = 0; at < s->spines->reached; at++) {
         int i = s->spines->vertex[at];
-        const double *best = s->spines->desired + 9 * ((size_t)at * poses + p);
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-            int k = mesh->neighbour[r];
-            double a = mesh->edge[r], rest[3], posed[3], off[3];
-            arap_mesh_edge(mesh, i, r, rest);
-            arap_sub(ws->point + 3 * (size_t)k, ws->point + 3 * (size_t)i, posed);
-            for (int c = 0; c < 3; c++) off[c] = arap_dot(best + 3 * c, rest) - posed[c];
-            s->square[pose] += a * arap_dot(off, off);
             ws->count = 0;
-            add_end(s, k, 1, ws);
+            add_end(s, mesh->neighbour[r], 1, ws);
             add_end(s, i, -1, ws);
-            for (int m = 0; m < ws->count; m++) {
-                int b = ws->column[m];
-                double ay = a * ws->y[b];
-                ws->seen[b] = 0;
-                for (int c = 0; force && c < 3; c++) force[3 * b + c] += ay * off[c];
-                for (int n = 0; curvature && n < ws->count; n++)
-                    curvature[(size_t)b * columns + (size_t)ws->column[n]] +=
-                        ay * ws->y[ws->column[n]];
-            }
+            if (s->curvature)
+                add_curvature(s, ws, pose, mesh->edge[r]);
+            else
+                add_force(s, ws, pose, at, r);
+            for (int m = 0; m < ws->count; m++) ws->seen[ws->column[m]] = 0;
         }
     }
 }
@@ -274,27 +289,34 @@ static workspace *create_workspaces(int count, const summation *s) {
     return workspaces;
 }
 
-arap_status arap_joint_spines_sum(arap_job *job, const arap_joint_spines *spines,
-                                  const arap_mesh *mesh, const arap_influences *in, double *square,
-                                  double *force, double *curvature) {
-    summation s = {.spines = spines,
-                   .mesh = mesh,
-                   .in = in,
-                   .square = ARAP_NEW(double, spines->poses),
-                   .force = force,
-                   .curvature = curvature};
+static arap_status sum_poses(arap_job *job, summation *s) {
     arap_status status = ARAP_OK;
-    s.workspaces = create_workspaces(job->threads, &s);
-    *square = 0;
-    if (!s.square || !s.workspaces) {
+    s->square = ARAP_NEW(double, s->spines->poses);
+    s->workspaces = create_workspaces(job->threads, s);
+    if (s->square && s->workspaces)
+        arap_parallel(job, s->spines->poses, sum_pose, s);
+    else
         status = arap_fail_memory(&job->error, "the energy near spines");
-        goto done;
-    }
-    arap_parallel(job, spines->poses, sum_pose, &s);
-    for (int p = 0; p < spines->poses; p++) *square += s.square[p];
+    free_workspaces(s->workspaces, job->threads);
+    return status;
+}
 
-done:
+arap_status arap_joint_spines_energy(arap_job *job, const arap_joint_spines *spines,
+                                     const arap_mesh *mesh, const arap_influences *in,
+                                     double *square, double *force) {
+    summation s = {.spines = spines, .mesh = mesh, .in = in, .force = force};
+    arap_status status = sum_poses(job, &s);
+    *square = 0;
+    for (int p = 0; p < spines->poses && !status; p++) *square += s.square[p];
     arap_free(s.square);
-    free_workspaces(s.workspaces, job->threads);
+    return status;
+}
+
+arap_status arap_joint_spines_curvature(arap_job *job, const arap_joint_spines *spines,
+                                        const arap_mesh *mesh, const arap_influences *in,
+                                        double *curvature) {
+    summation s = {.spines = spines, .mesh = mesh, .in = in, .curvature = curvature};
+    arap_status status = sum_poses(job, &s);
+    arap_free(s.square);
     return status;
 }

@@ -47,10 +47,13 @@ void arap_joint_spines_place(arap_job *job, const arap_mesh *mesh, const double 
                              const double *transforms, arap_joint_spines *spines);
 
 /* E of the reached vertices over the poses, R_i = desired; -1/2 of its derivative by the columns is
- * added to force (poses, columns, 3), half its second derivative goes to curvature (poses, columns,
- * columns); NULL: not wanted. */
-arap_status arap_joint_spines_sum(arap_job *job, const arap_joint_spines *spines,
-                                  const arap_mesh *mesh, const arap_influences *in, double *square,
-                                  double *force, double *curvature);
+ * added to force (poses, columns, 3). */
+arap_status arap_joint_spines_energy(arap_job *job, const arap_joint_spines *spines,
+                                     const arap_mesh *mesh, const arap_influences *in,
+                                     double *square, double *force);
+/* Half its second derivative (poses, columns, columns). */
+arap_status arap_joint_spines_curvature(arap_job *job, const arap_joint_spines *spines,
+                                        const arap_mesh *mesh, const arap_influences *in,
+                                        double *curvature);
 
 #endif

@@ -160,9 +160,8 @@ static void add_penalties(arap_joint_system *s, const int *deform_bone) {
 static arap_status find_curvature(arap_job *job, const arap_joint_energy *energy,
                                   double *curvature) {
     size_t n = (size_t)energy->spines->deforming, columns = (size_t)energy->spines->columns;
-    double square;
-    arap_status status = arap_joint_spines_sum(job, energy->spines, energy->mesh,
-                                               energy->influences, &square, NULL, curvature);
+    arap_status status = arap_joint_spines_curvature(job, energy->spines, energy->mesh,
+                                                     energy->influences, curvature);
     for (size_t p = 0; !status && p < (size_t)energy->poses->count; p++)
         for (size_t b = 0; b < n; b++)
             for (size_t c = 0; c < n; c++)
@@ -253,14 +252,6 @@ void arap_joint_system_clear(arap_joint_system *s) {
     *s = (arap_joint_system){0};
 }
 
-/* One coordinate of X (P^T f), the components' answer to a force on each of them. */
-static double answer(const arap_joint_system *s, int component, const double *pull, int r) {
-    int count = s->joints->component_count;
-    double sum = 0;
-    for (int l = 0; l < count; l++) sum += s->inverse[component * count + l] * pull[3 * l + r];
-    return sum;
-}
-
 /* out (deforming, 3) += C^T of it; of one pose. */
 static void push_down_chains(const arap_joint_system *s, const double *in, double *out) {
     int n = s->joints->deforming;
@@ -290,7 +281,7 @@ void arap_joint_right_side(const arap_joint_system *s, const double *force, doub
                 pull[3 * joints->component[d] + r] += left[3 * d + (size_t)r];
         for (int k = 0; count > 1 && k < count; k++)
             for (int r = 0; r < 3; r++) {
-                double x = answer(s, k, pull, r);
+                double x = arap_joint_answer(s, k, pull, r);
                 for (size_t d = 0; d < n; d++)
                     left[3 * d + (size_t)r] -= s->joined[(size_t)k * n + d] * x;
             }
@@ -337,7 +328,7 @@ void arap_joint_transforms(const arap_joint_system *s, const double *moves, cons
             for (int r = 0; r < 3; r++) {
                 double *t = transforms + 12 * (n * p + d) + 4 * r + 3;
                 *t += shift[3 * d + (size_t)r];
-                if (count > 1) *t += answer(s, joints->component[d], pull, r);
+                if (count > 1) *t += arap_joint_answer(s, joints->component[d], pull, r);
             }
     }
 }

@@ -26,7 +26,7 @@ typedef struct arap_joint_system {
 } arap_joint_system;
 
 /* For the poses' linear parts and the weights of the energy; with spines also for the present
- * places, where the energy was run last. drift: stiffness of component
+ * places, where these have been put. drift: stiffness of component
  * displacements (the paper's), per pose and in the unit of S. */
 arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
                                      const arap_mirror *mirror, const arap_skeleton *skeleton,
@@ -50,5 +50,14 @@ int arap_joint_solve(const arap_joint_system *system, double unit, const double 
  * them, whose forces before were `force`. */
 void arap_joint_transforms(const arap_joint_system *system, const double *moves,
                            const double *force, const double *before, double *transforms);
+
+/* One coordinate of X (P^T f), the components' answer to a force on each of them. */
+static inline double arap_joint_answer(const arap_joint_system *s, int component,
+                                       const double *pull, int r) {
+    int count = s->joints->component_count;
+    double sum = 0;
+    for (int l = 0; l < count; l++) sum += s->inverse[component * count + l] * pull[3 * l + r];
+    return sum;
+}
 
 #endif
