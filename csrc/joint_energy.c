@@ -234,11 +234,11 @@ arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
             force[3 * columns * (size_t)p + (size_t)i] =
                 energy->pull[(size_t)i * (size_t)lanes + (size_t)p];
     arap_parallel(job, poses.count, pose_chunk, &task);
-    double rest = poses.count * mesh->rest_energy, sum = poses.count * energy->rest, near = 0;
+    double rest = poses.count * mesh->rest_energy, sum = poses.count * energy->rest, beside = 0;
     if (spines->count)
-        status = arap_joint_spines_energy(job, spines, mesh, energy->influences, &near, force);
+        status = arap_joint_spines_energy(job, spines, mesh, energy->influences, &beside, force);
     if (status) goto done;
-    sum += near;
+    sum += beside;
     for (int p = 0; p < poses.count; p++) sum += task.square[p];
     for (int i = 0; i < mesh->count; i++) sum -= 2 * energy->alignment[i];
     *relative = rest > 0 ? sum / rest : 0;

@@ -12,8 +12,8 @@
  * N differs from pose to pose, but the components' part P^T N P does not, nor does X.
  *
  * Transforms follow moved joints exactly, with bends and places along the spines as they come out,
- * so that bones that met still meet. O(poses (columns^3 + joints^2)), poses in blocks in a fixed
- * order. Fails without memory only. */
+ * so that bones that met still meet. O(poses columns^3), memory poses x columns^2; poses in blocks
+ * in a fixed order. Fails without memory only. */
 #include "joint_spine_system.h"
 
 #include <string.h>

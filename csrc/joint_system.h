@@ -25,9 +25,9 @@ typedef struct arap_joint_system {
     double *columns_work;
 } arap_joint_system;
 
-/* For the poses' linear parts and the weights of the energy; with spines also for the present
- * places, where these have been put. drift: stiffness of component
- * displacements (the paper's), per pose and in the unit of S. */
+/* For the poses' linear parts and the weights of the energy; with spines also for the places where
+ * these have been put. drift: stiffness of component displacements (the paper's), per pose and in
+ * the unit of S. */
 arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
                                      const arap_mirror *mirror, const arap_skeleton *skeleton,
                                      const arap_joint_energy *energy, double drift,
