@@ -31,6 +31,7 @@ typedef struct arap_desired_input {
     arap_spine_pair *pair; /* (pairs) those of the vertex itself among them */
     arap_own_spine *own;   /* (own_count) */
     double prior_share;    /* as in arap_kernel_input */
+    double *best;          /* out: (poses, 9) R_i, or NULL */
 } arap_desired_input;
 
 /* product (bones, 12): sum over poses of T_b^T R_i. excess: sum over poses and neighbours of

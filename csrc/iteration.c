@@ -334,9 +334,10 @@ arap_status arap_iteration(arap_job *job, arap_solver *s) {
 }
 
 arap_status arap_solver_repose(arap_job *job, arap_solver *s, const double *transforms,
-                               int keep_factor) {
+                               const arap_spines *spines, int keep_factor) {
     size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
     memcpy(s->poses.transform, transforms, size);
+    arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
     arap_status status = arap_poses_gram(job, &s->poses);
     if (status) return status;
     arap_lanes_fill(&s->poses, &s->lanes);

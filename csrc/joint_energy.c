@@ -1,4 +1,4 @@
-/* The energy over the transforms of rigid bones: see joint_energy.h.
+/* The energy over the transforms: see joint_energy.h.
  *
  * With y_b = w_kb v_k - w_ib v_i (v homogeneous) of an edge, a posed edge is sum_b T_b y_b, so
  *     sum a_ik |e'_ik|^2 = sum_bc tr(T_b N_bc T_c^T),   N_bc = sum_ik a_ik y_b y_c^T     (4x4)
@@ -6,6 +6,8 @@
  * translation dt_b of bone b, which moves the edge by (w_kb - w_ib) dt_b:
  *     -1/2 dE/dt_b = sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik - sum_c T_c q_bc
  * at the best rotations R_i, whose own derivative is zero. The first sum is arap_pass_pull's.
+ *
+ * Vertices with a spine in their ring are left out of all that: joint_spines.c.
  *
  * Cost: O(edges x influences^2) once; then a local step, and O(poses x bones^2). Each pose is
  * shifted by a translation of all bones, which no edge feels, so that travelling animations lose no
@@ -16,12 +18,14 @@
 #include <string.h>
 
 #include "memory.h"
+#include "vec3.h"
 
 #define BLOCKS 8
 
 typedef struct summation {
     const arap_mesh *mesh;
     const arap_influences *in;
+    const int *spine_slot; /* NULL: there are no spines */
     int bones;
     double *sums;   /* (BLOCKS, bones, bones, 4, 4) */
     double *places; /* (workers, bones, 4) y of the bones of an edge */
@@ -45,6 +49,14 @@ static void add_row(const arap_influences *in, int i, const double *v, double si
     }
 }
 
+/* a_ik + a_ki, of the directed edges that are summed up. */
+static double edge_weight(const summation *s, int i, size_t r) {
+    const arap_mesh *mesh = s->mesh;
+    if (!s->spine_slot) return mesh->both[r];
+    return (s->spine_slot[i] < 0 ? mesh->edge[r] : 0) +
+           (s->spine_slot[mesh->neighbour[r]] < 0 ? mesh->edge[mesh->reverse[r]] : 0);
+}
+
 static void sum_block(void *data, int block, int worker) {
     const summation *s = data;
     const arap_mesh *mesh = s->mesh;
@@ -56,7 +68,8 @@ static void sum_block(void *data, int block, int worker) {
     for (size_t i = n * (size_t)block / BLOCKS; i < n * (size_t)(block + 1) / BLOCKS; i++)
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbour[r], count = 0;
-            if ((size_t)k < i) continue; /* both directions at once */
+            double both = edge_weight(s, (int)i, r);
+            if ((size_t)k < i || both == 0) continue; /* both directions at once */
             add_row(s->in, k, mesh->v + 3 * (size_t)k, 1, y, bone, seen, &count);
             add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
             for (int p = 0; p < count; p++)
@@ -64,7 +77,7 @@ static void sum_block(void *data, int block, int worker) {
                     const double *a = y + 4 * bone[p], *b = y + 4 * bone[q];
                     double *to = sum + 16 * ((size_t)bone[p] * bones + (size_t)bone[q]);
                     for (int c = 0; c < 4; c++)
-                        for (int d = 0; d < 4; d++) to[4 * c + d] += mesh->both[r] * a[c] * b[d];
+                        for (int d = 0; d < 4; d++) to[4 * c + d] += both * a[c] * b[d];
                 }
             for (int p = 0; p < count; p++) seen[bone[p]] = 0;
         }
@@ -75,6 +88,7 @@ arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy) 
     size_t rows = (size_t)job->threads * bones;
     summation s = {.mesh = energy->mesh,
                    .in = energy->influences,
+                   .spine_slot = energy->spines->slot,
                    .bones = (int)bones,
                    .sums = ARAP_NEW_ZERO(double, BLOCKS *size),
                    .places = ARAP_NEW(double, 4 * rows),
@@ -97,11 +111,30 @@ done:
     return status;
 }
 
+/* sum a_ik |e_ik|^2 over the vertices without a spine in their ring. */
+static double energy_at_rest(const arap_mesh *mesh, const int *spine_slot) {
+    double sum = 0, edge[3];
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t r = mesh->ring[i]; spine_slot[i] < 0 && r < mesh->ring[i + 1]; r++) {
+            arap_mesh_edge(mesh, i, r, edge);
+            sum += mesh->edge[r] * arap_dot(edge, edge);
+        }
+    return sum;
+}
+
 arap_status arap_joint_energy_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                     const arap_influences *in, arap_joint_energy *energy) {
+                                     const arap_influences *in, arap_joint_spines *spines,
+                                     arap_joint_energy *energy) {
     size_t bones = (size_t)poses->columns, size = 16 * bones * bones;
-    *energy = (arap_joint_energy){.mesh = mesh, .poses = poses, .influences = in};
-    arap_status status = arap_lanes_create(job, poses, ARAP_DOUBLE, &energy->lanes);
+    *energy = (arap_joint_energy){.mesh = mesh,
+                                  .poses = poses,
+                                  .influences = in,
+                                  .spines = spines,
+                                  .rest = mesh->rest_energy};
+    arap_status status = arap_joint_spines_reach(job, mesh, in, spines);
+    if (!status)
+        status = arap_lanes_create(job, spines->count ? &spines->posed : poses, ARAP_DOUBLE,
+                                   &energy->lanes);
     if (!status) status = arap_pass_create(job, mesh, &energy->lanes, in, NULL, &energy->pass);
     if (status) goto done;
     energy->moments = ARAP_NEW(double, size);
@@ -111,6 +144,7 @@ arap_status arap_joint_energy_create(arap_job *job, const arap_mesh *mesh, const
         status = arap_fail_memory(&job->error, "the joint energy");
         goto done;
     }
+    if (spines->count) energy->rest = energy_at_rest(mesh, spines->slot);
     status = arap_joint_energy_weights(job, energy);
 
 done:
@@ -169,14 +203,17 @@ static void pose_chunk(void *data, int pose, int worker) {
     size_t bones = (size_t)task->energy->poses->columns;
     task->square[pose] =
         add_pose(task->energy, pose, task->transforms + 12 * bones * (size_t)worker,
-                 task->force + 3 * bones * (size_t)pose);
+                 task->force + 3 * (size_t)task->energy->spines->columns * (size_t)pose);
 }
 
 arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
-                                  const double *transforms, double *relative, double *force) {
+                                  const double *transforms, const double *places, double *relative,
+                                  double *force) {
     const arap_mesh *mesh = energy->mesh;
+    arap_joint_spines *spines = energy->spines;
     arap_poses poses = *energy->poses;
     int lanes = energy->lanes.lanes;
+    size_t columns = (size_t)spines->columns;
     poses.transform = (double *)transforms; /* only read */
     poses_task task = {.energy = energy,
                        .force = force,
@@ -188,13 +225,20 @@ arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
         goto done;
     }
     arap_lanes_fill(&poses, &energy->lanes);
-    arap_pass_pull(job, energy->pass, energy->pull, energy->alignment);
+    if (spines->count) arap_joint_spines_place(job, mesh, places, transforms, spines);
+    arap_pass_pull(job, energy->pass, energy->pull, energy->alignment, spines->slot,
+                   spines->desired);
+    memset(force, 0, 3 * columns * (size_t)poses.count * sizeof *force);
     for (int p = 0; p < poses.count; p++)
         for (int i = 0; i < 3 * poses.columns; i++)
-            force[3 * (size_t)p * (size_t)poses.columns + (size_t)i] =
+            force[3 * columns * (size_t)p + (size_t)i] =
                 energy->pull[(size_t)i * (size_t)lanes + (size_t)p];
     arap_parallel(job, poses.count, pose_chunk, &task);
-    double rest = poses.count * mesh->rest_energy, sum = rest;
+    double rest = poses.count * mesh->rest_energy, sum = poses.count * energy->rest, beside = 0;
+    if (spines->count)
+        status = arap_joint_spines_energy(job, spines, mesh, energy->influences, &beside, force);
+    if (status) goto done;
+    sum += beside;
     for (int p = 0; p < poses.count; p++) sum += task.square[p];
     for (int i = 0; i < mesh->count; i++) sum -= 2 * energy->alignment[i];
     *relative = rest > 0 ? sum / rest : 0;

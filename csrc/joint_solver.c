@@ -60,7 +60,7 @@ static arap_status begin(arap_job *job, arap_joint_solver *s) {
     arap_free(s->kept);
     s->kept = NULL;
     arap_status status =
-        arap_joint_energy_create(job, &w->mesh, &w->poses, &w->influences, &s->energy);
+        arap_joint_energy_create(job, &w->mesh, &w->poses, &w->influences, &s->spines, &s->energy);
     if (status) return status;
     s->kept = ARAP_NEW(double, w->influences.start[w->influences.count]);
     if (!s->kept) return arap_fail_memory(&job->error, "the joints");
@@ -94,11 +94,13 @@ static arap_status restore_weights(arap_job *job, arap_joint_solver *s) {
 /* A few iterations of the weights. */
 static arap_status weight_step(arap_job *job, arap_joint_solver *s, int iterations) {
     arap_influences *in = &s->weights->influences;
-    size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->joints.deforming;
+    size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
     double since = arap_seconds(), arap = s->arap, total = s->total;
     memcpy(s->kept, in->weight, in->start[in->count] * sizeof *s->kept);
     memcpy(s->trial_force, s->force, forces * sizeof *s->force);
-    arap_status status = arap_solver_repose(job, s->weights, s->transforms, s->settings.together);
+    arap_joint_place_spines(job, s);
+    arap_status status = arap_solver_repose(job, s->weights, s->transforms, &s->spines.posed.spines,
+                                            s->settings.together);
     for (int k = 0; k < iterations && !status; k++) {
         status = arap_progress(job, "weights", (double)k / iterations);
         if (!status) status = arap_iteration(job, s->weights);
@@ -166,18 +168,14 @@ arap_status arap_joint_solver_iterate(arap_job *job, arap_joint_solver *s, int c
 int arap_joint_solver_done(const arap_joint_solver *s) { return s->over; }
 
 static arap_status check_bones(arap_error *error, const arap_bones *bones) {
-    static const char *const names[] = {"rigid", "STB", "spine", "bendy"};
     for (int b = 0; b < bones->count; b++) {
         if (bones->deform && !bones->deform[b]) continue;
-        if (bones->kinds && bones->kinds[b] != ARAP_BONE_RIGID)
-            return arap_fail(
-                error, ARAP_BAD_VALUE,
-                "bone %d is of the kind %s: only joints of rigid bones can be optimised", b,
-                names[(int)bones->kinds[b]]);
-        if (bones->stretch && bones->stretch[b])
+        int is_bendy = bones->kinds && bones->kinds[b] == ARAP_BONE_BENDY;
+        if (is_bendy || (bones->stretch && bones->stretch[b]))
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone %d is stretchable: only joints of rigid bones can be optimised",
-                             b);
+                             "bone %d is %s: only joints of rigid bones, STBs and spines can be "
+                             "optimised",
+                             b, is_bendy ? "bendy" : "stretchable");
     }
     return ARAP_OK;
 }
@@ -185,6 +183,7 @@ static arap_status check_bones(arap_error *error, const arap_bones *bones) {
 static arap_status allocate(arap_job *job, arap_joint_solver *s, const arap_problem *problem) {
     size_t n = (size_t)s->joints.count, bones = (size_t)problem->bones.count;
     size_t all = (size_t)s->weights->poses.count * (size_t)s->joints.deforming;
+    size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
     s->base = ARAP_NEW(double, 3 * n);
     s->heads = ARAP_NEW(double, 3 * bones);
     s->tails = ARAP_NEW(double, 3 * bones);
@@ -193,16 +192,17 @@ static arap_status allocate(arap_job *job, arap_joint_solver *s, const arap_prob
     s->centring = ARAP_NEW_ZERO(double, 9 * n);
     s->transforms = ARAP_NEW(double, 12 * all);
     s->trial = ARAP_NEW(double, 12 * all);
-    s->force = ARAP_NEW(double, 3 * all);
-    s->trial_force = ARAP_NEW(double, 3 * all);
+    s->force = ARAP_NEW(double, forces);
+    s->trial_force = ARAP_NEW(double, forces);
     s->moves = ARAP_NEW_ZERO(double, 3 * n);
     s->tried = ARAP_NEW(double, 3 * n);
     s->right = ARAP_NEW(double, 3 * n);
+    s->there = ARAP_NEW(double, 3 * n);
     s->extra = ARAP_NEW(double, 9 * n);
     s->fixed = ARAP_NEW(char, n);
     if (!s->base || !s->heads || !s->tails || !s->centre || !s->anchor || !s->centring ||
         !s->transforms || !s->trial || !s->force || !s->trial_force || !s->moves || !s->tried ||
-        !s->right || !s->extra || !s->fixed)
+        !s->right || !s->there || !s->extra || !s->fixed)
         return arap_fail_memory(&job->error, "the joints");
     memcpy(s->heads, problem->bones.heads, 3 * bones * sizeof(double));
     memcpy(s->tails, problem->bones.tails, 3 * bones * sizeof(double));
@@ -239,6 +239,10 @@ arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
         status =
             arap_joints_create(job, &s->weights->skeleton, partners ? &s->weights->mirror : NULL,
                                partners, &joint_settings->input, &s->joints);
+    if (!status)
+        status = arap_joint_spines_create(job, &s->weights->skeleton, &s->weights->mesh,
+                                          &s->weights->poses, problem->poses.parameters, &s->joints,
+                                          &s->spines);
     if (!status) status = allocate(job, s, problem);
     arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHTS, &since);
     if (status) {
@@ -261,6 +265,7 @@ void arap_joint_solver_free(arap_joint_solver *s) {
     if (!s) return;
     arap_joint_system_clear(&s->system);
     arap_joint_energy_clear(&s->energy);
+    arap_joint_spines_clear(&s->spines);
     arap_joints_clear(&s->joints);
     arap_solver_free(s->weights);
     arap_free(s->base);
@@ -276,6 +281,7 @@ void arap_joint_solver_free(arap_joint_solver *s) {
     arap_free(s->moves);
     arap_free(s->tried);
     arap_free(s->right);
+    arap_free(s->there);
     arap_free(s->extra);
     arap_free(s->fixed);
     arap_free(s->kept);
@@ -309,6 +315,36 @@ void arap_joint_solver_bones(const arap_joint_solver *s, double *heads, double *
     }
 }
 
+/* Is this a bone that does not deform and follows a spine? */
+static int hangs_on_spine(const arap_joint_solver *s, int b) {
+    int owner = s->weights->skeleton.owner[b];
+    return owner >= 0 && s->weights->skeleton.deform_bone[owner] != b && s->spines.count &&
+           s->spines.posed.spines.place[owner] >= 0;
+}
+
+/* Its transform, from that of the spine. */
+static void carry(const arap_joint_solver *s, int pose, int b, const double *base, double *out) {
+    const double *place = s->joints.place;
+    int k = s->spines.posed.spines.place[s->weights->skeleton.owner[b]];
+    const double *head = place + 3 * s->spines.head[k], *tail = place + 3 * s->spines.tail[k];
+    double bend[ARAP_BEND], own[12];
+    arap_joint_spine_bend(&s->spines, place, pose, k, bend);
+    double u = arap_spine_parameter(head, tail, place + 3 * s->joints.head[b]);
+    arap_spine_transform(head, tail, bend, u, own, NULL);
+    arap_compose(base, own, out);
+}
+
+void arap_joint_solver_bends(const arap_joint_solver *s, double *bends) {
+    size_t poses = (size_t)s->weights->poses.count, bones = (size_t)s->joints.bones;
+    for (size_t at = 0; at < ARAP_BEND * poses * bones; at++) bends[at] = at % ARAP_BEND == 3;
+    for (size_t p = 0; p < poses; p++)
+        for (int k = 0; k < s->spines.count; k++) {
+            size_t b = (size_t)s->weights->skeleton.deform_bone[s->spines.posed.spines.bone[k]];
+            arap_joint_spine_bend(&s->spines, s->joints.place, (int)p, k,
+                                  bends + ARAP_BEND * (p * bones + b));
+        }
+}
+
 void arap_joint_solver_poses(const arap_joint_solver *s, double *transforms) {
     const arap_mesh *mesh = &s->weights->mesh;
     const arap_skeleton *skeleton = &s->weights->skeleton;
@@ -319,7 +355,11 @@ void arap_joint_solver_poses(const arap_joint_solver *s, double *transforms) {
             int owner = skeleton->owner[b];
             size_t at = p * (size_t)skeleton->deform_count + (size_t)(owner < 0 ? 0 : owner);
             const double *from = owner < 0 ? identity : s->transforms + 12 * at;
-            double *to = transforms + 12 * (p * bones + b);
+            double *to = transforms + 12 * (p * bones + b), carried[12];
+            if (hangs_on_spine(s, (int)b)) {
+                carry(s, (int)p, (int)b, from, carried);
+                from = carried;
+            }
             memcpy(to, from, 12 * sizeof(double));
             for (int r = 0; r < 3; r++)
                 to[4 * r + 3] = mesh->diagonal * from[4 * r + 3] + mesh->centre[r] -

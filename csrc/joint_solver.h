@@ -42,7 +42,8 @@ typedef struct arap_joint_report {
 typedef struct arap_joint_solver arap_joint_solver;
 
 /* The problem of arap_solver_create, with its weights if start_from_weights, at once limited to the
- * influences of the settings if they are to be optimised; all bones rigid. Errors name another. */
+ * influences of the settings if they are to be optimised; of rigid bones, STBs and spines. Errors
+ * name others. */
 arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
                                      const arap_settings *settings,
                                      const arap_joint_settings *joint_settings,
@@ -59,6 +60,8 @@ void arap_joint_solver_report(const arap_joint_solver *solver, arap_joint_report
 /* Ends of the bones (bones, 3), the caller's units, and the poses (poses, bones, 3, 4). */
 void arap_joint_solver_bones(const arap_joint_solver *solver, double *heads, double *tails);
 void arap_joint_solver_poses(const arap_joint_solver *solver, double *transforms);
+/* Bends (poses, bones, ARAP_BEND): STBs turn about where they now point. */
+void arap_joint_solver_bends(const arap_joint_solver *solver, double *bends);
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver);
 /* The solver of its weights. */

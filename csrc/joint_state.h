@@ -10,16 +10,18 @@ struct arap_joint_solver {
     arap_joint_settings settings;
     arap_solver *weights;
     arap_joints joints;
+    arap_joint_spines spines;
     arap_joint_energy energy;
     arap_joint_system system;
-    double *base;               /* (joints, 3) places of the caller */
-    double *heads, *tails;      /* (bones, 3) of the caller */
-    double *centre;             /* (joints, 3) m */
-    double *anchor;             /* (joints) a_J */
-    double *centring;           /* (joints, 9) C */
-    double *transforms, *trial; /* (poses, deforming, 3, 4) */
-    double *force, *trial_force;
+    double *base;                  /* (joints, 3) places of the caller */
+    double *heads, *tails;         /* (bones, 3) of the caller */
+    double *centre;                /* (joints, 3) m */
+    double *anchor;                /* (joints) a_J */
+    double *centring;              /* (joints, 9) C */
+    double *transforms, *trial;    /* (poses, deforming, 3, 4) */
+    double *force, *trial_force;   /* (poses, columns of joint_spines.h, 3) */
     double *moves, *tried, *right; /* (joints, 3) */
+    double *there;                 /* (joints, 3) places with the moves tried */
     double *extra;                 /* (joints, 9) anchor and centring */
     char *fixed;                   /* (joints) */
     double *kept;                  /* (influences) weights before a step */
@@ -39,6 +41,9 @@ arap_status arap_joint_record(arap_job *job, arap_joint_solver *solver);
 
 /* The system of the present weights, unless there is one. */
 arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *solver);
+
+/* Spines as they are at present, not as at the latest try. */
+void arap_joint_place_spines(arap_job *job, arap_joint_solver *solver);
 
 /* The unit of the system: E over relative energy. */
 double arap_joint_unit(const arap_joint_solver *solver);

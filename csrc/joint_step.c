@@ -51,7 +51,8 @@ static double place_terms(const arap_joint_solver *s, const double *moves) {
 }
 
 arap_status arap_joint_measure(arap_job *job, arap_joint_solver *s) {
-    arap_status status = arap_joint_energy_run(job, &s->energy, s->transforms, &s->arap, s->force);
+    arap_status status =
+        arap_joint_energy_run(job, &s->energy, s->transforms, s->joints.place, &s->arap, s->force);
     memset(s->moves, 0, 3 * (size_t)s->joints.count * sizeof(double));
     s->total = s->arap + place_terms(s, s->moves);
     return status;
@@ -61,10 +62,16 @@ double arap_joint_unit(const arap_joint_solver *s) {
     return s->weights->poses.count * s->weights->mesh.rest_energy;
 }
 
+void arap_joint_place_spines(arap_job *job, arap_joint_solver *s) {
+    if (s->spines.count)
+        arap_joint_spines_place(job, &s->weights->mesh, s->joints.place, s->transforms, &s->spines);
+}
+
 arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *s) {
     double since = arap_seconds(), drift = s->settings.drift * s->weights->mesh.rest_energy;
     const arap_mirror *mirror = s->weights->mirror.bone ? &s->weights->mirror : NULL;
     if (s->has_system) return ARAP_OK;
+    arap_joint_place_spines(job, s);
     arap_joint_system_clear(&s->system);
     arap_status status = arap_joint_system_create(job, &s->joints, mirror, &s->weights->skeleton,
                                                   &s->energy, drift, &s->system);
@@ -175,8 +182,9 @@ arap_status arap_joint_step(arap_job *job, arap_joint_solver *s) {
         if (status) break;
         for (size_t c = 0; c < count; c++) s->tried[c] = share * s->moves[c];
         hold_lengths(s);
+        for (size_t c = 0; c < count; c++) s->there[c] = s->joints.place[c] + s->tried[c];
         arap_joint_transforms(&s->system, s->tried, s->force, s->transforms, s->trial);
-        status = arap_joint_energy_run(job, &s->energy, s->trial, &arap, s->trial_force);
+        status = arap_joint_energy_run(job, &s->energy, s->trial, s->there, &arap, s->trial_force);
         total = arap + place_terms(s, s->tried);
         taken = !status && total <= s->total;
     }
@@ -188,7 +196,8 @@ arap_status arap_joint_step(arap_job *job, arap_joint_solver *s) {
     swap = s->force;
     s->force = s->trial_force;
     s->trial_force = swap;
-    for (size_t c = 0; c < count; c++) s->joints.place[c] += s->tried[c];
+    memcpy(s->joints.place, s->there, count * sizeof(double));
+    if (s->spines.count) s->has_system = 0; /* it is that of the places before */
     s->arap = arap;
     s->total = total;
     s->report.joint_steps++;

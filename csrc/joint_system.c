@@ -17,13 +17,14 @@
  * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
  * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
  * dJ is minimised over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
- * Dense Cholesky, O(joints^3) + O(poses bones^2). */
+ * Dense Cholesky, O(joints^3) + O(poses bones^2). With spines: joint_spine_system.c. */
 #include "joint_system.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "blas.h"
+#include "joint_spine_system.h"
 #include "memory.h"
 #include "vec3.h"
 
@@ -155,6 +156,20 @@ static void add_penalties(arap_joint_system *s, const int *deform_bone) {
     }
 }
 
+/* Curvatures of all vertices: those near spines, and S of the others. */
+static arap_status find_curvature(arap_job *job, const arap_joint_energy *energy,
+                                  double *curvature) {
+    size_t n = (size_t)energy->spines->deforming, columns = (size_t)energy->spines->columns;
+    arap_status status = arap_joint_spines_curvature(job, energy->spines, energy->mesh,
+                                                     energy->influences, curvature);
+    for (size_t p = 0; !status && p < (size_t)energy->poses->count; p++)
+        for (size_t b = 0; b < n; b++)
+            for (size_t c = 0; c < n; c++)
+                curvature[columns * (columns * p + b) + c] +=
+                    arap_joint_stiffness(energy, (int)b, (int)c);
+    return status;
+}
+
 arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
                                      const arap_mirror *mirror, const arap_skeleton *skeleton,
                                      const arap_joint_energy *energy, double drift,
@@ -163,6 +178,9 @@ arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
     size_t size = 3 * (size_t)joints->count;
     double *squeezed = ARAP_NEW(double, n *n), *work = ARAP_NEW(double, n *n);
     double *inner = ARAP_NEW(double, count *count), *gram = ARAP_NEW(double, 9 * n * n);
+    const arap_joint_spines *spines = energy->spines->count ? energy->spines : NULL;
+    size_t columns = spines ? (size_t)spines->columns : 0;
+    double *curvature = ARAP_NEW(double, columns * columns * (size_t)energy->poses->count);
     arap_status status = ARAP_OK;
     *s = (arap_joint_system){.joints = joints,
                              .mirror = mirror,
@@ -174,26 +192,40 @@ arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
                              .inverse = ARAP_NEW(double, count *count),
                              .matrix = ARAP_NEW(double, size *size),
                              .penalty = ARAP_NEW(double, 3 * size),
+                             .spines = spines,
+                             .transform = energy->poses->transform,
                              .work =
                                  ARAP_NEW(double, 2 * size * size + 2 * size + 9 * n + 3 * count)};
-    if (!squeezed || !work || !inner || !gram || !s->turns || !s->chain || !s->joined ||
-        !s->inverse || !s->matrix || !s->penalty || !s->work) {
+    if (!squeezed || !work || !inner || !gram || !curvature || !s->turns || !s->chain ||
+        !s->joined || !s->inverse || !s->matrix || !s->penalty || !s->work) {
         status = arap_fail_memory(&job->error, "the joint system");
         goto done;
     }
     make_chains(s);
-    take_turns(s, energy->poses->transform);
+    if (spines) {
+        status = arap_joint_spine_system_create(job, s);
+        if (!status) status = find_curvature(job, energy, curvature);
+        if (status) goto done;
+    } else {
+        take_turns(s, energy->poses->transform);
+    }
     for (size_t b = 0; b < n; b++)
         for (size_t c = 0; c < n; c++)
-            squeezed[b * n + c] = arap_joint_stiffness(energy, (int)b, (int)c);
+            squeezed[b * n + c] = spines ? curvature[b * columns + c] /* the same in all poses */
+                                         : arap_joint_stiffness(energy, (int)b, (int)c);
     if (!free_components(s, drift, inner, squeezed)) {
         status = arap_fail(&job->error, ARAP_NOT_FACTORED,
                            "the components of the skeleton cannot be placed");
         goto done;
     }
-    pull_through_chains(s, squeezed, work);
-    arap_gram(3 * s->poses, 3 * (int)n, s->turns, gram);
-    add_data(s, squeezed, gram);
+    if (spines) {
+        status = arap_joint_spine_data(job, s, curvature);
+        if (status) goto done;
+    } else {
+        pull_through_chains(s, squeezed, work);
+        arap_gram(3 * s->poses, 3 * (int)n, s->turns, gram);
+        add_data(s, squeezed, gram);
+    }
     add_penalties(s, skeleton->deform_bone);
 
 done:
@@ -201,6 +233,7 @@ done:
     arap_free(work);
     arap_free(inner);
     arap_free(gram);
+    arap_free(curvature);
     if (status) arap_joint_system_clear(s);
     return status;
 }
@@ -213,15 +246,10 @@ void arap_joint_system_clear(arap_joint_system *s) {
     arap_free(s->matrix);
     arap_free(s->penalty);
     arap_free(s->work);
+    arap_free(s->legs);
+    arap_free(s->columns_joined);
+    arap_free(s->columns_work);
     *s = (arap_joint_system){0};
-}
-
-/* One coordinate of X (P^T f), the components' answer to a force on each of them. */
-static double answer(const arap_joint_system *s, int component, const double *pull, int r) {
-    int count = s->joints->component_count;
-    double sum = 0;
-    for (int l = 0; l < count; l++) sum += s->inverse[component * count + l] * pull[3 * l + r];
-    return sum;
 }
 
 /* out (deforming, 3) = C^T of it; of one pose. */
@@ -236,6 +264,10 @@ static void push_down_chains(const arap_joint_system *s, const double *in, doubl
 }
 
 void arap_joint_right_side(const arap_joint_system *s, const double *force, double *right) {
+    if (s->spines) {
+        arap_joint_spine_right_side(s, force, right);
+        return;
+    }
     const arap_joints *joints = s->joints;
     size_t n = (size_t)joints->deforming;
     int count = joints->component_count;
@@ -249,7 +281,7 @@ void arap_joint_right_side(const arap_joint_system *s, const double *force, doub
                 pull[3 * joints->component[d] + r] += left[3 * d + (size_t)r];
         for (int k = 0; count > 1 && k < count; k++)
             for (int r = 0; r < 3; r++) {
-                double x = answer(s, k, pull, r);
+                double x = arap_joint_answer(s, k, pull, r);
                 for (size_t d = 0; d < n; d++)
                     left[3 * d + (size_t)r] -= s->joined[(size_t)k * n + d] * x;
             }
@@ -266,6 +298,10 @@ void arap_joint_right_side(const arap_joint_system *s, const double *force, doub
 
 void arap_joint_transforms(const arap_joint_system *s, const double *moves, const double *force,
                            const double *before, double *transforms) {
+    if (s->spines) {
+        arap_joint_spine_transforms(s, moves, force, before, transforms);
+        return;
+    }
     const arap_joints *joints = s->joints;
     size_t n = (size_t)joints->deforming;
     int count = joints->component_count;
@@ -292,7 +328,7 @@ void arap_joint_transforms(const arap_joint_system *s, const double *moves, cons
             for (int r = 0; r < 3; r++) {
                 double *t = transforms + 12 * (n * p + d) + 4 * r + 3;
                 *t += shift[3 * d + (size_t)r];
-                if (count > 1) *t += answer(s, joints->component[d], pull, r);
+                if (count > 1) *t += arap_joint_answer(s, joints->component[d], pull, r);
             }
     }
 }

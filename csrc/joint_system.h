@@ -17,17 +17,24 @@ typedef struct arap_joint_system {
     double *matrix;  /* (size, size) A_J, data part */
     double *penalty; /* (joints, 9) E_J^T E_J of the paper, times the joint's own stiffness */
     double *work;    /* more than is ever in use */
+    /* With spines: */
+    const arap_joint_spines *spines; /* NULL: there are none */
+    const double *transform;         /* (poses, deforming, 3, 4), for the linear parts */
+    struct arap_joint_leg *legs;
+    double *columns_joined; /* (poses, components, columns) in place of `joined` */
+    double *columns_work;
 } arap_joint_system;
 
-/* For the poses' linear parts and the weights of the energy. drift: stiffness of component
- * displacements (the paper's), per pose and in the unit of S. */
+/* For the poses' linear parts and the weights of the energy; with spines also for the places where
+ * these have been put. drift: stiffness of component displacements (the paper's), per pose and in
+ * the unit of S. */
 arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
                                      const arap_mirror *mirror, const arap_skeleton *skeleton,
                                      const arap_joint_energy *energy, double drift,
                                      arap_joint_system *system);
 void arap_joint_system_clear(arap_joint_system *system);
 
-/* B_J (size) of forces (poses, deforming, 3). */
+/* B_J (size) of forces (poses, columns of joint_spines.h, 3). */
 void arap_joint_right_side(const arap_joint_system *system, const double *force, double *right);
 
 /* How stiff the energy holds a joint: the mean of the diagonal of its block of A_J. */
@@ -43,5 +50,14 @@ int arap_joint_solve(const arap_joint_system *system, double unit, const double 
  * them, whose forces before were `force`. */
 void arap_joint_transforms(const arap_joint_system *system, const double *moves,
                            const double *force, const double *before, double *transforms);
+
+/* One coordinate of X (P^T f), the components' answer to a force on each of them. */
+static inline double arap_joint_answer(const arap_joint_system *s, int component,
+                                       const double *pull, int r) {
+    int count = s->joints->component_count;
+    double sum = 0;
+    for (int l = 0; l < count; l++) sum += s->inverse[component * count + l] * pull[3 * l + r];
+    return sum;
+}
 
 #endif

@@ -68,7 +68,8 @@ struct arap_pass {
     const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
     double *excess;                 /* (count) see arap_pass_excess, or NULL */
     double *right_side, *alignment; /* of the present run */
-    double *pull;                   /* of arap_pass_pull */
+    double *pull, *desired;         /* of arap_pass_pull */
+    const int *spine_slot;
 };
 
 static inline int spine_of(const arap_pass *p, int bone) { return p->place ? p->place[bone] : -1; }
@@ -259,8 +260,8 @@ static double turn_rigidly(const arap_pass *p, workspace *ws, int bones, double 
     return unit * excess;
 }
 
-/* The same for vertex i with spines in its ring. */
-static void turn_as_desired(const arap_pass *p, int i, workspace *ws, int bones) {
+/* The same for vertex i with spines in its ring. best: (poses, 9) R_i, or NULL. */
+static void turn_as_desired(const arap_pass *p, int i, workspace *ws, int bones, double *best) {
     arap_desired_input input = {.poses = p->lanes->source,
                                 .mesh = p->mesh,
                                 .vertex = i,
@@ -272,7 +273,8 @@ static void turn_as_desired(const arap_pass *p, int i, workspace *ws, int bones)
                                 .own_count = ws->own_count,
                                 .pair = ws->pair,
                                 .own = ws->own,
-                                .prior_share = 1e-12};
+                                .prior_share = 1e-12,
+                                .best = best};
     arap_desired_step(&input, ws->product, &p->excess[i]);
 }
 
@@ -284,7 +286,7 @@ static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws
     for (int m = 0; m < size; m++) add_moments(p, vertex[m], 1.0 / size, ws, &bones, &unit);
     find_stretches(p, *vertex, unit, ws);
     if (ws->pairs) {
-        turn_as_desired(p, *vertex, ws, bones);
+        turn_as_desired(p, *vertex, ws, bones, NULL);
     } else {
         int line = size == 1 && is_line(p->mesh, *vertex);
         double excess = turn_rigidly(p, ws, bones, unit, line, NULL);
@@ -499,16 +501,25 @@ static void pull_block(void *data, int block, int worker) {
         double unit = 0;
         ws->pairs = ws->own_count = ws->stretches = 0;
         add_moments(p, i, 1, ws, &bones, &unit);
-        turn_rigidly(p, ws, bones, unit, is_line(p->mesh, i), pull);
-        p->alignment[i] = unit * ws->product[0];
+        if (p->spine_slot && p->spine_slot[i] >= 0) {
+            turn_as_desired(p, i, ws, bones,
+                            p->desired + 9 * (size_t)p->lanes->poses * (size_t)p->spine_slot[i]);
+            p->alignment[i] = 0;
+        } else {
+            turn_rigidly(p, ws, bones, unit, is_line(p->mesh, i), pull);
+            p->alignment[i] = unit * ws->product[0];
+        }
         for (int b = 0; b < bones; b++) ws->where[ws->bone[b]] = -1;
     }
 }
 
-void arap_pass_pull(arap_job *job, arap_pass *p, double *pull, double *alignment) {
+void arap_pass_pull(arap_job *job, arap_pass *p, double *pull, double *alignment, const int *slot,
+                    double *desired) {
     size_t size = 3 * (size_t)p->lanes->columns * (size_t)p->lanes->lanes;
     p->pull = pull;
     p->alignment = alignment;
+    p->spine_slot = slot;
+    p->desired = desired;
     arap_parallel(job, ARAP_PULL_BLOCKS, pull_block, p);
     for (int block = 1; block < ARAP_PULL_BLOCKS; block++)
         for (size_t k = 0; k < size; k++) pull[k] += pull[size * (size_t)block + k];

@@ -53,12 +53,15 @@ void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *a
  * vertex (count); NULL: all are. */
 const double *arap_pass_excess(const arap_pass *pass);
 
-/* The local step for joints (joint_energy.h), of rigid bones, in double precision and without
- * clusters: pull (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every
- * bone and pose, sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik; alignment (count) as above. The vertices
- * are cut into blocks, each summed in its order, whatever the number of threads. */
+/* The local step for joints (joint_energy.h), in double precision and without clusters: pull
+ * (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every bone and pose,
+ * sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik; alignment (count) as above. The vertices are cut into
+ * blocks, each summed in its order, whatever the number of threads. Vertices with a spine in their
+ * ring take no part: they leave their R_i in desired[slot[i]] (poses, 9); slot NULL: there is none.
+ */
 #define ARAP_PULL_BLOCKS 16
-void arap_pass_pull(arap_job *job, arap_pass *pass, double *pull, double *alignment);
+void arap_pass_pull(arap_job *job, arap_pass *pass, double *pull, double *alignment,
+                    const int *slot, double *desired);
 
 /* Relative ARAP energy of any weights (rows should sum to 1) over the poses:
  * E / (#poses sum a_ik |e_ik|^2), SPEC section 3. vertex_energy (count) or NULL: E_i over

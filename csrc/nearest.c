@@ -10,8 +10,9 @@
 #include "tets.h"
 #include "vec3.h"
 
-#define OFF 1e-9 /* how far from p its coordinates in a tet may lead, a share of the longest edge  \
-                  */
+#define OFF                                                                                        \
+    1e-9 /* how far from p its coordinates in a tet may lead, a share of the longest edge          \
+          */
 
 double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
                                 double *bary) {

@@ -68,8 +68,8 @@ static void joints_dealloc(joints_object *self) {
 
 typedef struct joints_arguments {
     PyObject *vertices, *triangles, *heads, *tails, *parents;
-    PyObject *edges, *roll_axes, *deform, *limits, *kinds, *ranges, *poses, *mirror, *weights,
-        *progress, *pinned, *material, *tangential;
+    PyObject *edges, *roll_axes, *deform, *limits, *kinds, *ranges, *poses, *bends, *parameters,
+        *mirror, *weights, *progress, *pinned, *material, *tangential;
     const char *method;
     unsigned long long seed;
 } joints_arguments;
@@ -88,6 +88,8 @@ static int parse(PyObject *args, PyObject *kwargs, joints_arguments *a, arap_set
                             "bone_kinds",
                             "bone_ranges",
                             "poses",
+                            "bends",
+                            "parameters",
                             "mirror",
                             "weights",
                             "progress",
@@ -117,13 +119,13 @@ static int parse(PyObject *args, PyObject *kwargs, joints_arguments *a, arap_set
                       iterations = {"iterations", j->iterations};
     *a = (joints_arguments){.method = "alternate"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOOOOOOOOO&O&O&ddO&pspdddddO&d:JointSolver", names,
+            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOOO&O&O&ddO&pspdddddO&d:JointSolver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
-            &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->poses, &a->mirror,
-            &a->weights, &a->progress, &a->pinned, &a->material, &a->tangential, arap_read_int,
-            &threads_given, arap_read_int, &count, arap_read_seed, &a->seed, &s->sampling.swing,
-            &s->sampling.twist, arap_read_int, &most, &s->link_parts, &a->method,
-            &j->optimize_weights, &j->anchor, &j->centring, &j->drift, &j->input.reach,
+            &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->poses, &a->bends,
+            &a->parameters, &a->mirror, &a->weights, &a->progress, &a->pinned, &a->material,
+            &a->tangential, arap_read_int, &threads_given, arap_read_int, &count, arap_read_seed,
+            &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, &s->link_parts,
+            &a->method, &j->optimize_weights, &j->anchor, &j->centring, &j->drift, &j->input.reach,
             &j->least_length, arap_read_int, &iterations, &j->tolerance))
         return -1;
     *threads = threads_given.value;
@@ -190,6 +192,8 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
         arap_kinds_from_python(&arrays, a.kinds, a.ranges, NULL, NULL, &problem.bones) ||
         arap_transforms_from_python(&arrays, a.poses, problem.bones.count,
                                     &problem.poses.transforms, &problem.poses.count) ||
+        arap_bends_from_python(&arrays, a.bends, NULL, a.parameters, problem.geometry.vertex_count,
+                               &problem.bones, &problem.poses) ||
         arap_rows_from_python(&arrays, a.weights, problem.geometry.vertex_count,
                               problem.bones.count, &rows, &given) ||
         arap_reflection_from_python(&arrays, a.mirror, problem.bones.count, &reflection,
@@ -288,6 +292,15 @@ static PyObject *present_poses(joints_object *self) {
     PyObject *poses = arap_new_doubles(4, sizes, NULL);
     if (poses) arap_joint_solver_poses(self->solver, PyArray_DATA((PyArrayObject *)poses));
     return poses;
+}
+
+static PyObject *present_bends(joints_object *self) {
+    arap_joint_report report;
+    arap_joint_solver_report(self->solver, &report);
+    npy_intp sizes[3] = {report.poses, arap_joint_solver_joints(self->solver)->bones, ARAP_BEND};
+    PyObject *bends = arap_new_doubles(3, sizes, NULL);
+    if (bends) arap_joint_solver_bends(self->solver, PyArray_DATA((PyArrayObject *)bends));
+    return bends;
 }
 
 static int take_weights(joints_object *self, arap_influences *weights) {
@@ -405,6 +418,7 @@ static PyGetSetDef joints_properties[] = {
     PROPERTY("heads", present_heads, "(bones, 3) present heads"),
     PROPERTY("tails", present_tails, "(bones, 3) present tails"),
     PROPERTY("poses", present_poses, "(poses, bones, 3, 4) the poses with the joints moved"),
+    PROPERTY("bends", present_bends, "(poses, bones, 4) bends of these poses"),
     PROPERTY("weights", dense_weights, "(vertices, bones) weights to use"),
     PROPERTY("sparse_weights", sparse_weights, "the same as (start, bones, weights) of the rows"),
     PROPERTY("energy", present_energy, "relative energy of joints and weights"),

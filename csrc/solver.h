@@ -124,11 +124,12 @@ arap_status arap_refresh(arap_job *job, arap_solver *solver);
 arap_status arap_measure(arap_job *job, arap_solver *solver);
 arap_status arap_record_energy(arap_job *job, arap_solver *solver, double energy);
 
-/* Other transforms (poses, deforming bones, 3, 4) of rigid bones for the poses, with a local step,
- * whose energy goes to the history. keep_factor: the present system is not made anew, but solves
- * for steps of the new one by conjugate gradients. Not while a coarser mesh is solved. */
+/* Other transforms (poses, deforming bones, 3, 4) for the poses, and the spines that go with them,
+ * with a local step, whose energy goes to the history. keep_factor: the present system is not made
+ * anew, but solves for steps of the new one by conjugate gradients. Not while a coarser mesh is
+ * solved. */
 arap_status arap_solver_repose(arap_job *job, arap_solver *solver, const double *transforms,
-                               int keep_factor);
+                               const arap_spines *spines, int keep_factor);
 
 /* Reduce the influence maps to the limit of the settings at once, without any iteration. */
 arap_status arap_solver_limit(arap_job *job, arap_solver *solver);

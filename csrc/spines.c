@@ -47,14 +47,30 @@ static void turn(const double *w, double s1, double s2, const double *v, double 
     for (int c = 0; c < 3; c++) out[c] = v[c] + s1 * once[c] + s2 * twice[c];
 }
 
+/* sin x / x, (1 - cos x) / x^2 and (x - sin x) / x^3, x the root of x2. */
+static void find_ratios(double x2, double *sine, double *versine, double *rest) {
+    double half = 0.5 * sqrt(x2), half_sine = x2 > 1e-8 ? sin(half) / half : 1 - x2 / 24;
+    *sine = x2 > 1e-8 ? half_sine * cos(half) : 1 - x2 / 6;
+    *versine = 0.5 * half_sine * half_sine;
+    *rest = x2 > 1e-8 ? (1 - *sine) / x2 : 1.0 / 6 - x2 / 120;
+}
+
+void arap_spine_factors(const double *bend, double u, double *factors) {
+    double sine, versine, rest, stretch = bend[3];
+    find_ratios(u * u * arap_dot(bend, bend), &sine, &versine, &rest);
+    double once = u * sine, twice = u * u * versine; /* R(u) = I + once K + twice K^2 */
+    factors[0] = -once;
+    factors[1] = -twice;
+    factors[2] = (stretch - 1) * u;
+    factors[3] = stretch * twice - u * once;
+    factors[4] = stretch * u * u * u * rest - u * twice;
+}
+
 void arap_spine_transform(const double *head, const double *tail, const double *bend, double u,
                           double *transform, double *slope) {
     double w[3] = {u * bend[0], u * bend[1], u * bend[2]}, stretch = bend[3];
-    double x2 = arap_dot(w, w), half = 0.5 * sqrt(x2);
-    double half_sine = x2 > 1e-8 ? sin(half) / half : 1 - x2 / 24;
-    double sine = x2 > 1e-8 ? half_sine * cos(half) : 1 - x2 / 6; /* sin x / x */
-    double versine = 0.5 * half_sine * half_sine;                 /* (1 - cos x) / x^2 */
-    double rest = x2 > 1e-8 ? (1 - sine) / x2 : 1.0 / 6 - x2 / 120;
+    double sine, versine, rest;
+    find_ratios(arap_dot(w, w), &sine, &versine, &rest);
     double along[3], centre[3], turned[3], curve[3];
     arap_sub(tail, head, along);
     for (int c = 0; c < 3; c++) {
@@ -248,6 +264,53 @@ arap_status arap_spines_place(arap_job *job, const arap_skeleton *s, const arap_
     if (status) return status;
     arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
     return ARAP_OK;
+}
+
+void arap_spines_replace(arap_job *job, const arap_mesh *mesh, const char *kept, int columns,
+                         int poses, const double *transform, arap_spines *spines) {
+    place_task task = {mesh, transform, columns, poses, spines};
+    size_t count = (size_t)spines->count;
+    for (size_t at = 0; at < (size_t)mesh->count * count; at++)
+        if (!kept[at])
+            spines->parameter[at] =
+                arap_spine_parameter(spines->head + 3 * (at % count),
+                                     spines->tail + 3 * (at % count), mesh->v + 3 * (at / count));
+    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
+}
+
+arap_status arap_spines_copy(arap_job *job, const arap_spines *in, int columns, int vertices,
+                             int poses, arap_spines *out) {
+    size_t count = (size_t)in->count, pairs = (size_t)vertices * count;
+    *out = (arap_spines){.count = in->count};
+    if (!count) return ARAP_OK;
+    out->place = ARAP_NEW(int, columns);
+    out->bone = ARAP_NEW(int, count);
+    out->head = ARAP_NEW(double, 3 * count);
+    out->tail = ARAP_NEW(double, 3 * count);
+    out->bend = ARAP_NEW(double, ARAP_BEND * count * (size_t)poses);
+    out->parameter = ARAP_NEW(double, pairs);
+    out->gradient = ARAP_NEW(double, 3 * pairs);
+    out->point = ARAP_NEW(double, 3 * pairs * (size_t)poses);
+    if (!out->place || !out->bone || !out->head || !out->tail || !out->bend || !out->parameter ||
+        !out->gradient || !out->point) {
+        arap_spines_clear(out);
+        return arap_fail_memory(&job->error, "the points of spines");
+    }
+    memcpy(out->place, in->place, (size_t)columns * sizeof(int));
+    memcpy(out->bone, in->bone, count * sizeof(int));
+    arap_spines_assign(in, vertices, poses, out);
+    return ARAP_OK;
+}
+
+void arap_spines_assign(const arap_spines *from, int vertices, int poses, arap_spines *to) {
+    size_t count = (size_t)from->count, pairs = (size_t)vertices * count;
+    if (!count) return;
+    memcpy(to->head, from->head, 3 * count * sizeof(double));
+    memcpy(to->tail, from->tail, 3 * count * sizeof(double));
+    memcpy(to->bend, from->bend, ARAP_BEND * count * (size_t)poses * sizeof(double));
+    memcpy(to->parameter, from->parameter, pairs * sizeof(double));
+    memcpy(to->gradient, from->gradient, 3 * pairs * sizeof(double));
+    memcpy(to->point, from->point, 3 * pairs * (size_t)poses * sizeof(double));
 }
 
 void arap_spines_clear(arap_spines *spines) {

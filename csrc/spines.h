@@ -15,6 +15,11 @@
 void arap_spine_transform(const double *head, const double *tail, const double *bend, double u,
                           double *transform, double *slope);
 
+/* What the ends of a spine do to the point at u: with K v = bend x v, its transform there is
+ *     (f0 K + f1 K^2) e0 + (f2 + f3 K + f4 K^2) (e1 - e0) + R(u) p. */
+#define ARAP_SPINE_FACTORS 5
+void arap_spine_factors(const double *bend, double u, double *factors);
+
 /* Parameter of a point: its place along the bone, from 0 at the head to 1 at the tail. */
 double arap_spine_parameter(const double *head, const double *tail, const double *point);
 
@@ -56,6 +61,14 @@ arap_status arap_spines_take_bends(arap_error *error, const arap_skeleton *skele
 arap_status arap_spines_place(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
                               const double *parameters, int columns, int poses,
                               const double *transform, arap_spines *spines);
+/* The same with other ends, bends or transforms. kept (vertices, count): parameters that stay as
+ * they are. */
+void arap_spines_replace(arap_job *job, const arap_mesh *mesh, const char *kept, int columns,
+                         int poses, const double *transform, arap_spines *spines);
+arap_status arap_spines_copy(arap_job *job, const arap_spines *in, int columns, int vertices,
+                             int poses, arap_spines *out);
+/* Take over all numbers of others for the same bones, vertices and poses. */
+void arap_spines_assign(const arap_spines *from, int vertices, int poses, arap_spines *to);
 void arap_spines_clear(arap_spines *spines);
 
 /* Does one of them move the bone? */

@@ -282,8 +282,9 @@ class JointSolver:
     A joint is made of the ends of bones that are at one place and belong together: a head at its
     parent's tail or head, the heads of siblings. These move together and come out equal to the
     bit. The poses keep their local rotations; transforms follow the joints, and what two bones of
-    a given pose are apart at their joint they stay apart. Parts of the skeleton that hang on
-    nothing are free to move in each pose.
+    a given pose are apart at their joint they stay apart; what hangs on a spine follows it at the
+    place of its own head along it. Parts of the skeleton that hang on nothing are free to move in
+    each pose.
     """
 
     def __init__(
@@ -301,6 +302,8 @@ class JointSolver:
         bone_kinds: Sequence[BoneKind] | None = None,
         bone_ranges: ArrayLike | None = None,
         poses: ArrayLike | None = None,
+        bends: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
         mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
@@ -325,7 +328,9 @@ class JointSolver:
         tolerance: float = 1e-3,
     ) -> None:
         """
-        What a Solver has as well means the same. All bones must be rigid.
+        What a Solver has as well means the same. Bones are rigid, STBs or spines. Of these the two
+        ends are joints; bends stay as they are in rest orientation, but STBs turn about themselves
+        wherever they point, and vertices without `parameters` take those of the new places.
         weights (n, m) or rows: to begin with, their pattern the influence maps, at once reduced to
         max_influences where they are optimised; without them the stages of a Solver come first, an
         iteration each, and joints do not move until then.
@@ -373,6 +378,10 @@ class JointSolver:
     @property
     def poses(self) -> Floats:
         """(p, m, 3, 4) the poses for the present joints, sampled ones first."""
+
+    @property
+    def bends(self) -> Floats:
+        """(p, m, 4) the bends that belong to `poses`."""
 
     @property
     def weights(self) -> Floats:

@@ -112,6 +112,7 @@ WORK = {
     "joints, given weights": lambda: joints(
         "alternate", weights=np.full((len(VERTICES), 3), 1 / 3), optimize_weights=False
     ),
+    "joints of spines": lambda: joints("alternate", bone_kinds=["spine", "rigid", "stb"]),
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
     "levels": levels,
