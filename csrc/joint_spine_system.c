@@ -255,11 +255,7 @@ void arap_joint_spine_right_side(const arap_joint_system *s, const double *force
                     left[3 * c + (size_t)r] -= joined[(size_t)k * columns + c] * x;
             }
         memcpy(pushed, left, 3 * columns * sizeof *pushed);
-        memset(pushed, 0, 3 * deforming * sizeof *pushed);
-        for (size_t d = 0; d < deforming; d++)
-            for (size_t a = 0; a < deforming; a++)
-                for (size_t r = 0; r < 3; r++)
-                    pushed[3 * a + r] += s->chain[d * deforming + a] * left[3 * d + r];
+        arap_joint_push_down(s, left, pushed);
         make_legs(s, (int)p, s->legs);
         for (size_t c = 0; c < LEGS * columns; c++) {
             const leg *l = s->legs + c;
@@ -305,10 +301,7 @@ static void move_columns(const arap_joint_system *s, int pose, const double *mov
             relative[3 * d + r] = arap_dot(above + 4 * r, moved) -
                                   arap_dot(own + 4 * r, moves + 3 * joints->pivot[d]);
     }
-    for (size_t d = 0; d < deforming; d++)
-        for (size_t a = 0; a < deforming; a++)
-            for (size_t r = 0; r < 3; r++)
-                x[3 * d + r] += s->chain[d * deforming + a] * relative[3 * a + r];
+    arap_joint_carry_down(s, relative, x);
     for (int k = 0; k < s->spines->count; k++) {
         size_t first = deforming + ARAP_SPINE_FACTORS * (size_t)k;
         bend_legs(s, pose, k, s->legs);

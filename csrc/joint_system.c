@@ -252,8 +252,7 @@ void arap_joint_system_clear(arap_joint_system *s) {
     *s = (arap_joint_system){0};
 }
 
-/* out (deforming, 3) = C^T of it; of one pose. */
-static void push_down_chains(const arap_joint_system *s, const double *in, double *out) {
+void arap_joint_push_down(const arap_joint_system *s, const double *in, double *out) {
     int n = s->joints->deforming;
     memset(out, 0, 3 * (size_t)n * sizeof(double));
     for (int d = 0; d < n; d++)
@@ -261,6 +260,14 @@ static void push_down_chains(const arap_joint_system *s, const double *in, doubl
             double x = s->chain[d * n + a];
             for (int r = 0; x != 0 && r < 3; r++) out[3 * a + r] += x * in[3 * d + r];
         }
+}
+
+void arap_joint_carry_down(const arap_joint_system *s, const double *in, double *out) {
+    int n = s->joints->deforming;
+    memset(out, 0, 3 * (size_t)n * sizeof(double));
+    for (int d = 0; d < n; d++)
+        for (int a = 0; a < n; a++)
+            for (int r = 0; r < 3; r++) out[3 * d + r] += s->chain[d * n + a] * in[3 * a + r];
 }
 
 void arap_joint_right_side(const arap_joint_system *s, const double *force, double *right) {
@@ -285,7 +292,7 @@ void arap_joint_right_side(const arap_joint_system *s, const double *force, doub
                 for (size_t d = 0; d < n; d++)
                     left[3 * d + (size_t)r] -= s->joined[(size_t)k * n + d] * x;
             }
-        push_down_chains(s, left, pushed);
+        arap_joint_push_down(s, left, pushed);
         for (size_t d = 0; d < n; d++) {
             if (joints->pivot[d] < 0) continue;
             for (size_t r = 0; r < 3; r++)
@@ -308,16 +315,13 @@ void arap_joint_transforms(const arap_joint_system *s, const double *moves, cons
     double *turned = s->work, *shift = turned + 3 * n, *pull = shift + 3 * n;
     memcpy(transforms, before, 12 * n * (size_t)s->poses * sizeof(double));
     for (size_t p = 0; p < (size_t)s->poses; p++) {
-        memset(turned, 0, 6 * n * sizeof(double));
+        memset(turned, 0, 3 * n * sizeof(double));
         memset(pull, 0, 3 * (size_t)count * sizeof(double));
         for (size_t d = 0; d < n; d++)
             for (size_t r = 0; joints->pivot[d] >= 0 && r < 3; r++)
                 turned[3 * d + r] =
                     arap_dot(s->turns + (3 * p + r) * 3 * n + 3 * d, moves + 3 * joints->pivot[d]);
-        for (size_t d = 0; d < n; d++)
-            for (size_t a = 0; a < n; a++)
-                for (size_t r = 0; r < 3; r++)
-                    shift[3 * d + r] += s->chain[d * n + a] * turned[3 * a + r];
+        arap_joint_carry_down(s, turned, shift);
         for (size_t d = 0; count > 1 && d < n; d++)
             for (size_t r = 0; r < 3; r++) {
                 pull[3 * (size_t)joints->component[d] + r] += force[3 * (n * p + d) + r];

@@ -127,8 +127,8 @@ def cells(row):
     )  # fmt: skip
 
 
-def main(zip_path, output, *names):
-    output = Path(output)
+def measure_fillable(measure, zip_path, names):
+    """(what `measure` says of each problem that TetGen fills, a line on those left out, if any)."""
     rows, left_out = [measure(synthetic())], []
     for problem in problems(Path(zip_path), names):
         try:
@@ -138,13 +138,18 @@ def main(zip_path, output, *names):
         except NoTets as reason:
             left_out.append(f"{problem.name} ({reason})")
             say(left_out[-1])
+    line = f"Left out: {', '.join(left_out)}."
+    return rows, [line] if left_out else []
+
+
+def main(zip_path, output, *names):
+    output = Path(output)
+    rows, left_out = measure_fillable(measure, zip_path, names)
     head = (
         "character", "vertices", "bones", "outside", "nodes", "tets", "tets s", "BBW s", "ours 4 s",
         "ours any s", "ratio", "stretch % BBW", "ours 4", "ours any",
     )  # fmt: skip
-    blocks = [NOTE, table(head, map(cells, rows))]
-    if left_out:
-        blocks.append(f"Left out: {', '.join(left_out)}.")
+    blocks = [NOTE, table(head, map(cells, rows)), *left_out]
     write_page(
         output, "bbw", "Beside bounded biharmonic weights", *blocks,
         pictures=[draw(rows, output)], rows=rows,

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import araplbs
 import numpy as np
-from bbw import MOST, biharmonic, synthetic, timed
-from problems import problems
+from bbw import MOST, biharmonic, measure_fillable, timed
 from results import say, table, write_page
-from tets import NoTets, fill
+from tets import fill
 
 NOTE = f"""\
 Characters that TetGen can fill, up to {MOST:,} vertices, and a synthetic one. *surface*: default
@@ -106,23 +105,13 @@ def cells(row):
 
 
 def main(zip_path, output, *names):
-    rows, left_out = [measure(synthetic())], []
-    for problem in problems(Path(zip_path), names):
-        try:
-            if problem.vertices > MOST:
-                raise NoTets(f"{problem.vertices:,} vertices")
-            rows.append(measure(problem))
-        except NoTets as reason:
-            left_out.append(f"{problem.name} ({reason})")
-            say(left_out[-1])
+    rows, left_out = measure_fillable(measure, zip_path, names)
     head = (
         "character", "vertices", "bones", "nodes", "tets", "unseen: surface", "heat", "BBW",
         "no levels", "animation: surface", "heat", "BBW", "s: fill", "surface", "heat", "BBW",
         "no levels", "ours / igl s, difference",
     )  # fmt: skip
-    blocks = [NOTE, table(head, map(cells, rows))]
-    if left_out:
-        blocks.append(f"Left out: {', '.join(left_out)}.")
+    blocks = [NOTE, table(head, map(cells, rows)), *left_out]
     write_page(Path(output), "volumes", "Volumes beside surfaces", *blocks, rows=rows)
 
 

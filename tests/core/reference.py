@@ -23,6 +23,21 @@ def tet_surface(vertices, tets):
     return [f for f in faces if count[frozenset(f)] == 1]
 
 
+# Settings of a Solver that takes the two steps and nothing else, as this reference does.
+BARE = {
+    "pose_count": 0,
+    "start_from_weights": True,
+    "link_parts": False,
+    "precision": "double",
+    "max_influences": 0,
+    "widenings": 0,
+    "positivity": "none",
+    "hold": 0,
+    "damping": 0,
+    "acceleration": 0,
+}
+
+
 def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
     """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n); triangles beside tets are
     sheets as thick as volume over surface, those of tets are none."""

@@ -112,6 +112,16 @@ def soup(count=40, seed=3):
     return corners.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3)
 
 
+def odd_meshes():
+    """Meshes by name that leave much open: without edges, without size, soup, non-manifold."""
+    return {
+        "no edges": (np.arange(18.0).reshape(6, 3) % 7, np.zeros((0, 3), int)),
+        "no size": (np.zeros((3, 3)), np.array([[0, 1, 2]])),
+        "soup": soup(),
+        "fan": fan(),
+    }
+
+
 def split(vertices, triangles):
     """Every triangle with vertices of its own, all coincident with those of its neighbours."""
     return vertices[triangles.ravel()], np.arange(triangles.size).reshape(-1, 3)

@@ -12,18 +12,6 @@ from refusals import refuse
 
 KINDS = ["rigid", "bendy", "spine", "bendy"]
 SEGMENTS = [0, 3, 0, 2]
-BARE = {
-    "pose_count": 0,
-    "start_from_weights": True,
-    "link_parts": False,
-    "precision": "double",
-    "max_influences": 0,
-    "widenings": 0,
-    "positivity": "none",
-    "hold": 0,
-    "damping": 0,
-    "acceleration": 0,
-}
 
 
 def affine(rng, poses, count):
@@ -66,7 +54,7 @@ class Expanded:
     def solver(self, **settings):
         return araplbs.Solver(
             *self.mesh, *self.bones, **self.bones.more, **self.given,
-            weights=shapes.rows(self.mask, self.weights), **{**BARE, **settings},
+            weights=shapes.rows(self.mask, self.weights), **{**reference.BARE, **settings},
         )  # fmt: skip
 
     def energy(self, weights, **more):

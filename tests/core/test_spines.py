@@ -14,18 +14,6 @@ KINDS = ["rigid", "stb", "spine"]
 BENT = np.full((3, 4, 2), np.nan)
 BENT[1, 2:] = [[-1.5, 2], [0.5, 2]]
 BENT[2, 2:] = [[-2, 1.5], [0.7, 1.5]]
-BARE = {
-    "pose_count": 0,
-    "start_from_weights": True,
-    "link_parts": False,
-    "precision": "double",
-    "max_influences": 0,
-    "widenings": 0,
-    "positivity": "none",
-    "hold": 0,
-    "damping": 0,
-    "acceleration": 0,
-}
 
 
 def rig(**more):
@@ -155,7 +143,7 @@ class Solved:
         self.given = {"poses": given, "bends": self.bends, "parameters": parameters}
         self.solver = araplbs.Solver(
             *self.mesh, *self.bones, **self.bones.more, **self.given,
-            weights=shapes.rows(self.mask, self.weights), **{**BARE, **settings},
+            weights=shapes.rows(self.mask, self.weights), **{**reference.BARE, **settings},
         )  # fmt: skip
         self.before = self.solver._inside
         self.points, poses, diagonal = reference.normalise_to_solver(vertices, given)
