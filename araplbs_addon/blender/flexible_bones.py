@@ -38,14 +38,13 @@ def random_poses_in_steps(armature, skeleton, options, mirror):
     """Poses, whole, of options.pose_count random poses; a generator of short steps."""
     transforms, bends = sample(skeleton, options, mirror)
     rest = [bone.matrix_local.copy() for bone in armature.data.bones]
-    read = []
+    reader, read = PoseReader(armature, skeleton), []
     while len(read) < len(transforms):
         with _bare_copy(armature, skeleton) as (copy, view_layer, goes_on):
-            reader = PoseReader(copy, skeleton)
             while len(read) < len(transforms) and goes_on():
                 _pose(copy, skeleton, rest, transforms[len(read)], bends[len(read)])
                 view_layer.update()
-                read.append(reader.read(view_layer.depsgraph))
+                read.append(reader.read(copy, view_layer.depsgraph))
         yield
     each = [np.array(part) for part in zip(*read, strict=True)]
     return Poses(*each, whole=True)

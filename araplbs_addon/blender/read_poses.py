@@ -75,7 +75,7 @@ def _evaluate(armature, skeleton, scene, frames):
     reader, read = PoseReader(armature, skeleton), []
     for frame in frames:
         scene.frame_set(frame)
-        read.append(reader.read(scene.view_layers[0].depsgraph))
+        read.append(reader.read(armature, scene.view_layers[0].depsgraph))
     poses = Poses(*(np.array(part) for part in zip(*read, strict=True)))
     if not (np.isfinite(poses.transforms).all() and np.isfinite(poses.joints).all()):
         raise Refused(f"'{armature.name}' has poses that are not finite in its animation")
@@ -84,24 +84,24 @@ def _evaluate(armature, skeleton, scene, frames):
 
 def present_pose(armature, skeleton, depsgraph):
     """The Poses of what an armature is in."""
-    transforms, joints = PoseReader(armature, skeleton).read(depsgraph)
+    transforms, joints = PoseReader(armature, skeleton).read(armature, depsgraph)
     return Poses(transforms[None], joints[None])
 
 
 class PoseReader:
-    """Reads evaluated poses of one armature at rest."""
+    """Reads evaluated poses of an armature, or of copies of it, against its rest pose."""
 
     def __init__(self, armature, skeleton):
-        self.armature, self.skeleton = armature, skeleton
+        self.name, self.skeleton = armature.name, skeleton
         bones = armature.data.bones
         self.to_rest = np.linalg.inv(np.array([b.matrix_local for b in bones], dtype=np.float64))
         self.bendy = [i for i, kind in enumerate(skeleton.kinds) if kind == BENDY]
         self.straighten = None  # inverse rest matrices of the joints of each bendy bone
 
-    def read(self, depsgraph):
+    def read(self, armature, depsgraph):
         """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy ones:
         what the Armature modifier deforms with."""
-        posed = self.armature.evaluated_get(depsgraph).pose.bones
+        posed = armature.evaluated_get(depsgraph).pose.bones
         poses = np.array([posed[name].matrix for name in self.skeleton.names], dtype=np.float64)
         bent = [self._joints(posed, i, rest=False) for i in self.bendy]
         if self.straighten is None:
@@ -121,7 +121,7 @@ class PoseReader:
             return np.array([matrix(k, rest=rest) for k in range(count)], dtype=np.float64)
         except RuntimeError:  # nothing of it is evaluated
             raise Refused(
-                f"'{self.armature.name}' is disabled or hidden: its bendy bones cannot be read"
+                f"'{self.name}' is disabled or hidden: its bendy bones cannot be read"
             ) from None
 
 
