@@ -158,6 +158,9 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
         both += mesh->both[r];
         ring += mesh->both[r] * arap_dot(edge, edge);
     }
+    double spokes;
+    both += arap_mesh_tie(mesh, i, &spokes);
+    ring += spokes;
     double spare =
         task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
     arap_gram_block(mesh, task->poses, in, i, i, both, block);

@@ -18,9 +18,9 @@
 #include "levels.h"
 #include "links.h"
 #include "memory.h"
+#include "truss.h"
 
 #define EARLY_ITERATIONS 3
-#define SPARE 3e-5 /* see arap_limit */
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
                                                    "assembly", "factor",     "local", "solve"};
@@ -53,7 +53,10 @@ void arap_settings_default(arap_settings *settings) {
         .pruning = {.least = 1, .kept_sum = 0.999, .relative = 1e-3},
         .link_parts = 1,
         .positivity = ARAP_POSITIVITY_CLIP,
-        .hold = 0.01,
+        .hold = 0,
+        .edge_power = 3,
+        .truss = 3,
+        .least_worth = 1e-2,
         .strength = 100,
         .damping = 1e-6,
     };
@@ -81,6 +84,9 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
         {"relative weight of the support", s->pruning.relative, 0, 1},
         {"hold", s->hold, 0, 1e12},
         {"constraint_strength", s->strength, 0, 1e12},
+        {"edge_power", s->edge_power, 0, 4},
+        {"truss", s->truss, 0, 1e6},
+        {"least_worth", s->least_worth, 0, 1},
         {"harmonic", s->harmonic, 0, 1e6},
         {"damping", s->damping, 0, 1e6},
     };
@@ -191,7 +197,7 @@ static arap_status enter_stage(arap_job *job, arap_solver *s) {
     s->stage_iterations = s->stage_over = 0;
     if (s->stage > 1) {
         arap_status status = s->settings.widenings ? widen(job, s) : ARAP_OK;
-        return status ? status : limit(job, s, (arap_limit){stage_influences(s), SPARE});
+        return status ? status : limit(job, s, (arap_limit){stage_influences(s), s->settings.least_worth});
     }
     return stage_influences(s) ? limit(job, s, (arap_limit){stage_influences(s), -1}) : ARAP_OK;
 }
@@ -212,7 +218,7 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     s->stage = s->last_stage;
     s->stage_iterations = s->stage_over = 0;
     status = take_maps(job, s, &weights);
-    return status ? status : limit(job, s, (arap_limit){s->settings.max_influences, SPARE});
+    return status ? status : limit(job, s, (arap_limit){s->settings.max_influences, s->settings.least_worth});
 }
 
 /* One iteration of the coarse level; its history is ours. */
@@ -311,6 +317,21 @@ static arap_status make_harmonic(arap_job *job, arap_solver *s) {
                                     s->order);
 }
 
+/* The spokes, to the bones that a finer mesh has chosen, where there is one. */
+static arap_status make_truss(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    int *bones = NULL;
+    if (s->skeleton.spine_count) return ARAP_OK;
+    if (problem->spoke_bones) {
+        bones = ARAP_NEW(int, s->mesh.count);
+        if (!bones) return arap_fail_memory(&job->error, "the truss");
+        for (int v = 0; v < s->mesh.count; v++) bones[v] = problem->spoke_bones[s->mesh.first[v]];
+    }
+    arap_status status = arap_truss_create(job, &s->mesh, &s->skeleton, &s->poses.bendy, &s->mirror,
+                                           s->settings.truss, bones);
+    arap_free(bones);
+    return status;
+}
+
 arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
     int *links = NULL;
@@ -335,7 +356,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
             arap_check_edits(&job->error, &problem->edits, s->mesh.input_count, s->skeleton.count);
     if (!status && settings->link_parts)
         status = arap_link_parts(job, &s->mesh, &links, &link_count, &s->report.linked_parts);
-    if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count);
+    if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count, settings->edge_power);
     arap_free(links);
     s->report.links = link_count;
     if (!status) {
@@ -358,6 +379,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     arap_lap(s, ARAP_TIME_POSES, &since);
     if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
+    if (!status) status = make_truss(job, s, problem);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
     s->last_stage = s->coarse ? s->coarse->last_stage + 1 : 1 + settings->widenings;
     s->report.coarse_vertices = !s->coarse ? 0
