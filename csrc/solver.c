@@ -191,15 +191,23 @@ static int stage_influences(const arap_solver *s) {
     return 2 * most;
 }
 
+/* Reduce the maps of this stage; when cancelled, the next step begins with it. */
+static arap_status limit_stage(arap_job *job, arap_solver *s) {
+    double spare = s->stage > 1 ? s->settings.least_worth : -1;
+    arap_status status = limit(job, s, (arap_limit){stage_influences(s), spare});
+    s->must_limit = status == ARAP_CANCELLED;
+    return status;
+}
+
 /* Start the next stage: its influence maps. */
 static arap_status enter_stage(arap_job *job, arap_solver *s) {
     s->stage++;
     s->stage_iterations = s->stage_over = 0;
     if (s->stage > 1) {
         arap_status status = s->settings.widenings ? widen(job, s) : ARAP_OK;
-        return status ? status : limit(job, s, (arap_limit){stage_influences(s), s->settings.least_worth});
+        return status ? status : limit_stage(job, s);
     }
-    return stage_influences(s) ? limit(job, s, (arap_limit){stage_influences(s), -1}) : ARAP_OK;
+    return stage_influences(s) ? limit_stage(job, s) : ARAP_OK;
 }
 
 /* From the coarse level to this one: its weights, as many influences as there may be, and one
@@ -218,7 +226,7 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     s->stage = s->last_stage;
     s->stage_iterations = s->stage_over = 0;
     status = take_maps(job, s, &weights);
-    return status ? status : limit(job, s, (arap_limit){s->settings.max_influences, s->settings.least_worth});
+    return status ? status : limit_stage(job, s);
 }
 
 /* One iteration of the coarse level; its history is ours. */
@@ -237,7 +245,10 @@ static arap_status coarse_step(arap_job *job, arap_solver *s) {
 static arap_status step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
     if (s->coarse) return coarse_step(job, s);
-    if (s->stage == 0 || (s->stage_over && s->stage < s->last_stage)) status = enter_stage(job, s);
+    if (s->must_limit)
+        status = limit_stage(job, s);
+    else if (s->stage == 0 || (s->stage_over && s->stage < s->last_stage))
+        status = enter_stage(job, s);
     int was_guarded = s->guarded;
     if (!status) status = arap_iteration(job, s);
     if (status) return status;
@@ -279,7 +290,7 @@ static arap_status enter_edits(arap_job *job, arap_solver *s) {
     }
     if (s->last_stage < 2) s->last_stage = 2;
     s->stage = s->last_stage - 1;
-    s->stage_iterations = s->stage_over = 0;
+    s->stage_iterations = s->stage_over = s->must_limit = 0;
     return take_maps(job, s, &maps);
 }
 

@@ -67,6 +67,7 @@ struct arap_solver {
     int last_stage;
     int stage_iterations;
     int stage_over;
+    int must_limit; /* the maps of this stage are yet to be reduced */
     int guarded;      /* negative weights of this stage are held at zero */
     int held_changes; /* of `held` since the factorisation */
     double energy;    /* of the present weights, not relative */
