@@ -2,6 +2,7 @@
  * stubs. */
 #include "pydeform.h"
 
+#include "control_bones.h"
 #include "diffused_parameters.h"
 #include "dual_quaternions.h"
 #include "memory.h"
@@ -142,6 +143,45 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     double *out = PyArray_DATA((PyArrayObject *)result);
     Py_BEGIN_ALLOW_THREADS status =
         arap_diffuse_parameters(&run.job, &geometry, &bones, link_parts, out);
+    Py_END_ALLOW_THREADS if (status) {
+        Py_CLEAR(result);
+        arap_raise(PyModule_GetState(module), &run.job);
+    }
+
+done:
+    arap_arrays_release(&arrays);
+    return result;
+}
+
+PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"vertices",     "triangles",   "bone_heads", "bone_tails",
+                            "bone_parents", "bone_deform", "bone_named", "edges",
+                            "tets",         "progress",    "threads",    NULL};
+    PyObject *vertices, *triangles, *heads, *tails, *parents,
+        *deform = NULL, *is_named = NULL, *edges = NULL, *tets = NULL, *progress = NULL,
+        *result = NULL;
+    arap_int_argument threads = {"threads", 0};
+    arap_arrays arrays = {0};
+    arap_geometry geometry;
+    arap_bones bones;
+    arap_py_job run;
+    arap_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO|$OOOOOO&:control_bones", names, &vertices,
+                                     &triangles, &heads, &tails, &parents, &deform, &is_named,
+                                     &edges, &tets, &progress, arap_read_int, &threads) ||
+        arap_py_job_init(&run, progress, threads.value))
+        return NULL;
+    if (arap_geometry_from_python(&arrays, vertices, triangles, edges, tets, &geometry) ||
+        arap_bones_from_python(&arrays, heads, tails, parents, NULL, deform, NULL, &bones))
+        goto done;
+    npy_intp count = bones.count;
+    arap_shape shape = {1, {count}};
+    const char *named = arap_bools(&arrays, is_named, "bone_named", &shape);
+    if (PyErr_Occurred()) goto done;
+    result = arap_new_ints(1, &count, NULL);
+    if (!result) goto done;
+    int *control = PyArray_DATA((PyArrayObject *)result);
+    Py_BEGIN_ALLOW_THREADS status = arap_control_bones(&run.job, &geometry, &bones, named, control);
     Py_END_ALLOW_THREADS if (status) {
         Py_CLEAR(result);
         arap_raise(PyModule_GetState(module), &run.job);

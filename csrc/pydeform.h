@@ -1,4 +1,4 @@
-/* Python functions about posed points and parameters; documented in the stubs. */
+/* Python functions about posed points, parameters and bones; documented in the stubs. */
 #ifndef ARAP_PYDEFORM_H
 #define ARAP_PYDEFORM_H
 
@@ -7,5 +7,6 @@
 PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwargs);
 
 #endif

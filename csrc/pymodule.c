@@ -36,6 +36,7 @@ static PyMethodDef methods[] = {
      "Posed points (poses, n, 3) as Blender's Preserve Volume deforms."},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
      "Places along bones (n, bones) that follow the surface."},
+    {"control_bones", KEYWORDS(arap_py_control_bones), "Which bones are controls, and why, (m,)."},
     {"sample_poses", KEYWORDS(arap_py_sample_poses),
      "Random poses of a skeleton, (count, bones, 3, 4)."},
     {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS,

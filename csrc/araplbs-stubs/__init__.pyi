@@ -500,6 +500,29 @@ def diffuse_parameters(
     NaN for bones that do not deform and, with bone_kinds, for rigid ones.
     """
 
+def control_bones(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    *,
+    bone_deform: ArrayLike | None = None,
+    bone_named: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+) -> NDArray[np.int32]:
+    """(m,) why each deforming bone is a control bone that should move no vertex: 1, a root beside
+    the body that hangs on it; 2, no skin is around it; 3, a bone of another chain already lies
+    there; 4, other bones serve the skin around it. 0: it deforms, or does not deform anyway.
+
+    bone_named (m,): the name is one that rigs give to controls, which supports what the place of
+    the bone says and never is enough. What it finds does not depend on place, turn and scale. At
+    least one deforming bone is always left.
+    """
+
 @overload
 def sample_poses(
     bone_heads: ArrayLike,

@@ -29,7 +29,7 @@ class Character:
 
     def __init__(self, name):
         data = load("data", name)
-        self.name = name
+        self.name, self.data = name, data
         self.vertices, self.triangles = data["V"], data["F"]
         self.edges = data.get("wire_edges")
         self.bones = Bones(

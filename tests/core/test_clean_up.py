@@ -82,7 +82,8 @@ def functions_of_poses():
     poses = araplbs.sample_poses(*BONES, 4)
     posed = araplbs.dual_quaternion_skinning(VERTICES, weights, poses)
     parameters = araplbs.diffuse_parameters(VERTICES, TRIANGLES, *BONES)
-    return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters
+    control = araplbs.control_bones(VERTICES, TRIANGLES, *BONES)
+    return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters, control
 
 
 def volume():

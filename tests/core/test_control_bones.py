@@ -1,0 +1,284 @@
+"""control_bones: bones that are none are found by where they are, real ones never."""
+
+import araplbs
+import numpy as np
+import pytest
+import refusals
+import shapes
+from shared_data import Character
+
+DEFORMS, ROOT, OUTSIDE, TWIN, SERVED = range(5)
+
+
+class Rig:
+    """An arm along Z, as a closed tube of radius 0.2 with three bones, and what is added to it."""
+
+    def __init__(self):
+        self.parts = [shapes.tube(12, 31, 0.2, 3.0, caps=True)]
+        self.names, self.heads, self.tails, self.parents = [], [], [], []
+        for k, name in enumerate(("upper", "lower", "hand")):
+            self.add(name, (0, 0, k), (0, 0, k + 1), ["upper", "lower"][k - 1] if k else None)
+
+    def add(self, name, head, tail, parent=None):
+        self.heads.append(head)
+        self.tails.append(tail)
+        self.parents.append(self.names.index(parent) if parent else -1)
+        self.names.append(name)
+        return self
+
+    def root(self):
+        """A root on the floor, on which the arm hangs."""
+        self.add("root", (0, 0, -0.9), (0.5, 0, -0.9))
+        self.parents[0] = self.names.index("root")
+        return self
+
+    def find(self, *named, move=lambda points: points, order=None, **more):
+        vertices, triangles = shapes.join(*self.parts)
+        order = np.arange(len(self.names)) if order is None else order
+        place = np.argsort(order)
+        parents = np.array(self.parents)[order]
+        control = araplbs.control_bones(
+            move(vertices),
+            triangles,
+            move(np.array(self.heads, float))[order],
+            move(np.array(self.tails, float))[order],
+            np.where(parents < 0, -1, place[parents]),
+            bone_named=np.isin(np.array(self.names)[order], named) if named else None,
+            **more,
+        )[place]
+        return {name: why for name, why in zip(self.names, control, strict=True) if why}
+
+
+def ik_copy():
+    rig = Rig().root().add("copy", (0, 0, 2), (0, 0, 3.3), "root")
+    return rig, {"root": ROOT, "copy": TWIN}
+
+
+def ik_chain():
+    """A whole copy of the arm on the root: one of the two stays."""
+    rig = Rig().root()
+    rig.add("copy 1", (0, 0, 0), (0, 0, 1), "root").add("copy 2", (0, 0, 1), (0, 0, 2), "copy 1")
+    return rig, {"root": ROOT, "copy 1": TWIN, "copy 2": TWIN}
+
+
+def pole_target():
+    return Rig().root().add("pole", (0, 1.5, 1), (0, 2, 1), "root"), {"root": ROOT, "pole": OUTSIDE}
+
+
+def far_pole_of_the_hand():
+    return Rig().add("pole", (0, 2, 2.5), (0, 2.3, 2.5), "lower"), {"pole": OUTSIDE}
+
+
+@pytest.mark.parametrize("case", [ik_copy, ik_chain, pole_target, far_pole_of_the_hand])
+def test_found_without_names(case):
+    rig, expected = case()
+    assert rig.find() == expected
+
+
+def test_root_alone():
+    assert Rig().root().find() == {"root": ROOT}
+    assert Rig().find() == {}
+
+
+def test_slot_needs_its_name():
+    rig = Rig().add("slot", (0, 0.1, 2.6), (0, 0.4, 2.6), "hand")
+    assert rig.find() == {}
+    assert rig.find("slot") == {"slot": SERVED}
+
+
+@pytest.mark.parametrize("name", ["upper", "lower", "hand"])
+def test_a_name_alone_says_nothing(name):
+    assert Rig().find(name) == {}
+    assert Rig().root().find(name) == {"root": ROOT}
+
+
+def test_names_that_all_bones_have_say_nothing():
+    rig = Rig().add("slot", (0, 0.1, 2.6), (0, 0.4, 2.6), "hand")
+    assert rig.find(*rig.names) == {}
+
+
+def test_foot_that_hangs_on_the_root():
+    """The only bone of its skin, from where the chain ends, as an IK leg is often made."""
+    rig = Rig().root()
+    rig.tails[2], rig.heads[2] = (0, 0.9, 3.0), (0, 0.02, 3.0)
+    foot = shapes.tube(12, 16, 0.2, 1.0, caps=True)
+    rig.parts.append((foot[0] @ shapes.rotation([1, 0, 0], -np.pi / 2).T + [0, 0, 3.0], foot[1]))
+    rig.tails[1] = (0, 0, 3.0)
+    rig.parents[2] = rig.names.index("root")
+    assert rig.find() == {"root": ROOT}
+    assert rig.find("hand") == {"root": ROOT}
+
+
+def test_lone_tail_outside_the_body():
+    """A tail is a thin part of its own, its bones apart from the body and off its own middle."""
+    rig = Rig()
+    tail = shapes.tube(6, 12, 0.03, 1.5)
+    rig.parts.append((tail[0] @ shapes.rotation([1, 0, 0], -np.pi / 2).T + [0, 0.3, 0.3], tail[1]))
+    rig.add("tail", (0, 0.3, 0.34), (0, 1.0, 0.34), "upper")
+    rig.add("tip", (0, 1.0, 0.34), (0, 1.8, 0.34), "tail")
+    assert rig.find() == {}
+    assert rig.find("tail", "tip") == {}
+
+
+def test_layered_armour():
+    """A plate over the upper arm with a bone between the two layers."""
+    rig = Rig()
+    rig.parts.append(shapes.tube(12, 11, 0.3, 0.9))
+    rig.add("plate", (0, 0.25, 0.05), (0, 0.25, 0.85), "upper")
+    assert rig.find() == {}
+
+
+def test_sheet_is_no_outside():
+    """Bones in a single sheet, which has no inside at all, beside their root."""
+    x, z = np.meshgrid(np.linspace(0, 1, 9), np.linspace(0, 3, 25))
+    vertices = np.column_stack([x.ravel() - 0.5, 0 * x.ravel(), z.ravel()])
+    corner = (np.arange(24)[:, None] * 9 + np.arange(8)).ravel()
+    triangles = np.concatenate([corner[:, None] + [0, 1, 10], corner[:, None] + [0, 10, 9]])
+    rig = Rig()
+    rig.parts = [(vertices, triangles)]
+    assert rig.find() == {}
+
+
+def test_copies_with_equal_claims_stay():
+    rig = Rig().add("a", (0.2, 0, 2), (1, 0, 2), "lower").add("b", (0.2, 0, 2), (1, 0, 2), "lower")
+    assert rig.find() == {}
+    assert rig.find("b") == {"b": TWIN}
+
+
+def test_one_of_two_named_copies_stays():
+    """Both chains hang on the root and both have names of controls: the skin is not left alone."""
+    rig = ik_chain()[0]
+    found = rig.find("upper", "lower", "hand", "copy 1", "copy 2")
+    assert found.pop("root") == ROOT
+    assert not {"upper", "lower", "hand"} & set(found)
+
+
+def test_bones_that_do_not_deform_are_not_asked_about():
+    rig = pole_target()[0]
+    deform = np.array([name != "root" for name in rig.names])
+    assert rig.find(bone_deform=deform) == {"pole": OUTSIDE}
+
+
+def test_a_bone_is_always_left():
+    vertices, triangles = shapes.tube(6, 5)
+    far = np.array([[9.0, 9, 9]])
+    named = [True]
+    args = vertices, triangles, far, far + 1, [-1]
+    assert not araplbs.control_bones(*args, bone_named=named).any()
+    heads = np.repeat(far, 3, 0)
+    control = araplbs.control_bones(vertices, triangles, heads, heads + 1, [-1, 0, 1])
+    assert (control == 0).any()
+
+
+def test_bones_of_no_length_and_mesh_without_faces():
+    rig = ik_copy()[0]
+    assert rig.add("dot", (0, 0, 2.5), (0, 0, 2.5), "hand").find() == ik_copy()[1]
+    edges = np.array([[0, 1], [1, 2]])
+    bones = rig.heads, rig.tails, rig.parents
+    assert not araplbs.control_bones(np.eye(3), None, *bones, edges=edges).any()
+
+
+@pytest.mark.parametrize("case", [ik_copy, ik_chain, pole_target, far_pole_of_the_hand])
+@pytest.mark.parametrize("scale", [1e-3, 1, 1e3])
+def test_the_same_wherever_the_scene_is(case, scale):
+    rig, expected = case()
+    rng = np.random.default_rng(5)
+    for k in range(4):
+        turn = shapes.random_rotations(rng, 1)[0]
+
+        def move(points, turn=turn):
+            return scale * (points @ turn.T + [3, -1, 2])
+
+        order = rng.permutation(len(rig.names))
+        assert rig.find(move=move, order=order, threads=k + 1) == expected
+    rig.parts = [(v, t[:, ::-1]) for v, t in rig.parts]
+    assert rig.find() == expected
+
+
+def test_volume():
+    vertices, tets = shapes.bar((2, 2, 8))
+    heads = np.array([[0, 0, 0.1], [0, 0, 1], [0, 2, 1.0], [0, 0, -1]])
+    tails = np.array([[0, 0, 1], [0, 0, 1.9], [0, 2.4, 1], [0, 1, -1]])
+    bones = heads, tails, [3, 0, 3, -1]
+    control = araplbs.control_bones(vertices, None, *bones, tets=tets)
+    np.testing.assert_array_equal(control, [DEFORMS, DEFORMS, OUTSIDE, ROOT])
+
+
+NAMED = {
+    "knight": ("IK", "slot", "control", "root"),
+    "mage": ("IK", "slot", "control", "root"),
+    "q_wasp": ("Root",),
+    "q_snake": ("Root", "Target"),
+    "q_dress": ("Target",),
+    "q_robot": ("Target",),
+    "fox_soup": ("Root", "root"),
+}
+FOUND = {
+    "knight": 21,
+    "mage": 21,
+    "q_wasp": 2,
+    "q_snake": 3,
+    "q_dress": 3,
+    "q_robot": 3,
+    "fox_soup": 2,
+    "m2m_horse": 1,
+    "m2m_human": 1,
+    "q_rat": 1,
+    "mh_game": 1,
+}
+UNTOUCHED = ["cesium_man", "dog", "leap_hand", "mh_base", "q_cat_wire", "q_eagle", "webxr_hand"]
+BROAD = ["sintel", "ranger", "m2m_dragon", "q_trex", "human_game_engine"]
+
+
+@pytest.mark.parametrize("hints", [True, False])
+@pytest.mark.parametrize("name", [*FOUND, *UNTOUCHED, *BROAD])
+def test_no_bone_of_an_artist_is_lost(name, hints):
+    """No bone with more than a percent of the weights; with hints, all that pull at the skin."""
+    character = Character(name)
+    data = character.data
+    words = NAMED.get(name, ("root",))
+    named = [any(word in str(bone) for word in words) for bone in data["bone_names"]]
+    deform = data["bone_deform"].astype(bool)
+    control = araplbs.control_bones(
+        *character.arguments,
+        bone_deform=deform,
+        bone_named=named if hints else None,
+        edges=character.edges,
+    )
+    share = character.artist.sum(0) / character.artist.sum()
+    assert share[control > 0].max(initial=0) < 0.01
+    assert not control[~deform].any()
+    if hints and name in FOUND:
+        assert ((control > 0) & (share < 1e-4)).sum() == FOUND[name]
+    if name in UNTOUCHED:
+        assert not control.any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern", "change"),
+    [
+        (TypeError, "vertices must be an array, not None", {"vertices": None}),
+        (TypeError, "bone_heads, bone_tails and bone_parents must be", {"bone_heads": None}),
+        (
+            ValueError,
+            r"vertices\[3, 0\] is nan",
+            {"vertices": refusals.changed(refusals.MESH[0], 3, np.nan)},
+        ),
+        (ValueError, "triangle", {"triangles": refusals.MESH[1] + 1}),
+        (ValueError, "parents form a loop", {"bone_parents": [1, 2, 0]}),
+        (ValueError, "bone_named has shape", {"bone_named": [True]}),
+        (TypeError, "bone_named", {"bone_named": ["IK", "", ""]}),
+        (ValueError, "bone_deform has shape", {"bone_deform": [True]}),
+        (ValueError, "no bone of the skeleton deforms", {"bone_deform": [False] * 3}),
+        (ValueError, "threads is", {"threads": -1}),
+    ],
+)
+def test_bad_arguments(kind, pattern, change):
+    araplbs.control_bones(**refusals.GOOD)
+    refusals.refuse(kind, pattern, araplbs.control_bones, **{**refusals.GOOD, **change})
+
+
+def test_can_be_stopped():
+    rig = pole_target()[0]
+    with pytest.raises(araplbs.Cancelled, match="control bones"):
+        rig.find(progress=lambda stage, share: False)
