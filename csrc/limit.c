@@ -30,6 +30,7 @@
 #include "vec3.h"
 
 #define CHUNK 8
+#define HELD 0.5 /* of its strength: a spoke that gave way further ties nothing */
 #define DEFINITE 1e-9
 #define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
 #define CANDIDATES 48
@@ -58,6 +59,7 @@ typedef struct limit_row {
     int *set;                  /* (size) their places in the row of the vertex */
     int *twin;                 /* (size) the one that goes with this one, or itself */
     char *live;                /* (size) not yet taken out */
+    int tied;                  /* the one that stays, -1: none */
 } limit_row;
 
 static size_t scratch_size(int widest) {
@@ -112,14 +114,13 @@ static void minimise(int size, double *q, double *c, double rest, double *root, 
 /* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
  * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
  * mesh must not drop another. */
-static int cheapest(int size, const char *live, const double *best, const double *slack,
-                    double *cost) {
-    int out = 0;
+static int cheapest(const limit_row *r, double *cost) {
+    int out = -1;
     double least = INFINITY;
-    for (int a = 0; a < size; a++) {
-        if (!live[a]) continue;
-        double price = best[a] * best[a] / fmax(slack[a * size + a], 1e-300);
-        if (best[a] <= 0) price = -price;
+    for (int a = 0; a < r->size; a++) {
+        if (!r->live[a] || a == r->tied || r->twin[a] == r->tied) continue;
+        double price = r->best[a] * r->best[a] / fmax(r->slack[a * r->size + a], 1e-300);
+        if (r->best[a] <= 0) price = -price;
         if (price <= least + 1e-9 * fabs(least)) {
             least = price;
             out = a;
@@ -207,14 +208,25 @@ static void choose_candidates(limit_row *r, double rest, int most) {
 static void reduce(limit_row *r, int room, double spare) {
     for (int left = r->size; left > 1;) {
         double cost;
-        int out = cheapest(r->size, r->live, r->best, r->slack, &cost), other = r->twin[out];
-        if ((left <= room && cost > spare) || (left == 2 && other != out)) break;
+        int out = cheapest(r, &cost), other = out < 0 ? out : r->twin[out];
+        if (out < 0 || (left <= room && cost > spare) || (left == 2 && other != out)) break;
         for (;; out = other) {
             take_out(r->size, out, r->live, r->best, r->slack);
             left--;
             if (out == other) break;
         }
     }
+}
+
+/* The influence of the bone that a spoke ties the vertex to, which stays; -1: there is none. */
+static int tied_influence(const limit_row *r, const arap_mesh *mesh, const arap_influences *in,
+                          int i) {
+    const arap_spoke *spoke;
+    int count = arap_mesh_spokes(mesh, i, &spoke);
+    if (!count || spoke->held < HELD) return -1;
+    for (int a = 0; a < r->size; a++)
+        if (in->bone[in->start[i] + (size_t)r->set[a]] == spoke->bone) return a;
+    return -1;
 }
 
 static void limit_vertex(const limit_task *task, int i, double *scratch) {
@@ -260,9 +272,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
         both += mesh->both[k];
         ring += mesh->both[k] * arap_dot(edge, edge);
     }
-    double spokes;
-    both += arap_mesh_tie(mesh, i, &spokes);
-    ring += spokes;
+    both += arap_mesh_tie(mesh, i, NULL);
     double spare =
         task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
     arap_gram_block(mesh, task->poses, in, i, i, both, block);
@@ -289,6 +299,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     for (int a = 0; a < size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
     int most = candidates(task->rule);
     if (size > most + 1) choose_candidates(&r, rest, most);
+    r.tied = tied_influence(&r, mesh, in, i);
     minimise(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
     reduce(&r, room, spare);
     for (int a = 0; a < r.size; a++) {

@@ -34,6 +34,7 @@ typedef struct arap_spoke {
     double share[2];
     double point[3];
     double weight; /* in the unit of a_ik */
+    double held;   /* share of its strength that it still has */
 } arap_spoke;
 
 typedef struct arap_mesh {

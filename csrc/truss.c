@@ -231,10 +231,21 @@ static arap_status make_lines(arap_job *job, truss *t) {
 static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i, int bone,
                              double radius) {
     const bone_line *l = &t->line[bone];
-    arap_spoke spoke = {.bone = bone};
+    arap_spoke spoke = {.bone = bone, .held = 1};
     double along, d = to_line(l, t->mesh->v + 3 * (size_t)i, &along, spoke.point);
     double unit = t->mesh->unit > 0 ? t->mesh->unit : 0.02 * t->mesh->size;
     double end = INFINITY, soft = tune("T_SOFT", 0), softl = tune("T_SOFTL", 0);
+    double slide = tune("T_SLIDE", 0);
+    if (slide > 0 && l->length > 0) {
+        double a = l->head_jointed ? along : INFINITY, b = l->tail_jointed ? l->length - along : INFINITY;
+        double x = fmin(1, fmin(a, b) / (slide * radius + tune("T_SLIDEL", 0) * l->length));
+        double shift = fmin(a, b) * (1 - x * x * (3 - 2 * x));
+        if (x < 1) {
+            along += a <= b ? -shift : shift;
+            for (int c = 0; c < 3; c++) spoke.point[c] = l->head[c] + along * l->along[c];
+            d = sqrt(arap_distance2(spoke.point, t->mesh->v + 3 * (size_t)i));
+        }
+    }
     arap_place_columns(bendy, bone, l->length > 0 ? along / l->length : 0, spoke.column,
                        spoke.share);
     d = fmax(d, 0.2 * radius);
@@ -326,7 +337,7 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
     truss t = {.mesh = mesh, .skeleton = skeleton, .strength = strength};
     char *open = NULL;
     arap_spoke *own = NULL;
-    double *top = NULL;
+    double *top = NULL, *part_mean = NULL, *part_size = NULL;
     int chunks = (mesh->count + CHUNK - 1) / CHUNK;
     if (!(strength > 0)) return ARAP_OK;
     arap_status status = arap_progress(job, "truss", 0);
@@ -339,6 +350,8 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
     open = ARAP_NEW_ZERO(char, pairs);
     own = ARAP_NEW(arap_spoke, n);
     top = ARAP_NEW_ZERO(double, pairs);
+    part_mean = ARAP_NEW_ZERO(double, 4 * mesh->part_count);
+    part_size = ARAP_NEW_ZERO(double, mesh->part_count);
     if (!t.near || !t.distance || !t.radius || !open || !own || !top) {
         status = arap_fail_memory(&job->error, "the truss");
         goto done;
@@ -359,6 +372,16 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
         top[pair] += mesh->area[i];
     }
     for (size_t p = 0; p < pairs; p++) t.radius[p] /= fmax(top[p], 1e-300);
+    for (size_t i = 0; i < n; i++) {
+        double *m = part_mean + 4 * mesh->part[i];
+        for (int c = 0; c < 3; c++) m[c] += mesh->v[3 * i + (size_t)c] * mesh->area[i];
+        m[3] += mesh->area[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        double *m = part_mean + 4 * mesh->part[i], mean[3];
+        for (int c = 0; c < 3; c++) mean[c] = m[c] / m[3];
+        part_size[mesh->part[i]] += mesh->area[i] / m[3] * arap_distance2(mean, mesh->v + 3 * i);
+    }
     double reach = tune("T_REACH", 2.5);
     for (size_t i = 0; i < n; i++) {
         own[i].bone = -1;
@@ -368,6 +391,10 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
                                         : t.radius[pair];
         if (given || open[pair] == 2 || t.distance[i] <= reach * radius)
             own[i] = make_spoke(&t, bendy, (int)i, t.near[i], radius);
+        double small = tune("T_SMALL", 0);
+        if (small > 0 && open[pair] == 2) /* small parts follow what they sit on */
+            own[i].weight *= fmin(1, small * small * part_size[mesh->part[i]] /
+                                         fmax(t.radius[pair] * t.radius[pair], 1e-300));
     }
     status = place(job, mesh, &t, bendy, mirror, own);
 
@@ -379,13 +406,74 @@ done:
     arap_free(open);
     arap_free(own);
     arap_free(top);
+    arap_free(part_mean);
+    arap_free(part_size);
     return status;
 }
 
-void arap_truss_yield(arap_mesh *mesh, const double *strain) {
-    double limit = tune("T_YIELD", 0);
-    for (size_t j = 0; limit > 0 && j < mesh->spoke_start[mesh->count]; j++) {
-        double x = strain[j] / (limit * limit);
-        mesh->spoke[j].weight /= (1 + x) * (1 + x);
+void arap_spoke_strain(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
+                       const double *along, double *strain) {
+    for (int i = 0; i < mesh->count; i++) {
+        const arap_spoke *spoke;
+        int count = arap_mesh_spokes(mesh, i, &spoke);
+        const double *v = mesh->v + 3 * (size_t)i;
+        for (int j = 0; j < count; j++, spoke++) {
+            double sum = 0, rest = poses->count * arap_distance2(spoke->point, v);
+            size_t at = (size_t)(spoke - mesh->spoke);
+            /* y = sum share x - sum w v per column: |e'|^2 = y' G y */
+            double y[64][4];
+            int column[64], used = 0;
+            for (int k = 0; k < 2 && spoke->share[k] > 0; k++, used++) {
+                column[used] = spoke->column[k];
+                for (int c = 0; c < 4; c++)
+                    y[used][c] = spoke->share[k] * (c < 3 ? spoke->point[c] : 1);
+            }
+            for (size_t e = in->start[i]; e < in->start[i + 1] && used < 62; e++) {
+                int cols[2];
+                double share[2];
+                int n = arap_bone_columns(&poses->bendy, i, in->bone[e], cols, share);
+                for (int k = 0; k < n; k++, used++) {
+                    column[used] = cols[k];
+                    for (int c = 0; c < 4; c++)
+                        y[used][c] = -in->weight[e] * share[k] * (c < 3 ? v[c] : 1);
+                }
+            }
+            for (int a = 0; a < used; a++)
+                for (int b = 0; b < used; b++) {
+                    const double *g =
+                        poses->gram +
+                        16 * ((size_t)column[a] * (size_t)poses->columns + (size_t)column[b]);
+                    for (int r = 0; r < 4; r++)
+                        for (int c = 0; c < 4; c++) sum += y[a][r] * g[4 * r + c] * y[b][c];
+                }
+            strain[at] = rest > 0 ? fmax(0, (sum - 2 * along[at] + rest) / rest) : 0;
+        }
     }
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void arap_truss_yield(arap_mesh *mesh, const double *strain, int bones) {
+    double limit = tune("T_YIELD", 0), quantile = tune("T_Q", 0.5);
+    size_t count = mesh->spoke_start[mesh->count];
+    double *own = ARAP_NEW(double, count), *usual = ARAP_NEW_ZERO(double, bones);
+    for (int b = 0; b < bones; b++) {
+        size_t fill = 0;
+        for (size_t j = 0; j < count; j++)
+            if (mesh->spoke[j].bone == b) own[fill++] = strain[j];
+        if (!fill) continue;
+        qsort(own, fill, sizeof *own, ascending);
+        usual[b] = own[(size_t)(quantile * (double)(fill - 1))];
+    }
+    for (size_t j = 0; limit > 0 && j < count; j++) {
+        double over = fmax(0, strain[j] - (quantile > 0 ? usual[mesh->spoke[j].bone] : 0));
+        double x = over / (limit * limit), held = fmax(tune("T_LEAST", 0), 1 / ((1 + x) * (1 + x)));
+        mesh->spoke[j].weight *= held / mesh->spoke[j].held;
+        mesh->spoke[j].held = held;
+    }
+    arap_free(own);
+    arap_free(usual);
 }

@@ -12,8 +12,12 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
                               const arap_bendy *bendy, const arap_mirror *mirror, double strength,
                               const int *given);
 
+/* Mean squared relative error of each spoke; along: arap_pass_spokes. */
+void arap_spoke_strain(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
+                       const double *along, double *strain);
+
 /* Spokes that the weights cannot satisfy yield: strain (spokes), the mean squared relative error of
  * each. */
-void arap_truss_yield(arap_mesh *mesh, const double *strain);
+void arap_truss_yield(arap_mesh *mesh, const double *strain, int bones);
 
 #endif
