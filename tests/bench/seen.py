@@ -176,8 +176,7 @@ def draw(rows, output):
                     label=name, zorder=3,
                 )  # fmt: skip
         panel.set_xscale("log")
-        plots.plain_numbers(panel.xaxis)
-        plots.plain_minor(panel.xaxis)
+        plots.plain_multiples(panel.xaxis)
         panel.set_xlabel("strain by area on random poses, as a multiple of heat's")
         panel.set_ylabel(label)
         panel.set_ylim(bottom=0)
