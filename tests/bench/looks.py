@@ -3,7 +3,7 @@ coloured by how much they are strained in that pose.
 
 looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
-Those of all characters go to docs/looks; those of some into OUTPUT_FOLDER."""
+The pictures go to the folder `looks` beside OUTPUT_FOLDER: docs/looks, if of all characters."""
 
 import sys
 from dataclasses import dataclass, field
@@ -13,7 +13,6 @@ import numpy as np
 import plots
 import rigged
 import shaded
-from in_blender import ROOT
 from matplotlib.collections import PolyCollection
 from results import say, write_page
 from yardstick import Yardstick, chained, rotation, skin
@@ -24,8 +23,8 @@ MARGIN = 0.06  # of the picture, around what it shows
 HEIGHT, LEAST_WIDTH = 5.0, 2.0  # inches, of a panel
 NOTE = f"""\
 Bone heat, the artist and the default weights in one pose; the darker a face, the more it is
-strained: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %. Blue: bone heat left
-vertices without weights there, which stay at rest."""
+strained: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %. Blue: bone
+heat left vertices without weights there, which stay at rest."""
 
 
 @dataclass
@@ -147,7 +146,7 @@ def shown_vertices(look, arrays, yardstick):
 
 
 def picture(look, zip_path, output):
-    """The file name, or a line on what went wrong."""
+    """(file name, None), or (None, a line on what went wrong)."""
     ways = rigged.weights(zip_path, look.character)
     if isinstance(ways, str):
         return None, ways
@@ -178,18 +177,18 @@ def picture(look, zip_path, output):
 
 
 def main(zip_path, output, *asked):
-    output = Path(output) if asked else ROOT / "docs/looks"
+    folder = Path(output).parent / "looks"
     names, pictures, failures = rigged.names(asked), [], []
     for look in LOOKS:
         if look.character not in names:
             continue
-        file, error = picture(look, Path(zip_path), output)
+        file, error = picture(look, Path(zip_path), folder)
         if error:
             failures.append(f"{look.name}: {error}")
         else:
-            pictures.append(file)
+            pictures.append(f"../looks/{file}")
         say(look.name, error or "")
-    write_page(output, "looks", "Looks", NOTE, *failures, pictures=pictures)
+    write_page(Path(output), "looks", "Looks", NOTE, *failures, pictures=pictures)
     return 1 if failures else 0
 
 
