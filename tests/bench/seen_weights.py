@@ -5,7 +5,6 @@ seen_weights.py ZIP CHARACTER.blend MODEL.npz RESULT.npz [PRESET...]      in a h
 RESULT.npz holds "heat", "default" and the presets, (vertices, bones of the model), and the seconds
 that each took, "seconds.heat" and so on. PRESET: a file name of the extension's presets."""
 
-import ast
 import sys
 from pathlib import Path
 
@@ -32,11 +31,7 @@ def preset_options(name):
     """Options of the operator that a preset sets."""
     folder = Path(compare.part("core").__file__).parents[1] / "presets/operator"
     text = (folder / f"object.araplbs_auto_weight/{name}.py").read_text(encoding="utf-8")
-    return {
-        step.targets[0].attr: ast.literal_eval(step.value)
-        for step in ast.parse(text).body
-        if isinstance(step, ast.Assign) and isinstance(step.targets[0], ast.Attribute)
-    }
+    return compare.part("operators.load_preset").preset_values(text)
 
 
 def places(model, armature, meshes):
