@@ -175,8 +175,9 @@ def draw(rows, output):
                     np.exp(np.log(strain).mean()), other.mean(), s=90, color=colour, marker=marker,
                     label=name, zorder=3,
                 )  # fmt: skip
-        panel.set_xscale("log")
-        plots.plain_multiples(panel.xaxis)
+        if panel.get_legend_handles_labels()[0]:  # heat has not failed everywhere
+            panel.set_xscale("log")
+            plots.plain_multiples(panel.xaxis)
         panel.set_xlabel("strain by area on random poses, as a multiple of heat's")
         panel.set_ylabel(label)
         panel.set_ylim(bottom=0)
