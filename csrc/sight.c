@@ -21,6 +21,7 @@
 #define EDGE 1e-9
 
 #define CHUNK 256
+#define SLICE_PER_THREAD 8 /* chunks from one report of progress to the next */
 
 typedef struct sight_task {
     const arap_mesh *mesh;
@@ -170,6 +171,11 @@ static arap_status build_segment_bvh(arap_job *job, const arap_segment *segments
     return status;
 }
 
+static arap_status look_in_slices(arap_job *job, int vertices, arap_task task, sight_task *data) {
+    return arap_parallel_slices(job, "visibility", (vertices + CHUNK - 1) / CHUNK,
+                                SLICE_PER_THREAD * job->threads, task, data);
+}
+
 /* Keep the bones, and the virtual segments of those bones that are inside the mesh, in
  * `kept`; their number in *count, and judge the bones. */
 static arap_status choose_segments(arap_job *job, sight_task *task, arap_segment *kept,
@@ -185,7 +191,8 @@ static arap_status choose_segments(arap_job *job, sight_task *task, arap_segment
     if (status) goto done;
     task->tree = tree;
     task->segments = kept;
-    arap_parallel(job, (n + CHUNK - 1) / CHUNK, look_at_bones, task);
+    status = look_in_slices(job, n, look_at_bones, task);
+    if (status) goto done;
     for (int i = 0; i < n; i++) behind += task->inside[i];
     int flipped = 2 * behind < n;
     for (int i = 0; i < n; i++) {
@@ -263,7 +270,7 @@ arap_status arap_sight_create(arap_job *job, const arap_mesh *mesh, const arap_s
     if (!status) status = build_segment_bvh(job, segments, count, &tree);
     if (status) goto done;
     task.tree = tree;
-    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, look, &task);
+    status = look_in_slices(job, mesh->count, look, &task);
 
 done:
     arap_free(owned);

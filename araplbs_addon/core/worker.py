@@ -33,10 +33,6 @@ class Worker:
         self._cancelled.set()
 
     @property
-    def cancelled(self):
-        return self._cancelled.is_set()
-
-    @property
     def running(self):
         return self._thread.is_alive()
 

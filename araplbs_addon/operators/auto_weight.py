@@ -99,16 +99,16 @@ class _Steps:
         parts = [LABEL, f"{100 * worker.fraction:.0f} %", worker.stage]
         if worker.energy is not None:
             parts.append(f"deformation error {percent(worker.energy)}")
-        parts.append("stopping..." if worker.cancelled else "Esc: cancel")
+        parts.append("Esc: cancel")
         context.workspace.status_text_set("   |   ".join(parts))
 
     def end_waiting(self, context):
-        """After this nothing of the wait is left: thread, timer, cursor, status text."""
+        """After this nothing of the wait is left: timer, cursor, status text. The thread ends by
+        itself, after a long step of the solver perhaps: it knows nothing of Blender."""
         if self._reading:
             self._reading.close()
         if self._worker:
             self._worker.cancel()
-            self._worker.join()
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         if context.workspace:
@@ -178,10 +178,8 @@ their shape as well as possible when posed"""
 
     def modal(self, context, event):
         if event.type == "ESC" and event.value == "PRESS":
-            if self._reading:
-                self.end_waiting(context)
-                return self.say_cancelled()
-            self._worker.cancel()
+            self.end_waiting(context)
+            return self.say_cancelled()
         elif event.type != "TIMER":
             return {"PASS_THROUGH"} if moves_view(event) else {"RUNNING_MODAL"}
         if self._reading:
@@ -199,10 +197,7 @@ their shape as well as possible when posed"""
             self.show_progress(context)
             return {"RUNNING_MODAL"}
 
-        was_cancelled = self._worker.cancelled
         worker, job = self.end_waiting(context)
-        if was_cancelled or isinstance(worker.error, araplbs.Cancelled):
-            return self.say_cancelled()
         if isinstance(worker.error, REFUSALS):
             return self.refuse(worker.error)
         if worker.error:
@@ -216,4 +211,6 @@ their shape as well as possible when posed"""
     def cancel(self, context):
         """Blender ends the operator: another file, or quit."""
         if self._job:
-            self.end_waiting(context)
+            worker, _job = self.end_waiting(context)
+            if worker:
+                worker.join()

@@ -15,6 +15,8 @@ from in_blender import BUILD, ROOT
 
 DOCS = ROOT / "docs/bench"
 PARTS = {
+    "seen": "strain, drift, volume and likeness beside bone heat and the artists",
+    "looks": "pictures of posed characters beside bone heat and the artists",
     "heat": "time, memory and energy beside Blender's automatic weights",
     "bbw": "time and energy beside libigl's bounded biharmonic weights",
     "stages": "where the time goes",

@@ -55,6 +55,13 @@ def plain_minor(axis):
     axis.set_minor_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
 
 
+def plain_multiples(axis):
+    """0.6, 0.8, 1, 2 on a logarithmic axis that spans few powers of ten."""
+    axis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 1.5, 2, 3, 4, 6, 8)))
+    axis.set_minor_locator(mpl.ticker.NullLocator())
+    axis.set_major_formatter(lambda x, _: f"{x:g}")
+
+
 def save(fig, output, name):
     output.mkdir(parents=True, exist_ok=True)
     fig.savefig(output / name, metadata={"Software": None})

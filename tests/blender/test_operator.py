@@ -186,6 +186,18 @@ def test_every_option_reaches_the_solver(monkeypatch):
     assert seen["support"] == (1, pytest.approx(0.9), pytest.approx(0.125))
 
 
+def test_the_bar_never_goes_back():
+    """Though stages of the solver count up from 0 each."""
+    fractions = []
+    job = addon("job").Job(addon("core.options").Options(), 1)
+    tube, rig = tube_and_rig()
+    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    job.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
+    assert len(fractions) > 10
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[0] <= fractions[-1] <= 1
+
+
 def test_threads_of_the_preferences_are_used(monkeypatch):
     threads = []
     job = addon("job")

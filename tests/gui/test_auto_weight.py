@@ -157,6 +157,8 @@ def test_escape(ui):
     assert bpy.context.selected_objects and solving()
     start = time.monotonic()
     ui.key("ESC")
+    yield 0.2
+    assert not bpy.context.window_manager.windows[0].modal_operators, "over at once"
     yield from wait_for_end()
     assert time.monotonic() - start < 5
     assert scenes.snapshot() == before

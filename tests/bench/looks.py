@@ -1,0 +1,196 @@
+"""Pictures of posed characters: bone heat, the artist and our default weights side by side, faces
+coloured by how much they are strained in that pose.
+
+looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+
+The pictures go to the folder `looks` beside OUTPUT_FOLDER: docs/looks, if of all characters."""
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import plots
+import rigged
+import shaded
+from matplotlib.collections import PolyCollection
+from results import say, write_page
+from yardstick import Yardstick, chained, rotation, skin
+
+WAYS = {"heat": "Blender's bone heat", "artist": "artist", "default": "ours"}
+MOST_STRAIN = 1.0
+MARGIN = 0.06  # of the picture, around what it shows
+HEIGHT, LEAST_WIDTH = 5.0, 2.0  # inches, of a panel
+NOTE = f"""\
+Bone heat, the artist and the default weights in one pose; the darker a face, the more it is
+strained: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %. Blue: bone
+heat left vertices without weights there, which stay at rest."""
+
+
+@dataclass
+class Look:
+    """A character in a pose: a frame of its animation, or turns of its bones."""
+
+    character: str
+    name: str  # of the picture
+    view: tuple[float, float]  # azimuth (from X to Y) and elevation of the viewer, degrees
+    frame: int | None = None
+    turns: dict = field(default_factory=dict)  # {bone: (axis in armature space, degrees)}
+    follow: dict = field(default_factory=dict)  # {bone: the one that it follows in this pose}
+    of: tuple = ()  # bones whose surroundings are shown; all of it if empty
+
+
+SIDE = (1, 0, 0)  # characters look along -Y, but cesium_man, who looks along X
+FRONT, UP = (0, 1, 0), (0, 0, 1)
+FINGERS = [f"{finger}_0{k}_l" for finger in ("index", "middle", "ring", "pinky") for k in (1, 2, 3)]
+LOOKS = [
+    Look("cesium_man", "cesium_man_run", (-70, 5), frame=12),
+    Look(
+        "cesium_man", "cesium_man_shoulder", (-50, 15), frame=12,
+        of=("Node_19", "Node_16", "Node_17"),
+    ),
+    Look("cesium_man", "cesium_man_hip", (-50, 5), frame=12, of=("Node_3", "Node_7", "Node_11")),
+    Look(
+        "mh_game", "mh_game_hand", (-60, 25),
+        turns={**dict.fromkeys(FINGERS, (FRONT, 55)), "thumb_02_l": (FRONT, 35)},
+        of=("hand_l", *FINGERS, "thumb_02_l", "thumb_03_l"),
+    ),
+    Look(
+        "mh_game", "mh_game_face", (-60, 5), turns={"head": (SIDE, 30), "neck_01": (UP, 35)},
+        of=("head", "neck_01"),
+    ),
+    Look("mh_base", "mh_base", (-60, 10), frame=20),
+    Look(
+        "q_trex", "q_trex", (0, 5),
+        turns={"BackUpLeg.L": (SIDE, 60), "BackUpLeg.R": (SIDE, -60)},
+        follow={"BackFoot.L": "BackLowLeg.L", "BackFoot.R": "BackLowLeg.R"},
+    ),
+    Look(
+        "m2m_horse", "m2m_horse", (0, 5),
+        turns={
+            "back_leg_upper_l": (SIDE, 60), "back_leg_upper_r": (SIDE, -60),
+            "front_leg_upper_l": (SIDE, 60), "front_leg_upper_r": (SIDE, -60),
+        },
+    ),
+    Look(
+        "knight", "knight", (-60, 10),
+        turns={
+            "upperarm.l": (FRONT, 60), "upperarm.r": (FRONT, -40), "upperleg.l": (SIDE, -60),
+            "spine": (UP, 25),
+        },
+    ),
+    Look("sintel", "sintel", (-60, 10), frame=20),
+]  # fmt: skip
+
+
+def pose_of(look, arrays):
+    """(bones, 4, 4)"""
+    if look.frame is not None:
+        return arrays["anim"][look.frame]
+    names = list(map(str, arrays["bone_names"]))
+    turns = np.tile(np.eye(3), (len(names), 1, 1))
+    for bone, (axis, degrees) in look.turns.items():
+        turns[names.index(bone)] = rotation(np.array(axis, float), np.radians(degrees))
+    parents = arrays["bone_parent"].astype(int)
+    for bone, leader in look.follow.items():
+        parents[names.index(bone)] = names.index(leader)
+    return chained(arrays["bone_head"], parents, turns)
+
+
+def normals_of(points, triangles):
+    """(triangles, 3) smooth ones, of the corners' vertices, and flat ones, as long as the area."""
+    a, b, c = points[triangles].swapaxes(0, 1)
+    flat = np.cross(b - a, c - a)
+    at_vertex = np.zeros_like(points)
+    np.add.at(at_vertex, triangles.ravel(), np.repeat(flat, 3, 0))
+    unit = lambda v: v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12)  # noqa: E731
+    return unit(unit(at_vertex)[triangles].sum(1)), flat
+
+
+def draw(panel, points, triangles, strain, camera):
+    """The lit surface from the camera, the nearest triangle last; strain NaN: blue."""
+    seen = points @ camera.T
+    normals, flat = normals_of(seen, triangles)
+    outside = flat[:, 2] > 0
+    normals = np.where((normals[:, 2] > 0)[:, None], normals, -normals)
+    colour = shaded.ERRORS(np.clip(strain / MOST_STRAIN, 0, 1))[:, :3]
+    colour[np.isnan(strain)] = (0.3, 0.45, 0.8)
+    light = (0.5 + 0.5 * np.maximum(normals @ shaded.LIGHT, 0)) * np.where(outside, 1, 0.6)
+    colour = np.clip(colour * light[:, None], 0, 1)
+    corners = seen[triangles]
+    order = np.argsort(corners[..., 2].mean(1))
+    panel.add_collection(
+        PolyCollection(
+            corners[order, :, :2], facecolors=colour[order], edgecolors=colour[order],
+            linewidths=0.3,
+        )
+    )  # fmt: skip
+
+
+def strain_of(yardstick, rows, points):
+    """(triangles,) in this pose; NaN where a corner has no weights or the triangle no area."""
+    strain = np.full(len(yardstick.triangles), np.nan)
+    strain[yardstick.surface.kept] = np.sqrt(yardstick.surface.strain2(points))
+    strain[np.isnan(strain)] = 0  # of no area: nothing is seen of it
+    strain[(rows.sum(1) == 0)[yardstick.triangles].any(1)] = np.nan
+    return strain
+
+
+def shown_vertices(look, arrays, yardstick):
+    """Those that the bones of the look move most, or all."""
+    if not look.of:
+        return np.arange(len(yardstick.vertices))
+    names = [str(n) for n in arrays["bone_names"][yardstick.deform]]
+    main = yardstick.artist.argmax(1)
+    return np.flatnonzero(np.isin(main, [names.index(bone) for bone in look.of]))
+
+
+def picture(look, zip_path, output):
+    """(file name, None), or (None, a line on what went wrong)."""
+    ways = rigged.weights(zip_path, look.character)
+    if isinstance(ways, str):
+        return None, ways
+    arrays = rigged.model(look.character)
+    yardstick = Yardstick(arrays)
+    rows = {way: yardstick.rows(ways[way][0]) for way in ("heat", "default")}
+    rows["artist"] = yardstick.artist
+    camera, pose = shaded.view(*look.view), pose_of(look, arrays)[yardstick.deform]
+    posed = {}
+    for way, each in rows.items():
+        posed[way] = skin(yardstick.vertices, each, pose)
+        loose = each.sum(1) == 0
+        posed[way][loose] = yardstick.vertices[loose]
+    region = posed["artist"][shown_vertices(look, arrays, yardstick)] @ camera.T
+    low, high = region[:, :2].min(0), region[:, :2].max(0)
+    low, high = low - MARGIN * (high - low), high + MARGIN * (high - low)
+    width = max(LEAST_WIDTH, HEIGHT * (high - low)[0] / (high - low)[1])
+    fig, [panels] = plots.figure(len(WAYS), width=len(WAYS) * width, height=HEIGHT)
+    for panel, (way, label) in zip(panels, WAYS.items(), strict=True):
+        strain = strain_of(yardstick, rows[way], posed[way])
+        draw(panel, posed[way], yardstick.triangles, strain, camera)
+        panel.set_xlim(low[0], high[0])
+        panel.set_ylim(low[1], high[1])
+        panel.set_aspect("equal")
+        panel.axis("off")
+        panel.set_title(label)
+    return plots.save(fig, output, f"{look.name}.png"), None
+
+
+def main(zip_path, output, *asked):
+    folder = Path(output).parent / "looks"
+    names, pictures, failures = rigged.names(asked), [], []
+    for look in LOOKS:
+        if look.character not in names:
+            continue
+        file, error = picture(look, Path(zip_path), folder)
+        if error:
+            failures.append(f"{look.name}: {error}")
+        else:
+            pictures.append(f"../looks/{file}")
+        say(look.name, error or "")
+    write_page(Path(output), "looks", "Looks", NOTE, *failures, pictures=pictures)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,57 @@
+"""Characters of ../shared/data with their artists' weights, and what heat and the operator give
+them."""
+
+import sys
+
+import numpy as np
+from in_blender import BUILD, ROOT, run_in_blender
+from problems import DATA
+
+LEFT_OUT = {"fox_soup", "human_game_engine"}  # a soup of triangles; bones that miss the mesh
+FOLDER = BUILD / "seen"
+LIMIT = 1800  # seconds for one character
+PUBLISHED = "As_published_(2018_paper)"
+PRESETS = sorted(
+    path.stem
+    for path in (ROOT / "araplbs_addon/presets/operator/object.araplbs_auto_weight").glob("*.py")
+)
+
+
+def names(asked):
+    """Those asked for, or all that claims are made about."""
+    found = sorted(path.stem for path in DATA.glob("*.npz") if path.stem not in LEFT_OUT)
+    if not found:
+        sys.exit(f"bench: no characters in {DATA}")
+    unknown = set(asked) - set(found)
+    if unknown:
+        sys.exit(f"bench: no character {', '.join(sorted(unknown))}; there are {', '.join(found)}")
+    return [name for name in found if not asked or name in asked]
+
+
+def model(name):
+    """Arrays of a character."""
+    with np.load(DATA / f"{name}.npz", allow_pickle=True) as file:
+        return dict(file)
+
+
+def is_painted(arrays):
+    """The artist's weights owe nothing to bone heat."""
+    return str(arrays.get("weights_kind", "")).startswith("painted")
+
+
+def weights(zip_path, name):
+    """{"heat", "default" or a preset: (weights, seconds)}, or one line on what went wrong. Made by
+    Blender unless a run of the same extension has left them."""
+    result = FOLDER / f"{name}.npz"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if not result.exists() or result.stat().st_mtime < zip_path.stat().st_mtime:
+        error = run_in_blender(
+            "seen_weights.py", zip_path, DATA / f"{name}.blend", DATA / f"{name}.npz", result,
+            *PRESETS, limit=LIMIT,
+        )  # fmt: skip
+        if error:
+            return error
+    with np.load(result) as file:
+        return {
+            way: (file[way], float(file[f"seconds.{way}"])) for way in ("heat", "default", *PRESETS)
+        }

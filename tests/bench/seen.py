@@ -1,0 +1,220 @@
+"""What a rigger sees of our weights, of Blender's bone heat and of the artists' own.
+
+seen.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+
+Beside the page and its plot, OUTPUT_FOLDER/seen.json has all numbers."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import plots
+import rigged
+from results import say, table, write_page
+from yardstick import Yardstick
+
+KINDS = ("random", "animation")
+COLUMNS = {"heat": "heat", "artist": "artist", "default": "ours", rigged.PUBLISHED: "as published"}
+MEASURES = {  # form and factor in the tables
+    "area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "volume": (".1f", 100),
+}  # fmt: skip
+LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "seconds": (".2f", 1)}
+NOTE = """\
+Each cell: Blender's bone heat / the artist / ours by default / the preset *As published*; all
+weights of one character from one process of Blender. On 24 random poses (swings up to 60, twists
+up to 10 degrees of every bone) and on up to 24 frames of the animation. *area*: surface strain in
+%, root mean square by area; *p99*: 99th percentile over the triangles; *drift* of limbs from their
+bones, in radii of the limb; *volume*: change in %, of closed meshes; *L1*: mean distance to the
+artist's weights, 0 to 2 (no reference where the artist pressed the button of heat; painted ones
+are marked +); *core*: mean weight of a bone where the artist gives it more than 0.9; *influences*
+of a vertex; *s*: seconds of the whole operator. `tests/bench/yardstick.py` defines them. Heat or an
+artist that leaves vertices of triangles without weights counts as failed (-). fox_soup and
+human_game_engine are left out: a soup of triangles, and a rig that does not fit its mesh."""
+
+
+def measure(zip_path, name):
+    """{way: {kind: measures, "seconds": s}} and what is known of the character, or a line."""
+    arrays = rigged.model(name)
+    ways = rigged.weights(zip_path, name)
+    if isinstance(ways, str):
+        return ways
+    yardstick = Yardstick(arrays)
+    if yardstick.artist is not None:
+        ways["artist"] = arrays["W"], None
+    row = {"name": name, "painted": rigged.is_painted(arrays), "ways": {}}
+    for way, (weights, seconds) in ways.items():
+        row["ways"][way] = {**yardstick.judge(weights), "seconds": seconds}
+    return row
+
+
+def value(row, way, kind, key):
+    """NaN where there is none, or the way has failed."""
+    found = row["ways"].get(way)
+    if found and key == "seconds":
+        return np.nan if found["seconds"] is None else found["seconds"]
+    if not found or kind not in found or found["random"]["unweighted"]:
+        return np.nan
+    return found[kind][key]
+
+
+def values(rows, way, kind, key):
+    return np.array([value(row, way, kind, key) for row in rows])
+
+
+def shown(number, form, factor=1):
+    return "-" if np.isnan(number) else f"{factor * number:{form}}"
+
+
+def cell(row, kind, key, form, factor):
+    return " / ".join(shown(value(row, way, kind, key), form, factor) for way in COLUMNS)
+
+
+def strain_table(rows, kind):
+    known = [row for row in rows if kind in row["ways"]["default"]]
+    units = {"drift": ""}
+    head = ["character", *(key + units.get(key, " %") for key in MEASURES)]
+    return table(
+        head,
+        (
+            [row["name"], *(cell(row, kind, key, *MEASURES[key]) for key in MEASURES)]
+            for row in known
+        ),
+    )
+
+
+def likeness_table(rows):
+    head = ["character", "L1", "core", "influences", "s"]
+    return table(
+        head,
+        (
+            [
+                row["name"] + (" +" if row["painted"] else ""),
+                *(cell(row, "random", key, *LIKENESS[key]) for key in LIKENESS),
+            ]
+            for row in rows
+        ),
+    )
+
+
+def mean_ratio(rows, way, base, kind, key):
+    """Geometric mean over the characters where both are known."""
+    ratio = values(rows, way, kind, key) / values(rows, base, kind, key)
+    ratio = ratio[np.isfinite(ratio) & (ratio > 0)]
+    return np.exp(np.log(ratio).mean()) if len(ratio) else np.nan
+
+
+def mean(rows, way, kind, key, base="heat"):
+    """Arithmetic, over the characters where the base is known, too."""
+    own, other = values(rows, way, kind, key), values(rows, base, kind, key)
+    known = np.isfinite(own) & np.isfinite(other)
+    return own[known].mean() if known.any() else np.nan
+
+
+def worse(rows, way, base, kind, key):
+    """How many characters, of how many."""
+    own, other = values(rows, way, kind, key), values(rows, base, kind, key)
+    known = np.isfinite(own) & np.isfinite(other)
+    return f"{(own[known] > 1.001 * other[known]).sum()} of {known.sum()}" if known.any() else "-"
+
+
+def summary(rows):
+    """Lines of numbers per way: {label: {way: text}}."""
+    painted = [row for row in rows if row["painted"]]
+    lines = {}
+    for base in ("heat", "artist"):
+        for key, kind in ((key, kind) for key in ("area", "p99") for kind in KINDS):
+            lines[f"{key} against {base}, {kind}"] = {
+                way: shown(mean_ratio(rows, way, base, kind, key), ".2f") for way in COLUMNS
+            }
+    for kind in KINDS:
+        lines[f"characters worse than heat by area, {kind}"] = {
+            way: worse(rows, way, "heat", kind, "area") for way in COLUMNS
+        }
+    for key, kind in ((key, kind) for key in ("drift", "volume") for kind in KINDS):
+        form, factor = MEASURES[key]
+        label = f"{key}, {kind}" + (" %" if factor == 100 else "")
+        lines[label] = {way: shown(mean(rows, way, kind, key), form, factor) for way in COLUMNS}
+    lines["L1, painted"] = {
+        way: shown(mean(painted, way, "random", "l1"), ".3f") for way in COLUMNS
+    }
+    for key in ("core", "influences", "seconds"):
+        lines[key] = {way: shown(mean(rows, way, "random", key), ".2f") for way in COLUMNS}
+    return lines
+
+
+def summary_table(rows):
+    head = ["mean", *COLUMNS.values()]
+    return table(head, ([label, *line.values()] for label, line in summary(rows).items()))
+
+
+def draw(rows, output):
+    """Strain against drift, and against likeness: characters small, means large, of all presets."""
+    fig, [panels] = plots.figure(2, width=11, height=5)
+    ways = ["heat", "artist", "default", *rigged.PRESETS]
+    painted = [row for row in rows if row["painted"]]
+    for panel, chosen, key, label in (
+        (panels[0], rows, "drift", "drift of limbs, radii"),
+        (panels[1], painted, "l1", "L1 to painted weights"),
+    ):
+        for way, colour, marker in plots.looks(ways):
+            if key == "l1" and way == "artist":
+                continue
+            strain = values(chosen, way, "random", "area") / values(
+                chosen, "heat", "random", "area"
+            )
+            other = values(chosen, way, "random", key)
+            known = np.isfinite(strain) & np.isfinite(other) & (strain > 0)
+            strain, other = strain[known], other[known]
+            panel.scatter(
+                strain, other, s=10, color=colour, marker=marker, alpha=0.35, linewidths=0
+            )
+            name = COLUMNS.get(way, way.replace("_", " "))
+            if known.any():
+                panel.scatter(
+                    np.exp(np.log(strain).mean()), other.mean(), s=90, color=colour, marker=marker,
+                    label=name, zorder=3,
+                )  # fmt: skip
+        if panel.get_legend_handles_labels()[0]:  # heat has not failed everywhere
+            panel.set_xscale("log")
+            plots.plain_multiples(panel.xaxis)
+        panel.set_xlabel("strain by area on random poses, as a multiple of heat's")
+        panel.set_ylabel(label)
+        panel.set_ylim(bottom=0)
+    plots.legend_above(fig, panels[0], 4)
+    return plots.save(fig, output, "seen.png")
+
+
+def plain(found):
+    """For JSON: five digits, None in place of NaN."""
+    if isinstance(found, dict):
+        return {key: plain(each) for key, each in found.items()}
+    if isinstance(found, float):
+        return None if np.isnan(found) else float(f"{found:.5g}")
+    return found
+
+
+def main(zip_path, output, *asked):
+    output, rows, failures = Path(output), [], []
+    for name in rigged.names(asked):
+        row = measure(Path(zip_path), name)
+        if isinstance(row, str):
+            failures.append(f"{name}: {row}")
+            say(failures[-1])
+            continue
+        rows.append(row)
+        areas = cell(row, "random", "area", *MEASURES["area"])
+        say(name, "area %", areas, "s", cell(row, "random", "seconds", ".2f", 1))
+    blocks = [NOTE, "## Means", summary_table(rows)]
+    for kind in KINDS:
+        blocks += [f"## On {kind} poses" if kind == "random" else "## On animations"]
+        blocks += [strain_table(rows, kind)]
+    blocks += ["## Likeness, influences, time", likeness_table(rows), *failures]
+    write_page(output, "seen", "What is seen", *blocks, pictures=[draw(rows, output)])
+    numbers = {row["name"]: plain(row["ways"]) for row in rows}
+    (output / "seen.json").write_text(json.dumps(numbers, indent=1) + "\n")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,39 @@
+"""The benchmark's yardstick beside the one of ../shared, on weights that fit nothing."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from shared_data import SHARED, load
+
+OWN = Path(__file__).parents[1] / "bench/yardstick.py"
+NAMES = {"infl": "influences", "L1": "l1"}
+
+
+def module(name, path):
+    if not path.exists():
+        pytest.skip(f"no {path.parent.name}/{path.name} beside the project")
+    spec = importlib.util.spec_from_file_location(name, path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.mark.parametrize("name", ["q_cat_wire", "q_snake", "webxr_hand"])
+def test_it_measures_what_the_other_does(name, rng):
+    given = module("given_yardstick", SHARED / "tools/yardstick.py")
+    own = module("own_yardstick", OWN)
+    model = load("data", name)
+    weights = rng.random((len(model["V"]), len(model["bone_head"]))) ** 6
+
+    class Archive(dict):
+        files = property(list)
+
+    expected = given.judge(Archive(model), weights)
+    found = own.Yardstick(model).judge(weights)
+    assert found.keys() == expected.keys()
+    for kind, measures in expected.items():
+        for key in ("area", "p99", "drift", "volume", "L1", "core", "infl"):
+            assert found[kind][NAMES.get(key, key)] == pytest.approx(
+                measures[key], rel=1e-6, nan_ok=True
+            ), (kind, key)
