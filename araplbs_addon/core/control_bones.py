@@ -20,14 +20,14 @@ REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
     ("ROOT", "Beside the Body", "A root that the body hangs on and that lies beside it"),
     ("OUTSIDE", "No Skin", "No skin is around it"),
-    ("TWIN", "Other Bone There", "A bone of another chain already lies there"),
+    ("TWIN", "Other Bone There", "Another bone already lies there"),
     ("SERVED", "Other Bones Suffice", "Other bones serve the skin around it as well"),
 )
 
 # Words that rigs give to controls, and those that do so where they are all of the name.
 CONTROL_WORDS = {
     *("ik", "ctrl", "ctl", "con", "control", "controls", "controller", "target", "targets"),
-    *("pole", "slot", "handle", "weapon", "mch", "org", "effector"),
+    *("pole", "slot", "handle", "weapon", "mch", "org", "effector", "fk", "tweak", "drv", "anchor"),
 }
 ROOT_WORDS = {"root", "master", "world", "origin"}
 NEUTRAL_WORDS = {

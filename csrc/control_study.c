@@ -1,0 +1,262 @@
+/* The study of bones and skin: see control_study.h.
+ *
+ * Inside is told by winding numbers of either sign, |w| > 0.3 for the sake of open meshes, and
+ * lazily: O(triangles) for each bone that is in doubt. Ranking is O(vertices bones), and for a
+ * group that goes only what is near to it. All lengths are shares of others, so place, turn and
+ * scale of the scene change nothing. */
+#include "control_study.h"
+
+#include "memory.h"
+#include "nearest.h"
+#include "vec3.h"
+#include "winding.h"
+
+#define CHUNK 256
+
+#define INSIDE 0.3     /* least winding number inside */
+#define ATTACHED 0.15  /* of the shorter one's length: a bone this near to a tail continues it */
+#define ON_BONE 0.1    /* of its length: a sample this near to another bone lies on it */
+#define SHORTEST 0.005 /* of the size of the mesh: shorter bones count as this long */
+#define TIED 1.01      /* distances of this ratio are equal */
+
+const double *arap_study_head(const arap_study *t, int d) {
+    return t->s.heads + 3 * t->s.deform_bone[d];
+}
+const double *arap_study_tail(const arap_study *t, int d) {
+    return t->s.tails + 3 * t->s.deform_bone[d];
+}
+
+static void sample(const arap_study *t, int d, int k, double *point) {
+    double share = (k + 0.5) / ARAP_STUDY_SAMPLES;
+    for (int c = 0; c < 3; c++)
+        point[c] = arap_study_head(t, d)[c] +
+                   share * (arap_study_tail(t, d)[c] - arap_study_head(t, d)[c]);
+}
+
+int arap_study_parent(const arap_study *t, int d) {
+    int up = t->s.deform_parent[d];
+    return up >= 0 && !t->control[up] ? up : -1;
+}
+
+int arap_study_is_below(const arap_study *t, int d, int ancestor) {
+    while (d >= 0 && d != ancestor) d = t->s.deform_parent[d];
+    return d >= 0;
+}
+
+double arap_study_distance2(const arap_study *t, int d, const double *point) {
+    double nearest[3];
+    return arap_nearest_on_segment(point, arap_study_head(t, d), arap_study_tail(t, d), nearest);
+}
+
+static void rank_chunk(void *data, int chunk, int worker) {
+    arap_study *t = data;
+    int n = t->s.deform_count, begin = chunk * CHUNK;
+    int end = begin + CHUNK < t->mesh.count ? begin + CHUNK : t->mesh.count;
+    double *reach = t->reach + (size_t)worker * (size_t)n;
+    for (int i = begin; i < end; i++) {
+        int *nearest = t->nearest + 2 * (size_t)i;
+        double *d2 = t->distance2 + 2 * (size_t)i;
+        if (t->stale >= 0 && nearest[0] != t->stale && nearest[1] != t->stale) continue;
+        for (int d = 0; d < n; d++) reach[d] = INFINITY;
+        for (int d = 0; d < n; d++)
+            if (t->group[d] >= 0)
+                reach[t->group[d]] =
+                    fmin(reach[t->group[d]], arap_study_distance2(t, d, t->mesh.v + 3 * (size_t)i));
+        nearest[0] = nearest[1] = -1;
+        d2[0] = d2[1] = INFINITY;
+        for (int g = 0; g < n; g++) {
+            if (!(reach[g] < d2[1])) continue;
+            int place = reach[g] < d2[0] ? 0 : 1;
+            if (!place) nearest[1] = nearest[0], d2[1] = d2[0];
+            nearest[place] = g, d2[place] = reach[g];
+        }
+    }
+}
+
+void arap_study_rank(arap_study *t, int stale) {
+    t->stale = stale;
+    arap_parallel(t->job, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, t);
+    for (int g = 0; g < t->s.deform_count; g++) t->own[g] = t->gain[g] = 0;
+    for (int i = 0; i < t->mesh.count; i++) {
+        const int *nearest = t->nearest + 2 * (size_t)i;
+        const double *d2 = t->distance2 + 2 * (size_t)i;
+        double ratio = sqrt(d2[0] / d2[1]);
+        if (!(d2[1] > 0)) ratio = 1;
+        t->own[nearest[0]] += t->area[i];
+        t->gain[nearest[0]] += t->area[i] * (1 - ratio);
+        if (ratio * TIED > 1) t->own[nearest[1]] += t->area[i];
+    }
+}
+
+double arap_study_gain_ratio(const arap_study *t, int group) {
+    return t->own[group] > 0 ? t->gain[group] / t->own[group] : 0;
+}
+
+static double to_face2(const void *data, int index, const double *p) {
+    const arap_mesh *mesh = data;
+    size_t k = (size_t)index;
+    double at[3];
+    if (k >= mesh->triangle_count) {
+        const int *wire = mesh->wires + 2 * (k - mesh->triangle_count);
+        return arap_nearest_on_segment(p, mesh->v + 3 * (size_t)wire[0],
+                                       mesh->v + 3 * (size_t)wire[1], at);
+    }
+    const int *tri = mesh->triangles + 3 * k;
+    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                    mesh->v + 3 * (size_t)tri[2], at);
+}
+
+static arap_status build_surface(arap_study *t) {
+    const arap_mesh *mesh = &t->mesh;
+    size_t count = mesh->triangle_count + mesh->wire_count;
+    double *boxes = ARAP_NEW(double, 6 * count);
+    if (!boxes) return arap_fail_memory(&t->job->error, "the control bones");
+    for (size_t k = 0; k < count; k++) {
+        int corners = k < mesh->triangle_count ? 3 : 2;
+        const int *at =
+            corners == 3 ? mesh->triangles + 3 * k : mesh->wires + 2 * (k - mesh->triangle_count);
+        for (int c = 0; c < 3; c++) {
+            boxes[6 * k + (size_t)c] = INFINITY, boxes[6 * k + 3 + (size_t)c] = -INFINITY;
+            for (int j = 0; j < corners; j++) {
+                double x = mesh->v[3 * (size_t)at[j] + (size_t)c];
+                boxes[6 * k + (size_t)c] = fmin(boxes[6 * k + (size_t)c], x);
+                boxes[6 * k + 3 + (size_t)c] = fmax(boxes[6 * k + 3 + (size_t)c], x);
+            }
+        }
+    }
+    arap_status status = arap_bvh_build(&t->surface, count, boxes, NULL, &t->job->error);
+    arap_free(boxes);
+    return status;
+}
+
+typedef struct locate_task {
+    arap_study *t;
+    int bone;
+} locate_task;
+
+static void locate_sample(void *data, int k, int worker) {
+    (void)worker;
+    const locate_task *task = data;
+    arap_study *t = task->t;
+    double p[3], d2 = INFINITY;
+    sample(t, task->bone, k, p);
+    arap_bvh_nearest(t->surface, p, -1, to_face2, &t->mesh, &d2);
+    t->clearance[task->bone * ARAP_STUDY_SAMPLES + k] = sqrt(d2);
+    t->winding[task->bone * ARAP_STUDY_SAMPLES + k] = fabs(arap_winding_number(&t->mesh, p));
+}
+
+static void locate(arap_study *t, int d) {
+    if (t->clearance[d * ARAP_STUDY_SAMPLES] < 0)
+        arap_parallel(t->job, ARAP_STUDY_SAMPLES, locate_sample, &(locate_task){t, d});
+}
+
+int arap_study_outside(arap_study *t, int d) {
+    int count = 0;
+    locate(t, d);
+    for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
+        count += t->winding[d * ARAP_STUDY_SAMPLES + k] < INSIDE;
+    return count;
+}
+
+int arap_study_is_away(arap_study *t, int d, double clearance) {
+    if (arap_study_outside(t, d) < ARAP_STUDY_SAMPLES) return 0;
+    for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
+        if (t->clearance[d * ARAP_STUDY_SAMPLES + k] < clearance * t->length[d]) return 0;
+    return 1;
+}
+
+int arap_study_in_place_of_others(const arap_study *t, int d) {
+    double near2 = ON_BONE * ON_BONE * t->length[d] * t->length[d];
+    int on = 0;
+    for (int k = 0; k < ARAP_STUDY_SAMPLES; k++) {
+        double point[3];
+        int found = 0;
+        sample(t, d, k, point);
+        for (int o = 0; o < t->s.deform_count && !found; o++)
+            found = t->group[o] >= 0 && t->group[o] != t->group[d] &&
+                    arap_study_distance2(t, o, point) <= near2;
+        on += found;
+    }
+    if (2 * on > ARAP_STUDY_SAMPLES) return 1;
+    for (int o = 0; o < t->s.deform_count; o++)
+        if (t->group[o] != t->group[d] && (t->control[o] || arap_study_parent(t, o) >= 0) &&
+            arap_distance2(arap_study_head(t, o), arap_study_head(t, d)) <= near2)
+            return 1;
+    return 0;
+}
+
+int arap_study_continues(const arap_study *t, int d, int parent) {
+    double reach = ATTACHED * fmin(t->length[parent], t->length[d]);
+    return arap_distance2(arap_study_head(t, d), arap_study_tail(t, parent)) <= reach * reach;
+}
+
+static void weigh_skin(arap_study *t) {
+    double sum = 0;
+    for (size_t k = 0; k < t->mesh.triangle_count; k++) {
+        const int *tri = t->mesh.triangles + 3 * k;
+        double area =
+            arap_triangle_area(t->mesh.v + 3 * (size_t)tri[0], t->mesh.v + 3 * (size_t)tri[1],
+                               t->mesh.v + 3 * (size_t)tri[2]);
+        for (int j = 0; j < 3; j++) t->area[tri[j]] += area / 3;
+        sum += area;
+    }
+    for (int i = 0; i < t->mesh.count && sum > 0; i++) t->area[i] /= sum;
+}
+
+arap_status arap_study_create(arap_job *job, const arap_geometry *geometry, const arap_bones *bones,
+                              arap_study *t) {
+    *t = (arap_study){.job = job};
+    arap_status status = arap_mesh_create(job, geometry, ARAP_WELD_TOLERANCE, &t->mesh);
+    if (!status) status = arap_skeleton_create(job, bones, &t->mesh, &t->s);
+    if (status) goto done;
+    size_t n = (size_t)t->s.deform_count, count = (size_t)t->mesh.count;
+    t->area = ARAP_NEW_ZERO(double, count);
+    t->length = ARAP_NEW(double, n);
+    t->clearance = ARAP_NEW(double, n *ARAP_STUDY_SAMPLES);
+    t->winding = ARAP_NEW(double, n *ARAP_STUDY_SAMPLES);
+    t->named = ARAP_NEW_ZERO(char, n);
+    t->keep = ARAP_NEW_ZERO(char, n);
+    t->control = ARAP_NEW_ZERO(int, n);
+    t->group = ARAP_NEW(int, n);
+    t->own = ARAP_NEW(double, n);
+    t->gain = ARAP_NEW(double, n);
+    t->nearest = ARAP_NEW(int, 2 * count);
+    t->distance2 = ARAP_NEW(double, 2 * count);
+    t->reach = ARAP_NEW(double, (size_t)job->threads *n);
+    if (!t->area || !t->length || !t->clearance || !t->winding || !t->named || !t->keep ||
+        !t->control || !t->group || !t->own || !t->gain || !t->nearest || !t->distance2 ||
+        !t->reach) {
+        status = arap_fail_memory(&job->error, "the control bones");
+        goto done;
+    }
+    weigh_skin(t);
+    for (int d = 0; d < t->s.deform_count; d++)
+        t->length[d] = fmax(sqrt(arap_distance2(arap_study_head(t, d), arap_study_tail(t, d))),
+                            SHORTEST * t->mesh.size);
+    for (size_t k = 0; k < n * ARAP_STUDY_SAMPLES; k++) t->clearance[k] = -1;
+    status = build_surface(t);
+
+done:
+    if (status) arap_study_clear(t);
+    return status;
+}
+
+void arap_study_clear(arap_study *t) {
+    arap_bvh_free(t->surface);
+    arap_free(t->area);
+    arap_free(t->length);
+    arap_free(t->clearance);
+    arap_free(t->winding);
+    arap_free(t->named);
+    arap_free(t->keep);
+    arap_free(t->control);
+    arap_free(t->group);
+    arap_free(t->own);
+    arap_free(t->gain);
+    arap_free(t->nearest);
+    arap_free(t->distance2);
+    arap_free(t->reach);
+    arap_skeleton_clear(&t->s);
+    arap_mesh_clear(&t->mesh);
+    *t = (arap_study){0};
+}
