@@ -49,8 +49,14 @@ static int root_of(const arap_study *t, int d) {
     return d;
 }
 
-static void find_groups(arap_study *t) {
-    for (int d = 0; d < t->s.deform_count; d++) t->group[d] = t->control[d] ? -1 : root_of(t, d);
+/* Every tree a group; their number. */
+static int find_groups(arap_study *t) {
+    int count = 0;
+    for (int d = 0; d < t->s.deform_count; d++) {
+        t->group[d] = t->control[d] ? -1 : root_of(t, d);
+        count += t->group[d] == d;
+    }
+    return count;
 }
 
 /* How many signs of a control the tree has: the names of most of it, its place, which says it all
@@ -148,20 +154,19 @@ static int is_mere_root(arap_study *t, int root) {
     if (outside == ARAP_STUDY_SAMPLES) return 1;
     if (!t->named[root]) return 0;
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
-        deepest = fmax(deepest, t->clearance[root * ARAP_STUDY_SAMPLES + k]);
+        deepest = fmax(deepest, arap_study_clearance(t, root)[k]);
     return outside > 1 || (nearest > 1.5 * t->length[root] && nearest > 2 * deepest);
 }
 
 /* What single bones own and gain. */
-static void rank_bones(arap_study *t) {
+static arap_status rank_bones(arap_study *t) {
     for (int d = 0; d < t->s.deform_count; d++) t->group[d] = t->control[d] ? -1 : d;
-    arap_study_rank(t, -1);
+    return arap_study_rank(t, -1);
 }
 
-/* Roots that are none. */
+/* Roots that are none, among bones that are ranked; their number. */
 static int drop_roots(arap_study *t) {
     int dropped = 0;
-    rank_bones(t);
     for (int d = 0; d < t->s.deform_count; d++) {
         if (t->control[d] || arap_study_parent(t, d) >= 0 || !(t->gain[d] < ROOT_GAIN)) continue;
         if (!is_mere_root(t, d)) continue;
@@ -209,10 +214,9 @@ static int is_copy(const arap_study *t, int d) {
     return 0;
 }
 
-/* Single bones with a parent, and copies. */
+/* Single bones with a parent, and copies, among bones that are ranked. */
 static void drop_bones(arap_study *t, char *drop) {
     int n = t->s.deform_count;
-    rank_bones(t);
     for (int d = 0; d < n; d++) drop[d] = ARAP_CONTROL_NONE;
     for (int d = 0; d < n; d++) {
         int parent = arap_study_parent(t, d);
@@ -232,23 +236,31 @@ static void drop_bones(arap_study *t, char *drop) {
         if (drop[d]) t->control[d] = drop[d];
 }
 
+/* Drop trees until none is one of controls; how many were. Leaves the bones ranked. */
+static arap_status drop_trees(arap_study *t, int *dropped) {
+    arap_status status = arap_study_rank(t, -1);
+    *dropped = 0;
+    for (int g; !status && (g = find_control_tree(t)) >= 0; ++*dropped) {
+        drop_tree(t, g);
+        status = arap_progress(t->job, "control bones", 0.5);
+        if (!status) status = arap_study_rank(t, g);
+    }
+    return status ? status : rank_bones(t);
+}
+
 static arap_status find_controls(arap_study *t, char *drop) {
-    arap_status status = ARAP_OK;
-    int trees;
-    do {
-        do status = arap_progress(t->job, "control bones", 0.5);
-        while (!status && drop_roots(t));
-        find_groups(t);
-        if (!status) arap_study_rank(t, -1);
-        trees = 0;
-        for (int g; !status && (g = find_control_tree(t)) >= 0; trees++) {
-            drop_tree(t, g);
-            arap_study_rank(t, g);
+    arap_status status = rank_bones(t);
+    int dropped = 1;
+    while (!status && dropped) {
+        while (!status && drop_roots(t)) {
             status = arap_progress(t->job, "control bones", 0.5);
+            if (!status) status = rank_bones(t);
         }
-    } while (trees && !status);
+        dropped = 0;
+        if (!status && find_groups(t) > 1) status = drop_trees(t, &dropped);
+    }
     if (!status) drop_bones(t, drop);
-    return status;
+    return status ? status : t->failed;
 }
 
 arap_status arap_control_bones(arap_job *job, const arap_geometry *geometry,
@@ -265,7 +277,8 @@ arap_status arap_control_bones(arap_job *job, const arap_geometry *geometry,
     for (int d = 0; d < n; d++) named_count += named && named[t.s.deform_bone[d]];
     for (int d = 0; d < n && named; d++)
         t.named[d] = named[t.s.deform_bone[d]] && named_count < MOST_NAMED * n;
-    if (t.mesh.face_part_count && n > 1) status = find_controls(&t, drop);
+    status = arap_progress(job, "control bones", 0);
+    if (!status && t.mesh.face_part_count && n > 1) status = find_controls(&t, drop);
     if (status) goto done;
     for (int b = 0; b < t.s.count; b++) control[b] = ARAP_CONTROL_NONE;
     for (int d = 0; d < n; d++) control[t.s.deform_bone[d]] = t.control[d];

@@ -48,44 +48,84 @@ double arap_study_distance2(const arap_study *t, int d, const double *point) {
     return arap_nearest_on_segment(point, arap_study_head(t, d), arap_study_tail(t, d), nearest);
 }
 
+typedef struct rank_task {
+    arap_study *t;
+    arap_bvh *tree;  /* bones by their groups */
+    const int *bone; /* of each primitive of the tree */
+    int stale;       /* the group whose vertices are looked at again, -1: all */
+} rank_task;
+
+static double to_bone2(const void *data, int index, const double *p) {
+    const rank_task *task = data;
+    return arap_study_distance2(task->t, task->bone[index], p);
+}
+
 static void rank_chunk(void *data, int chunk, int worker) {
-    arap_study *t = data;
-    int n = t->s.deform_count, begin = chunk * CHUNK;
+    (void)worker;
+    const rank_task *task = data;
+    arap_study *t = task->t;
+    int begin = chunk * CHUNK;
     int end = begin + CHUNK < t->mesh.count ? begin + CHUNK : t->mesh.count;
-    double *reach = t->reach + (size_t)worker * (size_t)n;
     for (int i = begin; i < end; i++) {
         int *nearest = t->nearest + 2 * (size_t)i;
-        double *d2 = t->distance2 + 2 * (size_t)i;
-        if (t->stale >= 0 && nearest[0] != t->stale && nearest[1] != t->stale) continue;
-        for (int d = 0; d < n; d++) reach[d] = INFINITY;
-        for (int d = 0; d < n; d++)
-            if (t->group[d] >= 0)
-                reach[t->group[d]] =
-                    fmin(reach[t->group[d]], arap_study_distance2(t, d, t->mesh.v + 3 * (size_t)i));
-        nearest[0] = nearest[1] = -1;
-        d2[0] = d2[1] = INFINITY;
-        for (int g = 0; g < n; g++) {
-            if (!(reach[g] < d2[1])) continue;
-            int place = reach[g] < d2[0] ? 0 : 1;
-            if (!place) nearest[1] = nearest[0], d2[1] = d2[0];
-            nearest[place] = g, d2[place] = reach[g];
+        if (task->stale >= 0 && nearest[0] != task->stale && nearest[1] != task->stale) continue;
+        for (int k = 0; k < 2; k++) {
+            double *d2 = t->distance2 + 2 * (size_t)i + k;
+            *d2 = INFINITY;
+            int at = arap_bvh_nearest(task->tree, t->mesh.v + 3 * (size_t)i, k ? nearest[0] : -1,
+                                      to_bone2, task, d2);
+            nearest[k] = at < 0 ? -1 : t->group[task->bone[at]];
         }
     }
 }
 
-void arap_study_rank(arap_study *t, int stale) {
-    t->stale = stale;
-    arap_parallel(t->job, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, t);
-    for (int g = 0; g < t->s.deform_count; g++) t->own[g] = t->gain[g] = 0;
+static void sum_shares(arap_study *t) {
+    for (int g = 0; g < t->s.deform_count; g++) t->own[g] = t->gain[g] = 0, t->reach2[g] = INFINITY;
     for (int i = 0; i < t->mesh.count; i++) {
         const int *nearest = t->nearest + 2 * (size_t)i;
         const double *d2 = t->distance2 + 2 * (size_t)i;
-        double ratio = sqrt(d2[0] / d2[1]);
-        if (!(d2[1] > 0)) ratio = 1;
+        double ratio = d2[1] > d2[0] ? sqrt(d2[0] / d2[1]) : 1;
         t->own[nearest[0]] += t->area[i];
         t->gain[nearest[0]] += t->area[i] * (1 - ratio);
         if (ratio * TIED > 1) t->own[nearest[1]] += t->area[i];
+        for (int k = 0; k < 2 && nearest[k] >= 0; k++)
+            t->reach2[nearest[k]] = fmin(t->reach2[nearest[k]], d2[k]);
     }
+}
+
+arap_status arap_study_rank(arap_study *t, int stale) {
+    int n = t->s.deform_count, count = 0;
+    rank_task task = {.t = t, .stale = stale};
+    arap_status status = ARAP_OK;
+    double *boxes = ARAP_NEW(double, 6 * n);
+    int *bone = ARAP_NEW(int, n), *tags = ARAP_NEW(int, n);
+    if (!boxes || !bone || !tags) {
+        status = arap_fail_memory(&t->job->error, "the control bones");
+        goto done;
+    }
+    for (int d = 0; d < n; d++) t->alone[d] = 1;
+    for (int d = 0; d < n; d++) {
+        if (t->group[d] < 0) continue;
+        if (t->group[d] != d) t->alone[t->group[d]] = 0;
+        for (int c = 0; c < 3; c++) {
+            double a = arap_study_head(t, d)[c], b = arap_study_tail(t, d)[c];
+            boxes[6 * count + c] = fmin(a, b), boxes[6 * count + 3 + c] = fmax(a, b);
+        }
+        tags[count] = t->group[d];
+        bone[count++] = d;
+    }
+    task.bone = bone;
+    status = arap_bvh_build(&task.tree, (size_t)count, boxes, tags, &t->job->error);
+    if (status) goto done;
+    arap_parallel(t->job, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, &task);
+    sum_shares(t);
+
+done:
+    arap_bvh_free(task.tree);
+    arap_free(boxes);
+    arap_free(bone);
+    arap_free(tags);
+    return status;
 }
 
 double arap_study_gain_ratio(const arap_study *t, int group) {
@@ -129,40 +169,48 @@ static arap_status build_surface(arap_study *t) {
     return status;
 }
 
-typedef struct locate_task {
+typedef struct sample_task {
     arap_study *t;
     int bone;
-} locate_task;
+} sample_task;
 
-static void locate_sample(void *data, int k, int worker) {
+static void wind_sample(void *data, int k, int worker) {
     (void)worker;
-    const locate_task *task = data;
-    arap_study *t = task->t;
-    double p[3], d2 = INFINITY;
-    sample(t, task->bone, k, p);
-    arap_bvh_nearest(t->surface, p, -1, to_face2, &t->mesh, &d2);
-    t->clearance[task->bone * ARAP_STUDY_SAMPLES + k] = sqrt(d2);
-    t->winding[task->bone * ARAP_STUDY_SAMPLES + k] = fabs(arap_winding_number(&t->mesh, p));
-}
-
-static void locate(arap_study *t, int d) {
-    if (t->clearance[d * ARAP_STUDY_SAMPLES] < 0)
-        arap_parallel(t->job, ARAP_STUDY_SAMPLES, locate_sample, &(locate_task){t, d});
+    const sample_task *task = data;
+    double p[3];
+    sample(task->t, task->bone, k, p);
+    task->t->winding[task->bone * ARAP_STUDY_SAMPLES + k] =
+        fabs(arap_winding_number(&task->t->mesh, p));
 }
 
 int arap_study_outside(arap_study *t, int d) {
     int count = 0;
-    locate(t, d);
+    if (t->winding[d * ARAP_STUDY_SAMPLES] < 0)
+        arap_parallel(t->job, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
         count += t->winding[d * ARAP_STUDY_SAMPLES + k] < INSIDE;
     return count;
 }
 
-int arap_study_is_away(arap_study *t, int d, double clearance) {
-    if (arap_study_outside(t, d) < ARAP_STUDY_SAMPLES) return 0;
+const double *arap_study_clearance(arap_study *t, int d) {
+    double *clearance = t->clearance + d * ARAP_STUDY_SAMPLES;
+    if (!t->surface && !t->failed) t->failed = build_surface(t);
+    for (int k = 0; k < ARAP_STUDY_SAMPLES && !t->failed && clearance[k] < 0; k++) {
+        double p[3], d2 = INFINITY;
+        sample(t, d, k, p);
+        arap_bvh_nearest(t->surface, p, -1, to_face2, &t->mesh, &d2);
+        clearance[k] = sqrt(d2);
+    }
+    return clearance;
+}
+
+int arap_study_is_away(arap_study *t, int d, double lengths) {
+    double least = lengths * t->length[d];
+    if (t->group[d] == d && t->alone[d] && t->reach2[d] < least * least) return 0;
+    const double *clearance = arap_study_clearance(t, d);
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
-        if (t->clearance[d * ARAP_STUDY_SAMPLES + k] < clearance * t->length[d]) return 0;
-    return 1;
+        if (clearance[k] < least) return 0;
+    return arap_study_outside(t, d) == ARAP_STUDY_SAMPLES;
 }
 
 int arap_study_in_place_of_others(const arap_study *t, int d) {
@@ -216,16 +264,17 @@ arap_status arap_study_create(arap_job *job, const arap_geometry *geometry, cons
     t->winding = ARAP_NEW(double, n *ARAP_STUDY_SAMPLES);
     t->named = ARAP_NEW_ZERO(char, n);
     t->keep = ARAP_NEW_ZERO(char, n);
+    t->alone = ARAP_NEW_ZERO(char, n);
     t->control = ARAP_NEW_ZERO(int, n);
     t->group = ARAP_NEW(int, n);
     t->own = ARAP_NEW(double, n);
     t->gain = ARAP_NEW(double, n);
+    t->reach2 = ARAP_NEW(double, n);
     t->nearest = ARAP_NEW(int, 2 * count);
     t->distance2 = ARAP_NEW(double, 2 * count);
-    t->reach = ARAP_NEW(double, (size_t)job->threads *n);
     if (!t->area || !t->length || !t->clearance || !t->winding || !t->named || !t->keep ||
-        !t->control || !t->group || !t->own || !t->gain || !t->nearest || !t->distance2 ||
-        !t->reach) {
+        !t->alone || !t->reach2 || !t->control || !t->group || !t->own || !t->gain || !t->nearest ||
+        !t->distance2) {
         status = arap_fail_memory(&job->error, "the control bones");
         goto done;
     }
@@ -233,8 +282,7 @@ arap_status arap_study_create(arap_job *job, const arap_geometry *geometry, cons
     for (int d = 0; d < t->s.deform_count; d++)
         t->length[d] = fmax(sqrt(arap_distance2(arap_study_head(t, d), arap_study_tail(t, d))),
                             SHORTEST * t->mesh.size);
-    for (size_t k = 0; k < n * ARAP_STUDY_SAMPLES; k++) t->clearance[k] = -1;
-    status = build_surface(t);
+    for (size_t k = 0; k < n * ARAP_STUDY_SAMPLES; k++) t->clearance[k] = t->winding[k] = -1;
 
 done:
     if (status) arap_study_clear(t);
@@ -249,13 +297,14 @@ void arap_study_clear(arap_study *t) {
     arap_free(t->winding);
     arap_free(t->named);
     arap_free(t->keep);
+    arap_free(t->alone);
+    arap_free(t->reach2);
     arap_free(t->control);
     arap_free(t->group);
     arap_free(t->own);
     arap_free(t->gain);
     arap_free(t->nearest);
     arap_free(t->distance2);
-    arap_free(t->reach);
     arap_skeleton_clear(&t->s);
     arap_mesh_clear(&t->mesh);
     *t = (arap_study){0};

@@ -239,7 +239,7 @@ def test_joints(arm):
 
 
 def test_panel_lists_them(arm):
-    """The list shows what is left out, and its class draws in this Blender."""
+    """The panel is there while a bone is left out."""
     tube, rig = arm
     auto_weight(tube, rig)
     panel = addon("ui.panel")
