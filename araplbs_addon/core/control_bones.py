@@ -18,10 +18,10 @@ WAIT = 0.01  # seconds of a step
 # Identifier, name, description of what the engine tells; the position is its code.
 REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
-    ("ROOT", "Beside the Body", "A root that the body hangs on and that lies beside it"),
+    ("ROOT", "Beside Body", "A root that the body hangs on and that lies beside it"),
     ("OUTSIDE", "No Skin", "No skin is around it"),
-    ("TWIN", "Other Bone There", "Another bone already lies there"),
-    ("SERVED", "Other Bones Suffice", "Other bones serve the skin around it as well"),
+    ("TWIN", "Copy", "Another bone already lies there"),
+    ("SERVED", "Not Needed", "Other bones serve the skin around it as well"),
 )
 
 # Words that rigs give to controls, and those that do so where they are all of the name.

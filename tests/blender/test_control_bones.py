@@ -137,6 +137,19 @@ def test_only_control_bones_are_free(arm):
     assert snapshot() == before
 
 
+def test_only_control_bones_are_visible(arm):
+    tube, rig = arm
+    bind(tube, rig)
+    hidden = "hide" in bpy.types.PoseBone.bl_rna.properties
+    for bone in rig.pose.bones if hidden else rig.data.bones:
+        bone.hide = bone.name != "pole"
+    select(tube, active=tube)
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    with pytest.raises(RuntimeError, match=r"Only control bones of 'Rig' are visible|only control"):
+        bpy.ops.object.araplbs_auto_weight()
+    assert len(tube.vertex_groups) == 0
+
+
 def test_taken_in_and_left_out_again(arm):
     tube, rig = arm
     auto_weight(tube, rig)
