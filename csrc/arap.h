@@ -52,6 +52,9 @@ typedef struct arap_settings {
     arap_positivity positivity;
     arap_filter filter; /* of the weights after each global step */
     double strength;    /* c_i = strength #poses Lambda_i of constraint rows */
+    double edge_power;  /* of the edge weights, see rings.c; 0: the paper's */
+    double truss;       /* strength of the spokes, see truss.h; 0: none */
+    double least_worth; /* influences worth less than this share of their ring's energy go */
     double harmonic;    /* delta of the paper's Eq. 13, times c_i; 0: no such term */
     double damping;     /* pull to the initial weights, in the same unit */
 } arap_settings;
@@ -84,6 +87,8 @@ typedef struct arap_problem {
     const int *vertex_set;       /* (vertices) */
     const char *locked_bones;    /* (sets, bones) keep their column of `weights` in that set */
     arap_edits edits;
+    const int *spoke_bones; /* (vertices) deforming bone, numbered among these, that the spoke of
+                               each goes to, -1: none; NULL: chosen by truss.c */
 } arap_problem;
 
 enum arap_timing {

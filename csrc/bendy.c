@@ -150,9 +150,13 @@ void arap_bendy_update(const arap_bendy *bendy, const arap_influences *in, arap_
     size_t fill = 0;
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            int column[2];
             double share[2];
-            int count = arap_bone_columns(bendy, i, in->bone[e], out->bone + fill, share);
-            for (int c = 0; c < count; c++) out->weight[fill++] = share[c] * in->weight[e];
+            int count = arap_bone_columns(bendy, i, in->bone[e], column, share);
+            for (int c = 0; c < count; c++) {
+                out->bone[fill] = column[c];
+                out->weight[fill++] = share[c] * in->weight[e];
+            }
         }
 }
 

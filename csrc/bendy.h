@@ -38,21 +38,29 @@ void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, con
 /* The same from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
 void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms);
 
-/* The columns that move a vertex for a bone, with their shares; returns their number, at most 2. */
-static inline int arap_bone_columns(const arap_bendy *bendy, int vertex, int bone, int *column,
-                                    double *share) {
+/* The columns that move what is at place u along a bone, with their shares; returns their number. */
+static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u, int *column,
+                                     double *share) {
     int k = bendy->count ? bendy->place[bone] : -1;
-    column[0] = bone;
+    column[0] = column[1] = bone;
     share[0] = 1;
+    share[1] = 0;
     if (k < 0) return 1;
-    double at =
-        bendy->parameter[(size_t)vertex * (size_t)bendy->count + (size_t)k] * bendy->segments[k];
+    double at = u * bendy->segments[k];
     int joint = (int)at < bendy->segments[k] ? (int)at : bendy->segments[k] - 1;
     if (joint) column[0] = bendy->further[k] + joint - 1;
     column[1] = bendy->further[k] + joint;
     share[1] = at - joint;
     share[0] = 1 - share[1];
     return 2;
+}
+
+/* The same for a vertex. */
+static inline int arap_bone_columns(const arap_bendy *bendy, int vertex, int bone, int *column,
+                                    double *share) {
+    int k = bendy->count ? bendy->place[bone] : -1;
+    double u = k < 0 ? 0 : bendy->parameter[(size_t)vertex * (size_t)bendy->count + (size_t)k];
+    return arap_place_columns(bendy, bone, u, column, share);
 }
 
 /* Weights of columns in place of bones: rows of up to twice the size, whose columns do not ascend.

@@ -122,7 +122,7 @@ arap_status arap_diffuse_parameters(arap_job *job, const arap_geometry *geometry
     any.segments = segments;
     if (!status) status = arap_skeleton_create(job, &any, &mesh, &skeleton);
     if (!status && link_parts) status = arap_link_parts(job, &mesh, &links, &link_count, &linked);
-    if (!status) status = arap_mesh_connect(job, &mesh, links, link_count);
+    if (!status) status = arap_mesh_connect(job, &mesh, links, link_count, 0);
     if (status) goto done;
     order = ARAP_NEW(int, mesh.count);
     status = order ? arap_fill_reducing_order(job, mesh.count, mesh.ring, mesh.neighbour, order)

@@ -26,7 +26,7 @@ arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *
     }
     status = arap_pass_create(job, mesh, lanes, influences, NULL, &pass);
     if (!status) arap_pass_run(job, pass, NULL, alignment);
-    if (!status) status = arap_stiffness_product(job, mesh, poses, influences, NULL, stretch);
+    if (!status) status = arap_stiffness_product(job, mesh, poses, influences, NULL, stretch, NULL);
     if (status) goto done;
     const double *excess = arap_pass_excess(pass);
     double total = 0, unit = 0;
@@ -37,6 +37,9 @@ arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *
             arap_mesh_edge(mesh, (int)i, r, e);
             rest += poses->count * mesh->edge[r] * arap_dot(e, e);
         }
+        double spokes;
+        arap_mesh_tie(mesh, (int)i, &spokes);
+        rest += poses->count * spokes;
         double own = stretch[i] - 2 * alignment[i] + rest + (excess ? excess[i] : 0);
         if (vertex_energy) vertex_energy[i] = rest > 0 ? fmax(own / rest, 0) : 0;
         total += own;

@@ -140,8 +140,14 @@ static void add_harmonic(const arap_job *job, arap_solver *s) {
 
 arap_status arap_measure(arap_job *job, arap_solver *s) {
     double rest = s->poses.count * s->mesh.rest_energy, energy = rest + s->excess;
+    double *fixed = ARAP_NEW(double, s->mesh.spoke_start ? s->mesh.count : 0);
+    if (!fixed) return arap_fail_memory(&job->error, "the energy");
     arap_status status =
-        arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, s->product, NULL);
+        arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, s->product, NULL,
+                               s->mesh.spoke_start ? fixed : NULL);
+    for (int i = 0; i < s->mesh.count && s->mesh.spoke_start; i++) energy += fixed[i];
+    energy -= 2 * s->anchored;
+    arap_free(fixed);
     if (status) return status;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (s->product[e] - 2 * s->right_side[e]);
@@ -157,6 +163,9 @@ arap_status arap_refresh(arap_job *job, arap_solver *s) {
     const double *excess = arap_pass_excess(s->pass);
     s->excess = 0;
     for (int i = 0; i < s->mesh.count && excess; i++) s->excess += excess[i];
+    const double *anchored = arap_pass_anchored(s->pass);
+    s->anchored = 0;
+    for (int i = 0; i < s->mesh.count && anchored; i++) s->anchored += anchored[i];
     arap_status status = arap_measure(job, s);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;

@@ -32,12 +32,12 @@ static void *work(void *argument) {
     return NULL;
 }
 
-void arap_parallel(const arap_job *job, int chunks, arap_task task, void *data) {
+static void run(const arap_job *job, int first, int chunks, arap_task task, void *data) {
     section s = {.task = task, .data = data, .chunks = chunks};
-    atomic_init(&s.next, 0);
+    atomic_init(&s.next, first);
     worker workers[ARAP_MOST_THREADS];
     int wanted = job->threads < ARAP_MOST_THREADS ? job->threads : ARAP_MOST_THREADS;
-    if (wanted > chunks) wanted = chunks;
+    if (wanted > chunks - first) wanted = chunks - first;
     int started = 1;
     workers[0] = (worker){.section = &s, .index = 0};
     while (started < wanted) {
@@ -48,6 +48,21 @@ void arap_parallel(const arap_job *job, int chunks, arap_task task, void *data) 
     }
     work(&workers[0]);
     for (int i = 1; i < started; i++) pthread_join(workers[i].thread, NULL);
+}
+
+void arap_parallel(const arap_job *job, int chunks, arap_task task, void *data) {
+    run(job, 0, chunks, task, data);
+}
+
+arap_status arap_parallel_slices(arap_job *job, const char *stage, int chunks, int slice,
+                                 arap_task task, void *data) {
+    arap_status status = ARAP_OK;
+    for (int first = 0; first < chunks && !status; first += slice) {
+        status = arap_progress(job, stage, (double)first / chunks);
+        int end = chunks - first < slice ? chunks : first + slice;
+        if (!status) run(job, first, end, task, data);
+    }
+    return status;
 }
 
 int arap_processors(void) {

@@ -31,4 +31,9 @@ int arap_processors(void);
 typedef void (*arap_task)(void *data, int chunk, int worker);
 void arap_parallel(const arap_job *job, int chunks, arap_task task, void *data);
 
+/* The same for long work, `slice` chunks at a time with progress of `stage` before each slice.
+ * ARAP_CANCELLED: the chunks of the slices before have been run, the others have not. */
+arap_status arap_parallel_slices(arap_job *job, const char *stage, int chunks, int slice,
+                                 arap_task task, void *data);
+
 #endif

@@ -33,20 +33,23 @@ typedef struct summation {
     char *seen;     /* (workers, bones) */
 } summation;
 
+/* Add w times the point to the y of bone b. */
+static void add_place(int b, double w, const double *point, double *y, int *bone, char *seen,
+                      int *count) {
+    if (!seen[b]) {
+        seen[b] = 1;
+        bone[(*count)++] = b;
+        memset(y + 4 * b, 0, 4 * sizeof *y);
+    }
+    for (int c = 0; c < 3; c++) y[4 * b + c] += w * point[c];
+    y[4 * b + 3] += w;
+}
+
 /* Add `sign` times the weights of vertex i, at v, to the y of the edge. */
 static void add_row(const arap_influences *in, int i, const double *v, double sign, double *y,
                     int *bone, char *seen, int *count) {
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int b = in->bone[e];
-        double w = sign * in->weight[e];
-        if (!seen[b]) {
-            seen[b] = 1;
-            bone[(*count)++] = b;
-            memset(y + 4 * b, 0, 4 * sizeof *y);
-        }
-        for (int c = 0; c < 3; c++) y[4 * b + c] += w * v[c];
-        y[4 * b + 3] += w;
-    }
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        add_place(in->bone[e], sign * in->weight[e], v, y, bone, seen, count);
 }
 
 /* a_ik + a_ki, of the directed edges that are summed up. */
@@ -57,6 +60,18 @@ static double edge_weight(const summation *s, int i, size_t r) {
            (s->spine_slot[mesh->neighbour[r]] < 0 ? mesh->edge[mesh->reverse[r]] : 0);
 }
 
+/* sum += both y y^T of the listed bones. */
+static void add_squares(double both, const double *y, const int *bone, int count, size_t bones,
+                        double *sum) {
+    for (int p = 0; p < count; p++)
+        for (int q = 0; q < count; q++) {
+            const double *a = y + 4 * bone[p], *b = y + 4 * bone[q];
+            double *to = sum + 16 * ((size_t)bone[p] * bones + (size_t)bone[q]);
+            for (int c = 0; c < 4; c++)
+                for (int d = 0; d < 4; d++) to[4 * c + d] += both * a[c] * b[d];
+        }
+}
+
 static void sum_block(void *data, int block, int worker) {
     const summation *s = data;
     const arap_mesh *mesh = s->mesh;
@@ -65,22 +80,26 @@ static void sum_block(void *data, int block, int worker) {
     double *y = s->places + 4 * bones * (size_t)worker;
     int *bone = s->bone + bones * (size_t)worker;
     char *seen = s->seen + bones * (size_t)worker;
-    for (size_t i = n * (size_t)block / BLOCKS; i < n * (size_t)(block + 1) / BLOCKS; i++)
+    for (size_t i = n * (size_t)block / BLOCKS; i < n * (size_t)(block + 1) / BLOCKS; i++) {
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbour[r], count = 0;
             double both = edge_weight(s, (int)i, r);
             if ((size_t)k < i || both == 0) continue; /* both directions at once */
             add_row(s->in, k, mesh->v + 3 * (size_t)k, 1, y, bone, seen, &count);
             add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
-            for (int p = 0; p < count; p++)
-                for (int q = 0; q < count; q++) {
-                    const double *a = y + 4 * bone[p], *b = y + 4 * bone[q];
-                    double *to = sum + 16 * ((size_t)bone[p] * bones + (size_t)bone[q]);
-                    for (int c = 0; c < 4; c++)
-                        for (int d = 0; d < 4; d++) to[4 * c + d] += both * a[c] * b[d];
-                }
+            add_squares(both, y, bone, count, bones, sum);
             for (int p = 0; p < count; p++) seen[bone[p]] = 0;
         }
+        const arap_spoke *spoke;
+        for (int left = arap_mesh_spokes(mesh, (int)i, &spoke); left; left--, spoke++) {
+            int count = 0;
+            add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
+            for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
+                add_place(spoke->column[k], spoke->share[k], spoke->point, y, bone, seen, &count);
+            add_squares(spoke->weight, y, bone, count, bones, sum);
+            for (int p = 0; p < count; p++) seen[bone[p]] = 0;
+        }
+    }
 }
 
 arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy) {

@@ -27,6 +27,7 @@ typedef struct coarse_arrays {
     double *weight;
     char *locked_vertices;
     double *parameters;
+    int *spoke_bones;
 } coarse_arrays;
 
 static void free_arrays(coarse_arrays *a) {
@@ -36,6 +37,7 @@ static void free_arrays(coarse_arrays *a) {
     arap_free(a->vertex_set);
     arap_free(a->locked_vertices);
     arap_free(a->parameters);
+    arap_free(a->spoke_bones);
 }
 
 static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
@@ -151,6 +153,16 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
                    fine->poses.parameters + bones * (size_t)caller_vertex(s, (int)k),
                    bones * sizeof(double));
         out->poses.parameters = a->parameters;
+    }
+    if (s->mesh.spoke_start) {
+        a->spoke_bones = ARAP_NEW(int, count);
+        if (!a->spoke_bones) return arap_fail_memory(&job->error, "the coarse mesh");
+        for (size_t k = 0; k < count; k++) {
+            const arap_spoke *spoke;
+            int any = arap_mesh_spokes(&s->mesh, clusters->seed[k], &spoke);
+            a->spoke_bones[k] = any ? spoke->bone : -1;
+        }
+        out->spoke_bones = a->spoke_bones;
     }
     if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
     if (fine->vertex_set) out->vertex_set = a->vertex_set;

@@ -9,10 +9,18 @@
  * go one by one, those with w*_b <= 0 first, then the cheapest, until at most `most` are left and
  * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
  * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
- * so that between bones that move alike the smallest weight goes.
+ * so that between bones that move alike the smallest weight goes; a vertex without energy, as
+ * without neighbours, gets that of an energy of 1 and so keeps its largest weights.
+ *
+ * Of more than CANDIDATES influences (or twice the limit) only so many take part: half of them the
+ * largest weights, the others by what each is worth alone. Between a row without influence b and
+ * the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best row lowers the
+ * energy by
+ *     (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b).
  * Symmetric vertices: the lower of two partners decides for both; on the mirror plane a bone and
- * its partner go together, when the turn comes to one of them. O(s^3) for a vertex with s
- * influences, vertices in parallel; O(s^2) scratch per thread. */
+ * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
+ * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
+ * cancelled has changed nothing. */
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +29,11 @@
 #include "supports.h"
 #include "vec3.h"
 
-#define CHUNK 256
+#define CHUNK 8
 #define DEFINITE 1e-9
+#define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
+#define CANDIDATES 48
+#define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
 
 typedef struct limit_task {
     const arap_mesh *mesh;
@@ -39,9 +50,19 @@ typedef struct limit_task {
     double *scratch; /* (workers, scratch_size) */
 } limit_task;
 
+/* A vertex in work. */
+typedef struct limit_row {
+    int size;                  /* influences in the arrays, all of them free */
+    double *q, *slack, *root;  /* (size, size) Q, C and work */
+    double *c, *best, *weight; /* (size) c, w*, and the weights they come with */
+    int *set;                  /* (size) their places in the row of the vertex */
+    int *twin;                 /* (size) the one that goes with this one, or itself */
+    char *live;                /* (size) not yet taken out */
+} limit_row;
+
 static size_t scratch_size(int widest) {
     size_t w = (size_t)widest;
-    return 4 * w * w + 4 * w;
+    return 4 * w * w + 5 * w;
 }
 
 /* Inverse of the symmetric positive definite `q` (size x size, overwritten), by its Cholesky
@@ -120,23 +141,104 @@ static void take_out(int size, int out, char *live, double *best, double *slack)
     }
 }
 
+/* Influences of a vertex that may take part. */
+static int candidates(const arap_limit *rule) {
+    return rule->most > CANDIDATES / 2 ? 2 * rule->most : CANDIDATES;
+}
+
+/* Of an influence: what the best row between that without it and it alone saves, negative where its
+ * weight would be; slope: c - Q w of each, mean: their weighted sum. */
+static double worth_alone(const limit_row *r, int a, double rest, const double *slope,
+                          double slope_mean, const double *product, double product_mean) {
+    double w = r->weight[a];
+    if (2 * w >= rest) return INFINITY;
+    double along = rest * slope[a] - slope_mean;
+    double bend = rest * (rest * r->q[a * r->size + a] - 2 * product[a]) + product_mean;
+    double step = w / (rest - w) + along / fmax(bend, 1e-300);
+    return step * fabs(step) * bend;
+}
+
+/* The next of those not chosen with the largest value; of values equal but for rounding the first
+ * bone, see cheapest(). */
+static int largest(const limit_row *r, const double *value) {
+    int out = -1;
+    for (int a = 0; a < r->size; a++)
+        if (!r->live[a] && (out < 0 || value[a] > value[out] + 1e-9 * fabs(value[out]))) out = a;
+    return out;
+}
+
+/* Keep `most` influences, or one more for the sake of a twin: their rows of q and entries of the
+ * rest. */
+static void choose_candidates(limit_row *r, double rest, int most) {
+    int size = r->size, chosen = 0, *place = (int *)r->root;
+    double *product = r->slack, *slope = product + size, *worth = slope + size;
+    double product_mean = 0, slope_mean = 0;
+    for (int a = 0; a < size; a++) {
+        product[a] = 0;
+        for (int b = 0; b < size; b++) product[a] += r->q[a * size + b] * r->weight[b];
+        slope[a] = r->c[a] - product[a];
+        product_mean += r->weight[a] * product[a];
+        slope_mean += r->weight[a] * slope[a];
+    }
+    for (int a = 0; a < size; a++)
+        worth[a] = worth_alone(r, a, rest, slope, slope_mean, product, product_mean);
+    memset(r->live, 0, (size_t)size);
+    while (chosen < most) {
+        int next = largest(r, chosen < most / 2 ? r->weight : worth);
+        chosen += r->twin[next] == next ? 1 : 2;
+        r->live[next] = r->live[r->twin[next]] = 1;
+    }
+    for (int a = 0, b = 0; a < size; a++) place[a] = r->live[a] ? b++ : -1;
+    for (int a = 0; a < size; a++) {
+        int to = place[a];
+        if (to < 0) continue;
+        for (int b = 0; b < size; b++)
+            if (place[b] >= 0) r->q[to * chosen + place[b]] = r->q[a * size + b];
+        r->c[to] = r->c[a];
+        r->weight[to] = r->weight[a];
+        r->set[to] = r->set[a];
+        r->twin[to] = place[r->twin[a]];
+    }
+    memset(r->live, 1, (size_t)chosen);
+    r->size = chosen;
+}
+
+/* Take influences out until the rule is met: the minimum on the others is in r->best. */
+static void reduce(limit_row *r, int room, double spare) {
+    for (int left = r->size; left > 1;) {
+        double cost;
+        int out = cheapest(r->size, r->live, r->best, r->slack, &cost), other = r->twin[out];
+        if ((left <= room && cost > spare) || (left == 2 && other != out)) break;
+        for (;; out = other) {
+            take_out(r->size, out, r->live, r->best, r->slack);
+            left--;
+            if (out == other) break;
+        }
+    }
+}
+
 static void limit_vertex(const limit_task *task, int i, double *scratch) {
     const arap_influences *in = task->in;
     const arap_mesh *mesh = task->mesh;
     const double *v = mesh->v + 3 * (size_t)i;
     size_t begin = in->start[i];
-    int row = (int)(in->start[i + 1] - begin), size = 0, given = 0;
-    double *block = scratch, *q = block + row * row, *slack = q + row * row,
-           *root = slack + row * row, *c = root + row * row, *best = c + row;
-    int *set = (int *)(best + row); /* the free influences */
-    int *twin = set + row;          /* of them: the one that goes with this one, or itself */
-    char *live = (char *)(twin + row);
-    double rest = 1, both = 0, trace = 0;
+    int row = (int)(in->start[i + 1] - begin), given = 0;
+    double *block = scratch;
+    limit_row r = {.q = block + row * row};
+    r.slack = r.q + row * row;
+    r.root = r.slack + row * row;
+    r.c = r.root + row * row;
+    r.best = r.c + row;
+    r.weight = r.best + row;
+    r.set = (int *)(r.weight + row);
+    r.twin = r.set + row;
+    r.live = (char *)(r.twin + row);
+    double rest = 1, both = 0, trace = 0, rows = 0;
     for (int e = 0; e < row; e++) {
         if (!in->given[begin + (size_t)e]) {
-            live[size] = 1;
-            twin[size] = size;
-            set[size++] = e;
+            r.live[r.size] = 1;
+            r.twin[r.size] = r.size;
+            r.set[r.size++] = e;
             continue;
         }
         given += in->weight[begin + (size_t)e] > 0;
@@ -144,51 +246,56 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     }
     if (arap_mirror_image(task->mirror, i) == i) /* all of its influences are free */
         for (int e = 0; e < row; e++)
-            twin[e] =
+            r.twin[e] =
                 (int)(arap_find_influence(in, i, task->mirror->bone[in->bone[begin + (size_t)e]]) -
                       (long)begin);
-    int room = task->rule->most ? task->rule->most - given : size;
+    int size = r.size, room = task->rule->most ? task->rule->most - given : size;
     if (room < 1) room = 1;
     if (size < 2 || (size <= room && task->rule->spare < 0)) return;
 
     double ring = 0; /* rest energy of the one-ring, twice */
-    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+    for (size_t k = mesh->ring[i]; k < mesh->ring[i + 1]; k++) {
         double edge[3];
-        arap_sub(mesh->v + 3 * (size_t)mesh->neighbour[r], v, edge);
-        both += mesh->both[r];
-        ring += mesh->both[r] * arap_dot(edge, edge);
+        arap_sub(mesh->v + 3 * (size_t)mesh->neighbour[k], v, edge);
+        both += mesh->both[k];
+        ring += mesh->both[k] * arap_dot(edge, edge);
     }
+    double spokes;
+    both += arap_mesh_tie(mesh, i, &spokes);
+    ring += spokes;
     double spare =
         task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
     arap_gram_block(mesh, task->poses, in, i, i, both, block);
     if (task->harmonic->own)
         for (int e = 0; e < row; e++) block[e * row + e] += task->harmonic->own[i];
-    for (int a = 0; a < size; a++) trace += block[set[a] * row + set[a]];
     for (int a = 0; a < size; a++) {
-        size_t e = begin + (size_t)set[a];
-        double pull = DEFINITE * trace + 1e-300;
+        trace += block[r.set[a] * row + r.set[a]];
+        rows += task->rows->stiffness[begin + (size_t)r.set[a]];
+    }
+    double energy = trace > NO_ENERGY ? trace : rows > NO_ENERGY ? rows : 1;
+    for (int a = 0; a < size; a++) {
+        size_t e = begin + (size_t)r.set[a];
+        double pull = DEFINITE * energy;
+        r.weight[a] = in->weight[e];
         /* c, less what the given weights contribute to Q w, pulled to the present weights */
-        c[a] = task->right_side[e] - task->product[e] + pull * in->weight[e] + task->rows->aim[e];
+        r.c[a] = task->right_side[e] - task->product[e] + pull * in->weight[e] + task->rows->aim[e];
         for (int b = 0; b < size; b++) {
-            q[a * size + b] = block[set[a] * row + set[b]];
-            c[a] += q[a * size + b] * in->weight[begin + (size_t)set[b]];
+            r.q[a * size + b] = block[r.set[a] * row + r.set[b]];
+            r.c[a] += r.q[a * size + b] * in->weight[begin + (size_t)r.set[b]];
         }
-        q[a * size + a] += pull + task->rows->stiffness[e];
+        r.q[a * size + a] += pull + task->rows->stiffness[e];
     }
-    minimise(size, q, c, rest > 0 ? rest : 0, root, best, slack);
-    for (int left = size; left > 1;) {
-        double cost;
-        int out = cheapest(size, live, best, slack, &cost), other = twin[out];
-        if ((left <= room && cost > spare) || (left == 2 && other != out)) break;
-        for (;; out = other) {
-            take_out(size, out, live, best, slack);
-            task->keep[begin + (size_t)set[out]] = 0;
-            left--;
-            if (out == other) break;
-        }
+    rest = rest > 0 ? rest : 0;
+    for (int a = 0; a < size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
+    int most = candidates(task->rule);
+    if (size > most + 1) choose_candidates(&r, rest, most);
+    minimise(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
+    reduce(&r, room, spare);
+    for (int a = 0; a < r.size; a++) {
+        if (!r.live[a]) continue;
+        task->keep[begin + (size_t)r.set[a]] = 1;
+        task->weight[begin + (size_t)r.set[a]] = r.best[a];
     }
-    for (int a = 0; a < size; a++)
-        if (live[a]) task->weight[begin + (size_t)set[a]] = best[a];
 }
 
 static void limit_chunk(void *data, int chunk, int worker) {
@@ -199,6 +306,14 @@ static void limit_chunk(void *data, int chunk, int worker) {
         int image = arap_mirror_image(task->mirror, i);
         if (image < 0 || image >= i) limit_vertex(task, i, scratch);
     }
+}
+
+/* Chunks from one report of progress to the next. */
+static int slice(const arap_job *job, const arap_limit *rule, int widest) {
+    double most = fmin(widest, candidates(rule));
+    double row = 1 + (double)widest * widest + most * most * most;
+    double chunks = job->threads * fmax(1, SLICE_COST / (CHUNK * row));
+    return (int)fmin(chunks, 1 << 20);
 }
 
 /* What the lower of two partners has decided, for the other. */
@@ -243,7 +358,9 @@ arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const ar
     }
     memset(task.keep, 1, entries);
     memcpy(task.weight, in->weight, entries * sizeof(double));
-    arap_parallel(job, (in->count + CHUNK - 1) / CHUNK, limit_chunk, &task);
+    status = arap_parallel_slices(job, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
+                                  slice(job, rule, task.widest), limit_chunk, &task);
+    if (status) goto done;
     mirror_limits(&task);
     status = arap_influences_filter(job, in, task.keep, out);
     if (status) goto done;

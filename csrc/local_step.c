@@ -67,6 +67,7 @@ struct arap_pass {
     double *incoming;               /* per vertex: (neighbours, influences) */
     const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
     double *excess;                 /* (count) see arap_pass_excess, or NULL */
+    double *anchored, *strain;      /* (count), (spokes): see local_step.h; NULL without a truss */
     double *right_side, *alignment; /* of the present run */
     double *pull, *desired;         /* of arap_pass_pull */
     const int *spine_slot;
@@ -88,6 +89,34 @@ static void add_bone(workspace *ws, int b, int at) {
     ws->bone[at] = b;
     ws->weight[at] = 0;
     memset(ws->moment + 12 * at, 0, 12 * sizeof(double));
+}
+
+/* Add the far ends of the spokes of vertex i to the moments, all of a spoke that does not depend on
+ * the vertex' own weights; returns the number of bones. */
+static int add_spokes(const arap_pass *p, int i, workspace *ws, int count, double *pull,
+                      double *unit) {
+    const arap_spoke *spoke;
+    for (int left = arap_mesh_spokes(p->mesh, i, &spoke); left; left--, spoke++) {
+        double e[3];
+        arap_sub(spoke->point, p->mesh->v + 3 * (size_t)i, e);
+        *unit += spoke->weight * arap_dot(e, e);
+        for (int c = 0; c < 3; c++) {
+            e[c] *= spoke->weight;
+            pull[c] += e[c];
+        }
+        for (int k = 0; k < 2 && spoke->share[k] > 0; k++) {
+            if (ws->where[spoke->column[k]] < 0) add_bone(ws, spoke->column[k], count++);
+            double *m = ws->moment + 12 * ws->where[spoke->column[k]];
+            for (int c = 0; c < 3; c++) {
+                double we = spoke->share[k] * e[c];
+                m[c] += we * spoke->point[0];
+                m[3 + c] += we * spoke->point[1];
+                m[6 + c] += we * spoke->point[2];
+                m[9 + c] += we;
+            }
+        }
+    }
+    return count;
 }
 
 /* Add the moments of vertex i, `share` times its weights, and sum_k a_ik |e_ik|^2. */
@@ -134,6 +163,7 @@ static void add_moments(const arap_pass *p, int i, double share, workspace *ws, 
             }
         }
     }
+    count = add_spokes(p, i, ws, count, pull, unit);
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         int spine = spine_of(p, in->bone[e]);
         if (spine >= 0) {
@@ -180,6 +210,9 @@ static void scatter(const arap_pass *p, int i, const workspace *ws) {
                                           : push_through(ws->product + 12 * ws->where[b], vk, e_ik);
         }
     }
+    const arap_spoke *spoke;
+    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++)
+        for (int c = 0; c < 3; c++) pull[c] += spoke->weight * (spoke->point[c] - vi[c]);
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         int b = in->bone[e];
         p->right_side[e] = spine_of(p, b) >= 0
@@ -188,10 +221,33 @@ static void scatter(const arap_pass *p, int i, const workspace *ws) {
     }
 }
 
+/* What the rotations of vertex i make of its spokes: arap_pass_anchored and arap_pass_spokes. */
+static void align_spokes(const arap_pass *p, int i, const workspace *ws) {
+    const double *vi = p->mesh->v + 3 * (size_t)i;
+    const arap_influences *in = p->in;
+    const arap_spoke *spoke;
+    int count = arap_mesh_spokes(p->mesh, i, &spoke);
+    double *along = p->strain + (count ? spoke - p->mesh->spoke : 0);
+    p->anchored[i] = 0;
+    for (int s = 0; s < count; s++, spoke++) {
+        double e[3], far = 0, near = 0;
+        arap_sub(spoke->point, vi, e);
+        for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
+            far += spoke->share[k] *
+                   push_through(ws->product + 12 * ws->where[spoke->column[k]], spoke->point, e);
+        for (size_t j = in->start[i]; j < in->start[i + 1]; j++)
+            near += in->weight[j] * push_through(ws->product + 12 * ws->where[in->bone[j]], vi, e);
+        p->anchored[i] += spoke->weight * far;
+        along[s] = far - near;
+    }
+}
+
 /* The end of a wire, or a straight piece of one: all edges of the ring are parallel. */
 static int is_line(const arap_mesh *mesh, int i) {
     size_t begin = mesh->ring[i], size = mesh->ring[i + 1] - begin;
     double a[3], b[3], normal[3];
+    const arap_spoke *spoke;
+    if (arap_mesh_spokes(mesh, i, &spoke)) return 0;
     if (size != 2) return size == 1;
     arap_mesh_edge(mesh, i, begin, a);
     arap_mesh_edge(mesh, i, begin + 1, b);
@@ -203,6 +259,12 @@ static int is_line(const arap_mesh *mesh, int i) {
 static const int *members(const arap_rotation_clusters *clusters, const int *c, int *size) {
     *size = clusters ? clusters->start[*c + 1] - clusters->start[*c] : 1;
     return clusters ? clusters->vertex + clusters->start[*c] : c;
+}
+
+/* ring += a e e^T, upper triangle. */
+static void add_square(double a, const double *e, double *ring) {
+    for (int c = 0; c < 3; c++)
+        for (int d = c; d < 3; d++) *ring++ += a * e[c] * e[d];
 }
 
 /* The stretchable influences of vertex i, and its ring where there are any. */
@@ -221,8 +283,13 @@ static void find_stretches(const arap_pass *p, int i, double unit, workspace *ws
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
         double e[3], a = mesh->edge[r] / unit;
         arap_mesh_edge(mesh, i, r, e);
-        for (int c = 0, fill = 0; c < 3; c++)
-            for (int d = c; d < 3; d++) ws->ring[fill++] += a * e[c] * e[d];
+        add_square(a, e, ws->ring);
+    }
+    const arap_spoke *spoke;
+    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
+        double e[3];
+        arap_sub(spoke->point, mesh->v + 3 * (size_t)i, e);
+        add_square(spoke->weight / unit, e, ws->ring);
     }
 }
 
@@ -300,6 +367,7 @@ static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws
         p->alignment[*vertex] = sum;
     }
     for (int m = 0; p->right_side && m < size; m++) scatter(p, vertex[m], ws);
+    for (int m = 0; p->anchored && m < size; m++) align_spokes(p, vertex[m], ws);
     for (int b = 0; b < bones; b++) ws->where[ws->bone[b]] = -1;
 }
 
@@ -349,6 +417,12 @@ static int widest_union(const arap_mesh *mesh, const arap_influences *in,
             count += count_new(in, vertex[m], c + 1, seen);
             for (size_t r = mesh->ring[vertex[m]]; r < mesh->ring[vertex[m] + 1]; r++)
                 count += count_new(in, mesh->neighbour[r], c + 1, seen);
+            const arap_spoke *spoke;
+            for (int left = arap_mesh_spokes(mesh, vertex[m], &spoke); left; left--, spoke++)
+                for (int k = 0; k < 2; k++) {
+                    count += seen[spoke->column[k]] != c + 1;
+                    seen[spoke->column[k]] = c + 1;
+                }
         }
         if (count > widest) widest = count;
     }
@@ -440,6 +514,11 @@ arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_la
         p->excess = ARAP_NEW(double, mesh->count);
         if (!p->excess) goto no_memory;
     }
+    if (mesh->spoke_start) {
+        p->anchored = ARAP_NEW(double, mesh->count);
+        p->strain = ARAP_NEW(double, mesh->spoke_start[mesh->count]);
+        if (!p->anchored || !p->strain) goto no_memory;
+    }
     p->workspaces = create_workspaces(job->threads, widest_union(mesh, in, clusters, seen),
                                       most_pairs(p), lanes->columns);
     p->slot = ARAP_NEW(size_t, mesh->count);
@@ -467,12 +546,18 @@ void arap_pass_free(arap_pass *p) {
     arap_free(p->slot);
     arap_free(p->incoming);
     arap_free(p->excess);
+    arap_free(p->anchored);
+    arap_free(p->strain);
     arap_influences_clear(&p->columns);
     arap_free(p->column_side);
     arap_free(p);
 }
 
 const double *arap_pass_excess(const arap_pass *p) { return p->excess; }
+
+const double *arap_pass_anchored(const arap_pass *p) { return p->anchored; }
+
+const double *arap_pass_spokes(const arap_pass *p) { return p->strain; }
 
 void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;

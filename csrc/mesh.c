@@ -276,5 +276,7 @@ void arap_mesh_clear(arap_mesh *mesh) {
     arap_free(mesh->both);
     arap_free(mesh->kind);
     arap_free(mesh->area);
+    arap_free(mesh->spoke_start);
+    arap_free(mesh->spoke);
     *mesh = (arap_mesh){0};
 }

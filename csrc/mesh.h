@@ -27,6 +27,15 @@ enum arap_edge_kind {
     ARAP_EDGE_COLLAPSED /* of faces without area and tets without volume only */
 };
 
+/* A spoke: an edge from a vertex to a point inside that a bone carries, see truss.h. */
+typedef struct arap_spoke {
+    int bone;
+    int column[2]; /* of the poses, that move the point, and their shares; bendy.h */
+    double share[2];
+    double point[3];
+    double weight; /* in the unit of a_ik */
+} arap_spoke;
+
 typedef struct arap_mesh {
     int input_count;       /* vertices of the caller */
     int *weld;             /* (input_count) caller's vertex -> vertex */
@@ -61,8 +70,11 @@ typedef struct arap_mesh {
     char *kind;         /* (ring[count]) enum arap_edge_kind */
     double *area;       /* (count) Lambda_i, barycentric cell area (for tets: volume); small for
                            wire vertices */
+    size_t *spoke_start; /* (count + 1) first spoke of each vertex; NULL: there is no truss */
+    arap_spoke *spoke;
     int largest_ring;   /* most neighbours of a vertex */
-    double rest_energy; /* sum a_ik |e_ik|^2: the energy's unit for one pose */
+    double unit; /* edge weights are areas times (unit / length)^2, see rings.c; 0: the paper's */
+    double rest_energy; /* sum a_ik |e_ik|^2, spokes included: the energy's unit for one pose */
 } arap_mesh;
 
 /* An island: vertices connected by faces, wires or links. */
@@ -80,8 +92,10 @@ typedef struct arap_island {
 arap_status arap_mesh_create(arap_job *job, const arap_geometry *geometry, double weld_tolerance,
                              arap_mesh *mesh);
 
-/* Add links (pairs of vertices) to the wires and build the one-rings. */
-arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count);
+/* Add links (pairs of vertices) to the wires and build the one-rings. edge_power: see rings.c; 0 are
+ * the paper's edge weights. */
+arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count,
+                              double edge_power);
 
 void arap_mesh_clear(arap_mesh *mesh);
 
@@ -103,6 +117,15 @@ static inline size_t arap_mesh_find_edge(const arap_mesh *mesh, int from, int to
     }
     return lo;
 }
+
+/* The spokes of vertex i: from *first on, as many as returned. */
+static inline int arap_mesh_spokes(const arap_mesh *mesh, int i, const arap_spoke **first) {
+    *first = mesh->spoke_start ? mesh->spoke + mesh->spoke_start[i] : NULL;
+    return mesh->spoke_start ? (int)(mesh->spoke_start[i + 1] - mesh->spoke_start[i]) : 0;
+}
+
+/* Weights of the spokes of vertex i, and, unless it is NULL, their rest energy in one pose. */
+double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest);
 
 /* Normal of triangle t, twice its area long; those of all vertices (count, 3), the sums of the
  * normals of their triangles. */

@@ -16,7 +16,7 @@ static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int we
     arap_mesh mesh = {0};
     double *welded = NULL;
     arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
-    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0);
+    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0, 0);
     if (!status && vertex_energy && !(welded = ARAP_NEW(double, mesh.count)))
         status = arap_fail_memory(&job->error, "the energy");
     if (!status) status = arap_posed_energy(job, &mesh, poses, posed, energy, welded);

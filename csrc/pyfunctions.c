@@ -61,7 +61,7 @@ static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int we
     double *padded = NULL, *welded = NULL;
     int *parents = NULL;
     arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
-    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0);
+    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0, 0);
     if (status) goto done;
     padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);
     welded = ARAP_NEW(double, mesh.count);
@@ -342,7 +342,7 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
     }
     for (size_t i = 0; i < n; i++) sizes[i] = (int)m;
     arap_status status = arap_mesh_create(&run.job, &geometry, -1, &mesh);
-    if (!status) status = arap_mesh_connect(&run.job, &mesh, NULL, 0);
+    if (!status) status = arap_mesh_connect(&run.job, &mesh, NULL, 0, 0);
     if (!status) status = arap_influences_create(&run.job, mesh.count, sizes, &in);
     for (size_t e = 0; e < n * m && !status; e++) {
         in.bone[e] = (int)(e % m);

@@ -6,6 +6,7 @@
 #include "local_kernels.h"
 #include "memory.h"
 #include "pydeform.h"
+#include "pydeformation.h"
 #include "pyerror.h"
 #include "pyfunctions.h"
 #include "pyjoints.h"
@@ -34,6 +35,10 @@ static PyMethodDef methods[] = {
     {"posed_energy", KEYWORDS(arap_py_posed_energy), "Relative ARAP energy of posed points."},
     {"dual_quaternion_skinning", KEYWORDS(arap_py_dual_quaternion_skinning),
      "Posed points (poses, n, 3) as Blender's Preserve Volume deforms."},
+    {"surface_strain", KEYWORDS(arap_py_surface_strain),
+     "Strain of triangles (f,) of posed points."},
+    {"deformation", KEYWORDS(arap_py_deformation),
+     "Surface strain, limb drift and volume change of weights over poses, as a dict."},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
      "Places along bones (n, bones) that follow the surface."},
     {"control_bones", KEYWORDS(arap_py_control_bones), "Which bones are controls, and why, (m,)."},
@@ -59,6 +64,12 @@ static int add_exception(PyObject *module, const char *name, const char *full, c
     return *out ? PyModule_AddObjectRef(module, name, *out) : -1;
 }
 
+static int add_type(PyObject *module, const char *name, PyObject *type) {
+    int failed = !type || PyModule_AddObjectRef(module, name, type);
+    Py_XDECREF(type);
+    return failed;
+}
+
 static int module_exec(PyObject *module) {
     arap_module_state *state = PyModule_GetState(module);
     if (PyArray_ImportNumPyAPI() < 0) return -1;
@@ -68,6 +79,7 @@ static int module_exec(PyObject *module) {
     if (!state->solver_type || PyModule_AddObjectRef(module, "Solver", state->solver_type) ||
         !state->joint_solver_type ||
         PyModule_AddObjectRef(module, "JointSolver", state->joint_solver_type) ||
+        add_type(module, "Deformation", arap_make_deformation_type(module)) ||
         add_exception(module, "SolverError", "araplbs.SolverError",
                       "The weights could not be solved for.", PyExc_ArithmeticError,
                       &state->solver_error) ||

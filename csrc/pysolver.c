@@ -147,6 +147,9 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
                             "harmonic",
                             "damping",
                             "initial",
+                            "edge_power",
+                            "truss",
+                            "least_worth",
                             NULL};
     static const char *const precisions[] = {"double", "single", NULL};
     static const char *const positivities[] = {"clip", "penalty", "none", NULL};
@@ -163,7 +166,7 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
     *a = (solver_arguments){
         .precision = "single", .positivity = "clip", .filter = "none", .initial = "heat"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssddds:Solver",
+            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssdddsddd:Solver",
             names, &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->tets, &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->segments,
             &a->stretch, &a->poses, &a->bends, &a->segment_poses, &a->parameters, &a->weights,
@@ -174,7 +177,8 @@ static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_set
             &s->least_weight, arap_read_int, &iterations, &s->tolerance, arap_read_int,
             &acceleration, arap_read_int, &coarsen, &s->rotation_clusters, &s->heat_floor,
             &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity,
-            &a->filter, &s->strength, &s->harmonic, &s->damping, &a->initial))
+            &a->filter, &s->strength, &s->harmonic, &s->damping, &a->initial,
+            &s->edge_power, &s->truss, &s->least_worth))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;

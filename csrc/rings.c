@@ -17,6 +17,7 @@
  * such a vertex count as wires.
  *
  * Cost: O(edges), memory 44 bytes per directed edge. */
+#include <math.h>
 #include <string.h>
 
 #include "memory.h"
@@ -26,6 +27,8 @@
 
 #define WIRE_AREA_SHARE 0.1
 #define LINK_SHARE 0.05
+#define UNIT 0.02      /* of the size of the mesh */
+#define SHORTEST 0.01  /* shorter edges, in mean lengths, count as so long */
 
 /* A directed edge on its way into the rows. */
 typedef struct ring_entry {
@@ -77,6 +80,30 @@ static void weigh_wires(arap_mesh *mesh, int i, double wire_area) {
     weigh_edges(mesh, i, ARAP_EDGE_LINK, faces, LINK_SHARE);
 }
 
+/* Make edge weights independent of the tessellation, see the top of this file. */
+static void balance_edges(arap_mesh *mesh, double power) {
+    double top = 0, bottom = 0;
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            if (mesh->kind[e] == ARAP_EDGE_LINK) continue;
+            double edge[3];
+            arap_mesh_edge(mesh, i, e, edge);
+            top += mesh->edge[e] * arap_dot(edge, edge);
+            bottom += mesh->edge[e];
+        }
+    double mean = bottom > 0 ? sqrt(top / bottom) : 0;
+    mesh->unit = UNIT * mesh->size;
+    if (!(mean > 0)) return;
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            double edge[3], scale = mesh->unit / mean;
+            arap_mesh_edge(mesh, i, e, edge);
+            double length = fmax(sqrt(arap_dot(edge, edge)) / mean, SHORTEST);
+            if (mesh->kind[e] == ARAP_EDGE_LINK) length = 1;
+            mesh->edge[e] *= scale * scale * pow(length, -power);
+        }
+}
+
 static arap_status append_links(arap_job *job, arap_mesh *mesh, const int *links, size_t count) {
     if (!count) return ARAP_OK;
     int *wires = arap_realloc(mesh->wires, 2 * (mesh->wire_count + count), sizeof(int));
@@ -88,7 +115,8 @@ static arap_status append_links(arap_job *job, arap_mesh *mesh, const int *links
     return ARAP_OK;
 }
 
-arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count) {
+arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count,
+                              double edge_power) {
     size_t n = (size_t)mesh->count;
     ring_entry *entries = NULL;
     size_t *fill = NULL;
@@ -175,6 +203,7 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, 
         }
     double mean_area = face_vertices ? area_sum / (double)face_vertices : 1 / (double)n;
     for (size_t i = 0; i < n; i++) weigh_wires(mesh, (int)i, WIRE_AREA_SHARE * mean_area);
+    if (edge_power > 0) balance_edges(mesh, edge_power);
     mesh->rest_energy = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {

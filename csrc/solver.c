@@ -18,9 +18,9 @@
 #include "levels.h"
 #include "links.h"
 #include "memory.h"
+#include "truss.h"
 
 #define EARLY_ITERATIONS 3
-#define SPARE 3e-5 /* see arap_limit */
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
                                                    "assembly", "factor",     "local", "solve"};
@@ -53,7 +53,10 @@ void arap_settings_default(arap_settings *settings) {
         .pruning = {.least = 1, .kept_sum = 0.999, .relative = 1e-3},
         .link_parts = 1,
         .positivity = ARAP_POSITIVITY_CLIP,
-        .hold = 0.01,
+        .hold = 0,
+        .edge_power = 3,
+        .truss = 3,
+        .least_worth = 1e-2,
         .strength = 100,
         .damping = 1e-6,
     };
@@ -81,6 +84,9 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
         {"relative weight of the support", s->pruning.relative, 0, 1},
         {"hold", s->hold, 0, 1e12},
         {"constraint_strength", s->strength, 0, 1e12},
+        {"edge_power", s->edge_power, 0, 4},
+        {"truss", s->truss, 0, 1e6},
+        {"least_worth", s->least_worth, 0, 1},
         {"harmonic", s->harmonic, 0, 1e6},
         {"damping", s->damping, 0, 1e6},
     };
@@ -185,15 +191,23 @@ static int stage_influences(const arap_solver *s) {
     return 2 * most;
 }
 
+/* Reduce the maps of this stage; when cancelled, the next step begins with it. */
+static arap_status limit_stage(arap_job *job, arap_solver *s) {
+    double spare = s->stage > 1 ? s->settings.least_worth : -1;
+    arap_status status = limit(job, s, (arap_limit){stage_influences(s), spare});
+    s->must_limit = status == ARAP_CANCELLED;
+    return status;
+}
+
 /* Start the next stage: its influence maps. */
 static arap_status enter_stage(arap_job *job, arap_solver *s) {
     s->stage++;
     s->stage_iterations = s->stage_over = 0;
     if (s->stage > 1) {
         arap_status status = s->settings.widenings ? widen(job, s) : ARAP_OK;
-        return status ? status : limit(job, s, (arap_limit){stage_influences(s), SPARE});
+        return status ? status : limit_stage(job, s);
     }
-    return stage_influences(s) ? limit(job, s, (arap_limit){stage_influences(s), -1}) : ARAP_OK;
+    return stage_influences(s) ? limit_stage(job, s) : ARAP_OK;
 }
 
 /* From the coarse level to this one: its weights, as many influences as there may be, and one
@@ -212,7 +226,7 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     s->stage = s->last_stage;
     s->stage_iterations = s->stage_over = 0;
     status = take_maps(job, s, &weights);
-    return status ? status : limit(job, s, (arap_limit){s->settings.max_influences, SPARE});
+    return status ? status : limit_stage(job, s);
 }
 
 /* One iteration of the coarse level; its history is ours. */
@@ -231,7 +245,10 @@ static arap_status coarse_step(arap_job *job, arap_solver *s) {
 static arap_status step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
     if (s->coarse) return coarse_step(job, s);
-    if (s->stage == 0 || (s->stage_over && s->stage < s->last_stage)) status = enter_stage(job, s);
+    if (s->must_limit)
+        status = limit_stage(job, s);
+    else if (s->stage == 0 || (s->stage_over && s->stage < s->last_stage))
+        status = enter_stage(job, s);
     int was_guarded = s->guarded;
     if (!status) status = arap_iteration(job, s);
     if (status) return status;
@@ -273,7 +290,7 @@ static arap_status enter_edits(arap_job *job, arap_solver *s) {
     }
     if (s->last_stage < 2) s->last_stage = 2;
     s->stage = s->last_stage - 1;
-    s->stage_iterations = s->stage_over = 0;
+    s->stage_iterations = s->stage_over = s->must_limit = 0;
     return take_maps(job, s, &maps);
 }
 
@@ -311,6 +328,21 @@ static arap_status make_harmonic(arap_job *job, arap_solver *s) {
                                     s->order);
 }
 
+/* The spokes, to the bones that a finer mesh has chosen, where there is one. */
+static arap_status make_truss(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    int *bones = NULL;
+    if (s->skeleton.spine_count) return ARAP_OK;
+    if (problem->spoke_bones) {
+        bones = ARAP_NEW(int, s->mesh.count);
+        if (!bones) return arap_fail_memory(&job->error, "the truss");
+        for (int v = 0; v < s->mesh.count; v++) bones[v] = problem->spoke_bones[s->mesh.first[v]];
+    }
+    arap_status status = arap_truss_create(job, &s->mesh, &s->skeleton, &s->poses.bendy, &s->mirror,
+                                           s->settings.truss, bones);
+    arap_free(bones);
+    return status;
+}
+
 arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
     int *links = NULL;
@@ -335,7 +367,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
             arap_check_edits(&job->error, &problem->edits, s->mesh.input_count, s->skeleton.count);
     if (!status && settings->link_parts)
         status = arap_link_parts(job, &s->mesh, &links, &link_count, &s->report.linked_parts);
-    if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count);
+    if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count, settings->edge_power);
     arap_free(links);
     s->report.links = link_count;
     if (!status) {
@@ -358,6 +390,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     arap_lap(s, ARAP_TIME_POSES, &since);
     if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
+    if (!status) status = make_truss(job, s, problem);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
     s->last_stage = s->coarse ? s->coarse->last_stage + 1 : 1 + settings->widenings;
     s->report.coarse_vertices = !s->coarse ? 0

@@ -67,9 +67,11 @@ struct arap_solver {
     int last_stage;
     int stage_iterations;
     int stage_over;
+    int must_limit; /* the maps of this stage are yet to be reduced */
     int guarded;      /* negative weights of this stage are held at zero */
     int held_changes; /* of `held` since the factorisation */
     double energy;    /* of the present weights, not relative */
+    double anchored;  /* sum of arap_pass_anchored of the last local step */
     double excess;    /* sum of arap_pass_excess of the last local step */
     double roughness; /* the harmonic term of the present weights */
     int broken;       /* an iteration failed half-way: no further ones */

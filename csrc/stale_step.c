@@ -20,6 +20,7 @@ typedef struct product {
     const arap_solver *solver;
     arap_influences step; /* the solver's maps with weights of its own: Z p */
     double *image;        /* (entries) F Z p */
+    double *pull;         /* (entries) what the truss adds to any product */
 } product;
 
 /* out = A p */
@@ -28,10 +29,11 @@ static arap_status multiply(arap_job *job, product *m, const double *p, double *
     size_t entries = m->step.start[m->step.count];
     memset(m->step.weight, 0, entries * sizeof(double));
     arap_system_add_step(&s->system, p, m->step.weight);
-    arap_status status = arap_stiffness_product(job, &s->mesh, &s->poses, &m->step, m->image, NULL);
+    arap_status status = arap_stiffness_product(job, &s->mesh, &s->poses, &m->step, m->image, NULL,
+                                                NULL);
     if (status) return status;
     for (size_t e = 0; e < entries; e++)
-        m->image[e] += s->penalties.stiffness[e] * m->step.weight[e];
+        m->image[e] += -m->pull[e] + s->penalties.stiffness[e] * m->step.weight[e];
     arap_system_reduce(&s->system, m->image, out);
     return ARAP_OK;
 }
@@ -48,11 +50,14 @@ arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
     double *work = ARAP_NEW(double, 4 * (size_t)n);
     product m = {.solver = s, .step = s->influences, .image = ARAP_NEW(double, entries)};
     arap_status status = ARAP_OK;
-    m.step.weight = ARAP_NEW(double, entries);
-    if (!work || !m.step.weight || !m.image) {
+    m.step.weight = ARAP_NEW_ZERO(double, entries);
+    m.pull = ARAP_NEW(double, entries);
+    if (!work || !m.step.weight || !m.image || !m.pull) {
         status = arap_fail_memory(&job->error, "the global step");
         goto done;
     }
+    status = arap_stiffness_product(job, &s->mesh, &s->poses, &m.step, m.pull, NULL, NULL);
+    if (status) goto done;
     double *r = work, *z = r + n, *p = z + n, *q = p + n;
     memcpy(r, x, (size_t)n * sizeof(double));
     memcpy(z, r, (size_t)n * sizeof(double));
@@ -85,5 +90,6 @@ done:
     arap_free(work);
     arap_free(m.step.weight);
     arap_free(m.image);
+    arap_free(m.pull);
     return status;
 }

@@ -25,7 +25,7 @@ typedef struct product {
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_influences *in;
-    double *out, *stretch;
+    double *out, *stretch, *fixed;
     double *norm;    /* (count) N_i */
     double *moments; /* (workers, bones, 8) y with s, then y with a */
     int *ring_bones; /* (workers, bones) */
@@ -152,6 +152,34 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
             y[7] += aw;
         }
     }
+    const arap_spoke *spoke;
+    int spokes = arap_mesh_spokes(mesh, i, &spoke);
+    double fixed = 0;
+    for (int j = 0; j < spokes; j++) {
+        double point[4] = {spoke[j].point[0], spoke[j].point[1], spoke[j].point[2], 1};
+        double w = spoke[j].weight;
+        both += w;
+        directed += w;
+        for (int k = 0; k < 2 && spoke[j].share[k] > 0; k++) {
+            int bone = spoke[j].column[k];
+            double *y = moments + 8 * bone, share = w * spoke[j].share[k];
+            if (!seen[bone]) {
+                ring_bones[count++] = bone;
+                seen[bone] = 1;
+                memset(y, 0, 8 * sizeof(double));
+            }
+            for (int c = 0; c < 4; c++) {
+                y[c] += share * point[c];
+                y[4 + c] += share * point[c];
+            }
+            for (int l = 0; l < 2 && spoke[j].share[l] > 0; l++) {
+                size_t pair = (size_t)bone * (size_t)p->poses->columns + (size_t)spoke[j].column[l];
+                fixed += share * spoke[j].share[l] *
+                         gram_form(p->poses->gram + 16 * pair, point, point);
+            }
+        }
+    }
+    neighbours += fixed;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         double *y = moments + 8 * in->bone[e], own = both * in->weight[e];
         for (int c = 0; c < 3; c++) y[c] -= own * vi[c];
@@ -166,9 +194,16 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
             if (p->stretch) mixed += gram_form(g, vi, y + 4);
         }
         if (p->out) p->out[e] = sum;
+        for (int j = 0; p->fixed && j < spokes; j++) {
+            double point[4] = {spoke[j].point[0], spoke[j].point[1], spoke[j].point[2], 1};
+            for (int k = 0; k < 2 && spoke[j].share[k] > 0; k++)
+                fixed -= in->weight[e] * spoke[j].weight * spoke[j].share[k] *
+                         gram_form(row + 16 * spoke[j].column[k], vi, point);
+        }
         cross += in->weight[e] * mixed;
     }
     if (p->stretch) p->stretch[i] = neighbours - 2 * cross + directed * p->norm[i];
+    if (p->fixed) p->fixed[i] = fixed;
     for (int c = 0; c < count; c++) seen[ring_bones[c]] = 0;
 }
 
@@ -250,10 +285,16 @@ done:
 
 /* Of weights of columns. */
 static arap_status column_products(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                   const arap_influences *in, double *out, double *stretch) {
+                                   const arap_influences *in, double *out, double *stretch,
+                                   double *fixed) {
     size_t bones = (size_t)job->threads * (size_t)poses->columns;
     int chunks = (in->count + CHUNK - 1) / CHUNK;
-    product p = {.mesh = mesh, .poses = poses, .in = in, .out = out, .stretch = stretch};
+    product p = {.mesh = mesh,
+                 .poses = poses,
+                 .in = in,
+                 .out = out,
+                 .stretch = stretch,
+                 .fixed = fixed};
     arap_status status = ARAP_OK;
     if (poses->spines.count) return product_with_spines(job, &p);
     p.norm = ARAP_NEW(double, stretch ? in->count : 0);
@@ -276,15 +317,17 @@ done:
 }
 
 arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                   const arap_influences *in, double *out, double *stretch) {
+                                   const arap_influences *in, double *out, double *stretch,
+                                   double *fixed) {
     const arap_bendy *bendy = &poses->bendy;
-    if (!bendy->count) return column_products(job, mesh, poses, in, out, stretch);
+    if (!bendy->count) return column_products(job, mesh, poses, in, out, stretch, fixed);
     arap_influences columns = {0};
     double *product = NULL;
     arap_status status = arap_bendy_expand(job, bendy, in, &columns);
     if (status) return status;
     product = ARAP_NEW(double, out ? columns.start[columns.count] : 0);
-    status = product ? column_products(job, mesh, poses, &columns, out ? product : NULL, stretch)
+    status = product ? column_products(job, mesh, poses, &columns, out ? product : NULL, stretch,
+                                       fixed)
                      : arap_fail_memory(&job->error, "the energy");
     if (!status && out) arap_bendy_gather(bendy, in, product, out);
     arap_free(product);

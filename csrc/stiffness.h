@@ -19,6 +19,7 @@ void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_
  * neither neighbours' rows nor poses are paired. With spines O(vertices x poses x influences of a
  * one-ring), and room for the posed mesh in every pose. */
 arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                   const arap_influences *influences, double *out, double *stretch);
+                                   const arap_influences *influences, double *out, double *stretch,
+                                   double *fixed);
 
 #endif

@@ -40,7 +40,7 @@ arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const ar
 
 /* How many influences stay. */
 typedef struct arap_limit {
-    int most;     /* per vertex, 0: no limit */
+    int most;     /* per vertex, 0: as many as limit.c has candidates */
     double spare; /* those that lower the energy by less than this share of the rest energy of
                      the one-ring go anyway; negative: none do */
 } arap_limit;

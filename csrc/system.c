@@ -84,6 +84,7 @@ static void assemble_vertex(const assembly *a, int l, double *block, int *later)
             later[at] = later[at - 1];
         later[at] = (int)(r - a->ring[l]);
     }
+    sum += arap_mesh_tie(a->mesh, l, NULL);
     form_block(a, l, l, sum, h->own ? h->own[l] : 0, block);
     write_block(a, l, l, block, 0);
     int at = s->size[l];

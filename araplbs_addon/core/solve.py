@@ -46,12 +46,14 @@ class Share:
     def __init__(self, progress):
         self.progress = progress
         self.begin, self.size = 0.0, INITIAL_SHARE
+        self.reached = 0.0
         self.energy = None
 
     def __call__(self, stage, fraction):
         if self.energy is None:  # each of the first stages counts up from 0
             fraction = (STAGES.get(stage, LAST_STAGE) + fraction) / (LAST_STAGE + 1)
-        return self.progress(stage, self.begin + self.size * fraction, self.energy)
+        self.reached = max(self.reached, self.begin + self.size * fraction)  # stages begin at 0
+        return self.progress(stage, self.reached, self.energy)
 
     def iterated(self, energy):
         self.begin += self.size

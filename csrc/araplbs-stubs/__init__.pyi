@@ -480,6 +480,109 @@ def dual_quaternion_skinning(
     scaled or sheared bone depends (default: the axes of the space).
     """
 
+def surface_strain(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    posed: ArrayLike,
+    *,
+    threads: int = 0,
+) -> Floats:
+    """(f,) Surface Strain of each triangle where points (n, 3) are posed (n, 3), or root mean
+    square over poses (p, n, 3): the root of (s1 - 1)^2 + (s2 - 1)^2 of the two singular values of
+    the map that takes the triangle at rest to the posed one in its plane. 0.1 is 10 %; 0 for what
+    only moves, and for triangles whose altitude is below 1e-4 of their longest edge, which are left
+    out of all measures.
+    """
+
+def deformation(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    poses: ArrayLike,
+    bone_heads: ArrayLike | None = None,
+    bone_tails: ArrayLike | None = None,
+    *,
+    bone_deform: ArrayLike | None = None,
+    bone_kinds: Sequence[BoneKind] | None = None,
+    bone_segments: ArrayLike | None = None,
+    bends: ArrayLike | None = None,
+    segment_poses: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
+    per_triangle: bool = False,
+    per_vertex: bool = False,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+) -> dict[str, Any]:
+    """What is seen of weights (n, m) or rows over poses (p, m, 3, 4) or (p, m, 4, 4), blended
+    linearly: the `measures` of a Deformation, which says what the arguments are. Bits do not depend
+    on the number of threads."""
+
+class Deformation:
+    """What is seen of a mesh that deforms, over poses that are added as one likes.
+
+    It knows nothing of the energy that weights minimise. Vertices are not welded.
+    """
+
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        triangles: ArrayLike | None,
+        bone_heads: ArrayLike | None = None,
+        bone_tails: ArrayLike | None = None,
+        *,
+        bone_deform: ArrayLike | None = None,
+        bone_kinds: Sequence[BoneKind] | None = None,
+        bone_segments: ArrayLike | None = None,
+        threads: int = 0,
+    ) -> None:
+        """vertices (n, 3), triangles (f, 3) at rest; bone_heads, bone_tails (m, 3), without which
+        there are no limbs, and bone_deform (m,): bones that do not deform have none (their weights
+        count as they are given). bone_kinds and bone_segments as for a Solver."""
+
+    def skin(
+        self,
+        weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+        poses: ArrayLike,
+        *,
+        bends: ArrayLike | None = None,
+        segment_poses: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        progress: Callable[[str, float], bool | None] | None = None,
+    ) -> None:
+        """Add poses (p, m, 3, 4) or (p, m, 4, 4) into which weights (n, m) or rows take the mesh by
+        linear blending. Rows are normalised; a vertex without weights stays at rest, as in Blender.
+        bends, segment_poses and parameters of bones that are not rigid as for `energy`. progress as
+        for a Solver; what raises an exception adds nothing."""
+
+    def add(
+        self,
+        posed: ArrayLike,
+        poses: ArrayLike | None = None,
+        *,
+        bends: ArrayLike | None = None,
+        segment_poses: ArrayLike | None = None,
+    ) -> None:
+        """Add points posed (p, n, 3) by whatever means. poses (p, m, 3, 4) or (p, m, 4, 4), with
+        bends or segment_poses, say where the bones are then: needed where there are limbs."""
+
+    def measures(self, *, per_triangle: bool = False, per_vertex: bool = False) -> dict[str, Any]:
+        """Over all poses added, NaN for what there is not:
+
+        area: Surface Strain, root of the mean squared strain over triangles by area and poses
+        (0.1 is 10 %); face: with all triangles alike; p99: 99th percentile over triangles of the
+        root mean square over poses, as numpy.percentile has it.
+        drift: Limb Drift, mean of bone_drift; worst_drift: the largest; bone_drift (m,): how far
+        the centre of the limb around the middle of a bone is from where the bone takes it, in radii
+        of the limb, root mean square over poses; NaN for bones that no limb encloses; limbs: how
+        many there are. A limb are the vertices, 6 at least, nearest to the bone at 0.3 to 0.7 of
+        its length, if their centre is within half of their mean distance, the radius, from the
+        bone and that is at most 1.5 lengths of it.
+        volume: Volume Change, mean over poses, as a share of the volume at rest (-0.1 is 10 %
+        less), of the closed_parts: parts whose every edge is of two triangles that turn alike.
+        poses: how many there were. On request triangle_strain (f,), root mean square over poses,
+        and vertex_strain (n,), root of its mean square by area over the triangles of each vertex.
+        """
+
 def diffuse_parameters(
     vertices: ArrayLike,
     triangles: ArrayLike | None,

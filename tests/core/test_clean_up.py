@@ -86,6 +86,18 @@ def functions_of_poses():
     return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters, control
 
 
+def deformation():
+    kinds = {"bone_kinds": ["spine", "bendy", "rigid"], "bone_segments": [0, 2, 0]}
+    weights = np.ones((len(VERTICES), 3))
+    poses, bends = araplbs.sample_poses(*BONES, 4, **kinds)
+    seen = araplbs.Deformation(VERTICES, TRIANGLES, BONES.heads, BONES.tails, **kinds)
+    seen.skin(weights, poses, bends=bends)
+    seen.add(VERTICES[None], poses[:1], bends=bends[:1])
+    strain = araplbs.surface_strain(VERTICES, TRIANGLES, 1.1 * VERTICES)
+    whole = araplbs.deformation(VERTICES, TRIANGLES, weights, poses, BONES.heads, BONES.tails)
+    return seen.measures(per_triangle=True, per_vertex=True), strain, whole
+
+
 def volume():
     vertices, tets = shapes.bar((2, 2, 8))
     solver = araplbs.Solver(vertices, None, *shapes.chain(2), tets=tets, coarsen=50, pose_count=5)
@@ -131,6 +143,7 @@ WORK = {
         parameters=np.full((len(VERTICES), 3), 0.5),
     ),
     "functions of poses": functions_of_poses,
+    "deformation": deformation,
     "wires": lambda: everything(edges=[[0, 1], [30, 31]]),
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),

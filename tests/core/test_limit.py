@@ -175,3 +175,131 @@ def test_prune_against_its_definition(rng):
         assert got.dtype == bool
         np.testing.assert_array_equal(got, keep)
         assert 0 < keep.sum() < keep.size
+
+
+@pytest.mark.parametrize("loose", [(3.0, 3, 3), (0.1, 0.1, 0.1)])
+def test_a_loose_vertex_where_bones_meet_takes_one_of_them(loose):
+    """All three bones are as near, and no energy says which is better."""
+    heads, tails = np.zeros((3, 3)), np.eye(3)
+    vertices = [[0, 0, 0], [1, 0, 0], loose]
+    solver = araplbs.Solver(
+        vertices, None, heads, tails, [-1, -1, -1], edges=[[0, 1]], max_influences=1
+    )
+    assert (solver.initial_weights[2] > 0).sum() == 3
+    solver.solve()
+    assert np.isfinite(solver.energy)
+    assert sorted(solver.weights[2]) == [0, 0, 1]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+@pytest.mark.parametrize("harmonic", [0.0, 0.01])
+def test_loose_vertices_keep_their_largest_weights(limit, harmonic, rng):
+    """Vertices that no triangle uses, with six weights each, as *Refine* finds them."""
+    (vertices, triangles), bones = shapes.tube(8, 7), shapes.chain(6)
+    used = len(vertices)
+    vertices = np.concatenate([vertices, [[0, 0, 3], [0.1, 0, 1], [0, 0, -1]]])
+    weights = shapes.random_weights(rng, len(vertices), 6)
+    solver = araplbs.Solver(
+        *(vertices, triangles),
+        *bones,
+        **bones.more,
+        weights=weights,
+        start_from_weights=True,
+        max_influences=limit,
+        harmonic=harmonic,
+        link_parts=False,
+    )
+    solver.solve()
+    assert np.isfinite(solver.energy)
+    for before, after in zip(weights[used:], solver.weights[used:], strict=True):
+        kept = np.flatnonzero(after)
+        assert set(kept) == set(np.argsort(before)[-limit:])
+        order = np.argsort(before[kept])
+        assert (np.diff(after[kept][order]) >= 0).all()
+
+
+def test_a_constraint_counts_at_a_loose_vertex(rng):
+    """It has no other energy: the bone asked for stays, though its weight is the least."""
+    (vertices, triangles), bones = shapes.tube(8, 7), shapes.chain(6)
+    vertices = np.concatenate([vertices, [[0, 0, 3]]])
+    weights = shapes.random_weights(rng, len(vertices), 6)
+    least, last = int(weights[-1].argmin()), len(vertices) - 1
+    solver = araplbs.Solver(
+        *(vertices, triangles),
+        *bones,
+        **bones.more,
+        weights=weights,
+        start_from_weights=True,
+        max_influences=2,
+        link_parts=False,
+        constraints=([last], [least], [0.9]),
+    )
+    solver.solve()
+    assert solver.weights[-1, least] == pytest.approx(0.9, abs=1e-3)
+    assert (solver.weights[-1] > 0).sum() == 2
+
+
+MANY = 150
+EVERYWHERE = {"support": (MANY, 1.0, 0.0), "heat_floor": 0.0, "widenings": 0, "iterations": 5}
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    """Heat of all of 150 bones at every vertex."""
+    return shapes.tube(10, 19), shapes.chain(MANY)
+
+
+def test_many_influences_are_limited_to_good_ones(crowd):
+    """Only some of them take part; as good as where all do, of maps with but the best."""
+    mesh, bones = crowd
+    crowded = araplbs.Solver(*mesh, *bones, **bones.more, **EVERYWHERE)
+    assert np.diff(crowded._inside["start"]).min() == MANY
+    best = np.array(crowded.initial_weights)
+    best[best < np.sort(best, axis=1)[:, [-45]]] = 0
+    few = araplbs.Solver(
+        *mesh, *bones, **bones.more, **EVERYWHERE, weights=best, start_from_weights=True
+    )
+    assert np.diff(few._inside["start"]).max() <= 45
+    crowded.solve(), few.solve()
+    assert (crowded.weights > 0).sum(1).max() <= 4
+    assert crowded.energy < 1.02 * few.energy
+
+
+def test_a_limit_above_the_number_that_takes_part(crowd):
+    mesh, bones = crowd
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, **EVERYWHERE, max_influences=60)
+    solver.iterate(1)
+    assert np.diff(solver._inside["start"]).max() == 60
+
+
+def test_many_influences_report_progress_and_can_be_cancelled(crowd):
+    """Wherever the limit stops, it can go on, to the same weights."""
+    mesh, bones = crowd
+    calls = []
+
+    def solver(stop=None):
+        def progress(stage, fraction):
+            if stage == "limit of influences":
+                calls.append(fraction)
+                return len(calls) != stop
+
+        calls.clear()
+        made = araplbs.Solver(
+            *mesh, *bones, **bones.more, **EVERYWHERE, progress=progress, threads=1
+        )
+        assert not calls
+        return made
+
+    whole = solver()
+    whole.iterate(2)
+    assert len(calls) >= 5
+    assert calls == sorted(calls)
+    assert calls[0] == 0
+    assert calls[-1] < 1
+    for stop in (1, len(calls) // 2, len(calls)):
+        cancelled = solver(stop)
+        with pytest.raises(araplbs.Cancelled, match="cancelled during limit of influences"):
+            cancelled.iterate(1)
+        assert np.diff(cancelled._inside["start"]).min() == MANY
+        cancelled.iterate(2)
+        np.testing.assert_array_equal(cancelled.weights, whole.weights)
