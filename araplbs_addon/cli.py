@@ -21,7 +21,7 @@ from .blender.targets import find_in_file
 from .core.errors import Refused
 from .core.joints import JointOptions, joint_summary
 from .core.options import Options
-from .core.report import summary, warnings
+from .core.report import notes, summary, warnings
 from .job import Job
 from .joint_job import JointJob
 
@@ -184,6 +184,8 @@ def weight_file(source, target, options, arguments):
         report = job.apply()
         report["total_seconds"] = time.perf_counter() - start
         weights = report.get("weights") if arguments.command == "joints" else report
+        for line in notes(weights):
+            print(f"  {targets.armature.name}: {line}")
         for line in job.warnings + warnings(weights):
             print(f"  {targets.armature.name}: warning: {line}")
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)

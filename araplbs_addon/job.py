@@ -4,6 +4,7 @@ command line are two ways to call it."""
 import numpy as np
 
 from .blender.binding import armature_modifier, armature_of, bind
+from .blender.control_bones import mark_control_bones
 from .blender.flexible_bones import curved_parameters_in_steps, random_poses_in_steps
 from .blender.read_armature import bones_to_keep, read_armature
 from .blender.read_deformer import read_joint_axes
@@ -17,6 +18,7 @@ from .blender.read_poses import read_poses
 from .blender.read_volume import read_volume, refuse_volume
 from .blender.references import Reference
 from .blender.write_weights import write_weights
+from .core.control_bones import leave_out_in_steps
 from .core.errors import Refused
 from .core.problem import Problem
 from .core.report import make_report
@@ -57,6 +59,10 @@ class Job:
         yield
         wanted = with_entries or options.start_from == "PRESENT"
         objects, meshes = yield from self._read_meshes(targets, skeleton, view_layer, kept, wanted)
+        if options.control_bones == "LEAVE_OUT":
+            meshes, skeleton = yield from leave_out_in_steps(meshes, skeleton, self.threads)
+        if kept[skeleton.deform].all():
+            raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
         poses = read_poses(
@@ -149,6 +155,7 @@ class Job:
         """Binds what is not bound yet; the report. written: what write_weights() has returned."""
         armature, objects = self.find_objects()
         self.bind(armature, objects, written)
+        mark_control_bones(armature, self.problem.skeleton)
         return make_report(self.problem, self.solution, self.options, armature.name, written)
 
     def bind(self, armature, objects, written):
@@ -160,13 +167,13 @@ class Job:
 
 def _selection(mesh, skeleton):
     """What is written of a mesh: (bones with groups, bones with weights, vertices), all bool."""
-    bones = skeleton.deform.copy()
+    bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
     vertices = np.ones(len(mesh.vertices), bool)
     if mesh.keeps:
         bones &= ~mesh.kept_bones
     if mesh.kept_vertices is not None:
         vertices = ~mesh.kept_vertices
-    groups = bones.copy()
+    groups = bones & skeleton.deform
     if any(reflection.flip for reflection in mesh.reflections):
         # The images need groups to follow, if only empty ones.
         groups |= bones[skeleton.opposite] & skeleton.deform

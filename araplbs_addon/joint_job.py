@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .blender.control_bones import mark_control_bones
 from .blender.joint_effects import effects, refuse_armature
 from .blender.joint_settings import read_joint_settings
 from .blender.live_weights import LiveWeights
@@ -102,4 +103,5 @@ class JointJob(Job):
                 writer.restore_at_once()
             raise
         self.bind(armature, objects, written)
+        mark_control_bones(armature, problem.skeleton)
         return make_report(problem, weights, self.options, armature.name, written)

@@ -5,10 +5,11 @@ from pathlib import Path
 import bpy
 
 from . import cli
-from .blender import bone_deformers, edits, joint_settings
+from .blender import bone_deformers, control_bones, edits, joint_settings
 from .operators import (
     auto_weight,
     bendy,
+    bone_roles,
     brush,
     edit,
     joints,
@@ -39,10 +40,14 @@ CLASSES = (
     edit.OBJECT_OT_araplbs_remove_edit,
     edit.OBJECT_OT_araplbs_select_edit,
     select_worst.OBJECT_OT_araplbs_select_worst,
+    bone_roles.OBJECT_OT_araplbs_take_in,
+    bone_roles.OBJECT_OT_araplbs_deform_off,
     brush.OBJECT_OT_araplbs_brush,
     panel.VIEW3D_MT_araplbs_presets,
     panel.DATA_UL_araplbs_edits,
     panel.VIEW3D_PT_araplbs,
+    panel.DATA_UL_araplbs_control_bones,
+    panel.VIEW3D_PT_araplbs_control_bones,
     panel.VIEW3D_PT_araplbs_poses,
     panel.VIEW3D_PT_araplbs_advanced,
     panel.VIEW3D_PT_araplbs_edits,
@@ -56,6 +61,7 @@ CLASSES = (
 # Each has register() and unregister(); they come after the classes and go before them.
 PARTS = (
     bone_deformers,
+    control_bones,
     edits,
     joint_settings,
     brush,

@@ -15,37 +15,22 @@
  * - the root of a tree is a control, and what hangs on it becomes trees of its own, if it lies
  *   outside the mesh, nothing continues it at its tail and it has hardly any gain. If its name says
  *   so, it may be partly inside, or within a part of the body that is far from what hangs on it.
- * - of bones with a parent, one without children that does not continue its parent is a control
- *   if its name says so and it has little gain, or if it is outside and away; and one that
- *   coincides with a bone of another chain, if its name or that of the other tells which it is, or
- *   if its chain does so too and fewer bones hang on it.
+ * - a bone without children that does not continue its parent is a control if it has little gain
+ *   and its name says so or it is outside and away.
+ * - a bone that coincides with another is a control if only its own name says so, or if its chain
+ *   coincides too and fewer bones hang on it.
  *
- * Trees go one at a time, the surest first, and what remains is measured again, so that of two
- * copies one stays; ties stay both. Thresholds are shares of areas and of bone lengths: place, turn
- * and scale change nothing. Inside is told by winding numbers, either sign: |w| > 0.3, for open
- * meshes, at points off the ends of the bone, since these often lie in the skin.
- *
- * O(vertices bones) for every root that falls, and for a tree where it is nearest; winding numbers
- * O(triangles) for each bone that is in doubt. */
+ * Trees go one at a time, the surest first, of those the smallest, of those the one that hung on
+ * most controls, and what remains is measured again: of two copies one stays. Where nothing tells
+ * which, both do. Thresholds are shares of areas and of bone lengths: place, turn and scale
+ * change nothing. Cost: a ranking (control_study.c) for every root and every tree that goes. */
 #include "control_bones.h"
 
-#include <string.h>
-
-#include "bvh.h"
+#include "control_study.h"
 #include "memory.h"
-#include "nearest.h"
 #include "vec3.h"
-#include "winding.h"
 
-#define CHUNK 256
-#define SAMPLES 5
-
-#define INSIDE 0.3    /* least winding number inside */
-#define ATTACHED 0.15 /* of its length: a bone this near to a tail continues it */
-#define ON_BONE 0.1   /* of its length: a sample this near to another bone lies on it */
-#define COINCIDENT 0.05
-#define SHORTEST 0.005 /* of the size of the mesh: shorter bones count as this long */
-#define TIED 1.01      /* distances of this ratio are equal */
+#define COINCIDENT 0.05 /* of the shorter one's length: ends so near are at the same place */
 
 /* Most gain / own of a tree with one and with two signs of a control; of a single bone. */
 #define LOW_GAIN 0.2
@@ -53,284 +38,137 @@
 /* Most gain of a root, of one inside the mesh, and of a single bone: shares of the skin. */
 #define ROOT_GAIN 0.02
 #define CONTROL_GAIN 0.02
-/* Clearance of bones away from the mesh, of a bone with a parent and no name: of their length. */
+/* Clearance of bones away from the mesh, of one with a parent and no name: of their length. */
 #define AWAY 0.5
 #define FAR_AWAY 1.5
 /* Names that most bones have say nothing. */
-#define MOST_NAMED 0.75
+#define MOST_NAMED 0.9
 
-typedef struct study {
-    arap_job *job;
-    const arap_mesh *mesh;
-    const arap_skeleton *s;
-    const char *named; /* (deform_count) */
-    arap_bvh *surface;
-    double *area;       /* (mesh.count) share of the skin */
-    double *length;     /* (deform_count) */
-    double *clearance;  /* (deform_count, SAMPLES) distance to the surface, negative: unknown */
-    double *winding;    /* (deform_count, SAMPLES) */
-    int *control;       /* (deform_count) arap_control */
-    int *group;         /* (deform_count) the tree of a bone, by its root; -1: a control bone */
-    double *own, *gain; /* (deform_count) by group */
-    int *nearest;       /* (mesh.count, 2) the two nearest groups, -1: none */
-    double *distance2;  /* (mesh.count, 2) squared */
-    int stale;          /* group whose vertices are to be looked at again, -1: all */
-    double *reach;      /* (threads, deform_count) scratch: squared distances of groups */
-} study;
-
-static const double *head_of(const study *t, int d) {
-    return t->s->heads + 3 * t->s->deform_bone[d];
-}
-static const double *tail_of(const study *t, int d) {
-    return t->s->tails + 3 * t->s->deform_bone[d];
-}
-
-static void sample(const study *t, int d, int k, double *point) {
-    double share = (k + 0.5) / SAMPLES;
-    for (int c = 0; c < 3; c++)
-        point[c] = head_of(t, d)[c] + share * (tail_of(t, d)[c] - head_of(t, d)[c]);
-}
-
-/* The parent that still deforms, or -1. */
-static int parent_of(const study *t, int d) {
-    int up = t->s->deform_parent[d];
-    return up >= 0 && !t->control[up] ? up : -1;
-}
-
-static int is_below(const study *t, int d, int ancestor) {
-    while (d >= 0 && d != ancestor) d = t->s->deform_parent[d];
-    return d >= 0;
-}
-
-static double to_bone2(const study *t, int d, const double *point) {
-    double nearest[3];
-    return arap_nearest_on_segment(point, head_of(t, d), tail_of(t, d), nearest);
-}
-
-/* --- the skin ------------------------------------------------------------------------------- */
-
-static void rank_chunk(void *data, int chunk, int worker) {
-    study *t = data;
-    int n = t->s->deform_count, begin = chunk * CHUNK;
-    int end = begin + CHUNK < t->mesh->count ? begin + CHUNK : t->mesh->count;
-    double *reach = t->reach + (size_t)worker * (size_t)n;
-    for (int i = begin; i < end; i++) {
-        int *nearest = t->nearest + 2 * (size_t)i;
-        double *d2 = t->distance2 + 2 * (size_t)i;
-        if (t->stale >= 0 && nearest[0] != t->stale && nearest[1] != t->stale) continue;
-        for (int d = 0; d < n; d++) reach[d] = INFINITY;
-        for (int d = 0; d < n; d++)
-            if (t->group[d] >= 0)
-                reach[t->group[d]] =
-                    fmin(reach[t->group[d]], to_bone2(t, d, t->mesh->v + 3 * (size_t)i));
-        nearest[0] = nearest[1] = -1;
-        d2[0] = d2[1] = INFINITY;
-        for (int g = 0; g < n; g++) {
-            if (!(reach[g] < d2[1])) continue;
-            int place = reach[g] < d2[0] ? 0 : 1;
-            if (!place) nearest[1] = nearest[0], d2[1] = d2[0];
-            nearest[place] = g, d2[place] = reach[g];
-        }
-    }
-}
-
-/* own and gain of all groups; only the vertices near group `stale`, which is no more, are looked
- * at again. */
-static void rank_groups(study *t, int stale) {
-    t->stale = stale;
-    arap_parallel(t->job, (t->mesh->count + CHUNK - 1) / CHUNK, rank_chunk, t);
-    for (int g = 0; g < t->s->deform_count; g++) t->own[g] = t->gain[g] = 0;
-    for (int i = 0; i < t->mesh->count; i++) {
-        const int *nearest = t->nearest + 2 * (size_t)i;
-        const double *d2 = t->distance2 + 2 * (size_t)i;
-        double ratio = sqrt(d2[0] / d2[1]);
-        if (!(d2[1] > 0)) ratio = 1;
-        t->own[nearest[0]] += t->area[i];
-        t->gain[nearest[0]] += t->area[i] * (1 - ratio);
-        if (ratio * TIED > 1) t->own[nearest[1]] += t->area[i];
-    }
-}
-
-static double gain_ratio(const study *t, int group) {
-    return t->own[group] > 0 ? t->gain[group] / t->own[group] : 0;
-}
-
-/* --- the place ------------------------------------------------------------------------------ */
-
-static double to_face2(const void *data, int index, const double *p) {
-    const arap_mesh *mesh = data;
-    size_t k = (size_t)index;
-    double at[3];
-    if (k >= mesh->triangle_count) {
-        const int *wire = mesh->wires + 2 * (k - mesh->triangle_count);
-        return arap_nearest_on_segment(p, mesh->v + 3 * (size_t)wire[0],
-                                       mesh->v + 3 * (size_t)wire[1], at);
-    }
-    const int *tri = mesh->triangles + 3 * k;
-    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                                    mesh->v + 3 * (size_t)tri[2], at);
-}
-
-static arap_status build_surface(study *t) {
-    const arap_mesh *mesh = t->mesh;
-    size_t count = mesh->triangle_count + mesh->wire_count;
-    double *boxes = ARAP_NEW(double, 6 * count);
-    if (!boxes) return arap_fail_memory(&t->job->error, "the control bones");
-    for (size_t k = 0; k < count; k++) {
-        int corners = k < mesh->triangle_count ? 3 : 2;
-        const int *at =
-            corners == 3 ? mesh->triangles + 3 * k : mesh->wires + 2 * (k - mesh->triangle_count);
-        for (int c = 0; c < 3; c++) {
-            boxes[6 * k + (size_t)c] = INFINITY, boxes[6 * k + 3 + (size_t)c] = -INFINITY;
-            for (int j = 0; j < corners; j++) {
-                double x = mesh->v[3 * (size_t)at[j] + (size_t)c];
-                boxes[6 * k + (size_t)c] = fmin(boxes[6 * k + (size_t)c], x);
-                boxes[6 * k + 3 + (size_t)c] = fmax(boxes[6 * k + 3 + (size_t)c], x);
-            }
-        }
-    }
-    arap_status status = arap_bvh_build(&t->surface, count, boxes, NULL, &t->job->error);
-    arap_free(boxes);
-    return status;
-}
-
-typedef struct locate_task {
-    study *t;
-    int bone;
-} locate_task;
-
-static void locate_sample(void *data, int k, int worker) {
-    (void)worker;
-    const locate_task *task = data;
-    study *t = task->t;
-    double p[3], d2 = INFINITY;
-    sample(t, task->bone, k, p);
-    arap_bvh_nearest(t->surface, p, -1, to_face2, t->mesh, &d2);
-    t->clearance[task->bone * SAMPLES + k] = sqrt(d2);
-    t->winding[task->bone * SAMPLES + k] = fabs(arap_winding_number(t->mesh, p));
-}
-
-static void locate(study *t, int d) {
-    if (t->clearance[d * SAMPLES] < 0)
-        arap_parallel(t->job, SAMPLES, locate_sample, &(locate_task){t, d});
-}
-
-static int samples_outside(study *t, int d) {
-    int count = 0;
-    locate(t, d);
-    for (int k = 0; k < SAMPLES; k++) count += t->winding[d * SAMPLES + k] < INSIDE;
-    return count;
-}
-
-/* Outside the mesh, and nowhere nearer to it than `clearance` lengths. */
-static int is_away(study *t, int d, double clearance) {
-    if (samples_outside(t, d) < SAMPLES) return 0;
-    for (int k = 0; k < SAMPLES; k++)
-        if (t->clearance[d * SAMPLES + k] < clearance * t->length[d]) return 0;
-    return 1;
-}
-
-/* Half of the bone lies on bones of other trees, or it starts from the head of one that has a
- * parent or is a control bone. */
-static int is_in_place_of_others(const study *t, int d) {
-    double near2 = ON_BONE * ON_BONE * t->length[d] * t->length[d];
-    int on = 0;
-    for (int k = 0; k < SAMPLES; k++) {
-        double point[3];
-        int found = 0;
-        sample(t, d, k, point);
-        for (int o = 0; o < t->s->deform_count && !found; o++)
-            found =
-                t->group[o] >= 0 && t->group[o] != t->group[d] && to_bone2(t, o, point) <= near2;
-        on += found;
-    }
-    if (2 * on > SAMPLES) return 1;
-    for (int o = 0; o < t->s->deform_count; o++)
-        if (t->group[o] != t->group[d] && (t->control[o] || parent_of(t, o) >= 0) &&
-            arap_distance2(head_of(t, o), head_of(t, d)) <= near2)
-            return 1;
-    return 0;
-}
-
-static int continues(const study *t, int d, int parent) {
-    double reach = ATTACHED * fmin(t->length[parent], t->length[d]);
-    return arap_distance2(head_of(t, d), tail_of(t, parent)) <= reach * reach;
-}
-
-/* --- trees ---------------------------------------------------------------------------------- */
-
-static int root_of(const study *t, int d) {
-    for (int up; (up = parent_of(t, d)) >= 0;) d = up;
+static int root_of(const arap_study *t, int d) {
+    for (int up; (up = arap_study_parent(t, d)) >= 0;) d = up;
     return d;
 }
 
-static void find_groups(study *t) {
-    for (int d = 0; d < t->s->deform_count; d++) t->group[d] = t->control[d] ? -1 : root_of(t, d);
-}
-
-/* How many signs of a control the tree has: its name, its place, which says it all if that is away
- * from the mesh. */
-static int count_signs(study *t, int root) {
-    int away = 1, others = 0;
-    for (int d = 0; d < t->s->deform_count; d++)
-        if (t->group[d] == root) {
-            away = away && is_away(t, d, AWAY);
-            others = others || is_in_place_of_others(t, d);
-        }
-    return t->named[root] + (away ? 2 : others);
-}
-
-/* The surest tree of controls, or -1. */
-static int find_control_tree(study *t) {
-    int best = -1, best_signs = 0;
-    for (int g = 0; g < t->s->deform_count; g++) {
-        if (t->group[g] != g || !(gain_ratio(t, g) < SOME_GAIN) || !(t->gain[g] < CONTROL_GAIN))
-            continue;
-        int signs = count_signs(t, g);
-        if (!signs || (signs == 1 && !(gain_ratio(t, g) < LOW_GAIN))) continue;
-        if (best < 0 || signs > best_signs ||
-            (signs == best_signs && gain_ratio(t, g) < gain_ratio(t, best)))
-            best = g, best_signs = signs;
+/* Every tree a group; their number. */
+static int find_groups(arap_study *t) {
+    int count = 0;
+    for (int d = 0; d < t->s.deform_count; d++) {
+        t->group[d] = t->control[d] ? -1 : root_of(t, d);
+        count += t->group[d] == d;
     }
-    return best;
+    return count;
 }
 
-static void drop_tree(study *t, int root) {
-    for (int d = 0; d < t->s->deform_count; d++)
+/* How many signs of a control the tree has: the names of most of it, its place, which says it all
+ * if that is away from the mesh. */
+static int count_signs(arap_study *t, int root) {
+    int away = 1, others = 0, named = 0;
+    for (int d = 0; d < t->s.deform_count; d++)
+        if (t->group[d] == root) {
+            away = away && arap_study_is_away(t, d, AWAY);
+            others = others || arap_study_in_place_of_others(t, d);
+            named += t->named[d] ? 1 : -1;
+        }
+    return (named > 0) + (away ? 2 : others);
+}
+
+static int coincide(const arap_study *t, int a, int b) {
+    double near = COINCIDENT * fmin(t->length[a], t->length[b]);
+    return arap_distance2(arap_study_head(t, a), arap_study_head(t, b)) <= near * near &&
+           arap_distance2(arap_study_tail(t, a), arap_study_tail(t, b)) <= near * near;
+}
+
+/* A tree that may be one of controls, and what tells which of two goes first. */
+typedef struct candidate {
+    int root, signs, bones, above; /* above: control bones that it hung on */
+    double ratio;
+} candidate;
+
+static candidate judge_tree(arap_study *t, int root) {
+    candidate c = {.root = -1, .signs = 0, .ratio = arap_study_gain_ratio(t, root)};
+    if (t->keep[root] || !(c.ratio < SOME_GAIN) || !(t->gain[root] < CONTROL_GAIN)) return c;
+    c.signs = count_signs(t, root);
+    if (!c.signs || (c.signs == 1 && !(c.ratio < LOW_GAIN))) return c;
+    c.root = root;
+    for (int d = 0; d < t->s.deform_count; d++) c.bones += t->group[d] == root;
+    for (int up = t->s.deform_parent[root]; up >= 0; up = t->s.deform_parent[up]) c.above++;
+    return c;
+}
+
+/* More than 0 if a goes before b, 0 if nothing tells. */
+static int compare(const candidate *a, const candidate *b) {
+    if (a->signs != b->signs) return a->signs - b->signs;
+    if (a->bones != b->bones) return b->bones - a->bones;
+    return a->above - b->above;
+}
+
+static int trees_coincide(const arap_study *t, int a, int b) {
+    for (int d = 0; d < t->s.deform_count; d++)
+        for (int e = 0; e < t->s.deform_count && t->group[d] == a; e++)
+            if (t->group[e] == b && coincide(t, d, e)) return 1;
+    return 0;
+}
+
+/* The surest tree of controls, or -1. Two copies of which nothing tells the control stay. */
+static int find_control_tree(arap_study *t) {
+    candidate best = {.root = -1};
+    for (int g = 0; g < t->s.deform_count; g++) {
+        if (t->group[g] != g) continue;
+        candidate c = judge_tree(t, g);
+        if (c.root < 0) continue;
+        int order = best.root < 0 ? 1 : compare(&c, &best);
+        if (order > 0 || (!order && c.ratio < best.ratio)) best = c;
+    }
+    for (int g = 0; g < t->s.deform_count && best.root >= 0; g++) {
+        if (t->group[g] != g || g == best.root || !trees_coincide(t, g, best.root)) continue;
+        candidate c = judge_tree(t, g);
+        if (c.root < 0 || compare(&c, &best)) continue;
+        t->keep[g] = t->keep[best.root] = 1;
+        return find_control_tree(t);
+    }
+    return best.root;
+}
+
+static void drop_tree(arap_study *t, int root) {
+    for (int d = 0; d < t->s.deform_count; d++)
         if (t->group[d] == root)
-            t->control[d] = is_away(t, d, AWAY)           ? ARAP_CONTROL_OUTSIDE
-                            : is_in_place_of_others(t, d) ? ARAP_CONTROL_TWIN
-                                                          : ARAP_CONTROL_SERVED;
-    for (int d = 0; d < t->s->deform_count; d++)
+            t->control[d] = arap_study_is_away(t, d, AWAY)        ? ARAP_CONTROL_OUTSIDE
+                            : arap_study_in_place_of_others(t, d) ? ARAP_CONTROL_TWIN
+                                                                  : ARAP_CONTROL_SERVED;
+    for (int d = 0; d < t->s.deform_count; d++)
         if (t->group[d] == root) t->group[d] = -1;
 }
 
 /* A root beside the body that hangs on it. */
-static int is_mere_root(study *t, int root) {
+static int is_mere_root(arap_study *t, int root) {
     double nearest = INFINITY, deepest = 0;
     int children = 0;
-    for (int d = 0; d < t->s->deform_count; d++) {
-        if (t->control[d] || parent_of(t, d) != root) continue;
-        if (continues(t, d, root)) return 0;
-        nearest = fmin(nearest, sqrt(to_bone2(t, root, head_of(t, d))));
+    for (int d = 0; d < t->s.deform_count; d++) {
+        if (t->control[d] || arap_study_parent(t, d) != root) continue;
+        if (arap_study_continues(t, d, root)) return 0;
+        nearest = fmin(nearest, sqrt(arap_study_distance2(t, root, arap_study_head(t, d))));
         children++;
     }
     if (!children) return 0;
-    int outside = samples_outside(t, root);
-    if (outside == SAMPLES) return 1;
+    int outside = arap_study_outside(t, root);
+    if (outside == ARAP_STUDY_SAMPLES) return 1;
     if (!t->named[root]) return 0;
-    for (int k = 0; k < SAMPLES; k++) deepest = fmax(deepest, t->clearance[root * SAMPLES + k]);
+    for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
+        deepest = fmax(deepest, arap_study_clearance(t, root)[k]);
     return outside > 1 || (nearest > 1.5 * t->length[root] && nearest > 2 * deepest);
 }
 
-/* Roots that are none, each a tree of its own meanwhile to measure what it gains. */
-static int drop_roots(study *t) {
+/* What single bones own and gain. */
+static arap_status rank_bones(arap_study *t) {
+    for (int d = 0; d < t->s.deform_count; d++) t->group[d] = t->control[d] ? -1 : d;
+    return arap_study_rank(t, -1);
+}
+
+/* Roots that are none, among bones that are ranked; their number. */
+static int drop_roots(arap_study *t) {
     int dropped = 0;
-    for (int d = 0; d < t->s->deform_count; d++)
-        if (!t->control[d]) t->group[d] = d;
-    rank_groups(t, -1);
-    for (int d = 0; d < t->s->deform_count; d++) {
-        if (t->control[d] || parent_of(t, d) >= 0 || !(t->gain[d] < ROOT_GAIN)) continue;
+    for (int d = 0; d < t->s.deform_count; d++) {
+        if (t->control[d] || arap_study_parent(t, d) >= 0 || !(t->gain[d] < ROOT_GAIN)) continue;
         if (!is_mere_root(t, d)) continue;
         t->control[d] = ARAP_CONTROL_ROOT;
         t->group[d] = -1;
@@ -339,42 +177,36 @@ static int drop_roots(study *t) {
     return dropped;
 }
 
-/* --- bones with a parent --------------------------------------------------------------------- */
-
-static int count_children(const study *t, int d) {
+static int count_children(const arap_study *t, int d) {
     int count = 0;
-    for (int o = 0; o < t->s->deform_count; o++) count += !t->control[o] && parent_of(t, o) == d;
+    for (int o = 0; o < t->s.deform_count; o++)
+        count += !t->control[o] && arap_study_parent(t, o) == d;
     return count;
 }
 
-static int count_below(const study *t, int d) {
+static int count_below(const arap_study *t, int d) {
     int count = 0;
-    for (int o = 0; o < t->s->deform_count; o++) count += !t->control[o] && is_below(t, o, d);
+    for (int o = 0; o < t->s.deform_count; o++)
+        count += !t->control[o] && arap_study_is_below(t, o, d);
     return count;
-}
-
-static int coincide(const study *t, int a, int b) {
-    double near = COINCIDENT * fmin(t->length[a], t->length[b]);
-    return arap_distance2(head_of(t, a), head_of(t, b)) <= near * near &&
-           arap_distance2(tail_of(t, a), tail_of(t, b)) <= near * near;
 }
 
 /* The parents or a pair of children of two coincident bones coincide as well. */
-static int chains_coincide(const study *t, int a, int b) {
-    int up = parent_of(t, a), other = parent_of(t, b);
+static int chains_coincide(const arap_study *t, int a, int b) {
+    int up = arap_study_parent(t, a), other = arap_study_parent(t, b);
     if (up >= 0 && other >= 0 && up != other && coincide(t, up, other)) return 1;
-    for (int c = 0; c < t->s->deform_count; c++)
-        for (int e = 0; e < t->s->deform_count && t->s->deform_parent[c] == a; e++)
-            if (t->s->deform_parent[e] == b && coincide(t, c, e)) return 1;
+    for (int c = 0; c < t->s.deform_count; c++)
+        for (int e = 0; e < t->s.deform_count && t->s.deform_parent[c] == a; e++)
+            if (t->s.deform_parent[e] == b && coincide(t, c, e)) return 1;
     return 0;
 }
 
-/* Whether d, which has a parent, is the copy of a bone of another chain and not the other way. */
-static int is_copy(const study *t, int d) {
-    for (int o = 0; o < t->s->deform_count; o++) {
-        if (o == d || t->control[o] || is_below(t, o, d) || is_below(t, d, o)) continue;
-        if (!coincide(t, d, o)) continue;
+/* Whether d is the copy of another bone and not the other way. */
+static int is_copy(const arap_study *t, int d) {
+    for (int o = 0; o < t->s.deform_count; o++) {
+        if (o == d || t->control[o] || arap_study_is_below(t, d, o) || !coincide(t, d, o)) continue;
         if (t->named[d] > t->named[o]) return 1;
+        if (arap_study_is_below(t, o, d)) continue;
         if (t->named[d] == t->named[o] && chains_coincide(t, d, o) &&
             count_below(t, d) < count_below(t, o))
             return 1;
@@ -382,20 +214,20 @@ static int is_copy(const study *t, int d) {
     return 0;
 }
 
-/* Single bones with a parent; what they gain was ranked with each bone a group. */
-static void drop_bones(study *t, char *drop) {
-    int n = t->s->deform_count;
+/* Single bones with a parent, and copies, among bones that are ranked. */
+static void drop_bones(arap_study *t, char *drop) {
+    int n = t->s.deform_count;
     for (int d = 0; d < n; d++) drop[d] = ARAP_CONTROL_NONE;
     for (int d = 0; d < n; d++) {
-        int parent = parent_of(t, d);
-        if (t->control[d] || parent < 0) continue;
+        int parent = arap_study_parent(t, d);
+        if (t->control[d]) continue;
         if (is_copy(t, d)) {
             drop[d] = ARAP_CONTROL_TWIN;
             continue;
         }
-        if (count_children(t, d) || continues(t, d, parent)) continue;
-        if (!(gain_ratio(t, d) < SOME_GAIN) || !(t->gain[d] < CONTROL_GAIN)) continue;
-        if (is_away(t, d, t->named[d] ? AWAY : FAR_AWAY))
+        if (parent < 0 || count_children(t, d) || arap_study_continues(t, d, parent)) continue;
+        if (!(arap_study_gain_ratio(t, d) < SOME_GAIN) || !(t->gain[d] < CONTROL_GAIN)) continue;
+        if (arap_study_is_away(t, d, t->named[d] ? AWAY : FAR_AWAY))
             drop[d] = ARAP_CONTROL_OUTSIDE;
         else if (t->named[d])
             drop[d] = ARAP_CONTROL_SERVED;
@@ -404,93 +236,55 @@ static void drop_bones(study *t, char *drop) {
         if (drop[d]) t->control[d] = drop[d];
 }
 
-static void weigh_skin(study *t) {
-    double sum = 0;
-    for (size_t k = 0; k < t->mesh->triangle_count; k++) {
-        const int *tri = t->mesh->triangles + 3 * k;
-        double area =
-            arap_triangle_area(t->mesh->v + 3 * (size_t)tri[0], t->mesh->v + 3 * (size_t)tri[1],
-                               t->mesh->v + 3 * (size_t)tri[2]);
-        for (int j = 0; j < 3; j++) t->area[tri[j]] += area / 3;
-        sum += area;
+/* Drop trees until none is one of controls; how many were. Leaves the bones ranked. */
+static arap_status drop_trees(arap_study *t, int *dropped) {
+    arap_status status = arap_study_rank(t, -1);
+    *dropped = 0;
+    for (int g; !status && (g = find_control_tree(t)) >= 0; ++*dropped) {
+        drop_tree(t, g);
+        status = arap_progress(t->job, "control bones", 0.5);
+        if (!status) status = arap_study_rank(t, g);
     }
-    for (int i = 0; i < t->mesh->count && sum > 0; i++) t->area[i] /= sum;
+    return status ? status : rank_bones(t);
 }
 
-static arap_status find_controls(study *t, char *drop) {
-    arap_status status = ARAP_OK;
-    do {
-        find_groups(t);
-        rank_groups(t, -1);
-        for (int g; (g = find_control_tree(t)) >= 0 && !status;) {
-            drop_tree(t, g);
-            rank_groups(t, g);
+static arap_status find_controls(arap_study *t, char *drop) {
+    arap_status status = rank_bones(t);
+    int dropped = 1;
+    while (!status && dropped) {
+        while (!status && drop_roots(t)) {
             status = arap_progress(t->job, "control bones", 0.5);
+            if (!status) status = rank_bones(t);
         }
-        if (!status) status = arap_progress(t->job, "control bones", 0.5);
-    } while (!status && drop_roots(t));
+        dropped = 0;
+        if (!status && find_groups(t) > 1) status = drop_trees(t, &dropped);
+    }
     if (!status) drop_bones(t, drop);
-    return status;
+    return status ? status : t->failed;
 }
 
 arap_status arap_control_bones(arap_job *job, const arap_geometry *geometry,
                                const arap_bones *bones, const char *named, int *control) {
-    arap_mesh mesh = {0};
-    arap_skeleton s = {0};
-    study t = {.job = job, .mesh = &mesh, .s = &s};
-    char *names = NULL, *drop = NULL;
-    arap_status status = arap_mesh_create(job, geometry, ARAP_WELD_TOLERANCE, &mesh);
-    if (!status) status = arap_skeleton_create(job, bones, &mesh, &s);
-    if (status) goto done;
-    int n = s.deform_count, named_count = 0;
-    for (int b = 0; b < s.count; b++) control[b] = ARAP_CONTROL_NONE;
-    names = ARAP_NEW_ZERO(char, n);
-    drop = ARAP_NEW(char, n);
-    t.area = ARAP_NEW_ZERO(double, mesh.count);
-    t.length = ARAP_NEW(double, n);
-    t.clearance = ARAP_NEW(double, n *SAMPLES);
-    t.winding = ARAP_NEW(double, n *SAMPLES);
-    t.control = ARAP_NEW_ZERO(int, n);
-    t.group = ARAP_NEW(int, n);
-    t.own = ARAP_NEW(double, n);
-    t.gain = ARAP_NEW(double, n);
-    t.nearest = ARAP_NEW(int, 2 * (size_t)mesh.count);
-    t.distance2 = ARAP_NEW(double, 2 * (size_t)mesh.count);
-    t.reach = ARAP_NEW(double, (size_t)job->threads *(size_t)n);
-    if (!names || !drop || !t.area || !t.length || !t.clearance || !t.winding || !t.control ||
-        !t.group || !t.own || !t.gain || !t.nearest || !t.distance2 || !t.reach) {
+    arap_study t;
+    arap_status status = arap_study_create(job, geometry, bones, &t);
+    if (status) return status;
+    int n = t.s.deform_count, named_count = 0;
+    char *drop = ARAP_NEW(char, n);
+    if (!drop) {
         status = arap_fail_memory(&job->error, "the control bones");
         goto done;
     }
-    weigh_skin(&t);
-    for (int d = 0; d < n; d++) named_count += named && named[s.deform_bone[d]];
-    for (int d = 0; d < n; d++) {
-        names[d] = named && named[s.deform_bone[d]] && named_count < MOST_NAMED * n;
-        t.length[d] =
-            fmax(sqrt(arap_distance2(head_of(&t, d), tail_of(&t, d))), SHORTEST * mesh.size);
-    }
-    for (int k = 0; k < n * SAMPLES; k++) t.clearance[k] = -1;
-    t.named = names;
-    status = build_surface(&t);
-    if (!status && mesh.face_part_count && n > 1) status = find_controls(&t, drop);
-    for (int d = 0; d < n && !status; d++) control[s.deform_bone[d]] = t.control[d];
+    for (int d = 0; d < n; d++) named_count += named && named[t.s.deform_bone[d]];
+    for (int d = 0; d < n && named; d++)
+        t.named[d] = named[t.s.deform_bone[d]] && named_count < MOST_NAMED * n;
+    status = arap_progress(job, "control bones", 0);
+    if (!status && t.mesh.face_part_count && n > 1) status = find_controls(&t, drop);
+    if (status) goto done;
+    for (int b = 0; b < t.s.count; b++) control[b] = ARAP_CONTROL_NONE;
+    for (int d = 0; d < n; d++) control[t.s.deform_bone[d]] = t.control[d];
 
 done:
-    arap_free(names);
     arap_free(drop);
-    arap_free(t.area);
-    arap_free(t.length);
-    arap_free(t.clearance);
-    arap_free(t.winding);
-    arap_free(t.control);
-    arap_free(t.group);
-    arap_free(t.own);
-    arap_free(t.gain);
-    arap_free(t.nearest);
-    arap_free(t.distance2);
-    arap_free(t.reach);
-    arap_bvh_free(t.surface);
-    arap_skeleton_clear(&s);
-    arap_mesh_clear(&mesh);
+    arap_study_clear(&t);
     return status;
 }

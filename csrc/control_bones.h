@@ -11,7 +11,7 @@ typedef enum arap_control {
     ARAP_CONTROL_NONE,    /* it deforms, or is not asked about */
     ARAP_CONTROL_ROOT,    /* the body hangs on it, but not at its tail: it lies beside the body */
     ARAP_CONTROL_OUTSIDE, /* no skin around it */
-    ARAP_CONTROL_TWIN,    /* a bone of another chain already lies there */
+    ARAP_CONTROL_TWIN,    /* another bone already lies there */
     ARAP_CONTROL_SERVED   /* other bones serve the skin around it as well */
 } arap_control;
 

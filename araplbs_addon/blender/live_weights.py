@@ -109,7 +109,7 @@ class LiveWeights:
     def _chunks(self, entries):
         """(keys, weights) of each step's vertices, of the groups that are written."""
         written = np.zeros(self._stride + 1, bool)
-        written[self._groups[self._bones]] = True
+        written[self._groups[self._bones & (self._groups >= 0)]] = True
         vertices, groups, weights = entries
         take = self._vertices[vertices] & written[np.minimum(groups, self._stride)]
         keys, values = self._sorted(vertices[take], groups[take], weights[take])

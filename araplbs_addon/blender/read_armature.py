@@ -38,6 +38,7 @@ def read_armature(armature, use_joint_limits):
         deform=deform,
         limits=_limits(armature) if use_joint_limits else np.full((len(bones), 3, 2), np.nan),
         opposite=np.array([index.get(bpy.utils.flip_name(n), i) for n, i in index.items()]),
+        taken_in=np.array([bone.araplbs_deforms for bone in bones], bool),
         **read_deformers(armature),
     )
 

@@ -10,7 +10,7 @@ def write_weights(ob, rows, names, with_group, bones, vertices):
 
     names: of all bones. with_group (m,) bool: bones that get a group where they have none.
     bones (m,) bool: those whose groups are written. vertices (n,) bool: those that are written.
-    All other entries stay as they are.
+    A bone without a group has no weights in `rows`. All other entries stay as they are.
     """
     groups, new_groups = make_groups(ob, names, with_group)
     wanted = wanted_entries(rows, bones, vertices, groups)
@@ -50,7 +50,7 @@ def wanted_entries(rows, bones, vertices, groups):
 def _present(ob, bones, vertices, groups):
     """The like that there are now."""
     written = np.zeros(len(ob.vertex_groups) + 1, bool)
-    written[groups[bones]] = True
+    written[groups[bones & (groups >= 0)]] = True
     owner, group, weight = group_entries(ob.data)
     take = vertices[owner] & written[np.minimum(group, len(ob.vertex_groups))]
     return owner[take], group[take], weight[take].astype(np.float32)

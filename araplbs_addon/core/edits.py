@@ -24,6 +24,10 @@ class Pairs:
             np.concatenate([self.values, other.values]),
         )
 
+    def of(self, which):
+        """Those of a mask (k,)."""
+        return Pairs(self.vertices[which], self.bones[which], self.values[which])
+
 
 @dataclass
 class Edits:

@@ -138,6 +138,16 @@ class Options:
         most=10000,
         soft_most=200,
     )
+    control_bones: str = option(
+        "LEAVE_OUT",
+        "Control Bones",
+        "Deform bones that are none, as importers mark roots, IK targets and weapon slots",
+        choices=(
+            ("LEAVE_OUT", "Leave Out", "They move no vertex: bones are told by where they are"),
+            ("INCLUDE", "Include", "Every deform bone moves vertices"),
+        ),
+        advanced=True,
+    )
     hold: float = option(
         0.01,
         "Hold",

@@ -64,7 +64,7 @@ def sample(skeleton, options, mirror):
         "swing": options.swing,
         "twist": options.twist,
     }
-    place = skeleton.heads, skeleton.tails, skeleton.parents, options.pose_count
+    place = skeleton.heads, skeleton.tails, skeleton.solver_parents, options.pose_count
     transforms = araplbs.sample_poses(*place, **arguments)
     if not skeleton.flexible:
         return transforms, None

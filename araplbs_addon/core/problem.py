@@ -30,13 +30,33 @@ class Skeleton:
     own_stretch: np.ndarray = None  # (m,) bool: by itself
     volume: np.ndarray = None  # (m,) bool: its volume is kept then
     joint_axes: np.ndarray = None  # (j, 3, 3) local axes of all joints at rest, as columns
+    taken_in: np.ndarray = None  # (m,) bool: deforms, whatever it looks like
+    control: np.ndarray = None  # (m,) why it is left out, a place in REASONS; then deform is off
 
     def __post_init__(self):
+        if self.taken_in is None:
+            self.taken_in = np.zeros(len(self.names), bool)
+        if self.control is None:
+            self.control = np.zeros(len(self.names), np.int32)
         if self.kinds is None:
             m = len(self.names)
             self.kinds = [RIGID] * m
             self.segments = np.ones(m, np.int32)
             self.stretch, self.own_stretch, self.volume = np.zeros((3, m), bool)
+
+    @property
+    def left_out(self):
+        """(m,) bool: control bones, which Blender takes for deform bones."""
+        return self.control > 0
+
+    @property
+    def solver_parents(self):
+        """(m,) the parents past what is left out; that hangs on nothing, and nothing on it."""
+        parents = self.parents.copy()
+        while (passed := (parents >= 0) & self.left_out[parents]).any():
+            parents[passed] = self.parents[parents[passed]]
+        parents[self.left_out] = -1
+        return parents
 
     @property
     def flexible(self):
@@ -83,6 +103,23 @@ class Mesh:
         return any(k is not None and k.any() for k in (self.kept_bones, self.kept_vertices))
 
 
+def join_geometry(meshes, wholes):
+    """Vertices in armature space, triangles and edges of all meshes, each as its whole."""
+    vertices, triangles, edges, first = [], [], [], 0
+    for mesh, whole in zip(meshes, wholes, strict=True):
+        vertices.append(whole.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3])
+        # A mirroring scale turns the faces inside out.
+        outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
+        triangles.append((whole.triangles[:, ::-1] if outside_in else whole.triangles) + first)
+        edges.append(whole.edges + first)
+        first += len(whole.source)
+    return {
+        "vertices": np.concatenate(vertices),
+        "triangles": np.concatenate(triangles),
+        "edges": np.concatenate(edges),
+    }
+
+
 class Problem:
     """Meshes and skeleton as arguments of araplbs.Solver."""
 
@@ -102,10 +139,10 @@ class Problem:
         # First vertex of each mesh; its images follow its own vertices.
         self.first = np.cumsum([0] + [len(source) for source in self.sources])
         self.arguments = {
-            **self._geometry(meshes, wholes),
+            **join_geometry(meshes, wholes),
             "bone_heads": skeleton.heads,
             "bone_tails": skeleton.tails,
-            "bone_parents": skeleton.parents,
+            "bone_parents": skeleton.solver_parents,
             "bone_roll_axes": skeleton.roll_axes,
             "bone_deform": skeleton.deform,
             "bone_limits": skeleton.limits,
@@ -139,20 +176,6 @@ class Problem:
         count = {"pose_count": 0} if poses.whole else {}
         return {"poses": poses.transforms, **joints, **count}
 
-    def _geometry(self, meshes, wholes):
-        vertices, triangles, edges = [], [], []
-        for mesh, whole, first in zip(meshes, wholes, self.first, strict=False):
-            vertices.append(whole.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3])
-            # A mirroring scale turns the faces inside out.
-            outside_in = np.linalg.det(mesh.matrix[:3, :3]) < 0
-            triangles.append((whole.triangles[:, ::-1] if outside_in else whole.triangles) + first)
-            edges.append(whole.edges + first)
-        return {
-            "vertices": np.concatenate(vertices),
-            "triangles": np.concatenate(triangles),
-            "edges": np.concatenate(edges),
-        }
-
     def _images(self, mesh, vertices):
         """(positions in `vertices`, vertices of the problem): these of a mesh and their images."""
         source = self.sources[mesh]
@@ -185,6 +208,7 @@ class Problem:
         }
 
     def _edit_images(self, mesh, pairs):
+        pairs = pairs.of(~self.skeleton.left_out[pairs.bones])
         which, vertices = self._images(mesh, pairs.vertices)
         bones = pairs.bones[which]
         flipped = self.flipped[mesh][vertices - self.first[mesh]]

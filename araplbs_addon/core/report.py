@@ -2,6 +2,8 @@
 
 import math
 
+from .control_bones import REASONS
+
 MOST_NAMES = 5
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 HELD_BADLY = 0.01  # of a weight: held ones so far off are worth a warning
@@ -24,6 +26,7 @@ def make_report(problem, solution, options, armature, written=None):
     which by envelopes, and the energies as they are then, without links between parts; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
     held_error in it: how far weights that are held are off on the surface, at most, or None.
+    control_bones: those that were left out, and why: {bone: identifier in REASONS}.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     """
     engine = solution.report
@@ -50,6 +53,10 @@ def make_report(problem, solution, options, armature, written=None):
             for part in engine["unseen_parts"]
             for name, vertex in [problem.place(part["vertex"])]
         ],
+        "control_bones": {
+            bones[b]: REASONS[problem.skeleton.control[b]][0]
+            for b in problem.skeleton.left_out.nonzero()[0]
+        },
         "deformers": engine.get("deformers"),
         "stage_seconds": dict(engine["seconds"]),
         "volume": engine.get("volume"),
@@ -78,6 +85,18 @@ def summary(report):
         f"{report['most_influences']} influences ({report['mean_influences']:.1f} on average)"
         f"{symmetric}{volume}"
     )
+
+
+def notes(report):
+    """Lines about what was decided for the rigger."""
+    found = report["control_bones"] if report else {}
+    lines = []
+    for identifier, _name, description in REASONS:
+        names = [bone for bone, why in found.items() if why == identifier]
+        if names:
+            reason = description[0].lower() + description[1:]
+            lines.append(f"Control bones left out, {reason}: {names_in_line(names)}")
+    return lines
 
 
 def warnings(report):

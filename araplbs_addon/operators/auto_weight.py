@@ -7,7 +7,7 @@ from bpy.types import Operator
 
 from ..blender.targets import find_targets
 from ..core.errors import Refused
-from ..core.report import percent, summary, warnings
+from ..core.report import notes, percent, summary, warnings
 from ..core.steps import finish
 from ..core.worker import Worker
 from ..job import Job
@@ -41,6 +41,8 @@ def moves_view(event):
 
 def tell(operator, report, job):
     """Says what was done. The status bar shows the last line, so what matters most comes last."""
+    for line in notes(report):
+        operator.report({"INFO"}, line)
     operator.report({"INFO"}, summary(report))
     for line in warnings(report) + job.warnings:
         operator.report({"WARNING"}, line)

@@ -8,7 +8,7 @@ from ..blender.joint_effects import refuse_armature
 from ..blender.targets import find_targets
 from ..core.errors import Refused
 from ..core.joints import JointOptions, joint_summary
-from ..core.report import warnings
+from ..core.report import notes, warnings
 from ..joint_job import JointJob
 from ..joint_session import JointSession
 from ..preferences import preferred_threads
@@ -31,6 +31,8 @@ def find_joint_targets(context):
 
 def tell(operator, report, job):
     """Says what was done. The status bar shows the last line, so what matters most comes last."""
+    for line in notes(report["weights"]):
+        operator.report({"INFO"}, line)
     operator.report({"INFO"}, joint_summary(report))
     for line in warnings(report["weights"]) + job.warnings:
         operator.report({"WARNING"}, line)

@@ -6,10 +6,11 @@ starts with them from every menu too.
 
 from bpy.types import Menu, Panel, UIList
 
+from ..blender import control_bones
 from ..blender.targets import find_targets
 from ..core.errors import Refused
 from ..core.report import names_in_line
-from ..operators import bendy, edit, select_worst
+from ..operators import bendy, bone_roles, edit, select_worst
 from ..operators.auto_weight import IDNAME
 from ..operators.live import OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore
 from ..operators.load_preset import OBJECT_OT_araplbs_load_preset
@@ -187,6 +188,52 @@ class VIEW3D_PT_araplbs_bendy(_InSidebar, Panel):
         self.layout.operator(bendy.IDNAME, text="Bendy Bones to Bones", icon="GROUP_BONE")
 
 
+class DATA_UL_araplbs_control_bones(UIList):
+    def draw_item(self, _context, layout, _data, bone, _icon, _active, _property, _index=0):
+        row = layout.row(align=True)
+        row.label(text=bone.name, icon="BONE_DATA")
+        row.label(text=control_bones.reason(bone))
+        for operator, icon in (
+            (bone_roles.OBJECT_OT_araplbs_take_in, "ADD"),
+            (bone_roles.OBJECT_OT_araplbs_deform_off, "X"),
+        ):
+            row.operator(operator.bl_idname, text="", icon=icon).bone = bone.name
+
+    def filter_items(self, _context, data, name):
+        shown = self.bitflag_filter_item
+        return [shown * control_bones.is_left_out(bone) for bone in getattr(data, name)], []
+
+
+class VIEW3D_PT_araplbs_control_bones(_InSidebar, Panel):
+    bl_label = "Control Bones"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+
+    @classmethod
+    def poll(cls, context):
+        armature = bone_roles.armature_at_hand(context)
+        return (
+            super().poll(context)
+            and armature is not None
+            and any(control_bones.is_left_out(bone) for bone in armature.data.bones)
+        )
+
+    def draw(self, context):
+        armature = bone_roles.armature_at_hand(context).data
+        self.layout.template_list(
+            DATA_UL_araplbs_control_bones.__name__,
+            "",
+            *(armature, "bones"),
+            *(context.window_manager, "araplbs_control_bone"),
+            rows=3,
+        )
+        row = self.layout.row(align=True)
+        for operator in (
+            bone_roles.OBJECT_OT_araplbs_take_in,
+            bone_roles.OBJECT_OT_araplbs_deform_off,
+        ):
+            row.operator(operator.bl_idname, text=f"All: {operator.bl_label}").bone = ""
+
+
 class BONE_PT_araplbs(Panel):
     bl_label = "Auto-weight (ARAP)"
     bl_space_type = "PROPERTIES"
@@ -201,3 +248,4 @@ class BONE_PT_araplbs(Panel):
     def draw(self, context):
         self.layout.use_property_split = True
         self.layout.prop(context.bone, "araplbs_deformer")
+        self.layout.prop(context.bone, "araplbs_deforms")

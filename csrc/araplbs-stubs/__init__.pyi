@@ -618,12 +618,16 @@ def control_bones(
     threads: int = 0,
 ) -> NDArray[np.int32]:
     """(m,) why each deforming bone is a control bone that should move no vertex: 1, a root beside
-    the body that hangs on it; 2, no skin is around it; 3, a bone of another chain already lies
+    the body that hangs on it; 2, no skin is around it; 3, another bone already lies
     there; 4, other bones serve the skin around it. 0: it deforms, or does not deform anyway.
 
     bone_named (m,): the name is one that rigs give to controls, which supports what the place of
     the bone says and never is enough. What it finds does not depend on place, turn and scale. At
     least one deforming bone is always left.
+
+    To leave them out of a Solver, switch their bone_deform off, give them no parent (-1) and what
+    hangs on them their nearest ancestor that stays: other bones that do not deform count as parts
+    of the bone above them.
     """
 
 @overload

@@ -139,7 +139,7 @@ def test_idle_bone_is_named(capfd):
             ("far away", (0, 30, 0), (0, 31, 0), "stem"),
         ]
     )
-    auto_weight(tube, rig)
+    auto_weight(tube, rig, control_bones="INCLUDE")
     assert "1 deform bone moves no vertex: far away" in capfd.readouterr().out
 
 

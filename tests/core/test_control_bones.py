@@ -145,6 +145,28 @@ def test_copies_with_equal_claims_stay():
     assert rig.find("b") == {"b": TWIN}
 
 
+def test_complete_copies_stay_unless_something_tells():
+    """Two whole arms on one root. A name tells, or that one of them hangs on a control."""
+    rig = Rig().root()
+    for k, parent in enumerate(("root", "copy 0", "copy 1")):
+        rig.add(f"copy {k}", (0, 0, k), (0, 0, k + 1), parent)
+    copies = [f"copy {k}" for k in range(3)]
+    assert rig.find() == {"root": ROOT}
+    assert rig.find(*copies) == {"root": ROOT} | dict.fromkeys(copies, TWIN)
+    rig.add("control", (0, 1, -0.8), (0.5, 1, -0.8), "root")
+    rig.parents[rig.names.index("copy 0")] = rig.names.index("control")
+    assert rig.find() == {"root": ROOT, "control": ROOT} | dict.fromkeys(copies, TWIN)
+
+
+def test_helper_under_the_bone_that_deforms():
+    """As Rigify's ORG and DEF bones: one is the parent of the other. A name has to tell."""
+    rig = Rig()
+    for name, k in (("DEF lower", 1), ("DEF hand", 2)):
+        rig.add(name, (0, 0, k), (0, 0, k + 1), rig.names[k])
+    assert rig.find() == {}
+    assert rig.find("lower", "hand") == {"lower": TWIN, "hand": TWIN}
+
+
 def test_one_of_two_named_copies_stays():
     """Both chains hang on the root and both have names of controls: the skin is not left alone."""
     rig = ik_chain()[0]
@@ -252,6 +274,17 @@ def test_no_bone_of_an_artist_is_lost(name, hints):
         assert ((control > 0) & (share < 1e-4)).sum() == FOUND[name]
     if name in UNTOUCHED:
         assert not control.any()
+
+
+@pytest.mark.parametrize(("name", "found"), [("m2m_human", 75), ("m2m_dragon", 87)])
+def test_whole_control_rigs(name, found):
+    """As an importer makes of them: control rig and deforming bones, all marked as deforming."""
+    character = Character(name)
+    control = araplbs.control_bones(*character.arguments)
+    deform = character.data["bone_deform"].astype(bool)
+    assert np.count_nonzero(control[~deform]) == found
+    share = character.artist.sum(0) / character.artist.sum()
+    assert share[control > 0].max() < 1e-4
 
 
 @pytest.mark.parametrize(

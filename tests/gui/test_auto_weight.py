@@ -15,6 +15,7 @@ DATA = Path(__file__).parents[2].parent / "shared/data"
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
 BUTTON = (120, 201)
+TAKE_IN = (211, 301)  # the + of the first control bone
 REDO_HEADER = (60, 15)
 REDO_MAX_INFLUENCES = (230, 67)
 
@@ -277,6 +278,32 @@ def test_pictures_of_the_panel(ui):
     ui.picture("parent-menu")
     ui.key("ESC")
     yield 0.2
+
+
+def test_control_bones_in_the_panel(ui):
+    """One click takes a bone in again, in one undo step."""
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    bones = [
+        ("root", (0, 0, -1), (0.5, 0, -1), None),
+        ("arm", (0, 0, 0.05), (0, 0, 2.95), "root"),
+        ("pole", (0, 1.5, 1), (0, 2, 1), "root"),
+    ]
+    tube, rig = scenes.add_tube(), scenes.add_armature(bones=bones)
+    reset_settings()
+    scenes.auto_weight(tube, rig)
+    bpy.ops.ed.undo_push(message="set-up")
+    yield from open_sidebar(ui)
+    ui.picture("control-bones")
+    yield from click(ui, inside(ui, "UI", TAKE_IN))
+    yield 0.5
+    ui.picture("control-bones-taken-in")
+    taken = [b.name for b in bpy.data.objects["Rig"].data.bones if b.araplbs_deforms]
+    assert taken == ["root"], taken
+    with ui.override():
+        bpy.ops.ed.undo()
+    yield 0.3
+    assert not any(b.araplbs_deforms for b in bpy.data.objects["Rig"].data.bones)
 
 
 def test_character(ui):

@@ -14,3 +14,4 @@ op.positivity = "PENALTY"
 op.filter = "NONE"
 op.harmonic = 0.0
 op.symmetric = False
+op.control_bones = "INCLUDE"

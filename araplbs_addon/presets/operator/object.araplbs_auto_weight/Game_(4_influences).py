@@ -14,3 +14,4 @@ op.positivity = "CLIP"
 op.filter = "NONE"
 op.harmonic = 0.0
 op.symmetric = True
+op.control_bones = "LEAVE_OUT"
