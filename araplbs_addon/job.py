@@ -4,7 +4,7 @@ command line are two ways to call it."""
 import numpy as np
 
 from .blender.binding import armature_modifier, armature_of, bind
-from .blender.flexible_bones import curved_parameters_in_steps, random_poses_in_steps
+from .blender.flexible_bones import curved_parameters_in_steps
 from .blender.read_armature import bones_to_keep, read_armature
 from .blender.read_deformer import read_joint_axes
 from .blender.read_mesh import (
@@ -13,16 +13,15 @@ from .blender.read_mesh import (
     read_mesh_in_steps,
     refuse_mesh,
 )
-from .blender.read_poses import read_poses
 from .blender.read_volume import read_volume, refuse_volume
 from .blender.references import Reference
+from .blender.whole_poses import given_poses_in_steps
 from .blender.write_weights import write_weights
 from .core.errors import Refused
 from .core.problem import Problem
 from .core.report import make_report
 from .core.solve import solve
 from .core.steps import finish
-from .core.symmetry import mirror_plane
 from .core.volume import solve_volume
 
 
@@ -59,14 +58,7 @@ class Job:
         objects, meshes = yield from self._read_meshes(targets, skeleton, view_layer, kept, wanted)
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
-        poses = read_poses(
-            armature, skeleton, options.animation, options.animation_frames, view_layer
-        )
-        yield
-        if skeleton.flexible:
-            mirror = mirror_plane(skeleton) if options.symmetric else None
-            random = yield from random_poses_in_steps(armature, skeleton, options, mirror)
-            poses = random.and_more(poses)
+        poses = yield from given_poses_in_steps(armature, skeleton, options, view_layer)
         self.armature = Reference.to(armature)
         self.objects = [Reference.to(ob) for ob in objects]
         self.meshes, self.poses = meshes, poses

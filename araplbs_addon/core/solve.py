@@ -8,7 +8,9 @@ from typing import Any
 import araplbs
 import numpy as np
 
+from .deformation import compare
 from .deformer import report_deformers
+from .error_map import pose_set
 from .rows import Rows
 
 # progress(stage, fraction done 0..1, relative energy or None): return False to stop.
@@ -70,18 +72,36 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **problem.arguments}, threads=threads, progress=share
     )
-    start_rows = Rows(*solver.sparse_weights) if any(problem.deformers) else None
+    start_rows = Rows(*solver.sparse_weights)
     while not solver.done:
         if share:
             share.iterated(float(solver.energies[-1]))
         solver.iterate(1)
     rows = Rows(*solver.sparse_weights)
     check(problem, rows, options.max_influences)
-    report = solver.report
-    if start_rows is not None:
-        told = share and (lambda fraction: share("energy as Blender deforms", fraction))
-        report["deformers"] = report_deformers(problem, options, start_rows, rows, threads, told)
+    report = {
+        **solver.report,
+        **report_deformation(problem, options, start_rows, rows, threads, share),
+    }
     return Solution(rows, report, time.perf_counter() - start)
+
+
+def report_deformation(problem, options, before, after, threads, share):
+    """The part of a report about what is seen of weights (Rows) before and after. share: progress,
+    or None."""
+
+    def told(stage):
+        return share and (lambda fraction: share(stage, fraction))
+
+    poses = pose_set(problem, options)
+    found = compare(problem, before, after, poses, threads, told("surface strain"))
+    if not any(problem.deformers):
+        return {"deformation": found}
+    told = told("surface strain as Blender deforms")
+    return {
+        "deformation": found,
+        "deformers": report_deformers(problem, poses, before, after, threads, told),
+    }
 
 
 def check(problem, rows, most):

@@ -7,7 +7,7 @@ from bpy.types import Operator
 
 from ..blender.targets import find_targets
 from ..core.errors import Refused
-from ..core.report import percent, summary, warnings
+from ..core.report import summary, warnings
 from ..core.steps import finish
 from ..core.worker import Worker
 from ..job import Job
@@ -97,8 +97,8 @@ class _Steps:
             return
         context.window_manager.progress_update(100 * worker.fraction)
         parts = [LABEL, f"{100 * worker.fraction:.0f} %", worker.stage]
-        if worker.energy is not None:
-            parts.append(f"deformation error {percent(worker.energy)}")
+        if worker.first_energy:
+            parts.append(f"energy {100 * (worker.energy / worker.first_energy - 1):+.0f} %")
         parts.append("stopping..." if worker.cancelled else "Esc: cancel")
         context.workspace.status_text_set("   |   ".join(parts))
 
