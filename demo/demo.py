@@ -84,7 +84,7 @@ def draw(character, figures, own, path):
                 if modifier.type == "ARMATURE":
                     modifier.object = character.armature
         stage.add(copies, [title, *caption(outcome)])
-    stage.render(path)
+    stage.render(path, "Surface Strain of this pose; numbers over 100 random poses")
     for item in list(stage.scene.collection.objects):
         bpy.data.objects.remove(item)
     bpy.data.scenes.remove(stage.scene)
@@ -95,7 +95,7 @@ def caption(outcome):
     if outcome.energy is None:
         return [f"failed: {outcome.unweighted:,} vertices without weights"]
     seen = outcome.deformation
-    lines = [f"in 100 random poses: {strain_in_words(seen)}"]
+    lines = [strain_in_words(seen)]
     if rest := rest_in_words(seen):
         lines.append(rest)
     if outcome.unweighted:

@@ -126,7 +126,7 @@ class Stage:
         text.visible_shadow = False
         self.scene.collection.objects.link(text)
 
-    def legend(self, location, width, height):
+    def legend(self, location, width, height, title="Surface Strain"):
         """Colour bar of the strain."""
         stops, _ = zip(*SCALE, strict=True)
         steps = 160
@@ -152,13 +152,12 @@ class Stage:
             label = f"{stop:.0%}" + (" or more" if stop == 0.8 else "")
             at = Vector(location) + Vector((width * (stop / stops[-1] - 0.5), 0, -1.25 * height))
             self.text(label, at, 1.05 * height)
-        self.text("Surface Strain", Vector(location) + Vector((0, 0, 1.5 * height)),
-                  1.15 * height)  # fmt: skip
+        self.text(title, Vector(location) + Vector((0, 0, 1.5 * height)), 1.15 * height)
 
-    def render(self, path, width=1600):
+    def render(self, path, legend="Surface Strain", width=1600):
         size, scene = self.size, self.scene
         centre = 0.5 * (self.count - 1) * self.step
-        self.legend((centre, -0.35 * size, -0.40 * size), 0.9 * size, 0.030 * size)
+        self.legend((centre, -0.35 * size, -0.40 * size), 0.9 * size, 0.030 * size, legend)
         data = bpy.data.cameras.new("Camera")
         data.type = "ORTHO"
         camera = bpy.data.objects.new("Camera", data)
