@@ -71,10 +71,17 @@ def compare(problem, before, after, poses, threads=0, progress=None):
     """{"before", "after"}: as_report() of two sets of Rows over these Poses. progress(fraction):
     return False to stop."""
 
+    arguments, skeleton = problem.arguments, problem.skeleton
+    seen = araplbs.Deformation(
+        arguments["vertices"], arguments["triangles"], **bones_of(skeleton), threads=threads
+    )
+
     def part(rows, begin):
         told = progress and (lambda _stage, fraction: progress(begin + fraction / 2))
-        found = measure(problem, rows, poses, threads=threads, progress=told)
-        return as_report(problem.skeleton, found)
+        more = {"parameters": problem.parameters, "progress": told}
+        seen.clear()
+        seen.skin(tuple(rows), poses.transforms, **joints_of(skeleton, poses), **more)
+        return as_report(skeleton, seen.measures())
 
     return {"before": part(before, 0.0), "after": part(after, 0.5)}
 

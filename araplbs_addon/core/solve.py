@@ -11,7 +11,7 @@ import numpy as np
 from .deformation import compare
 from .deformer import report_deformers
 from .error_map import pose_set
-from .rows import Rows
+from .rows import Rows, make_rows
 
 # progress(stage, fraction done 0..1, relative energy or None): return False to stop.
 Progress = Callable[[str, float, float | None], bool | None]
@@ -31,6 +31,8 @@ STAGES = {
     "assembly": 4,
 }
 LAST_STAGE = 5
+
+LEAST_INITIAL = 0.001  # smaller initial weights are not told of: the solver hands out none either
 
 
 @dataclass
@@ -72,7 +74,7 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **problem.arguments}, threads=threads, progress=share
     )
-    start_rows = Rows(*solver.sparse_weights)
+    start_rows = initial_rows(solver)
     while not solver.done:
         if share:
             share.iterated(float(solver.energies[-1]))
@@ -84,6 +86,13 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
         **report_deformation(problem, options, start_rows, rows, threads, share),
     }
     return Solution(rows, report, time.perf_counter() - start)
+
+
+def initial_rows(solver):
+    """The Rows that a solver starts from."""
+    dense = solver.initial_weights
+    vertices, bones = np.nonzero(dense >= LEAST_INITIAL)
+    return make_rows(len(dense), vertices, bones, dense[vertices, bones])
 
 
 def report_deformation(problem, options, before, after, threads, share):

@@ -10,7 +10,7 @@ import numpy as np
 from .error_map import energy, pose_set
 from .errors import Refused
 from .rows import Rows, make_rows
-from .solve import Share, Solution, check, report_deformation
+from .solve import Share, Solution, check, initial_rows, report_deformation
 from .tet_mesh import TetMesh, fill, read_tets
 
 LEAST_WEIGHT = 0.001  # smaller weights of the surface are dropped, as the solver does
@@ -182,11 +182,7 @@ def solve_volume(problem, options, source, threads=0, progress=None):
 
 def surface_report(problem, options, solver, mesh, embedding, rows, threads, share):
     """The report of the solver with what is said of the surface in place of the volume."""
-    initial = solver.initial_weights
-    vertices, bones = np.nonzero(initial)
-    before = embedding.transfer(
-        make_rows(len(initial), vertices, bones, initial[vertices, bones]), ([], []), 0
-    )
+    before = embedding.transfer(initial_rows(solver), ([], []), 0)
     poses = pose_set(problem, options)
     influences = np.diff(rows.start)
     used = np.bincount(rows.bones, minlength=len(problem.skeleton.names)) > 0
