@@ -5,7 +5,7 @@ import numpy as np
 
 from .blender.binding import armature_modifier, armature_of, bind
 from .blender.control_bones import mark_control_bones
-from .blender.flexible_bones import curved_parameters_in_steps, random_poses_in_steps
+from .blender.flexible_bones import curved_parameters_in_steps
 from .blender.read_armature import bones_to_keep, read_armature
 from .blender.read_deformer import read_joint_axes
 from .blender.read_mesh import (
@@ -14,9 +14,9 @@ from .blender.read_mesh import (
     read_mesh_in_steps,
     refuse_mesh,
 )
-from .blender.read_poses import read_poses
 from .blender.read_volume import read_volume, refuse_volume
 from .blender.references import Reference
+from .blender.whole_poses import given_poses_in_steps
 from .blender.write_weights import write_weights
 from .core.control_bones import leave_out_in_steps
 from .core.errors import Refused
@@ -24,7 +24,6 @@ from .core.problem import Problem
 from .core.report import make_report
 from .core.solve import solve
 from .core.steps import finish
-from .core.symmetry import mirror_plane
 from .core.volume import solve_volume
 
 
@@ -65,14 +64,7 @@ class Job:
             raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
-        poses = read_poses(
-            armature, skeleton, options.animation, options.animation_frames, view_layer
-        )
-        yield
-        if skeleton.flexible:
-            mirror = mirror_plane(skeleton) if options.symmetric else None
-            random = yield from random_poses_in_steps(armature, skeleton, options, mirror)
-            poses = random.and_more(poses)
+        poses = yield from given_poses_in_steps(armature, skeleton, options, view_layer)
         self.armature = Reference.to(armature)
         self.objects = [Reference.to(ob) for ob in objects]
         self.meshes, self.poses = meshes, poses

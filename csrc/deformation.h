@@ -31,12 +31,15 @@ arap_status arap_deformation_create(arap_job *job, const arap_geometry *geometry
                                     const arap_bones *bones, arap_deformation *deformation);
 void arap_deformation_clear(arap_deformation *deformation);
 
-/* Add poses of `skinning`, made of the vertices and bones of the deformation: points posed (poses, count, 3) by
- * whatever means, or where rows take them. Errors name the first point that is not finite. Nothing
- * is added by a call that fails. */
+/* Add poses of `skinning`, made of the vertices and bones of the deformation: points posed (poses,
+ * count, 3) by whatever means, or where rows take them. Errors name the first point that is not
+ * finite. Nothing is added by a call that fails. */
 arap_status arap_deformation_add(arap_job *job, arap_deformation *deformation,
                                  const arap_skinning *skinning, const arap_rows *rows,
                                  const double *posed);
+
+/* Forget all poses. */
+void arap_deformation_restart(arap_deformation *deformation);
 
 /* The measures over all poses; NaN where there is nothing to measure. */
 typedef struct arap_measures {

@@ -5,14 +5,15 @@
  * of the directed edges of a closed part the tail has the lower index, and the other half are their
  * reverses: sorted by both ends they come in pairs.
  *
- * O(triangles log triangles), then O(triangles) for a pose, poses in parallel; 40 bytes for a
- * triangle while it is made. Fails without memory. */
+ * O(triangles log triangles), then O(triangles) for a pose, groups of poses in parallel; 40 bytes
+ * for a triangle while it is made. Fails without memory. */
 #include "enclosure.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "memory.h"
+#include "pose_lanes.h"
 #include "vec3.h"
 
 static int find_root(int *part, int i) {
@@ -111,20 +112,36 @@ typedef struct volume_task {
     double *out;
 } volume_task;
 
-static void sum_pose(void *data, int pose, int worker) {
+/* p . q x r of the corners of a triangle less those of the origin, in the poses of a group. */
+static void add_triangle(const int *corner, const double *points, const double *origin,
+                         double *sum) {
+    const double *p = points + arap_group_stride(corner[0]),
+                 *q = points + arap_group_stride(corner[1]),
+                 *r = points + arap_group_stride(corner[2]);
+    enum { X = 0, Y = ARAP_POSE_LANES, Z = 2 * ARAP_POSE_LANES };
+    for (int l = 0; l < ARAP_POSE_LANES; l++) {
+        double ox = origin[X + l], oy = origin[Y + l], oz = origin[Z + l];
+        double qx = q[X + l] - ox, qy = q[Y + l] - oy, qz = q[Z + l] - oz;
+        double rx = r[X + l] - ox, ry = r[Y + l] - oy, rz = r[Z + l] - oz;
+        sum[l] += (p[X + l] - ox) * (qy * rz - qz * ry) + (p[Y + l] - oy) * (qz * rx - qx * rz) +
+                  (p[Z + l] - oz) * (qx * ry - qy * rx);
+    }
+}
+
+static void sum_group(void *data, int group, int worker) {
     (void)worker;
     const volume_task *task = data;
     const arap_enclosure *enclosure = task->enclosure;
-    const double *points = task->points + 3 * (size_t)enclosure->vertices * (size_t)pose;
-    double sum = 0;
+    const double *points = task->points + arap_group_stride(enclosure->vertices) * (size_t)group;
+    double sum[ARAP_POSE_LANES] = {0};
     for (size_t t = 0; t < enclosure->count; t++)
-        sum += signed_volume(enclosure->corner + 3 * t, points,
-                             points + 3 * (size_t)enclosure->corner[0]);
-    task->out[pose] = sum;
+        add_triangle(enclosure->corner + 3 * t, points,
+                     points + arap_group_stride(enclosure->corner[0]), sum);
+    for (int l = 0; l < ARAP_POSE_LANES; l++) task->out[group * ARAP_POSE_LANES + l] = sum[l] / 6;
 }
 
 void arap_enclosed_volume(const arap_job *job, const arap_enclosure *enclosure, int poses,
                           const double *points, double *out) {
     volume_task task = {enclosure, points, out};
-    arap_parallel(job, poses, sum_pose, &task);
+    arap_parallel(job, arap_pose_groups(poses), sum_group, &task);
 }

@@ -22,7 +22,7 @@ arap_status arap_enclosure_create(arap_job *job, int n, const double *vertices,
                                   arap_enclosure *enclosure);
 void arap_enclosure_clear(arap_enclosure *enclosure);
 
-/* Their volume in each of these poses, points (poses, n, 3), into out (poses). */
+/* Their volume in each of these poses, points in lanes of poses, into out (whole groups). */
 void arap_enclosed_volume(const arap_job *job, const arap_enclosure *enclosure, int poses,
                           const double *points, double *out);
 

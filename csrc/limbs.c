@@ -11,6 +11,7 @@
 #include "limbs.h"
 
 #include "memory.h"
+#include "pose_lanes.h"
 #include "vec3.h"
 
 #define CHUNK 256
@@ -161,7 +162,8 @@ double arap_limb_drift2(const arap_limbs *limbs, int limb, const double *points,
                         const double *carried) {
     double sum[3] = {0}, count = (double)(limbs->start[limb + 1] - limbs->start[limb]);
     for (size_t k = limbs->start[limb]; k < limbs->start[limb + 1]; k++)
-        for (int c = 0; c < 3; c++) sum[c] += points[3 * (size_t)limbs->vertex[k] + (size_t)c];
+        for (int c = 0; c < 3; c++)
+            sum[c] += points[arap_group_stride(limbs->vertex[k]) + (size_t)(c * ARAP_POSE_LANES)];
     for (int c = 0; c < 3; c++) sum[c] /= count;
     return arap_distance2(sum, carried) / (limbs->radius[limb] * limbs->radius[limb]);
 }

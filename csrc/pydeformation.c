@@ -155,8 +155,7 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
         arap_py_job_init(&run, NULL, threads.value))
         return NULL;
     if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, NULL, &geometry)) goto done;
-    const double *posed =
-        points_from_python(&arrays, points, geometry.vertex_count, 1, &poses);
+    const double *posed = points_from_python(&arrays, points, geometry.vertex_count, 1, &poses);
     npy_intp count = (npy_intp)geometry.triangle_count;
     if (!posed || !(result = arap_new_doubles(1, &count, NULL))) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
@@ -177,16 +176,14 @@ done:
 }
 
 PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices",      "triangles",  "weights",      "poses",
-                            "bone_heads",    "bone_tails", "bone_deform",  "bone_kinds",
-                            "bone_segments", "bends",      "segment_poses", "parameters",
-                            "per_triangle",  "per_vertex", "progress",     "threads",
-                            NULL};
-    PyObject *vertices, *triangles, *weights, *poses, *heads = NULL, *tails = NULL,
-                                                      *deform = NULL, *kinds = NULL,
-                                                      *segments = NULL, *bends = NULL,
-                                                      *joints = NULL, *parameters = NULL,
-                                                      *progress = NULL, *result = NULL;
+    static char *names[] = {
+        "vertices",      "triangles",   "weights",      "poses",         "bone_heads",
+        "bone_tails",    "bone_deform", "bone_kinds",   "bone_segments", "bends",
+        "segment_poses", "parameters",  "per_triangle", "per_vertex",    "progress",
+        "threads",       NULL};
+    PyObject *vertices, *triangles, *weights, *poses,
+        *heads = NULL, *tails = NULL, *deform = NULL, *kinds = NULL, *segments = NULL,
+        *bends = NULL, *joints = NULL, *parameters = NULL, *progress = NULL, *result = NULL;
     int per_triangle = 0, per_vertex = 0;
     arap_int_argument threads = {"threads", 0};
     arap_arrays arrays = {0};
@@ -197,11 +194,10 @@ PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs
     arap_deformation d = {0};
     arap_py_job run;
     arap_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO|OO$OOOOOOppOO&:deformation", names,
-                                     &vertices, &triangles, &weights, &poses, &heads, &tails,
-                                     &deform, &kinds, &segments, &bends, &joints, &parameters,
-                                     &per_triangle, &per_vertex, &progress, arap_read_int,
-                                     &threads) ||
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "OOOO|OO$OOOOOOppOO&:deformation", names, &vertices, &triangles, &weights,
+            &poses, &heads, &tails, &deform, &kinds, &segments, &bends, &joints, &parameters,
+            &per_triangle, &per_vertex, &progress, arap_read_int, &threads) ||
         arap_py_job_init(&run, progress, threads.value))
         return NULL;
     if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, NULL, &geometry) ||
@@ -215,8 +211,7 @@ PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs
     Py_BEGIN_ALLOW_THREADS status = arap_deformation_create(&run.job, &geometry, &bones, &d);
     if (!status) status = add_skinned(&run.job, &d, &skinned, &given, &rows, NULL);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
-    else result =
-        measures_dict(PyModule_GetState(module), &run.job, &d, per_triangle, per_vertex);
+    else result = measures_dict(PyModule_GetState(module), &run.job, &d, per_triangle, per_vertex);
 
 done:
     arap_deformation_clear(&d);
@@ -264,9 +259,9 @@ static void deformation_dealloc(deformation_object *self) {
 }
 
 static int deformation_init(deformation_object *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices",    "triangles",  "bone_heads",    "bone_tails",
-                            "bone_deform", "bone_kinds", "bone_segments", "threads",
-                            NULL};
+    static char *names[] = {"vertices",      "triangles",   "bone_heads",
+                            "bone_tails",    "bone_deform", "bone_kinds",
+                            "bone_segments", "threads",     NULL};
     PyObject *vertices, *triangles, *heads = NULL, *tails = NULL, *deform = NULL, *kinds = NULL,
                                     *segments = NULL;
     arap_int_argument threads = {"threads", 0};
@@ -327,9 +322,8 @@ static PyObject *add(deformation_object *self, PyObject *weights, PyObject *pose
     if (!posed && weights_from_python(&arrays, weights, d->count, bones.count, &rows)) goto done;
     const arap_skinning unmoved = {.poses = (int)count};
     Py_BEGIN_ALLOW_THREADS status =
-        needs_poses
-            ? add_skinned(&run.job, d, &bones, &given, posed ? NULL : &rows, points)
-            : arap_deformation_add(&run.job, d, &unmoved, NULL, points);
+        needs_poses ? add_skinned(&run.job, d, &bones, &given, posed ? NULL : &rows, points)
+                    : arap_deformation_add(&run.job, d, &unmoved, NULL, points);
     Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
     else result = Py_NewRef(Py_None);
 
@@ -358,6 +352,14 @@ static PyObject *deformation_add(deformation_object *self, PyObject *args, PyObj
     return add(self, NULL, posed, poses, bends, joints, NULL, NULL);
 }
 
+static PyObject *deformation_clear(deformation_object *self, PyObject *unused) {
+    (void)unused;
+    if (enter(self)) return NULL;
+    arap_deformation_restart(&self->deformation);
+    arap_py_leave(&self->lock);
+    return Py_NewRef(Py_None);
+}
+
 static PyObject *deformation_measures(deformation_object *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"per_triangle", "per_vertex", NULL};
     int per_triangle = 0, per_vertex = 0;
@@ -368,8 +370,8 @@ static PyObject *deformation_measures(deformation_object *self, PyObject *args, 
         arap_py_job_init(&run, NULL, self->threads) || enter(self))
         return NULL;
     if (self->deformation.poses)
-        dict = measures_dict(state_of(self), &run.job, &self->deformation, per_triangle,
-                             per_vertex);
+        dict =
+            measures_dict(state_of(self), &run.job, &self->deformation, per_triangle, per_vertex);
     else
         PyErr_SetString(PyExc_ValueError, "there are no poses");
     arap_py_leave(&self->lock);
@@ -381,6 +383,7 @@ static PyObject *deformation_measures(deformation_object *self, PyObject *args, 
 static PyMethodDef deformation_methods[] = {
     {"skin", KEYWORDS(deformation_skin), "Add poses into which weights take the vertices."},
     {"add", KEYWORDS(deformation_add), "Add points posed by whatever means."},
+    {"clear", (PyCFunction)deformation_clear, METH_NOARGS, "Forget all poses."},
     {"measures", KEYWORDS(deformation_measures), "The measures over all poses added, as a dict."},
     {0}};
 

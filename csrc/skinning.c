@@ -4,9 +4,9 @@
  * with the transform of a rigid bone, the blend of two joints of a bendy one (bendy.h), or that of
  * a spine at the place u_ib of the vertex along it (spines.h).
  *
- * O(poses x influences), about 10 ns each and ten times that for spines, points in parallel; the
- * transforms are the memory. Fails without it and for transforms, bends, parameters and weights that
- * cannot be. */
+ * O(poses x influences), about 4 ns each and ten times that for spines, points in parallel; the
+ * transforms are the memory. Fails without it and for transforms, bends, parameters and weights
+ * that cannot be. */
 #include "skinning.h"
 
 #include <string.h>
@@ -43,6 +43,22 @@ arap_status arap_skinning_skeleton(arap_job *job, const arap_bones *bones, const
     return status;
 }
 
+/* The pose of a lane; beyond the last one that again. */
+static int lane_pose(const arap_skinning *s, int group, int lane) {
+    int pose = group * ARAP_POSE_LANES + lane;
+    return pose < s->poses ? pose : s->poses - 1;
+}
+
+static void fill_lanes(arap_skinning *s) {
+    size_t size = 12 * (size_t)s->columns;
+    for (int g = 0; g < arap_pose_groups(s->poses); g++)
+        for (int l = 0; l < ARAP_POSE_LANES; l++) {
+            const double *from = s->transform + size * (size_t)lane_pose(s, g, l);
+            double *to = s->lanes + size * ARAP_POSE_LANES * (size_t)g + l;
+            for (size_t k = 0; k < size; k++) to[ARAP_POSE_LANES * k] = from[k];
+        }
+}
+
 static void fill_columns(arap_skinning *s, const arap_given_poses *given, int joints) {
     size_t size = 12 * (size_t)s->columns, bones = (size_t)s->bones;
     for (size_t p = 0; p < (size_t)s->poses; p++) {
@@ -74,21 +90,23 @@ arap_status arap_skinning_create(arap_job *job, int count, const double *points,
                           (size_t)bones->count, "poses", "bone");
     if (!status) status = arap_skinning_skeleton(job, bones, &mesh, &s->skeleton);
     if (!status)
-        status = arap_bendy_create(job, &s->skeleton, &mesh, s->bones, given->parameters, &s->bendy);
+        status =
+            arap_bendy_create(job, &s->skeleton, &mesh, s->bones, given->parameters, &s->bendy);
     if (status) goto done;
     int further = arap_bendy_columns(&s->skeleton), joints = further + s->bendy.count;
     s->columns = s->bones + further;
     status = check_finite(&job->error, given->joints, (size_t)given->count, (size_t)joints,
                           "segment_poses", "joint");
-    if (!status)
-        status = arap_spines_create(job, &s->skeleton, s->columns, s->poses, &s->spines);
+    if (!status) status = arap_spines_create(job, &s->skeleton, s->columns, s->poses, &s->spines);
     if (!status)
         status = arap_spines_take_bends(&job->error, &s->skeleton, 0, s->poses, given->bends,
                                         &s->spines);
     if (status) goto done;
-    s->transform = ARAP_NEW(double, 12 * (size_t)s->columns *(size_t)s->poses);
+    s->transform = ARAP_NEW(double, 12 * (size_t)s->columns * (size_t)s->poses);
+    s->lanes = ARAP_NEW(double, 12 * ARAP_POSE_LANES * (size_t)s->columns *
+                                    (size_t)arap_pose_groups(s->poses));
     s->spine_parameter = ARAP_NEW(double, (size_t)count *(size_t)s->spines.count);
-    if (!s->transform || !s->spine_parameter) {
+    if (!s->transform || !s->lanes || !s->spine_parameter) {
         status = arap_fail_memory(&job->error, "the skinning");
         goto done;
     }
@@ -96,7 +114,9 @@ arap_status arap_skinning_create(arap_job *job, int count, const double *points,
         status = arap_bone_parameters(&job->error, &s->skeleton, &mesh,
                                       s->skeleton.deform_bone[s->spines.bone[k]], given->parameters,
                                       s->spine_parameter + k, s->spines.count);
-    if (!status) fill_columns(s, given, joints);
+    if (status) goto done;
+    fill_columns(s, given, joints);
+    fill_lanes(s);
 
 done:
     arap_free(mesh.first);
@@ -106,6 +126,7 @@ done:
 
 void arap_skinning_clear(arap_skinning *s) {
     arap_free(s->transform);
+    arap_free(s->lanes);
     arap_free(s->spine_parameter);
     arap_skeleton_clear(&s->skeleton);
     arap_bendy_clear(&s->bendy);
@@ -131,8 +152,7 @@ arap_status arap_skinning_rows(arap_job *job, const arap_skinning *s, const arap
         for (int k = 0; k < sizes[i]; k++) sum += rows->weight[rows->start[i] + k];
         for (int k = 0; k < sizes[i]; k++) {
             of_bones.bone[of_bones.start[i] + (size_t)k] = rows->bone[rows->start[i] + k];
-            of_bones.weight[of_bones.start[i] + (size_t)k] =
-                rows->weight[rows->start[i] + k] / sum;
+            of_bones.weight[of_bones.start[i] + (size_t)k] = rows->weight[rows->start[i] + k] / sum;
         }
     }
     arap_free(sizes);
@@ -149,10 +169,10 @@ arap_status arap_skinning_rows(arap_job *job, const arap_skinning *s, const arap
 static void follow_spine(const arap_skinning *s, int pose, int spine, double u, const double *base,
                          const double *point, double *out) {
     double own[12], local[3];
-    arap_spine_transform(
-        s->spines.head + 3 * spine, s->spines.tail + 3 * spine,
-        s->spines.bend + ARAP_BEND * ((size_t)pose * (size_t)s->spines.count + (size_t)spine), u,
-        own, NULL);
+    arap_spine_transform(s->spines.head + 3 * spine, s->spines.tail + 3 * spine,
+                         s->spines.bend +
+                             ARAP_BEND * ((size_t)pose * (size_t)s->spines.count + (size_t)spine),
+                         u, own, NULL);
     apply(own, point, local);
     apply(base, local, out);
 }
@@ -160,44 +180,62 @@ static void follow_spine(const arap_skinning *s, int pose, int spine, double u, 
 typedef struct skin_task {
     const arap_skinning *skinning;
     const arap_influences *columns;
-    int first, poses;
+    int first, groups;
     double *out;
 } skin_task;
 
-static void skin_chunk(void *data, int chunk, int worker) {
+/* Add what a column does to the point i in the poses of a group: out (3, ARAP_POSE_LANES). */
+static inline void add_column(const arap_skinning *s, int group, int i, int column, double weight,
+                              double *out) {
+    const double *v = s->points + 3 * (size_t)i;
+    const double *t =
+        s->lanes + 12 * ARAP_POSE_LANES * ((size_t)group * (size_t)s->columns + (size_t)column);
+    double x = weight * v[0], y = weight * v[1], z = weight * v[2];
+    for (int c = 0; c < 3; c++, t += 4 * ARAP_POSE_LANES, out += ARAP_POSE_LANES)
+        for (int l = 0; l < ARAP_POSE_LANES; l++)
+            out[l] += t[l] * x + t[ARAP_POSE_LANES + l] * y + t[2 * ARAP_POSE_LANES + l] * z +
+                      t[3 * ARAP_POSE_LANES + l] * weight;
+}
+
+static void add_spine(const arap_skinning *s, int group, int i, int spine, double weight,
+                      double *out) {
+    double u = s->spine_parameter[(size_t)i * (size_t)s->spines.count + (size_t)spine];
+    for (int l = 0; l < ARAP_POSE_LANES; l++) {
+        int pose = lane_pose(s, group, l);
+        size_t at = (size_t)pose * (size_t)s->columns + (size_t)s->spines.bone[spine];
+        double moved[3];
+        follow_spine(s, pose, spine, u, s->transform + 12 * at, s->points + 3 * (size_t)i, moved);
+        for (int c = 0; c < 3; c++) out[c * ARAP_POSE_LANES + l] += weight * moved[c];
+    }
+}
+
+ARAP_WIDE static void skin_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const skin_task *task = data;
     const arap_skinning *s = task->skinning;
     const arap_influences *in = task->columns;
     int begin = chunk * CHUNK, end = begin + CHUNK < s->count ? begin + CHUNK : s->count;
-    for (int p = 0; p < task->poses; p++) {
-        const double *transform =
-            s->transform + 12 * (size_t)s->columns * (size_t)(task->first + p);
+    for (int g = 0; g < task->groups; g++)
         for (int i = begin; i < end; i++) {
-            const double *v = s->points + 3 * (size_t)i;
-            double *out = task->out + 3 * ((size_t)p * (size_t)s->count + (size_t)i);
+            double sum[3 * ARAP_POSE_LANES];
             int stays = in->start[i] == in->start[i + 1];
-            for (int c = 0; c < 3; c++) out[c] = stays ? v[c] : 0;
+            for (int c = 0; c < 3 * ARAP_POSE_LANES; c++)
+                sum[c] = stays ? s->points[3 * (size_t)i + (size_t)(c / ARAP_POSE_LANES)] : 0;
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-                const double *own = transform + 12 * (size_t)in->bone[e];
                 int spine = arap_spine_of(&s->spines, in->bone[e]);
-                double moved[3];
                 if (spine < 0)
-                    apply(own, v, moved);
+                    add_column(s, task->first + g, i, in->bone[e], in->weight[e], sum);
                 else
-                    follow_spine(s, task->first + p, spine,
-                                 s->spine_parameter[(size_t)i * (size_t)s->spines.count +
-                                                    (size_t)spine],
-                                 own, v, moved);
-                for (int c = 0; c < 3; c++) out[c] += in->weight[e] * moved[c];
+                    add_spine(s, task->first + g, i, spine, in->weight[e], sum);
             }
+            memcpy(task->out + arap_group_stride(s->count) * (size_t)g + arap_group_stride(i), sum,
+                   sizeof sum);
         }
-    }
 }
 
 void arap_skin(const arap_job *job, const arap_skinning *skinning, const arap_influences *columns,
-               int first, int poses, double *out) {
-    skin_task task = {skinning, columns, first, poses, out};
+               int first, int groups, double *out) {
+    skin_task task = {skinning, columns, first, groups, out};
     arap_parallel(job, (skinning->count + CHUNK - 1) / CHUNK, skin_chunk, &task);
 }
 
@@ -210,8 +248,8 @@ void arap_skin_beside(const arap_skinning *s, int pose, int bone, const double *
         apply(base, point, out);
         return;
     }
-    double u = arap_spine_parameter(s->skeleton.heads + 3 * bone, s->skeleton.tails + 3 * bone,
-                                    point);
+    double u =
+        arap_spine_parameter(s->skeleton.heads + 3 * bone, s->skeleton.tails + 3 * bone, point);
     if (spine >= 0) {
         follow_spine(s, pose, spine, u, base, point, out);
         return;

@@ -3,17 +3,19 @@
 #define ARAP_SKINNING_H
 
 #include "arap.h"
+#include "pose_lanes.h"
 
 /* Bones in poses, in the units of the caller. The transforms of a pose are in columns: one for each
  * bone, then those of the further joints of bendy bones. */
 typedef struct arap_skinning {
-    int count; /* points */
+    int count;            /* points */
     const double *points; /* (count, 3) at rest, not owned */
     int bones, columns, poses;
     double *transform; /* (poses, columns, 3, 4) */
+    double *lanes;     /* the same, (groups of poses, columns, 3, 4, ARAP_POSE_LANES) */
     arap_skeleton skeleton;
     arap_bendy bendy;
-    arap_spines spines; /* no points of theirs */
+    arap_spines spines;      /* no points of theirs */
     double *spine_parameter; /* (count, spines.count) */
 } arap_skinning;
 
@@ -33,9 +35,9 @@ void arap_skinning_clear(arap_skinning *skinning);
 arap_status arap_skinning_rows(arap_job *job, const arap_skinning *skinning, const arap_rows *rows,
                                arap_influences *out);
 
-/* Where these take the points in the poses first..first + poses - 1: out (poses, count, 3). */
+/* Where these take the points in the groups of poses first..first + groups - 1: out, in lanes. */
 void arap_skin(const arap_job *job, const arap_skinning *skinning, const arap_influences *columns,
-               int first, int poses, double *out);
+               int first, int groups, double *out);
 
 /* Where a bone alone takes a point beside it. */
 void arap_skin_beside(const arap_skinning *skinning, int pose, int bone, const double *point,

@@ -24,7 +24,7 @@ arap_status arap_surface_create(arap_job *job, const double *vertices, const int
                                 size_t triangle_count, arap_surface *surface);
 void arap_surface_clear(arap_surface *surface);
 
-/* Add the squared strain of every triangle in each of these poses, points (poses, vertices, 3), to
+/* Add the squared strain of every triangle in each of these poses, points in lanes of poses, to
  * strain2 (count), pose after pose. */
 void arap_surface_add(const arap_job *job, const arap_surface *surface, int poses, int vertices,
                       const double *points, double *strain2);

@@ -39,6 +39,9 @@ class Outcome:
     energy: float | None = None  # relative, on unseen poses
     worst_stretch: float | None = None  # 99th percentile over the vertices, same poses
     animation_energy: float | None = None
+    # What is seen, a report's entries (core/deformation.py), on unseen poses and the animation.
+    deformation: dict | None = None
+    animation_deformation: dict | None = None
     unweighted: int = 0
     most_influences: int = 0
     mean_influences: float = 0.0
@@ -49,6 +52,7 @@ class Outcome:
     def as_dict(self):
         kept = (
             *("seconds", "energy", "worst_stretch", "animation_energy"),
+            *("deformation", "animation_deformation"),
             *("unweighted", "most_influences", "mean_influences", "bad_sums"),
         )
         result = {key: getattr(self, key) for key in kept}
@@ -140,6 +144,21 @@ class Character:
             per_vertex=per_vertex, threads=self.threads,
         )  # fmt: skip
 
+    def measures(self, rows, poses, **wanted):
+        """araplbs.deformation of these weights."""
+        import araplbs
+
+        s = self.skeleton
+        return araplbs.deformation(
+            self.vertices, self.triangles, tuple(rows), poses, s.heads, s.tails,
+            bone_deform=s.deform, threads=self.threads, **wanted,
+        )  # fmt: skip
+
+    def deformation(self, rows, poses):
+        """What a report says of it."""
+        as_report = part("core.deformation").as_report
+        return as_report(self.skeleton, self.measures(rows, poses))
+
     def judge(self, outcome):
         rows = outcome.rows
         sums = rows.sums()
@@ -151,8 +170,10 @@ class Character:
         if outcome.unweighted < rows.count:
             outcome.energy, local = self.energy(rows, self.poses, per_vertex=True)
             outcome.worst_stretch = float(np.percentile(np.sqrt(local), 99))
+            outcome.deformation = self.deformation(rows, self.poses)
             if self.animation is not None:
                 outcome.animation_energy = self.energy(rows, self.animation)
+                outcome.animation_deformation = self.deformation(rows, self.animation)
         return outcome
 
 

@@ -69,9 +69,8 @@ def draw(character, figures, own, path):
     bounds = character.vertices
     stage = Stage(float(np.linalg.norm(bounds.max(0) - bounds.min(0))) * 0.75)
     for title, outcome, meshes in figures:
-        _, error = character.energy(outcome.rows, pose, per_vertex=True)
-        error = np.sqrt(error)
-        error[outcome.rows.sums() <= 0] = np.nan
+        strain = character.measures(outcome.rows, pose, per_vertex=True)["vertex_strain"]
+        strain[outcome.rows.sums() <= 0] = np.nan
         copies, first = [], 0
         for ob in meshes:
             for modifier in ob.modifiers:
@@ -79,13 +78,13 @@ def draw(character, figures, own, path):
                     modifier.object = rig
             bpy.context.view_layer.update()
             count = len(ob.data.vertices)
-            copies.append(posed_copy(stage.scene, ob, error[first : first + count]))
+            copies.append(posed_copy(stage.scene, ob, strain[first : first + count]))
             first += count
             for modifier in ob.modifiers:
                 if modifier.type == "ARMATURE":
                     modifier.object = character.armature
         stage.add(copies, [title, *caption(outcome)])
-    stage.render(path)
+    stage.render(path, "Surface Strain of this pose; numbers over 100 random poses")
     for item in list(stage.scene.collection.objects):
         bpy.data.objects.remove(item)
     bpy.data.scenes.remove(stage.scene)
@@ -95,10 +94,30 @@ def draw(character, figures, own, path):
 def caption(outcome):
     if outcome.energy is None:
         return [f"failed: {outcome.unweighted:,} vertices without weights"]
-    lines = [f"mean stretch in 100 random poses {100 * math.sqrt(outcome.energy):.1f} %"]
+    seen = outcome.deformation
+    lines = [strain_in_words(seen)]
+    if rest := rest_in_words(seen):
+        lines.append(rest)
     if outcome.unweighted:
         lines.append(f"{outcome.unweighted:,} vertices without weights")
     return lines
+
+
+def strain_in_words(seen):
+    strain, worst = seen["surface_strain"], seen["surface_strain_p99"]
+    if strain is None:
+        return "no surface"
+    return f"Surface Strain {100 * strain:.1f} % (worst 1 %: {100 * worst:.0f} %)"
+
+
+def rest_in_words(seen):
+    """Drift and volume, where there is something to measure."""
+    words = []
+    if seen["limb_drift"] is not None:
+        words.append(f"Limb Drift {seen['limb_drift']:.2f}")
+    if seen["volume_change"] is not None:
+        words.append(f"Volume Change {100 * seen['volume_change']:+.1f} %")
+    return ", ".join(words)
 
 
 def weigh(armature, meshes, own, picture):
@@ -120,6 +139,7 @@ def weigh(armature, meshes, own, picture):
         "deforming_bones": int(character.skeleton.deform.sum()),
         "seconds": after.seconds,
         "iterations": int(solved["iterations"]),
+        "deformation": {"before": before.deformation, "after": after.deformation},
         "energy_before": before.energy,
         "energy_after": after.energy,
         "vertices_without_weights": after.unweighted,
@@ -147,17 +167,18 @@ def main(zip_path, folder, file=None):
 
 
 def line(result):
-    before = result["energy_before"]
-    was = "Blender's automatic weights failed" if before is None else (
-        f"Blender's automatic weights {100 * math.sqrt(before):.1f} % in "
-        f"{result['blender']['seconds']:.2f} s")  # fmt: skip
+    def in_words(seen):
+        return ", ".join(filter(None, (strain_in_words(seen), rest_in_words(seen))))
+
+    before, after = result["deformation"]["before"], result["deformation"]["after"]
+    was = "failed" if before is None else (
+        f"{in_words(before)}, in {result['blender']['seconds']:.2f} s")  # fmt: skip
     return (
         f"{result['armature']}: {result['vertices']:,} vertices, "
-        f"{result['deforming_bones']} bones: mean stretch on unseen poses "
-        f"{100 * math.sqrt(result['energy_after']):.1f} % in "
+        f"{result['deforming_bones']} bones, on unseen poses: {in_words(after)}, in "
         f"{result['seconds']:.2f} s ({result['iterations']} iterations, at most "
         f"{result['most_influences']} influences, {result['vertices_without_weights']} vertices "
-        f"without weights); {was}"
+        f"without weights); Blender's automatic weights: {was}"
     )
 
 

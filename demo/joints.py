@@ -45,9 +45,9 @@ def make(stage):
 
 def look(rig, body):
     """What is drawn of it: {name: arrays}."""
-    errors = compare.part("blender.errors").object_errors
+    strains = compare.part("blender.errors").object_strain
     layer = bpy.context.view_layer
-    every = errors(body, layer, False)
+    every = strains(body, layer, False)
     rest, faces = arrays(body)
     bones = [
         b for b in rig.data.bones if b.name.endswith(".L") and b.head_local.x > SHOWN_FROM - 0.02
@@ -60,19 +60,19 @@ def look(rig, body):
         bone.rotation_mode = "QUATERNION"
         bone.rotation_quaternion = Quaternion(axis, math.radians(angle))
     layer.update()
-    error = errors(body, layer, True)
+    strain = strains(body, layer, True)
     evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
     posed, _faces = arrays(evaluated)
     shown = (rest[faces, 0] > SHOWN_FROM).all(axis=1) & (rest[faces, 2] > 1).all(axis=1)
     arm = np.unique(faces[shown])
     return {
-        "rest": rest, "posed": posed, "faces": faces[shown], "error": error, "bones": joints,
-        "mean": mean(every), "arm": mean(every[arm]), "here": mean(error[arm]),
+        "rest": rest, "posed": posed, "faces": faces[shown], "strain": strain, "bones": joints,
+        "mean": mean(every), "arm": mean(every[arm]), "here": mean(strain[arm]),
     }  # fmt: skip
 
 
-def mean(errors):
-    return math.sqrt(float((errors**2).mean()))
+def mean(strain):
+    return math.sqrt(float((strain**2).mean()))
 
 
 def arrays(ob):
@@ -85,18 +85,18 @@ def arrays(ob):
     return points.reshape(-1, 3).astype(float), faces.reshape(-1, 3)
 
 
-def add_surface(scene, points, faces, error, place):
+def add_surface(scene, points, faces, strain, place):
     used, index = np.unique(faces, return_inverse=True)
     mesh = bpy.data.meshes.new("Arm")
     mesh.from_pydata(points[used].tolist(), [], index.reshape(-1, 3).tolist())
     mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
-    if error is None:
+    if strain is None:
         glass = material("Glass", (0.30, 0.34, 0.40), 0.5)
         glass.node_tree.nodes["Principled BSDF"].inputs["Alpha"].default_value = 0.30
         mesh.materials.append(glass)
     else:
-        attribute = mesh.color_attributes.new("Error", "FLOAT_COLOR", "POINT")
-        attribute.data.foreach_set("color", colours(error[used]).ravel())
+        attribute = mesh.color_attributes.new("Strain", "FLOAT_COLOR", "POINT")
+        attribute.data.foreach_set("color", colours(strain[used]).ravel())
         mesh.materials.append(skin_material())
     ob = bpy.data.objects.new("Arm", mesh)
     ob.location = place
@@ -133,9 +133,9 @@ def draw(looks, path):
         add_surface(scene, one["rest"], one["faces"], None, corner + place)
         add_bones(scene, one["bones"], corner + place)
         low = place - Vector((0, 0, HEIGHT + 0.05))
-        add_surface(scene, one["posed"], one["faces"], one["error"], corner + low)
+        add_surface(scene, one["posed"], one["faces"], one["strain"], corner + low)
         caption = (
-            f"mean stretch in random poses {100 * one['mean']:.1f} %, "
+            f"Surface Strain in random poses {100 * one['mean']:.1f} %, "
             f"of the arm {100 * one['arm']:.1f} %"
         )
         for text, down, size in ((title, 0.25, 0.034), (caption, 0.205, 0.026)):

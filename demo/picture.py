@@ -1,4 +1,4 @@
-"""Pictures of posed characters side by side, their local deformation error as colours."""
+"""Pictures of posed characters side by side, their Surface Strain as colours."""
 
 import math
 
@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-# Colours (linear RGB) of the local error; the last one for everything above.
+# Colours (linear RGB) of strain; the last one for everything above.
 SCALE = (
     (0.00, (0.62, 0.63, 0.64)),
     (0.08, (0.62, 0.63, 0.64)),
@@ -18,26 +18,26 @@ INK = (0.012, 0.013, 0.016)
 PAPER = (0.72, 0.73, 0.75)
 
 
-def colours(error):
-    """(n, 4) colours of (n,) errors; NaN (no weights) is drawn in blue."""
+def colours(strain):
+    """(n, 4) colours of (n,) strains; NaN (no weights) is drawn in blue."""
     stops, values = zip(*SCALE, strict=True)
-    error = np.asarray(error, float)
-    rgb = [np.interp(error, stops, [value[c] for value in values]) for c in range(3)]
-    result = np.stack([*rgb, np.ones_like(error)], axis=1)
-    result[np.isnan(error)] = (0.05, 0.15, 0.75, 1)
+    strain = np.asarray(strain, float)
+    rgb = [np.interp(strain, stops, [value[c] for value in values]) for c in range(3)]
+    result = np.stack([*rgb, np.ones_like(strain)], axis=1)
+    result[np.isnan(strain)] = (0.05, 0.15, 0.75, 1)
     return result
 
 
-def posed_copy(scene, source, error):
+def posed_copy(scene, source, strain):
     """The mesh of `source` as its modifiers leave it now, as an object of its own in `scene`,
-    coloured by the error of its vertices (of the base mesh, or NaN where it has none)."""
+    coloured by the strain of its vertices (of the base mesh, or NaN where it has none)."""
     evaluated = source.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = bpy.data.meshes.new_from_object(evaluated)
     mesh.transform(source.matrix_world)
-    if len(error) != len(mesh.vertices):  # a modifier added vertices: the colour of the nearest
-        error = np.resize(error, len(mesh.vertices))
-    attribute = mesh.color_attributes.new("Error", "FLOAT_COLOR", "POINT")
-    attribute.data.foreach_set("color", colours(error).ravel())
+    if len(strain) != len(mesh.vertices):  # a modifier added vertices: the colour of the nearest
+        strain = np.resize(strain, len(mesh.vertices))
+    attribute = mesh.color_attributes.new("Strain", "FLOAT_COLOR", "POINT")
+    attribute.data.foreach_set("color", colours(strain).ravel())
     mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
     mesh.materials.clear()
     mesh.materials.append(skin_material())
@@ -63,12 +63,12 @@ def material(name, colour, roughness=0.6, emission=0.0):
 
 
 def skin_material():
-    made = bpy.data.materials.get("Error")
+    made = bpy.data.materials.get("Strain")
     if not made:
-        made = material("Error", (1, 1, 1), 0.55)
+        made = material("Strain", (1, 1, 1), 0.55)
         nodes = made.node_tree.nodes
         attribute = nodes.new("ShaderNodeAttribute")
-        attribute.attribute_name = "Error"
+        attribute.attribute_name = "Strain"
         made.node_tree.links.new(
             attribute.outputs["Color"], nodes["Principled BSDF"].inputs["Base Color"]
         )
@@ -126,8 +126,8 @@ class Stage:
         text.visible_shadow = False
         self.scene.collection.objects.link(text)
 
-    def legend(self, location, width, height):
-        """Colour bar of the local error."""
+    def legend(self, location, width, height, title="Surface Strain"):
+        """Colour bar of the strain."""
         stops, _ = zip(*SCALE, strict=True)
         steps = 160
         x = np.linspace(0, 1, steps + 1)
@@ -135,12 +135,12 @@ class Stage:
         faces = [(2 * i, 2 * i + 2, 2 * i + 3, 2 * i + 1) for i in range(steps)]
         mesh = bpy.data.meshes.new("Legend")
         mesh.from_pydata(vertices, [], faces)
-        attribute = mesh.color_attributes.new("Error", "FLOAT_COLOR", "POINT")
+        attribute = mesh.color_attributes.new("Strain", "FLOAT_COLOR", "POINT")
         attribute.data.foreach_set("color", colours(np.repeat(x * stops[-1], 2)).ravel())
         flat = material("Legend", (1, 1, 1), 1.0)
         nodes, links = flat.node_tree.nodes, flat.node_tree.links
         source = nodes.new("ShaderNodeAttribute")
-        source.attribute_name = "Error"
+        source.attribute_name = "Strain"
         shader = nodes["Principled BSDF"]
         links.new(source.outputs["Color"], shader.inputs["Base Color"])
         mesh.materials.append(flat)
@@ -152,13 +152,12 @@ class Stage:
             label = f"{stop:.0%}" + (" or more" if stop == 0.8 else "")
             at = Vector(location) + Vector((width * (stop / stops[-1] - 0.5), 0, -1.25 * height))
             self.text(label, at, 1.05 * height)
-        self.text("local stretch of the surface", Vector(location) + Vector((0, 0, 1.5 * height)),
-                  1.15 * height)  # fmt: skip
+        self.text(title, Vector(location) + Vector((0, 0, 1.5 * height)), 1.15 * height)
 
-    def render(self, path, width=1600):
+    def render(self, path, legend="Surface Strain", width=1600):
         size, scene = self.size, self.scene
         centre = 0.5 * (self.count - 1) * self.step
-        self.legend((centre, -0.35 * size, -0.40 * size), 0.9 * size, 0.030 * size)
+        self.legend((centre, -0.35 * size, -0.40 * size), 0.9 * size, 0.030 * size, legend)
         data = bpy.data.cameras.new("Camera")
         data.type = "ORTHO"
         camera = bpy.data.objects.new("Camera", data)

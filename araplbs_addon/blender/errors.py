@@ -1,50 +1,66 @@
-"""The errors of a mesh object with its present weights, for colours and selection."""
+"""The strain of a mesh object with its present weights, for colours and selection."""
+
+from dataclasses import fields
 
 import numpy as np
 
-from ..core.error_map import pose_set, vertex_errors
+from ..core.deformer import vertex_strain
+from ..core.error_map import with_random
 from ..core.errors import Refused
 from ..core.options import Options
 from ..core.problem import Problem
 from ..core.steps import finish
 from .binding import armature_of
-from .flexible_bones import curved_parameters_in_steps, random_poses_in_steps
+from .flexible_bones import curved_parameters_in_steps
 from .read_armature import read_armature
 from .read_mesh import present_weights, read_mesh, refuse_mesh
 from .read_poses import present_pose
+from .whole_poses import given_poses_in_steps
+
+# The options that say which poses there are.
+POSE_OPTIONS = (
+    *("pose_count", "swing", "twist", "seed", "use_joint_limits", "symmetric"),
+    *("animation", "animation_frames"),
+)
 
 
-def read_weighted(ob, view_layer):
+def pose_options(options):
+    """Those alone that say which poses there are."""
+    return Options(
+        **{f.name: getattr(options, f.name) for f in fields(Options) if f.name in POSE_OPTIONS}
+    )
+
+
+def read_weighted(ob, view_layer, options):
     """(armature, Problem, Rows) of a mesh with its present weights. Raises Refused."""
     armature = armature_of(ob)
     if not armature:
         raise Refused(f"'{ob.name}' has no armature")
     refuse_mesh(ob)
-    skeleton = read_armature(armature, True)
+    skeleton = read_armature(armature, options.use_joint_limits)
     nothing = np.zeros(len(skeleton.names), bool)
     mesh = read_mesh(ob, armature, skeleton, view_layer, False, nothing)
     mesh.reflections = []  # only what is there can be coloured or selected
-    problem = Problem([mesh], skeleton)
+    problem = Problem([mesh], skeleton, symmetric=options.symmetric)
     problem.parameters = finish(
         curved_parameters_in_steps(armature, skeleton, problem.arguments["vertices"])
     )
     return armature, problem, present_weights(ob, skeleton)
 
 
-def flexible_poses(armature, skeleton, options):
-    """The random Poses of an armature with bones that do more than turn; else None."""
-    if not skeleton.flexible:
-        return None
-    return finish(random_poses_in_steps(armature, skeleton, options, None))
+def poses_of(armature, problem, options, view_layer):
+    """The Poses that these options give: random ones and those of the animation. Raises Refused."""
+    given = finish(given_poses_in_steps(armature, problem.skeleton, options, view_layer))
+    return with_random(problem, options, given)
 
 
-def object_errors(ob, view_layer, current_pose, options=None, threads=0):
-    """(n,) errors of the vertices of an object, see core/error_map.py. current_pose: in the pose
-    that its armature is in, else over the pose set. Raises Refused."""
+def object_strain(ob, view_layer, current_pose, options=None, threads=0):
+    """(n,) Surface Strain at the vertices of an object. current_pose: in the pose that its armature
+    is in, else over the poses of the options. Raises Refused."""
     options = options or Options()
-    armature, problem, rows = read_weighted(ob, view_layer)
+    armature, problem, rows = read_weighted(ob, view_layer, options)
     if current_pose:
         poses = present_pose(armature, problem.skeleton, view_layer.depsgraph)
     else:
-        poses = flexible_poses(armature, problem.skeleton, options) or pose_set(problem, options)
-    return vertex_errors(problem, rows, poses, threads)
+        poses = poses_of(armature, problem, options, view_layer)
+    return vertex_strain(problem, rows, poses, threads)

@@ -1,12 +1,13 @@
 """How Blender deforms meshes where that is more than blending linearly by vertex groups: Preserve
-Volume and envelopes. And the energy of that. No bpy: any thread may compute it."""
+Volume and envelopes. And what is seen of that. No bpy: any thread may compute it."""
 
 from dataclasses import dataclass
 
 import araplbs
 import numpy as np
 
-from .error_map import energy, pose_set
+from .deformation import as_report, bones_of, joints_of, measure
+from .error_map import energy
 from .poses import BENDY
 from .rows import join_rows, make_rows
 
@@ -193,9 +194,43 @@ def deformed_energy(problem, rows, poses, threads=0, progress=None):
     """The relative energy of a Problem in these poses as Blender deforms it. Raises
     araplbs.Cancelled when progress(fraction) returns False."""
     parts = _parts(problem, rows)
-    if not any(deformer and deformer.preserve_volume for _p, _r, deformer in parts):
+    if not _preserves_volume(problem):
         return energy(problem, _joined(parts), poses, threads=threads)
     arguments, total = problem.arguments, 0.0
+    for some, posed in _posed(problem, parts, poses, threads, progress):
+        total += len(some) * araplbs.posed_energy(
+            arguments["vertices"],
+            arguments["triangles"],
+            posed,
+            edges=arguments["edges"],
+            threads=threads,
+        )
+    return total / max(1, len(poses))
+
+
+def deformed(problem, rows, poses, threads=0, progress=None, **wanted):
+    """araplbs.deformation of a Problem in these Poses as Blender deforms it. wanted: per_vertex or
+    per_triangle. progress as for deformed_energy()."""
+    parts = _parts(problem, rows)
+    if not _preserves_volume(problem):
+        told = progress and (lambda _stage, fraction: progress(fraction))
+        more = {"threads": threads, "progress": told, **wanted}
+        return measure(problem, _joined(parts), poses, **more)
+    arguments, skeleton = problem.arguments, problem.skeleton
+    seen = araplbs.Deformation(
+        arguments["vertices"], arguments["triangles"], **bones_of(skeleton), threads=threads
+    )
+    for some, posed in _posed(problem, parts, poses, threads, progress):
+        seen.add(posed, some.transforms, **joints_of(skeleton, some))
+    return seen.measures(**wanted)
+
+
+def _preserves_volume(problem):
+    return any(deformer and deformer.preserve_volume for deformer in problem.deformers)
+
+
+def _posed(problem, parts, poses, threads, progress):
+    """(some Poses, points (p, n, 3) of all parts there), a few poses at a time."""
     columns = Columns(problem.skeleton)
     expanded = [
         (points, columns.expand(own, points, _slice(problem.parameters, *ends)), deformer)
@@ -203,23 +238,22 @@ def deformed_energy(problem, rows, poses, threads=0, progress=None):
             parts, problem.first[:-1], problem.first[1:], strict=True
         )
     ]
-    step = max(1, MOST_POINTS // max(1, rows.count))
+    step = max(1, MOST_POINTS // max(1, problem.first[-1]))
     for first in range(0, len(poses), step):
         some = poses[first : first + step]
         posed = [
             pose_points(points, own, some, columns, deformer, threads)
             for points, own, deformer in expanded
         ]
-        total += len(some) * araplbs.posed_energy(
-            arguments["vertices"],
-            arguments["triangles"],
-            np.concatenate(posed, axis=1),
-            edges=arguments["edges"],
-            threads=threads,
-        )
+        yield some, np.concatenate(posed, axis=1)
         if progress and progress((first + len(some)) / len(poses)) is False:
-            raise araplbs.Cancelled("cancelled during the energy as Blender deforms")
-    return total / max(1, len(poses))
+            raise araplbs.Cancelled("cancelled while the mesh was posed as Blender deforms it")
+
+
+def vertex_strain(problem, rows, poses, threads=0):
+    """(vertices of the problem,) Surface Strain around each vertex over these Poses as Blender
+    deforms: root of the mean square, by area, over its faces; 0.1 is 10 %."""
+    return deformed(problem, rows, poses, threads, per_vertex=True)["vertex_strain"]
 
 
 def _slice(parameters, begin, end):
@@ -228,7 +262,7 @@ def _slice(parameters, begin, end):
 
 def _differs(problem, rows):
     """Does Blender deform by these weights otherwise than linearly?"""
-    if any(deformer and deformer.preserve_volume for deformer in problem.deformers):
+    if _preserves_volume(problem):
         return True
     return any(problem.deformers) and not _equal(_joined(_parts(problem, rows)), rows)
 
@@ -237,22 +271,27 @@ def _equal(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def report_deformers(problem, options, before, after, threads=0, progress=None):
-    """What a report says of weights (Rows) before and after as Blender deforms by them; None where
-    that is linear blending. progress: see deformed_energy()."""
+def report_deformers(problem, poses, before, after, threads=0, progress=None):
+    """What a report says of weights (Rows) before and after as Blender deforms by them in these
+    Poses; None where that is linear blending. progress: see deformed_energy()."""
     if not (_differs(problem, before) or _differs(problem, after)):
         return None
-    poses = pose_set(problem, options)
-    halves = [None, None]
-    if progress:
-        halves = [lambda f: progress(f / 2), lambda f: progress(0.5 + f / 2)]
+
+    def part(work, rows, quarter):
+        told = progress and (lambda fraction: progress((quarter + fraction) / 4))
+        return work(problem, rows, poses, threads, told)
+
     names = zip(problem.names, problem.deformers, strict=True)
     named = [(name, deformer) for name, deformer in names if deformer]
     return {
         "preserve_volume": [name for name, deformer in named if deformer.preserve_volume],
         "envelopes": [name for name, deformer in named if _by_envelopes(deformer)],
-        "energy_before": deformed_energy(problem, before, poses, threads, halves[0]),
-        "energy_after": deformed_energy(problem, after, poses, threads, halves[1]),
+        "deformation": {
+            "before": as_report(problem.skeleton, part(deformed, before, 0)),
+            "after": as_report(problem.skeleton, part(deformed, after, 1)),
+        },
+        "energy_before": part(deformed_energy, before, 2),
+        "energy_after": part(deformed_energy, after, 3),
     }
 
 

@@ -1,23 +1,30 @@
-"""How far a mesh is from keeping its shape, vertex by vertex. No bpy: any thread may compute it."""
+"""Poses to judge weights in, their energy there, and strain as colours. No bpy: any thread may
+compute it."""
 
 import araplbs
 import numpy as np
 
 from .poses import Poses, sample
 
-FULL_SCALE = 0.25  # root of the energy of a vertex that is shown in the last colour
+FULL_SCALE = 0.5  # Surface Strain that is shown in the last colour
 
 
 def pose_set(problem, options):
     """The Poses that a solver of this problem uses."""
-    arguments, poses = problem.arguments, None
+    arguments, given = problem.arguments, None
     if "poses" in arguments:
-        poses = Poses(arguments["poses"], arguments.get("segment_poses"))
-    if "pose_count" in arguments:
-        return poses
-    sampled, _bends = sample(problem.skeleton, options, arguments.get("mirror"))
-    if poses:
-        sampled = np.concatenate([poses.transforms, sampled])
+        whole = "pose_count" in arguments
+        given = Poses(arguments["poses"], arguments.get("segment_poses"), whole)
+    return with_random(problem, options, given)
+
+
+def with_random(problem, options, given):
+    """The Poses that a solver would use with these given ones, or None."""
+    if given is not None and given.whole:
+        return given
+    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("mirror"))
+    if given is not None and len(given):
+        sampled = np.concatenate([given.transforms, sampled])
     return Poses(sampled, None)
 
 
@@ -43,17 +50,10 @@ def energy(problem, rows, poses, **options):
     )
 
 
-def vertex_errors(problem, rows, poses, threads=0):
-    """(vertices of the problem,) root of each vertex' energy over these poses: 0.1 says that the
-    edges around it are off by about 10 %."""
-    _total, each = energy(problem, rows, poses, per_vertex=True, threads=threads)
-    return np.sqrt(np.maximum(each, 0))
-
-
-def worst(errors, share):
-    """Indices of the `share` of the vertices with the largest errors, at least one."""
-    count = max(1, round(share * len(errors)))
-    return np.sort(np.argsort(-errors, kind="stable")[:count])
+def worst(strain, share):
+    """Indices of the `share` of the vertices with the largest strain, at least one."""
+    count = max(1, round(share * len(strain)))
+    return np.sort(np.argsort(-strain, kind="stable")[:count])
 
 
 # Dark blue, blue, green, yellow, red: as weights are shown.
@@ -62,10 +62,10 @@ COLOURS = np.array(
 )
 
 
-def colours(errors):
-    """(n, 4) colours of errors from 0 to FULL_SCALE."""
-    at = np.clip(errors / FULL_SCALE, 0, 1) * (len(COLOURS) - 1)
+def colours(strain):
+    """(n, 4) colours of strain from 0 to FULL_SCALE."""
+    at = np.clip(strain / FULL_SCALE, 0, 1) * (len(COLOURS) - 1)
     low = np.minimum(at.astype(int), len(COLOURS) - 2)
     part = (at - low)[:, None]
     mixed = COLOURS[low] * (1 - part) + COLOURS[low + 1] * part
-    return np.column_stack([mixed, np.ones(len(errors))]).astype(np.float32)
+    return np.column_stack([mixed, np.ones(len(strain))]).astype(np.float32)

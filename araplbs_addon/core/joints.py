@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import araplbs
 import numpy as np
 
+from .deformation import as_report, in_words, measure
+from .error_map import pose_set
 from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
-from .report import percent
 from .rows import Rows, make_rows
 from .solve import Share, Solution, solve
 
@@ -128,6 +129,8 @@ class JointFrame:
     seconds: float  # since the start
     largest_move: float  # share of the diagonal of the meshes' bounding box
 
+    strains = ()  # not measured: joints, poses and weights are others in every frame
+
     @property
     def remarks(self):
         return (f"farthest move {100 * self.largest_move:.2f} %",)
@@ -175,7 +178,7 @@ class JointRun:
         start = time.perf_counter()
         share = Share(progress or (lambda *_arguments: None))
         solver = self._make(share)
-        energies = []
+        energies, first = [], Rows(*solver.sparse_weights)
         while not solver.done and not (self.kept and self.frame):
             solver.iterate(1)
             if len(solver.energies):
@@ -183,6 +186,8 @@ class JointRun:
                 energies.append(float(solver.energy))
                 share.iterated(energies[-1])
                 self._publish(solver, energies, start)
+            else:
+                first = Rows(*solver.sparse_weights)
         if not self.frame:  # all is locked, or there was nothing to gain at once
             energies = [float(solver.energy)] * 2
             self._publish(solver, energies, start)
@@ -190,7 +195,7 @@ class JointRun:
             if share.progress("converged", 1.0, energies[-1]) is False:
                 raise araplbs.Cancelled
             self._kept.wait(PATIENCE)
-        return self._conclude(solver, energies, start, share)
+        return self._conclude(solver, energies, first, start, share)
 
     def _make(self, share):
         arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
@@ -217,9 +222,10 @@ class JointRun:
             largest_move=solver.report["most_moved"] / self._diagonal,
         )
 
-    def _conclude(self, solver, energies, start, share):
+    def _conclude(self, solver, energies, first, start, share):
         """The weights go on from here on the joints that were found: with the locks, edits and
-        options that an ordinary weighting follows, and for the same poses."""
+        options that an ordinary weighting follows, and for the same poses. first: the Rows before
+        any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         poses = Poses(solver.poses, None, whole=True)
         problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
@@ -229,12 +235,21 @@ class JointRun:
             energies = [*energies, weights.report["energy_after"]]
         report = {
             **solver.report,
+            "deformation": {
+                "before": self._measure(self.problem, first),
+                "after": self._measure(problem, weights.rows if weights else first),
+            },
             "energy_before": energies[0],
             "energy_after": energies[-1],
             "largest_move": solver.report["most_moved"] / self._diagonal,
             "mean_move": solver.report["mean_moved"] / self._diagonal,
         }
         return JointSolution(skeleton, weights, problem, report, time.perf_counter() - start)
+
+    def _measure(self, problem, rows):
+        poses = pose_set(problem, self.options)
+        found = measure(problem, rows, poses, threads=self._threads)
+        return as_report(problem.skeleton, found)
 
 
 def _with_kept(problem, rows):
@@ -332,7 +347,7 @@ def joint_report(run, solution, armature):
             key: skeleton_report[key]
             for key in (
                 *("joints", "pinned_joints", "mirrored_joints", "poses", "iterations"),
-                *("energy_before", "energy_after", "largest_move", "mean_move"),
+                *("deformation", "energy_before", "energy_after", "largest_move", "mean_move"),
             )
         },
         "bones": len(before.names),
@@ -354,7 +369,6 @@ def joint_summary(report):
     return (
         f"{len(report['moved_bones'])} of {report['bones']} bones moved, by "
         f"{100 * report['mean_move']:.2f} % of the character's size on average and "
-        f"{100 * report['largest_move']:.2f} % at most: deformation error "
-        f"{percent(report['energy_before'])} -> {percent(report['energy_after'])} in "
+        f"{100 * report['largest_move']:.2f} % at most: {in_words(report['deformation'])} in "
         f"{report['seconds']:.1f} s"
     )

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 import araplbs
 import numpy as np
 
-from .deformer import report_deformers
+from .deformation import measure
 from .error_map import energy, pose_set
 from .rows import Rows
-from .solve import check
+from .solve import check, report_deformation
+
+MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,9 @@ class Frame:
     report: dict = field(repr=False)
     constraint_rows: list = field(repr=False)
     asked: int  # how many edits and restarts it follows
+    # Surface Strain over the poses, of the first frame and of this one or the last that was
+    # measured; None: there is no surface.
+    strains: tuple
 
     remarks = ()  # further facts for people
 
@@ -48,7 +53,9 @@ class Live:
         # Guarded by the lock: the latest ones not taken yet, and how many were asked for.
         self._edits = self._restart = None
         self._asked = 0
-        self._start_rows = None  # the weights of the first frame, where a report needs them
+        self._start_rows = None  # the weights of the first frame
+        self._poses = None  # of all problems
+        self._measuring = 0.0  # seconds
         self._lock = threading.Lock()
         self._start = time.perf_counter()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -149,19 +156,22 @@ class Live:
                 mirrored_vertices=0,
             )
             check(problem, rows, most)
-        if self._start_rows is not None:
-            report["deformers"] = report_deformers(
-                problem, self._options, self._start_rows, rows, self._threads,
-                lambda fraction: self._progress("energy as Blender deforms", fraction),
-            )  # fmt: skip
-        self.frame = replace(frame, number=frame.number + 1, rows=rows, report=report, done=True)
+        report.update(
+            report_deformation(
+                problem, self._options, self._start_rows, rows, self._threads, self._progress
+            )
+        )
+        strains = (frame.strains[0], report["deformation"]["after"]["surface_strain"])
+        self.frame = replace(
+            frame, number=frame.number + 1, rows=rows, report=report, strains=strains, done=True
+        )
 
     def _publish(self, solver, asked):
         rows = Rows(*solver.sparse_weights)
         check(self._problem, rows, self._options.max_influences if solver.done else 0)
         report = solver.report
         number = self.frame.number + 1 if self.frame else 0
-        if self.frame is None and any(self._problem.deformers):
+        if self.frame is None:
             self._start_rows = rows
         self.frame = Frame(
             number=number,
@@ -173,7 +183,20 @@ class Live:
             report=report,
             constraint_rows=solver.constraint_rows,
             asked=asked,
+            strains=self._strains(rows, solver.done),
         )
+
+    def _strains(self, rows, done):
+        """Of a frame with these Rows; measured where it is the first, the last, or time allows."""
+        start = time.perf_counter()
+        strains = self.frame.strains if self.frame else None
+        if strains and not done and self._measuring > MEASURING_SHARE * (start - self._start):
+            return strains
+        self._poses = self._poses or pose_set(self._problem, self._options)
+        found = measure(self._problem, rows, self._poses, threads=self._threads)["area"]
+        self._measuring += time.perf_counter() - start
+        found = found if np.isfinite(found) else None
+        return strains[0] if strains else found, found
 
     def _progress(self, stage, _fraction):
         self.stage = stage

@@ -1,8 +1,7 @@
 """What was done, for programs (a dictionary that JSON takes) and for people (lines)."""
 
-import math
-
 from .control_bones import REASONS
+from .deformation import in_words
 
 MOST_NAMES = 5
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
@@ -19,11 +18,14 @@ def names_in_line(names):
 def make_report(problem, solution, options, armature, written=None):
     """The report of a solved problem.
 
-    energy_before, energy_after: relative energies (mean squared edge error) over all poses used.
+    deformation: {"before", "after"}: what is seen of the initial weights and of the result over all
+    poses used, see core/deformation.py.
+    energy_before, energy_after: the same of the energy that is minimised, relative.
     symmetric: share of the vertices, images of Mirror modifiers included, that have the
     same weights on both sides.
     deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
-    which by envelopes, and the energies as they are then, without links between parts; else None.
+    which by envelopes, and deformation and energies (without links between parts) as they are
+    then; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
     held_error in it: how far weights that are held are off on the surface, at most, or None.
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.
@@ -57,17 +59,13 @@ def make_report(problem, solution, options, armature, written=None):
             bones[b]: REASONS[problem.skeleton.control[b]][0]
             for b in problem.skeleton.left_out.nonzero()[0]
         },
+        "deformation": engine["deformation"],
         "deformers": engine.get("deformers"),
         "stage_seconds": dict(engine["seconds"]),
         "volume": engine.get("volume"),
         "options": options.as_dict(),
     }
     return report
-
-
-def percent(energy):
-    """The root of a relative energy, as people read it."""
-    return f"{100 * math.sqrt(max(energy, 0)):.1f} %"
 
 
 def summary(report):
@@ -80,8 +78,7 @@ def summary(report):
     volume = f", through {tets:,} tets" if tets else ""
     return (
         f"{report['vertices']:,} vertices{where}, {report['deforming_bones']} bones: "
-        f"deformation error {percent(report['energy_before'])} -> "
-        f"{percent(report['energy_after'])} in {report['seconds']:.1f} s, at most "
+        f"{in_words(report['deformation'])} in {report['seconds']:.1f} s, at most "
         f"{report['most_influences']} influences ({report['mean_influences']:.1f} on average)"
         f"{symmetric}{volume}"
     )
@@ -142,7 +139,6 @@ def _deformer_lines(found):
         if found[key]
     ]
     return [
-        f"As Blender deforms with {' and '.join(by)}: deformation error "
-        f"{percent(found['energy_before'])} -> {percent(found['energy_after'])}. "
+        f"As Blender deforms with {' and '.join(by)}: {in_words(found['deformation'])}. "
         "The weights are optimised for linear blending by vertex groups"
     ]

@@ -8,8 +8,10 @@ from typing import Any
 import araplbs
 import numpy as np
 
+from .deformation import compare
 from .deformer import report_deformers
-from .rows import Rows
+from .error_map import pose_set
+from .rows import Rows, make_rows
 
 # progress(stage, fraction done 0..1, relative energy or None): return False to stop.
 Progress = Callable[[str, float, float | None], bool | None]
@@ -29,6 +31,8 @@ STAGES = {
     "assembly": 4,
 }
 LAST_STAGE = 5
+
+LEAST_INITIAL = 0.001  # smaller initial weights are not told of: the solver hands out none either
 
 
 @dataclass
@@ -72,18 +76,43 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **problem.arguments}, threads=threads, progress=share
     )
-    start_rows = Rows(*solver.sparse_weights) if any(problem.deformers) else None
+    start_rows = initial_rows(solver)
     while not solver.done:
         if share:
             share.iterated(float(solver.energies[-1]))
         solver.iterate(1)
     rows = Rows(*solver.sparse_weights)
     check(problem, rows, options.max_influences)
-    report = solver.report
-    if start_rows is not None:
-        told = share and (lambda fraction: share("energy as Blender deforms", fraction))
-        report["deformers"] = report_deformers(problem, options, start_rows, rows, threads, told)
+    report = {
+        **solver.report,
+        **report_deformation(problem, options, start_rows, rows, threads, share),
+    }
     return Solution(rows, report, time.perf_counter() - start)
+
+
+def initial_rows(solver):
+    """The Rows that a solver starts from."""
+    dense = solver.initial_weights
+    vertices, bones = np.nonzero(dense >= LEAST_INITIAL)
+    return make_rows(len(dense), vertices, bones, dense[vertices, bones])
+
+
+def report_deformation(problem, options, before, after, threads, share):
+    """The part of a report about what is seen of weights (Rows) before and after. share: progress,
+    or None."""
+
+    def told(stage):
+        return share and (lambda fraction: share(stage, fraction))
+
+    poses = pose_set(problem, options)
+    found = compare(problem, before, after, poses, threads, told("surface strain"))
+    if not any(problem.deformers):
+        return {"deformation": found}
+    told = told("surface strain as Blender deforms")
+    return {
+        "deformation": found,
+        "deformers": report_deformers(problem, poses, before, after, threads, told),
+    }
 
 
 def check(problem, rows, most):

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import araplbs
 import numpy as np
 
-from .deformer import report_deformers
 from .error_map import energy, pose_set
 from .errors import Refused
 from .rows import Rows, make_rows
-from .solve import Share, Solution, check
+from .solve import Share, Solution, check, initial_rows, report_deformation
 from .tet_mesh import TetMesh, fill, read_tets
 
 LEAST_WEIGHT = 0.001  # smaller weights of the surface are dropped, as the solver does
@@ -183,25 +182,19 @@ def solve_volume(problem, options, source, threads=0, progress=None):
 
 def surface_report(problem, options, solver, mesh, embedding, rows, threads, share):
     """The report of the solver with what is said of the surface in place of the volume."""
-    initial = solver.initial_weights
-    vertices, bones = np.nonzero(initial)
-    before = embedding.transfer(
-        make_rows(len(initial), vertices, bones, initial[vertices, bones]), ([], []), 0
-    )
+    before = embedding.transfer(initial_rows(solver), ([], []), 0)
     poses = pose_set(problem, options)
     influences = np.diff(rows.start)
     used = np.bincount(rows.bones, minlength=len(problem.skeleton.names)) > 0
     points = problem.arguments["vertices"]
     report = solver.report
-    if any(problem.deformers):
-        told = share and (lambda fraction: share("energy as Blender deforms", fraction))
-        report["deformers"] = report_deformers(problem, options, before, rows, threads, told)
     parts = [
         {**part, "vertex": int(np.argmin(((points - mesh.vertices[part["vertex"]]) ** 2).sum(1)))}
         for part in report["unseen_parts"]
     ]
     return {
         **report,
+        **report_deformation(problem, options, before, rows, threads, share),
         "unseen_parts": parts,
         "energy_before": energy(problem, before, poses, threads=threads),
         "energy_after": energy(problem, rows, poses, threads=threads),

@@ -7,7 +7,7 @@ from bpy.types import Operator
 
 from ..blender.targets import find_targets
 from ..core.errors import Refused
-from ..core.report import notes, percent, summary, warnings
+from ..core.report import notes, summary, warnings
 from ..core.steps import finish
 from ..core.worker import Worker
 from ..job import Job
@@ -99,9 +99,9 @@ class _Steps:
             return
         context.window_manager.progress_update(100 * worker.fraction)
         parts = [LABEL, f"{100 * worker.fraction:.0f} %", worker.stage]
-        if worker.energy is not None:
-            parts.append(f"deformation error {percent(worker.energy)}")
-        parts.append("Esc: cancel")
+        if worker.first_energy:
+            parts.append(f"energy {100 * (worker.energy / worker.first_energy - 1):+.0f} %")
+        parts.append("stopping..." if worker.cancelled else "Esc: cancel")
         context.workspace.status_text_set("   |   ".join(parts))
 
     def end_waiting(self, context):

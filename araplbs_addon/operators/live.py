@@ -5,7 +5,7 @@ import time
 from bpy.types import Operator
 
 from ..blender.views import redraw_views
-from ..core.report import percent
+from ..core.deformation import in_percent
 from ..session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
 from .auto_weight import REFUSALS, moves_view
 
@@ -131,9 +131,12 @@ def session_facts(session):
     state = "converged" if frame.done else session.stage
     if session.state in {KEEPING, RESTORING}:
         state = "writing" if session.state == KEEPING else "restoring"
+    strain = []
+    if frame.strains and frame.strains[1] is not None:
+        strain = [f"Surface Strain {' -> '.join(map(in_percent, frame.strains))}"]
     return [
         f"iteration {frame.iterations}",
-        f"deformation error {percent(energy)}",
+        *strain,
         f"energy {change:+.0f} % since start",
         *frame.remarks,
         f"time {frame.seconds:.1f} s",

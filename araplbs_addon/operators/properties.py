@@ -51,8 +51,12 @@ class OptionProperties:
     option_table = Options
 
     def read_options(self):
-        table = self.option_table
-        return table(**{o.name: _within_limits(o, getattr(self, o.name)) for o in fields(table)})
+        return options_of(self, self.option_table)
+
+
+def options_of(properties, table=Options):
+    """The options that an operator's properties hold."""
+    return table(**{o.name: _within_limits(o, getattr(properties, o.name)) for o in fields(table)})
 
 
 def _within_limits(option, value):

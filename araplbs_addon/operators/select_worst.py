@@ -3,15 +3,17 @@
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Operator
 
-from ..blender.errors import object_errors
+from ..blender.errors import object_strain
 from ..core.error_map import worst
 from ..core.errors import Refused
 from ..preferences import preferred_threads
 from .edit import OfMesh, select_vertices
+from .settings import present_options
 
 
 class OBJECT_OT_araplbs_select_worst(OfMesh, Operator):
-    """Select the vertices of the active mesh around which it deforms worst, and no others"""
+    """Select the vertices of the active mesh with the largest Surface Strain around them, and no \
+others"""
 
     bl_idname = "object.araplbs_select_worst"
     bl_label = "Select Worst Vertices"
@@ -28,25 +30,33 @@ class OBJECT_OT_araplbs_select_worst(OfMesh, Operator):
     poses: EnumProperty(
         name="Poses",
         items=(
-            ("POSES", "All Poses", "The mean error over random poses"),
-            ("POSE", "This Pose", "The error in the pose that the armature is in"),
+            (
+                "POSES",
+                "All Poses",
+                "Surface Strain over the poses that the settings of the tab give",
+            ),
+            ("POSE", "This Pose", "Surface Strain in the pose that the armature is in"),
         ),
     )
 
     def execute(self, context):
         ob = context.active_object
         try:
-            errors = object_errors(
-                ob, context.view_layer, self.poses == "POSE", threads=preferred_threads(context)
+            strain = object_strain(
+                ob,
+                context.view_layer,
+                self.poses == "POSE",
+                present_options(context),
+                preferred_threads(context),
             )
         except Refused as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
-        chosen = worst(errors, self.percent / 100)
+        chosen = worst(strain, self.percent / 100)
         select_vertices(ob.data, chosen)
         self.report(
             {"INFO"},
-            f"{len(chosen)} vertices of '{ob.name}' with errors from "
-            f"{100 * errors[chosen].min():.1f} to {100 * errors[chosen].max():.1f} %",
+            f"{len(chosen)} vertices of '{ob.name}' with Surface Strain from "
+            f"{100 * strain[chosen].min():.1f} to {100 * strain[chosen].max():.1f} %",
         )
         return {"FINISHED"}

@@ -1,4 +1,4 @@
-"""Deformation errors of the active mesh as colours, kept up to date in a thread while shown."""
+"""Surface Strain of the active mesh as colours, kept up to date in a thread while shown."""
 
 import threading
 import time
@@ -10,13 +10,15 @@ from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 from gpu_extras.batch import batch_for_shader
 
-from ..blender.errors import flexible_poses, read_weighted
+from ..blender.errors import pose_options, poses_of, read_weighted
 from ..blender.posed import posed_vertices
 from ..blender.read_poses import present_pose
 from ..blender.views import redraw_views
-from ..core.error_map import colours, pose_set, vertex_errors
+from ..core.deformer import vertex_strain
+from ..core.error_map import colours, pose_set
 from ..core.errors import Refused
-from ..core.options import Options
+from ..operators.settings import present_options
+from ..preferences import preferred_threads
 from ..session import current_session
 
 PERIOD = 0.15  # seconds between two looks at what has changed
@@ -25,21 +27,22 @@ NEARER = 2e-5  # of the depth: in front of the surface that it colours
 
 
 class _View:
-    """errors (n,) of the object `name`, or None; message: why there are none."""
+    """strain (n,) of the object `name`, or None; message: why there is none."""
 
     def __init__(self):
-        self.name = self.errors = self.message = None
+        self.name = self.strain = self.message = None
         self._thread = self._key = self._result = self._batch = self._drawn = None
         self._changed = 0.0  # when weights were last seen to change
-        self._source = None  # (session_uid, armature name, Problem, Rows) of a mesh without session
-        self._random = None  # (session_uid of an armature, its random Poses or None)
+        self._source = None  # (key, armature name, Problem, Rows) of a mesh without session
+        self._poses = None  # (key, Poses) of an armature
+        self._reading = False  # Blender is changed and put back meanwhile
 
     def look(self, context):
         """Takes in a result, and starts the next computation where something has changed."""
         if self._thread and self._thread.is_alive():
             return
         if self._result is not None:
-            self.errors, self.message, self._result = *self._result, None
+            self.strain, self.message, self._result = *self._result, None
             self._drawn = None
             redraw_views()
         ob = context.active_object
@@ -52,9 +55,9 @@ class _View:
         if not session and time.monotonic() - self._changed < CALM:
             return
         try:
-            key, work = self._work(ob, mode, context.view_layer)
+            key, work = self._work(context, ob, mode)
         except (Refused, KeyError) as reason:
-            self.name, self.errors, self.message = ob.name, None, str(reason)
+            self.name, self.strain, self.message = ob.name, None, str(reason)
             return
         if key != self._key:
             self._key, self.name = key, ob.name
@@ -63,11 +66,14 @@ class _View:
 
     def forget(self, armatures=False):
         """What is known of the weights is out of date, or of armatures as well."""
+        if self._reading:
+            return
         self._key = self._source = None
-        self._random = None if armatures else self._random
+        self._poses = None if armatures else self._poses
         self._changed = time.monotonic()
 
-    def _work(self, ob, mode, view_layer):
+    def _work(self, context, ob, mode):
+        view_layer, threads = context.view_layer, preferred_threads(context)
         session = current_session()
         frame = session.frame if session else None
         size = len(ob.data.vertices)
@@ -77,28 +83,35 @@ class _View:
             options, rows, number = session.job.options, frame.rows, frame.number
             self._source = None
         else:
-            if not self._source or self._source[0] != ob.session_uid:
-                armature, problem, rows = read_weighted(ob, view_layer)
-                self._source = (ob.session_uid, armature.name, problem, rows)
-            _uid, armature_name, problem, rows = self._source
+            options, number, begin, end = pose_options(present_options(context)), -1, 0, size
+            if not self._source or self._source[0] != (ob.session_uid, options):
+                armature, problem, rows = read_weighted(ob, view_layer, options)
+                self._source = (ob.session_uid, options), armature.name, problem, rows
+            _key, armature_name, problem, rows = self._source
             armature = bpy.data.objects[armature_name]
-            options, number, begin, end = Options(), -1, 0, size
         if mode == "POSE":
             poses = present_pose(armature, problem.skeleton, view_layer.depsgraph)
         else:
-            poses = self._random_poses(armature, problem.skeleton, options) if number < 0 else None
-        key = (ob.session_uid, size, mode, number, poses.key if mode == "POSE" else None)
+            poses = self._all_poses(armature, problem, options, view_layer) if number < 0 else None
+        posed = poses.key if mode == "POSE" else options
+        key = (ob.session_uid, size, mode, number, posed)
 
         def work():
             chosen = poses or pose_set(problem, options)
-            return vertex_errors(problem, rows, chosen)[begin:end]
+            return vertex_strain(problem, rows, chosen, threads)[begin:end]
 
         return key, work
 
-    def _random_poses(self, armature, skeleton, options):
-        if not self._random or self._random[0] != armature.session_uid:
-            self._random = armature.session_uid, flexible_poses(armature, skeleton, options)
-        return self._random[1]
+    def _all_poses(self, armature, problem, options, view_layer):
+        key = armature.session_uid, options
+        if not self._poses or self._poses[0] != key:
+            self._reading = True
+            try:
+                self._poses = key, poses_of(armature, problem, options, view_layer)
+                view_layer.update()  # what was put back is not news
+            finally:
+                self._reading = False
+        return self._poses[1]
 
     def _run(self, work):
         try:
@@ -108,13 +121,13 @@ class _View:
 
     def draw(self, context):
         ob = context.active_object
-        if self.errors is None or not ob or ob.name != self.name or ob.mode == "EDIT":
+        if self.strain is None or not ob or ob.name != self.name or ob.mode == "EDIT":
             return
-        if len(self.errors) != len(ob.data.vertices) or not ob.visible_get():
+        if len(self.strain) != len(ob.data.vertices) or not ob.visible_get():
             return
         points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
         if self._drawn is None or not np.array_equal(points, self._drawn):
-            self._drawn, self._batch = points, _batch(ob.data, points, colours(self.errors))
+            self._drawn, self._batch = points, _batch(ob.data, points, colours(self.strain))
         draw_in_front(self._batch, gpu.shader.from_builtin("SMOOTH_COLOR"))
 
 
@@ -169,8 +182,9 @@ def _after_update(scene, depsgraph):
         return  # where poses are read
     # Meshes are updated when weights change; objects also when they are posed.
     kinds = {type(update.id) for update in depsgraph.updates}
-    if kinds & {bpy.types.Mesh, bpy.types.Armature}:
-        view.forget(armatures=bpy.types.Armature in kinds)
+    of_armatures = kinds & {bpy.types.Armature, bpy.types.Action}
+    if of_armatures or bpy.types.Mesh in kinds:
+        view.forget(armatures=bool(of_armatures))
 
 
 def draw():
@@ -183,11 +197,12 @@ def register():
     bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_errors = EnumProperty(
         name="Show Error",
-        description="Colours on the active mesh: where edges are longer, shorter or bent in pose",
+        description="Surface Strain as colours on the active mesh: where its faces are stretched, "
+        "compressed or sheared when posed",
         items=(
             ("NONE", "Off", "No colours"),
-            ("POSES", "All Poses", "The mean over the poses that weights are computed with"),
-            ("POSE", "This Pose", "The error in the pose that the armature is in"),
+            ("POSES", "All Poses", "Over the poses that the settings of this tab give"),
+            ("POSE", "This Pose", "In the pose that the armature is in"),
         ),
         update=_chosen,
         options={"SKIP_SAVE"},

@@ -5,7 +5,8 @@ from bpy.types import Panel
 
 from ..operators.joints import IDNAME, OBJECT_OT_araplbs_lock_joints
 from ..operators.properties import option_names
-from .panel import draw_session_buttons, settings_of
+from ..operators.settings import settings_of
+from .panel import draw_session_buttons
 
 MAIN = ("optimize_weights", "anchor", "reach")
 FEW = ("least_length", "centring", "material", "method", "joint_iterations")

@@ -100,7 +100,7 @@ def _draw_scale(x, y):
     end = f"{100 * FULL_SCALE:.0f} % and more"
     blf.size(0, TEXT_SIZE)
     _draw_text(end, x + CURVE[0] - blf.dimensions(0, end)[0], y + 12)
-    text = error_view.view.message or "Deformation error"
+    text = error_view.view.message or "Surface Strain"
     return _draw_text(text, x, y + 12 + LINE_HEIGHT) + 6
 
 

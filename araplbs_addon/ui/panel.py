@@ -21,12 +21,8 @@ from ..operators.properties import (
     option_names,
 )
 from ..operators.refine import IDNAME as REFINE
+from ..operators.settings import settings_of
 from ..session import current_session
-
-
-def settings_of(context, idname=IDNAME):
-    """The properties that an operator was last used with."""
-    return context.window_manager.operator_properties_last(idname)
 
 
 class _InSidebar:

@@ -565,6 +565,9 @@ class Deformation:
         """Add points posed (p, n, 3) by whatever means. poses (p, m, 3, 4) or (p, m, 4, 4), with
         bends or segment_poses, say where the bones are then: needed where there are limbs."""
 
+    def clear(self) -> None:
+        """Forget all poses: for other weights of the same mesh and bones."""
+
     def measures(self, *, per_triangle: bool = False, per_vertex: bool = False) -> dict[str, Any]:
         """Over all poses added, NaN for what there is not:
 

@@ -102,7 +102,7 @@ def posed(ob):
 def add_figure(stage, rig, ob, lines):
     """The mesh in its pose, coloured by its strongest groups, with the bones beside it."""
     copy = posed_copy(stage.scene, ob, np.zeros(len(ob.data.vertices)))
-    copy.data.attributes["Error"].data.foreach_set("color", group_colours(ob).ravel())
+    copy.data.attributes["Strain"].data.foreach_set("color", group_colours(ob).ravel())
     stage.add([copy, bones_of(stage.scene, rig)], lines)
 
 

@@ -63,6 +63,8 @@ def test_one_file(character, tmp_path, capfd):
     assert armature["armature"] == "Rig" and armature["vertices"] == 192
     assert armature["most_influences"] <= 4
     assert 0 < armature["energy_after"] < armature["energy_before"]
+    found = armature["deformation"]
+    assert 0 < found["after"]["surface_strain"] < found["before"]["surface_strain"]
     (tube,) = armature["objects"]
     assert tube["name"] == "Tube" and tube["new_groups"] == 3 and tube["changed"] > 192
 
@@ -311,7 +313,7 @@ def test_executable(character, tmp_path):
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     done = blender("weight", character, "--output", out, "--json", report)
     assert done.returncode == 0, done.stderr
-    assert "192 vertices, 3 bones: deformation error" in done.stdout
+    assert "192 vertices, 3 bones: Surface Strain " in done.stdout
     assert json.loads(report.read_text())["files"][0]["armatures"][0]["vertices"] == 192
     objects = opened(out)
     assert_good(objects["Tube"], objects["Rig"])

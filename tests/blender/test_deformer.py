@@ -198,7 +198,7 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
     assert "Preserve Volume" not in told(capsys, tube, rig)
     modifier.use_deform_preserve_volume = True
     said = told(capsys, tube, rig)
-    assert "As Blender deforms with Preserve Volume (Tube): deformation error " in said
+    assert "As Blender deforms with Preserve Volume (Tube): Surface Strain " in said
     assert "optimised for linear blending" in said
     for bone in rig.data.bones:
         bone.use_envelope_multiply = True
@@ -253,6 +253,17 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     assert deformed(job.problem, job.solution.rows, poses[frame]) == pytest.approx(energy, rel=1e-3)
     assert found["energy_after"] == pytest.approx((energy + other) / 2, rel=1e-3)
     assert 0 < found["energy_after"] != report["energy_after"]
+    posed = np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])
+    shown = araplbs.Deformation(arguments["vertices"], arguments["triangles"])
+    shown.add(posed[None])
+    seen = addon("core.deformer").deformed
+    one, all_poses = (
+        seen(job.problem, job.solution.rows, some)["area"] for some in (poses[frame], poses)
+    )
+    assert one == pytest.approx(shown.measures()["area"], rel=1e-3)
+    after = found["deformation"]["after"]
+    assert after["surface_strain"] == pytest.approx(all_poses)
+    assert after["surface_strain"] != report["deformation"]["after"]["surface_strain"]
 
 
 def test_plain_meshes_have_no_deformer(character):
@@ -290,5 +301,5 @@ def test_several_meshes_of_which_one_preserves_volume(character, capsys):
     sleeve = add_mesh("Sleeve", vertices, faces, matrix=rotation(40, "Y"))
     modifier.use_deform_preserve_volume = True
     said = told(capsys, sleeve, tube, rig)
-    assert "with Preserve Volume (Tube): deformation error" in said
+    assert "with Preserve Volume (Tube): Surface Strain" in said
     assert Vector(sleeve.dimensions).length > 0

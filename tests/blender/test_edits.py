@@ -1,9 +1,12 @@
-"""Edits on the mesh, their operators, and the errors of vertices."""
+"""Edits on the mesh, their operators, and the strain of vertices."""
+
+import dataclasses
+import re
 
 import bpy
 import numpy as np
 import pytest
-from scenes import addon, auto_weight, deform_names, select, tube_and_rig, weights
+from scenes import addon, auto_weight, select, tube_and_rig
 
 
 @pytest.fixture
@@ -186,43 +189,134 @@ def test_worst_vertices(tube):
     chosen = {v.index for v in tube.data.vertices if v.select}
     around = {v for e in tube.data.edges for v in e.vertices if set(e.vertices) & set(bad)}
     assert len(chosen) == 4 and chosen <= around
-    errors = addon("blender.errors").object_errors(tube, bpy.context.view_layer, True)
-    assert errors.max() < 1e-3, "the rest pose has none"
+    strain = addon("blender.errors").object_strain(tube, bpy.context.view_layer, True)
+    assert strain.max() < 1e-3, "the rest pose has none"
     rig.pose.bones["upper"].rotation_mode = "XYZ"
     rig.pose.bones["upper"].rotation_euler.x = 1.5
     bpy.context.view_layer.update()
-    errors = addon("blender.errors").object_errors(tube, bpy.context.view_layer, True)
-    assert errors.max() > 0.5 and set(np.argsort(-errors)[:4]) <= around
-    colours = addon("core.error_map").colours(errors)
-    assert colours.shape == (len(errors), 4) and colours.min() >= 0 and colours.max() <= 1
+    strain = addon("blender.errors").object_strain(tube, bpy.context.view_layer, True)
+    assert strain.max() > 0.5 and set(np.argsort(-strain)[:4]) <= around
+    colours = addon("core.error_map").colours(strain)
+    assert colours.shape == (len(strain), 4) and colours.min() >= 0 and colours.max() <= 1
 
 
-def test_error_of_a_pose_is_that_of_the_deformed_mesh(tube):
-    """One bone bent: the error says by how much edges are off, as the evaluated mesh shows."""
+def panel_settings(**values):
+    """Those that the tab shows."""
+    settings = addon("operators.settings").settings_of(bpy.context)
+    for name, value in values.items():
+        setattr(settings, name, value)
+
+
+@pytest.fixture
+def panel():
+    names = {f.name: f.default for f in dataclasses.fields(addon("core.options").Options)}
+    yield panel_settings
+    panel_settings(**names)
+
+
+def keyed_bend(rig, bone, angle):
+    """An action that bends one bone more and more, of 5 frames."""
+    posed = rig.pose.bones[bone]
+    posed.rotation_mode = "XYZ"
+    for frame, turn in ((1, 0.0), (5, angle)):
+        posed.rotation_euler.x = turn
+        posed.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(1)
+
+
+def selected_strain(capsys):
+    """(least, most) percent that Select Worst Vertices tells."""
+    capsys.readouterr()
+    assert bpy.ops.object.araplbs_select_worst(percent=5) == {"FINISHED"}
+    said = capsys.readouterr().out
+    found = re.search(r"Surface Strain from ([\d.]+) to ([\d.]+) %", said)
+    return float(found[1]), float(found[2])
+
+
+def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
+    strain = addon("blender.errors").object_strain
+    _least, usual = selected_strain(capsys)
+    layer, options = bpy.context.view_layer, addon("core.options").Options
+    assert usual == pytest.approx(100 * strain(tube, layer, False).max(), abs=0.06)
+    panel(swing=0.0, twist=0.0)
+    assert selected_strain(capsys) == (0.0, 0.0)
+    keyed_bend(tube.parent, "upper", 1.5)
+    panel(animation="ACTIVE", animation_frames=5, pose_count=1)
+    _least, moved = selected_strain(capsys)
+    wanted = options(swing=0.0, twist=0.0, animation="ACTIVE", animation_frames=5, pose_count=1)
+    assert moved == pytest.approx(100 * strain(tube, layer, False, wanted).max(), abs=0.06)
+    assert moved > 10
+    panel(animation="ALL")
+    bpy.data.actions.remove(bpy.data.actions[0])
+    with pytest.raises(RuntimeError, match="No action"):
+        bpy.ops.object.araplbs_select_worst()
+
+
+def look(view):
+    """What the view comes to when it has looked often enough."""
+    for _ in range(3):
+        view._changed = 0.0
+        view.look(bpy.context)
+        if view._thread:
+            view._thread.join()
+    return view.strain
+
+
+def test_view_in_the_poses_of_the_panel(tube, panel):
+    """Read once, in Rest Position too, and again when settings change."""
+    strain, layer = addon("blender.errors").object_strain, bpy.context.view_layer
+    options, rig = addon("core.options").Options, tube.parent
+    keyed_bend(rig, "upper", 1.5)
+    rig.data.pose_position = "REST"
+    layer.objects.active = tube
+    panel(animation="ACTIVE", animation_frames=5, pose_count=2)
+    manager, view = bpy.context.window_manager, addon("ui.error_view").view
+    try:
+        manager.araplbs_errors = "POSES"
+        wanted = options(animation="ACTIVE", animation_frames=5, pose_count=2)
+        np.testing.assert_allclose(look(view), strain(tube, layer, False, wanted), atol=1e-9)
+        layer.update()  # the call above has read frames, too
+        look(view)
+        poses, source = view._poses, view._source
+        layer.update()
+        look(view)
+        assert view._poses is poses and view._source is source
+        panel(pose_count=3)
+        wanted = dataclasses.replace(wanted, pose_count=3)
+        np.testing.assert_allclose(look(view), strain(tube, layer, False, wanted), atol=1e-9)
+        rig.data.pose_position = "POSE"
+        bpy.context.scene.frame_set(5)
+        manager.araplbs_errors = "POSE"
+        np.testing.assert_allclose(look(view), strain(tube, layer, True), atol=1e-9)
+        assert view.strain.max() > 0.1
+    finally:
+        manager.araplbs_errors = "NONE"
+        view.__init__()
+
+
+@pytest.mark.parametrize("preserve_volume", [False, True])
+def test_strain_of_a_pose_is_that_of_the_deformed_mesh(tube, preserve_volume):
+    """One bone bent and twisted: around each vertex as the evaluated mesh shows."""
     import araplbs
 
     rig = tube.parent
     rig.pose.bones["upper"].rotation_mode = "XYZ"
-    rig.pose.bones["upper"].rotation_euler.x = 1.0
+    rig.pose.bones["upper"].rotation_euler = 1.0, 1.2, 0
+    armature = next(m for m in tube.modifiers if m.type == "ARMATURE")
+    armature.use_deform_preserve_volume = preserve_volume
     bpy.context.view_layer.update()
-    errors = addon("blender.errors").object_errors(tube, bpy.context.view_layer, True)
-    names = deform_names(rig)
-    skeleton = addon("blender.read_armature").read_armature(rig, False)
-    pose = (
-        addon("blender.read_poses")
-        .present_pose(rig, skeleton, bpy.context.view_layer.depsgraph)
-        .transforms
-    )
-    dense = weights(tube, names)
+    strain = addon("blender.errors").object_strain(tube, bpy.context.view_layer, True)
     rest = np.array([v.co for v in tube.data.vertices])
-    blended = np.einsum("vb,bij->vij", dense, pose[0])
-    posed = np.einsum("vij,vj->vi", blended[:, :, :3], rest) + blended[:, :, 3]
     points = addon("blender.posed").posed_vertices(tube, bpy.context.evaluated_depsgraph_get())
-    np.testing.assert_allclose(points, posed, atol=1e-5)
     tube.data.calc_loop_triangles()
-    triangles = [tuple(t.vertices) for t in tube.data.loop_triangles]
-    _total, each = araplbs.energy(rest, triangles, dense, pose, per_vertex=True)
-    np.testing.assert_allclose(errors, np.sqrt(each), atol=1e-5)
+    triangles = np.array([tuple(t.vertices) for t in tube.data.loop_triangles])
+    each = araplbs.surface_strain(rest, triangles, points)
+    a, b, c = rest[triangles].transpose(1, 0, 2)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    for i, found in enumerate(strain):
+        faces = (triangles == i).any(1)
+        expected = np.sqrt(each[faces] ** 2 @ area[faces] / area[faces].sum())
+        assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_no_armature(tube):

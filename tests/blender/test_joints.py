@@ -132,7 +132,7 @@ def z_turned(rig, before):
 def test_joints_come_nearer_and_weights_follow():
     tube, rig = bent_tube()
     auto_weight(tube, rig)
-    error = addon("blender.errors").object_errors
+    error = addon("blender.errors").object_strain
     bent = (error(tube, bpy.context.view_layer, False) ** 2).mean()
     vertices = [tuple(v.co) for v in tube.data.vertices]
     was = {name: off_axis(rig, name) for name in OFF}

@@ -1,6 +1,8 @@
 """The operator as scripts and the redo panel call it: result, reports, options, presets."""
 
+import json
 import math
+import re
 from pathlib import Path
 
 import bpy
@@ -9,6 +11,7 @@ import pytest
 from scenes import (
     MODULE,
     add_armature,
+    add_mesh,
     add_tube,
     addon,
     assert_good,
@@ -128,7 +131,61 @@ def test_reports(capfd):
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     out = capfd.readouterr().out
-    assert "192 vertices, 3 bones: deformation error " in out and "influences" in out
+    number = r"-?[\d.]+"
+    line = (
+        rf"192 vertices, 3 bones: Surface Strain ({number}) % -> ({number}) % "
+        rf"\(worst 1 %: ({number}) %\), Limb Drift ({number}), Volume Change ({number}) % in .* s"
+    )
+    found = re.search(line, out)
+    assert found and "influences" in out
+    before, after, worst, drift, volume = map(float, found.groups())
+    assert 0 < after < before and after < worst < 100
+    assert 0 <= drift < 1 and -30 < volume < 0
+
+
+def test_measures_of_the_report():
+    """Of what the vertex groups hold afterwards, over the poses that were asked for."""
+    import araplbs
+
+    tube, rig = tube_and_rig()
+    job = addon("job").Job(addon("core.options").Options(pose_count=7, seed=3))
+    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    job.solve()
+    report = job.apply()
+    json.dumps(report)
+    assert report["poses"] == 7
+    s, arguments = job.problem.skeleton, job.problem.arguments
+    poses = araplbs.sample_poses(
+        s.heads, s.tails, s.parents, 7, bone_roll_axes=s.roll_axes, bone_limits=s.limits,
+        mirror=arguments["mirror"], seed=3,
+    )  # fmt: skip
+    found = araplbs.deformation(
+        arguments["vertices"], arguments["triangles"], weights(tube, s.names), poses, s.heads,
+        s.tails,
+    )  # fmt: skip
+    after = report["deformation"]["after"]
+    for name, key in (
+        ("surface_strain", "area"), ("surface_strain_by_face", "face"),
+        ("surface_strain_p99", "p99"), ("limb_drift", "drift"),
+        ("worst_limb_drift", "worst_drift"), ("volume_change", "volume"),
+    ):  # fmt: skip
+        assert after[name] == pytest.approx(found[key], rel=1e-4), name
+    assert after["worst_limb"] == s.names[int(np.argmax(found["bone_drift"]))]
+    assert after["limbs"] == 3 and after["closed_parts"] == 1
+    before = report["deformation"]["before"]
+    assert before["surface_strain"] > after["surface_strain"]
+
+
+def test_what_cannot_be_measured_is_not_told(capsys):
+    """No closed part, no limb, and at last no surface."""
+    tube, rig = add_tube(caps=False, sides=4, rings=4), add_armature()
+    auto_weight(tube, rig)
+    said = capsys.readouterr().out
+    assert "Surface Strain" in said
+    assert "Limb Drift" not in said and "Volume Change" not in said
+    wire = add_mesh("Wire", [(0, 0, z) for z in (0.0, 1.0, 2.0, 3.0)], [], [(0, 1), (1, 2), (2, 3)])
+    auto_weight(wire, rig)
+    assert "no surface to strain" in capsys.readouterr().out
 
 
 def test_idle_bone_is_named(capfd):

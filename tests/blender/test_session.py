@@ -100,6 +100,9 @@ def test_keeps_what_converged():
     session.keep()
     finish(session)
     assert session.report["energy_after"] == session.frame.energies[-1] and not session.message
+    found = session.report["deformation"]
+    told = found["before"]["surface_strain"], found["after"]["surface_strain"]
+    assert told == session.frame.strains and told[0] > told[1] > 0
     dense = assert_good(tube, rig)
     rows = session.frame.rows
     expected = np.zeros((rows.count, 3))
@@ -451,6 +454,22 @@ def test_report_of_weights_kept_half_way():
     dense = weights(tube, deform_names(rig))
     expected = araplbs.energy(arguments["vertices"], arguments["triangles"], dense, poses)
     assert session.report["energy_after"] == pytest.approx(expected, rel=1e-4)
+    seen = araplbs.deformation(arguments["vertices"], arguments["triangles"], dense, poses)
+    after = session.report["deformation"]["after"]["surface_strain"]
+    assert after == pytest.approx(seen["area"], rel=1e-4) == session.frame.strains[1]
+
+
+def test_what_a_session_says():
+    """Strain of the first frame and of the one that is shown."""
+    tube, rig = painted_tube()
+    session = start(tube, rig)
+    settle(session)
+    facts = addon("operators.live").session_facts(session)
+    before, after = session.frame.strains
+    assert f"Surface Strain {100 * before:.1f} % -> {100 * after:.1f} %" in facts
+    assert any(fact.startswith("energy -") for fact in facts)
+    session.restore()
+    finish(session)
 
 
 def test_cut_down():

@@ -147,6 +147,8 @@ def test_report(tet_file):
     poses = error_map.pose_set(job.problem, job.options)
     expected = error_map.energy(job.problem, rows, poses)
     assert report["energy_after"] == pytest.approx(expected)
+    seen = addon("core.deformation").measure(job.problem, rows, poses)
+    assert report["deformation"]["after"]["surface_strain"] == pytest.approx(seen["area"])
 
 
 @with_meshio
@@ -166,7 +168,7 @@ def test_report_of_preserve_volume(tet_file):
     deformed = addon("core.deformer").deformed_energy(job.problem, job.solution.rows, poses)
     assert found["energy_after"] == pytest.approx(deformed)
     assert 0 < deformed < found["energy_before"]
-    assert stages[-1] == "energy as Blender deforms"
+    assert stages[-1] == "surface strain as Blender deforms"
     assert "Preserve Volume (Tube)" in addon("core.report").warnings(report)[0]
 
 

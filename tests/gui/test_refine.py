@@ -442,15 +442,15 @@ def test_buttons_and_panels(ui):
     yield from settle()
     yield from stroke(ui, (0.4, 0.3), (0.5, 0.3))
     yield from settle()
-    # Edits and errors are the last two sub-panels: opened from below, so that neither moves.
+    # Edits and strain are the last two sub-panels: opened from below, so that neither moves.
     for below in (344, 320):
         yield from click(ui, inside(ui, "UI", (60, below)))
         yield 0.5
     bpy.context.window_manager.araplbs_errors = "POSES"
     yield 2.0
     ui.picture("refine-panel")
-    errors = scenes.addon("ui.error_view").view.errors
-    assert errors is not None and len(errors) == len(tube.data.vertices)
+    strain = scenes.addon("ui.error_view").view.strain
+    assert strain is not None and len(strain) == len(tube.data.vertices)
     bpy.context.window_manager.araplbs_errors = "NONE"
     yield 0.5
     ui.key("ESC")

@@ -1,0 +1,33 @@
+/* Points in some poses, so that one instruction does several poses: groups of ARAP_POSE_LANES
+ * poses, (groups, points, 3, ARAP_POSE_LANES). Where the last group has fewer, its last pose is
+ * repeated. */
+#ifndef ARAP_POSE_LANES_H
+#define ARAP_POSE_LANES_H
+
+#include <stddef.h>
+
+#define ARAP_POSE_LANES 4
+
+/* A function of loops over lanes, compiled for AVX2 as well where the machine may choose. Without
+ * fused multiply-add: bits are the same. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__) &&   \
+    !defined(__SANITIZE_ADDRESS__)
+#define ARAP_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define ARAP_WIDE
+#endif
+
+static inline int arap_pose_groups(int poses) {
+    return (poses + ARAP_POSE_LANES - 1) / ARAP_POSE_LANES;
+}
+
+/* Poses of a group that are not repeated. */
+static inline int arap_group_size(int poses, int group) {
+    int left = poses - group * ARAP_POSE_LANES;
+    return left < ARAP_POSE_LANES ? left : ARAP_POSE_LANES;
+}
+
+/* Numbers of a group of poses of so many points. */
+static inline size_t arap_group_stride(int points) { return 3 * ARAP_POSE_LANES * (size_t)points; }
+
+#endif
