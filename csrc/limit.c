@@ -223,7 +223,7 @@ static int tied_influence(const limit_row *r, const arap_mesh *mesh, const arap_
                           int i) {
     const arap_spoke *spoke;
     int count = arap_mesh_spokes(mesh, i, &spoke);
-    if (!count || spoke->held < HELD) return -1;
+    if (!count || spoke->released || spoke->held < HELD) return -1;
     for (int a = 0; a < r->size; a++)
         if (in->bone[in->start[i] + (size_t)r->set[a]] == spoke->bone) return a;
     return -1;

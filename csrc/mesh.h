@@ -33,8 +33,9 @@ typedef struct arap_spoke {
     int column[2]; /* of the poses, that move the point, and their shares; bendy.h */
     double share[2];
     double point[3];
-    double weight; /* in the unit of a_ik */
-    double held;   /* share of its strength that it still has */
+    double strength, held; /* in the unit of a_ik, and the share of it that is left */
+    int released;          /* the user has let it go */
+    double weight;         /* what counts of its strength */
 } arap_spoke;
 
 typedef struct arap_mesh {

@@ -10,6 +10,9 @@
 #include "tets.h"
 #include "vec3.h"
 
+/* A face reaches this far beyond its edges, in barycentric terms: no ray slips between two. */
+#define EDGE 1e-9
+
 #define OFF                                                                                        \
     1e-9 /* how far from p its coordinates in a tet may lead, a share of the longest edge          \
           */
@@ -88,4 +91,23 @@ double arap_nearest_in_tet(const double *p, const double *const corner[4], doubl
         for (int c = 0; c < 3; c++) bary[face[c]] = fmax(at[c], 0); /* but for rounding */
     }
     return best;
+}
+
+/* Moeller & Trumbore 1997, without culling. */
+double arap_cross_triangle(const double *p, const double *q, const double *a, const double *b,
+                           const double *c) {
+    double d[3], e1[3], e2[3], h[3], from[3], k[3];
+    arap_sub(q, p, d);
+    arap_sub(b, a, e1);
+    arap_sub(c, a, e2);
+    arap_cross(d, e2, h);
+    double det = arap_dot(e1, h);
+    if (det == 0) return NAN;
+    arap_sub(p, a, from);
+    double u = arap_dot(from, h) / det;
+    if (!(u >= -EDGE && u <= 1 + EDGE)) return NAN;
+    arap_cross(from, e1, k);
+    double v = arap_dot(d, k) / det;
+    if (!(v >= -EDGE && u + v <= 1 + EDGE)) return NAN;
+    return arap_dot(e2, k) / det;
 }

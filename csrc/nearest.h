@@ -6,6 +6,11 @@
 double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
                                 double *bary);
 
+/* Where the line from p to q meets the triangle a, b, c, edges included: a share of the way, from 0
+ * to 1 between the two; NaN where it does not, and for triangles without area. */
+double arap_cross_triangle(const double *p, const double *q, const double *a, const double *b,
+                           const double *c);
+
 /* The like for a tet with these corners: 0 inside. Corners may come in either order, and may lie in
  * a plane. */
 double arap_nearest_in_tet(const double *p, const double *const corner[4], double *bary);

@@ -92,7 +92,6 @@ static void balance_edges(arap_mesh *mesh, double power) {
             bottom += mesh->edge[e];
         }
     double mean = bottom > 0 ? sqrt(top / bottom) : 0;
-    mesh->unit = UNIT * mesh->size;
     if (!(mean > 0)) return;
     for (int i = 0; i < mesh->count; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
@@ -203,6 +202,7 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, 
         }
     double mean_area = face_vertices ? area_sum / (double)face_vertices : 1 / (double)n;
     for (size_t i = 0; i < n; i++) weigh_wires(mesh, (int)i, WIRE_AREA_SHARE * mean_area);
+    mesh->unit = UNIT * mesh->size;
     if (edge_power > 0) balance_edges(mesh, edge_power);
     mesh->rest_energy = 0;
     for (size_t i = 0; i < n; i++)

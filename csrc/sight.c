@@ -13,12 +13,10 @@
 #include "bvh.h"
 #include "heat.h"
 #include "memory.h"
+#include "nearest.h"
 #include "vec3.h"
 
 #define SAME_DISTANCE 1e-9
-
-/* A face reaches this far beyond its edges, in barycentric terms: no ray slips between two. */
-#define EDGE 1e-9
 
 #define CHUNK 256
 #define SLICE_PER_THREAD 8 /* chunks from one report of progress to the next */
@@ -64,28 +62,14 @@ typedef struct ray {
     int vertex;
 } ray;
 
-/* Moeller-Trumbore without culling. Touching at the far end counts as seen, for bones that
- * lie in the surface. */
+/* Touching at the far end counts as seen, for bones that lie in the surface. */
 static int face_between(const void *data, int index, const double *a, const double *b) {
     const ray *r = data;
     const int *tri = r->mesh->triangles + 3 * (size_t)index;
     if (tri[0] == r->vertex || tri[1] == r->vertex || tri[2] == r->vertex) return 0;
-    const double *p = r->mesh->v + 3 * (size_t)tri[0], *q = r->mesh->v + 3 * (size_t)tri[1],
-                 *s = r->mesh->v + 3 * (size_t)tri[2];
-    double d[3], e1[3], e2[3], h[3], from[3], k[3];
-    arap_sub(b, a, d);
-    arap_sub(q, p, e1);
-    arap_sub(s, p, e2);
-    arap_cross(d, e2, h);
-    double det = arap_dot(e1, h);
-    if (det == 0) return 0;
-    arap_sub(a, p, from);
-    double u = arap_dot(from, h) / det;
-    if (!(u >= -EDGE && u <= 1 + EDGE)) return 0;
-    arap_cross(from, e1, k);
-    double v = arap_dot(d, k) / det;
-    if (!(v >= -EDGE && u + v <= 1 + EDGE)) return 0;
-    double t = arap_dot(e2, k) / det;
+    double t =
+        arap_cross_triangle(a, b, r->mesh->v + 3 * (size_t)tri[0], r->mesh->v + 3 * (size_t)tri[1],
+                            r->mesh->v + 3 * (size_t)tri[2]);
     return t > 1e-9 && t < 1 - 1e-9;
 }
 

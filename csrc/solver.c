@@ -55,8 +55,8 @@ void arap_settings_default(arap_settings *settings) {
         .positivity = ARAP_POSITIVITY_CLIP,
         .hold = 0,
         .edge_power = 3,
-        .truss = 3,
-        .least_worth = 1e-2,
+        .truss = 20,
+        .least_worth = 4e-3,
         .strength = 100,
         .damping = 1e-6,
     };
@@ -199,26 +199,16 @@ static arap_status limit_stage(arap_job *job, arap_solver *s) {
     return status;
 }
 
-/* Spokes that the present weights leave far from where they should be give way. */
-static arap_status relax_truss(arap_job *job, arap_solver *s) {
-    size_t count = s->mesh.spoke_start ? s->mesh.spoke_start[s->mesh.count] : 0;
-    if (!count) return ARAP_OK;
-    double *strain = ARAP_NEW(double, count);
-    if (!strain) return arap_fail_memory(&job->error, "the truss");
-    arap_spoke_strain(&s->mesh, &s->poses, &s->influences, arap_pass_spokes(s->pass), strain);
-    arap_truss_yield(&s->mesh, strain, s->skeleton.deform_count);
-    arap_free(strain);
-    return ARAP_OK;
-}
-
 /* Start the next stage: its influence maps. */
 static arap_status enter_stage(arap_job *job, arap_solver *s) {
     s->stage++;
     s->stage_iterations = s->stage_over = 0;
     if (s->stage > 1) {
-        arap_status yielded = relax_truss(job, s);
-        if (yielded) return yielded;
-        arap_status status = s->settings.widenings ? widen(job, s) : ARAP_OK;
+        arap_status status = ARAP_OK;
+        if (s->mesh.spoke_start)
+            status = arap_truss_yield(job, &s->mesh, &s->poses, &s->influences,
+                                      arap_pass_spokes(s->pass));
+        if (!status) status = s->settings.widenings ? widen(job, s) : ARAP_OK;
         return status ? status : limit_stage(job, s);
     }
     return stage_influences(s) ? limit_stage(job, s) : ARAP_OK;
@@ -232,16 +222,8 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     if (!status) status = arap_apply_locks(job, s, &weights);
     if (!status) status = arap_apply_edits(job, s, NULL, &weights);
     if (!status) status = arap_coarse_inherit(job, s);
-    if (!status && s->mesh.spoke_start) { /* those of a cluster gave way alike */
-        for (int i = 0; i < s->mesh.count; i++) {
-            const arap_spoke *from;
-            int any = arap_mesh_spokes(&s->coarse->mesh, s->clusters.cluster[i], &from);
-            for (size_t j = s->mesh.spoke_start[i]; any && j < s->mesh.spoke_start[i + 1]; j++) {
-                s->mesh.spoke[j].weight *= from->held;
-                s->mesh.spoke[j].held = from->held;
-            }
-        }
-    }
+    if (!status && s->mesh.spoke_start)
+        arap_truss_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
     if (status) {
         arap_influences_clear(&weights);
         return status;

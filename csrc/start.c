@@ -12,6 +12,7 @@
 #include "levels.h"
 #include "memory.h"
 #include "solver.h"
+#include "truss.h"
 
 #define MOST_WEIGHT 1e30 /* far from overflow when they are summed */
 
@@ -304,6 +305,7 @@ void arap_release_rows(arap_solver *s) {
         arap_row *row = &s->rows.rows[r];
         row->released = (arap_find_mark(&s->marks, row->vertex, row->bone) & ARAP_RELEASED) != 0;
     }
+    if (s->mesh.spoke_start) arap_truss_release(&s->mesh, &s->marks);
 }
 
 arap_status arap_take_edits(arap_job *job, arap_solver *s, const arap_edits *edits) {

@@ -1,23 +1,27 @@
-/* The truss: what ties the skin to the bones inside it. */
+/* The truss: spokes that tie the skin to the bones inside it. */
 #ifndef ARAP_TRUSS_H
 #define ARAP_TRUSS_H
 
+#include "edits.h"
 #include "mirror.h"
 #include "poses.h"
 
-/* Give the mesh its spokes, for these bones and their poses; rest_energy grows by theirs. strength: of
- * a spoke beside the edges of its vertex; 0 gives none. The mesh must be connected.
- * given (vertices): the deforming bone of each spoke, -1: none; NULL: chosen here. */
+/* Give a connected mesh its spokes, for these bones; rest_energy grows by theirs. strength: of a
+ * spoke beside the edges around its vertex; 0 gives none. wanted (vertices): the deforming bone that
+ * the spoke of each goes to, -1: none; NULL: chosen here. */
 arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleton *skeleton,
                               const arap_bendy *bendy, const arap_mirror *mirror, double strength,
-                              const int *given);
+                              const int *wanted);
 
-/* Mean squared relative error of each spoke; along: arap_pass_spokes. */
-void arap_spoke_strain(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
-                       const double *along, double *strain);
+/* Let the spokes give way that these weights do not satisfy. along: arap_pass_spokes of a local step
+ * at the weights. */
+arap_status arap_truss_yield(arap_job *job, arap_mesh *mesh, const arap_poses *poses,
+                             const arap_influences *influences, const double *along);
 
-/* Spokes that the weights cannot satisfy yield: strain (spokes), the mean squared relative error of
- * each. */
-void arap_truss_yield(arap_mesh *mesh, const double *strain, int bones);
+/* The spokes of a coarser mesh have given way: so have those of the vertices in their clusters. */
+void arap_truss_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *cluster);
+
+/* Spokes of pairs that are marked as released count for nothing, the others count again. */
+void arap_truss_release(arap_mesh *mesh, const arap_marks *marks);
 
 #endif
