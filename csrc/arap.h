@@ -171,6 +171,15 @@ typedef struct arap_row_view {
 arap_status arap_solver_rows(arap_job *job, const arap_solver *solver, int *count,
                              arap_row_view **out);
 
+/* The spokes (truss.h) of the present level, likewise; ascending by vertex of the mesh. */
+typedef struct arap_spoke_view {
+    int vertex, bone;
+    double held; /* share of its strength that is left, released or not */
+    int released;
+} arap_spoke_view;
+arap_status arap_solver_spokes(arap_job *job, const arap_solver *solver, size_t *count,
+                               arap_spoke_view **out);
+
 /* The initial weights (before any iteration), and the present ones before clipping, for the
  * caller's vertices and bones. */
 arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *solver,

@@ -1,5 +1,5 @@
 /* What an artist changes while the weights converge (paper section 5): wanted weights, bones added
- * to or removed from influence maps, constraint rows that are let go. */
+ * to or removed from influence maps, constraint rows and spokes that are let go. */
 #ifndef ARAP_EDITS_H
 #define ARAP_EDITS_H
 
@@ -15,7 +15,7 @@ typedef struct arap_edits {
     int influence_count; /* the bone may move the vertex, if it is of use, or must not */
     const int *influence_vertex, *influence_bone;
     const char *influence_allowed;
-    int release_count; /* hold and attach rows that do not count */
+    int release_count; /* spokes, hold and attach rows that do not count */
     const int *release_vertex, *release_bone;
 } arap_edits;
 

@@ -188,3 +188,18 @@ arap_status arap_solver_rows(arap_job *job, const arap_solver *s, int *count, ar
     }
     return ARAP_OK;
 }
+
+arap_status arap_solver_spokes(arap_job *job, const arap_solver *s, size_t *count,
+                               arap_spoke_view **out) {
+    const arap_mesh *mesh = &s->mesh;
+    *count = s->coarse || !mesh->spoke_start ? 0 : mesh->spoke_start[mesh->count];
+    *out = ARAP_NEW(arap_spoke_view, *count);
+    if (!*out) return arap_fail_memory(&job->error, "the spokes");
+    for (int i = 0; i < mesh->count && *count; i++)
+        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
+            const arap_spoke *spoke = &mesh->spoke[j];
+            (*out)[j] = (arap_spoke_view){mesh->first[i], s->skeleton.deform_bone[spoke->bone],
+                                          spoke->held, spoke->released};
+        }
+    return ARAP_OK;
+}

@@ -1,4 +1,4 @@
-/* Weights and times as Python objects: see pyreport.h. */
+/* Weights, spokes and times as Python objects: see pyreport.h. */
 #include "pyreport.h"
 
 PyObject *arap_dense_weights(const arap_influences *in, int bones) {
@@ -30,4 +30,19 @@ PyObject *arap_stage_seconds(int count, const char *const *names, const double *
         Py_XDECREF(value);
     }
     return dict;
+}
+
+PyObject *arap_spoke_arrays(size_t count, const arap_spoke_view *spokes) {
+    npy_intp size = (npy_intp)count;
+    PyObject *vertex = PyArray_SimpleNew(1, &size, NPY_INT32),
+             *bone = PyArray_SimpleNew(1, &size, NPY_INT32),
+             *held = PyArray_SimpleNew(1, &size, NPY_DOUBLE),
+             *released = PyArray_SimpleNew(1, &size, NPY_BOOL);
+    for (size_t j = 0; vertex && bone && held && released && j < count; j++) {
+        ((npy_int32 *)PyArray_DATA((PyArrayObject *)vertex))[j] = spokes[j].vertex;
+        ((npy_int32 *)PyArray_DATA((PyArrayObject *)bone))[j] = spokes[j].bone;
+        ((double *)PyArray_DATA((PyArrayObject *)held))[j] = spokes[j].held;
+        ((npy_bool *)PyArray_DATA((PyArrayObject *)released))[j] = spokes[j].released != 0;
+    }
+    return Py_BuildValue("(NNNN)", vertex, bone, held, released);
 }

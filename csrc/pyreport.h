@@ -2,7 +2,7 @@
 #ifndef ARAP_PYREPORT_H
 #define ARAP_PYREPORT_H
 
-#include "influences.h"
+#include "arap.h"
 #include "pyarray.h"
 
 /* (count, bones) with zeros. */
@@ -10,6 +10,9 @@ PyObject *arap_dense_weights(const arap_influences *in, int bones);
 
 /* (start, bones, weights) of the rows. */
 PyObject *arap_sparse_weights(const arap_influences *in);
+
+/* (vertices, bones, held, released) of spokes. */
+PyObject *arap_spoke_arrays(size_t count, const arap_spoke_view *spokes);
 
 /* A dictionary of the seconds of each stage. */
 PyObject *arap_stage_seconds(int count, const char *const *names, const double *seconds);

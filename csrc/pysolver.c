@@ -424,6 +424,18 @@ static PyObject *constraint_rows(solver_object *self) {
     return list;
 }
 
+static PyObject *spokes(solver_object *self) {
+    arap_spoke_view *views = NULL;
+    arap_py_job run;
+    size_t count = 0;
+    start_job(self, &run);
+    if (arap_solver_spokes(&run.job, self->solver, &count, &views))
+        return arap_raise(state_of(self), &run.job);
+    PyObject *arrays = arap_spoke_arrays(count, views);
+    arap_free(views);
+    return arrays;
+}
+
 static PyObject *is_done(solver_object *self) {
     return PyBool_FromLong(arap_solver_done(self->solver));
 }
@@ -557,6 +569,7 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("initial_weights", initial_weights, 0, "weights before any iteration"),
     PROPERTY("raw_weights", raw_weights, 0, "present weights before clipping"),
     PROPERTY("constraint_rows", constraint_rows, 0, "rows that hold weights"),
+    PROPERTY("spokes", spokes, 0, "what ties vertices to bones"),
     PROPERTY("done", is_done, 0, "whether nothing is left to do"),
     PROPERTY("_inside", inside, 0, "arrays that the tests look at"),
     {0}};

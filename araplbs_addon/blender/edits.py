@@ -4,7 +4,7 @@ Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on t
 it stays with its vertices whatever becomes of the mesh, and a new vertex has none:
   WEIGHT     0 for none, else 1 + the wanted weight
   INFLUENCE  0 for none, 1 for an added bone, -1 for a removed one
-  RELEASE    0 for none, 1 where holds do not count
+  RELEASE    0 for none, 1 where nothing ties the vertex to the bone
   LINK       0 for none, 1 for its two ends
 """
 
@@ -18,7 +18,7 @@ from ..core.edits import Edits, Pairs
 KINDS = (
     ("WEIGHT", "Weight", "The bone's weight is held at a wanted value", "MOD_VERTEX_WEIGHT", 0),
     ("INFLUENCE", "Influence", "The bone may move these vertices, or must not", "BONE_DATA", 1),
-    ("RELEASE", "Release", "The bone is not held where it is strongest", "UNPINNED", 2),
+    ("RELEASE", "Release", "The skin is not tied to the bone here", "UNPINNED", 2),
     ("LINK", "Link", "Two vertices move together, as if an edge joined them", "LINKED", 3),
 )
 PREFIX = ".araplbs."

@@ -6,6 +6,7 @@ No bpy here, and nothing here is called back by the thread: the one that owns it
 import threading
 import time
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import araplbs
 import numpy as np
@@ -16,6 +17,16 @@ from .rows import Rows
 from .solve import check, report_deformation
 
 MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames
+
+
+class Ties(NamedTuple):
+    """What ties vertices to bones: the spokes of the truss and, where the options ask for it, the
+    rows of Attach. One entry each."""
+
+    vertices: np.ndarray  # (k,) of the problem
+    bones: np.ndarray  # (k,)
+    held: np.ndarray  # (k,) share of its strength that is left
+    released: np.ndarray  # (k,) bool
 
 
 @dataclass(frozen=True)
@@ -29,7 +40,7 @@ class Frame:
     done: bool  # nothing is left to do, until the next edit
     seconds: float  # since the start
     report: dict = field(repr=False)
-    constraint_rows: list = field(repr=False)
+    ties: Ties = field(repr=False)
     asked: int  # how many edits and restarts it follows
     # Surface Strain over the poses, of the first frame and of this one or the last that was
     # measured; None: there is no surface.
@@ -181,10 +192,23 @@ class Live:
             done=solver.done,
             seconds=time.perf_counter() - self._start,
             report=report,
-            constraint_rows=solver.constraint_rows,
+            ties=self._ties(solver),
             asked=asked,
             strains=self._strains(rows, solver.done),
         )
+
+    def _ties(self, solver):
+        """Those of the last frame where they are the same."""
+        ties = Ties(*solver.spokes)
+        if self._options.attach:
+            rows = [row for row in solver.constraint_rows if row["kind"] == "attach"]
+            columns = [[row[name] for row in rows] for name in ("vertex", "bone", "released")]
+            vertices, bones, released = (np.array(column, int) for column in columns)
+            more = vertices, bones, np.ones(len(rows)), released.astype(bool)
+            ties = Ties(*(np.concatenate(pair) for pair in zip(ties, more, strict=True)))
+        last = self.frame.ties if self.frame else None
+        same = last and all(map(np.array_equal, ties, last))
+        return last if same else ties
 
     def _strains(self, rows, done):
         """Of a frame with these Rows; measured where it is the first, the last, or time allows."""

@@ -28,6 +28,16 @@ class Options:
         most=32767,
         soft_most=16,
     )
+    truss: float = option(
+        20.0,
+        "Truss",
+        "How firmly the skin keeps its place beside the bones inside it. More keeps limbs on their "
+        "bones and volumes as they are, less lets the surface strain less; 0 ties nothing",
+        least=0.0,
+        most=1e6,
+        soft_most=100.0,
+        decimals=1,
+    )
     link_parts: bool = option(
         True,
         "Loose Parts Follow",
@@ -148,14 +158,24 @@ class Options:
         ),
         advanced=True,
     )
-    hold: float = option(
-        0.01,
-        "Hold",
-        "How firmly each bone keeps the place where it is strongest. Raise it when a bone loses "
-        "its tip to a neighbour, 0 leaves all to the optimisation",
+    least_worth: float = option(
+        0.004,
+        "Least Worth",
+        "Bones go from a vertex where they are worth less than this share of the rest energy around "
+        "it. Higher values leave fewer influences and crisper borders",
         least=0.0,
-        most=1e6,
-        soft_most=1.0,
+        most=1.0,
+        soft_most=0.05,
+        decimals=4,
+        advanced=True,
+    )
+    edge_power: float = option(
+        3.0,
+        "Edge Power",
+        "How much more short edges count than long ones. 3 gives about the same weights however the "
+        "mesh is cut into faces, 0 are the edge weights of the paper of 2018",
+        least=0.0,
+        most=4.0,
         advanced=True,
     )
     widenings: int = option(
@@ -269,9 +289,9 @@ class Options:
         """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
         these."""
         same = (
-            *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
-            *("hold", "widenings", "iterations", "rotation_clusters", "attach", "neumann"),
-            "harmonic",
+            *("max_influences", "truss", "link_parts", "pose_count", "swing", "twist", "seed"),
+            *("least_worth", "edge_power", "widenings", "iterations", "rotation_clusters"),
+            *("attach", "neumann", "harmonic"),
         )
         return {
             **{name: getattr(self, name) for name in same},

@@ -128,7 +128,7 @@ class Stroke:
 
 
 class OBJECT_OT_araplbs_brush(Operator):
-    """Paint wanted weights, add or remove influences, release holds or draw links"""
+    """Paint wanted weights, add or remove influences, release vertices from a bone or draw links"""
 
     bl_idname = IDNAME
     bl_label = "Auto-weight Brush"
@@ -150,12 +150,12 @@ class OBJECT_OT_araplbs_brush(Operator):
 
     def invoke(self, context, event):
         ob = context.active_object
-        reason = refuse_bone(ob, active_bone(ob)) if self.kind in {"WEIGHT", "INFLUENCE"} else None
+        reason = refuse_bone(ob, active_bone(ob)) if self.kind != "LINK" else None
         if reason:
             self.report({"ERROR"}, reason)
             return {"CANCELLED"}
         if self.kind == "RELEASE" and not current_session():
-            self.report({"ERROR"}, "What is held is known in a refining session only")
+            self.report({"ERROR"}, "What is tied to a bone is known in a refining session only")
             return {"CANCELLED"}
         _strokes[:] = [Stroke(context, self.kind)]
         self._move(context, event)
@@ -199,7 +199,10 @@ class OBJECT_OT_araplbs_brush(Operator):
                 add_link(mesh, *stroke.ends)
             return
         if self.kind == "RELEASE":
-            for bone, vertices in held_near(stroke).items():
+            tied, _held, _released = tied_vertices(current_session(), stroke.ob)
+            vertices = np.intersect1d(tied, stroke.touched)
+            if len(vertices):
+                bone = active_bone(stroke.ob)
                 paint_edit(mesh, "RELEASE", bone, vertices, 0 if self.erase else 1)
             return
         bone, vertices = active_bone(stroke.ob), stroke.touched
@@ -238,29 +241,19 @@ def present(ob, bone, vertices):
     return weights
 
 
-def held_near(stroke):
-    """{bone: [vertices]} of the session's hold and attach rows that a stroke has touched."""
-    session, touched = current_session(), set(stroke.touched.tolist())
-    found = {}
-    for bone, vertex, _released in held_vertices(session, stroke.ob):
-        if vertex in touched:
-            found.setdefault(bone, []).append(vertex)
-    return found
-
-
-def held_vertices(session, ob):
-    """[(bone name, vertex of the object, released)] of the hold and attach rows of a session."""
-    if not session or not session.frame:
-        return []
-    objects, names = session.objects(), session.job.problem.skeleton.names
-    if ob not in objects:
-        return []
-    begin, end = session.problem_vertices(objects.index(ob))
-    return [
-        (names[row["bone"]], row["vertex"] - begin, row["released"])
-        for row in session.frame.constraint_rows
-        if row["kind"] != "user" and begin <= row["vertex"] < end
-    ]
+def tied_vertices(session, ob):
+    """(vertices of the object, share of the strength that is left, released): what ties it to its
+    active bone, as far as the session has come; arrays (k,) each."""
+    nothing = np.zeros(0, int), np.zeros(0), np.zeros(0, bool)
+    if not session or not session.frame or ob not in session.objects():
+        return nothing
+    names, bone = session.job.problem.skeleton.names, active_bone(ob)
+    if bone not in names:
+        return nothing
+    begin, end = session.problem_vertices(session.objects().index(ob))
+    ties = session.frame.ties
+    own = (ties.bones == names.index(bone)) & (ties.vertices >= begin) & (ties.vertices < end)
+    return ties.vertices[own] - begin, ties.held[own], ties.released[own]
 
 
 def paintable_vertices(mesh):

@@ -68,6 +68,7 @@ def _within_limits(option, value):
 
 def draw_result_options(layout, properties):
     layout.prop(properties, "max_influences")
+    layout.prop(properties, "truss")
     layout.prop(properties, "link_parts")
     layout.prop(properties, "symmetric")
 

@@ -13,7 +13,7 @@ from ..blender.posed import posed_vertices
 from ..core.error_map import COLOURS, FULL_SCALE, colours
 from ..core.errors import Refused
 from ..joint_session import JointSession
-from ..operators.brush import current_stroke, held_vertices
+from ..operators.brush import current_stroke, tied_vertices
 from ..operators.live import session_facts
 from ..session import current_session
 from . import error_view, joint_ghosts
@@ -26,6 +26,7 @@ WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
 LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
 RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
 POINT_SIZE = 5
+LEAST_SHADE = 0.2  # opacity of what is hardly held any more
 
 _handles = []
 
@@ -140,14 +141,14 @@ def _points(points, colours, size=POINT_SIZE):
 
 
 def _draw_edits(context):
-    """Points of the active edit and of the holds, links, and the stroke that is being made."""
+    """Points of the active edit, those that are tied to the active bone, links, and the stroke that is being made."""
     ob = context.active_object
     if not ob or ob.type != "MESH" or ob.mode != "WEIGHT_PAINT":
         return
     stroke = current_stroke()
-    held = _holds(context, ob)
+    ties = _ties(context, ob)
     mesh = ob.data
-    if not stroke and not held and not mesh.araplbs.edits:
+    if not stroke and ties is None and not mesh.araplbs.edits:
         return
     points = posed_vertices(ob, context.evaluated_depsgraph_get())
     if mesh.araplbs.edits:
@@ -156,9 +157,11 @@ def _draw_edits(context):
                 _line(points[np.flatnonzero(read_values(mesh, item))])
         if 0 <= mesh.araplbs.active < len(mesh.araplbs.edits):
             _draw_item(mesh, mesh.araplbs.edits[mesh.araplbs.active], points)
-    if held:
-        vertices = np.array([vertex for _bone, vertex, _released in held])
-        shades = [RELEASED if released else HELD for *_hold, released in held]
+    if ties:
+        vertices, held, released = ties
+        shades = np.tile(HELD, (len(vertices), 1))
+        shades[:, 3] = LEAST_SHADE + (1 - LEAST_SHADE) * held
+        shades[released] = RELEASED
         _points(points[vertices], shades, POINT_SIZE + 1)
     if stroke:
         touched = stroke.touched
@@ -167,12 +170,12 @@ def _draw_edits(context):
             _line(points[touched])
 
 
-def _holds(context, ob):
-    """Those of the session, while the tool is chosen that lets them go."""
+def _ties(context, ob):
+    """tied_vertices() of the session, while the tool is chosen that lets them go."""
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT")
     if not tool or tool.idname != "araplbs.release":
-        return []
-    return held_vertices(current_session(), ob)
+        return None
+    return tied_vertices(current_session(), ob)
 
 
 def _line(points):

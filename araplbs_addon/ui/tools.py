@@ -77,10 +77,10 @@ class ARAPLBS_TOOL_influence(_Tool, WorkSpaceTool):
 
 class ARAPLBS_TOOL_release(_Tool, WorkSpaceTool):
     bl_idname = "araplbs.release"
-    bl_label = "Release Holds (ARAP)"
+    bl_label = "Release from Bone (ARAP)"
     bl_description = (
-        "Click on the points where bones are held to let them go; they are shown while weights "
-        "are refined.\nCtrl holds them again"
+        "Paint over the points where the skin is tied to the active bone to let them go; they are "
+        "shown while weights are refined, faint where the tie has given way.\nCtrl ties them again"
     )
     bl_icon = "ops.generic.select_circle"
     bl_keymap = (_stroke("RELEASE"), _stroke("RELEASE", ctrl=True, erase=True), *SIZES)

@@ -3,9 +3,11 @@ import bpy
 op = bpy.context.active_operator
 
 op.max_influences = 0
+op.truss = 0.0
 op.kept_sum = 0.95
 op.relative = 0.05
-op.hold = 0.0
+op.least_worth = 0.00003
+op.edge_power = 0.0
 op.widenings = 0
 op.rotation_clusters = 0.0
 op.attach = True

@@ -3,9 +3,11 @@ import bpy
 op = bpy.context.active_operator
 
 op.max_influences = 0
+op.truss = 10.0
 op.kept_sum = 0.999
 op.relative = 0.001
-op.hold = 0.01
+op.least_worth = 0.001
+op.edge_power = 3.0
 op.widenings = 2
 op.rotation_clusters = 0.0
 op.attach = False

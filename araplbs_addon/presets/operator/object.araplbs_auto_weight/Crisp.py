@@ -1,0 +1,19 @@
+import bpy
+
+op = bpy.context.active_operator
+
+op.max_influences = 4
+op.truss = 60.0
+op.kept_sum = 0.999
+op.relative = 0.001
+op.least_worth = 0.01
+op.edge_power = 3.0
+op.widenings = 2
+op.rotation_clusters = 0.0
+op.attach = False
+op.neumann = False
+op.positivity = "CLIP"
+op.filter = "NONE"
+op.harmonic = 0.0
+op.symmetric = True
+op.control_bones = "LEAVE_OUT"
