@@ -38,7 +38,8 @@ void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, con
 /* The same from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
 void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms);
 
-/* The columns that move what is at place u along a bone, with their shares; returns their number. */
+/* The columns that move what is at place u along a bone, with their shares, of which the first is
+ * not 0; returns their number. */
 static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u, int *column,
                                      double *share) {
     int k = bendy->count ? bendy->place[bone] : -1;
@@ -48,9 +49,10 @@ static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u
     if (k < 0) return 1;
     double at = u * bendy->segments[k];
     int joint = (int)at < bendy->segments[k] ? (int)at : bendy->segments[k] - 1;
-    if (joint) column[0] = bendy->further[k] + joint - 1;
-    column[1] = bendy->further[k] + joint;
-    share[1] = at - joint;
+    int end = at - joint >= 1; /* of the bone: its last joint alone, which comes first */
+    if (joint) column[end] = bendy->further[k] + joint - 1;
+    column[1 - end] = bendy->further[k] + joint;
+    share[1] = end ? 0 : at - joint;
     share[0] = 1 - share[1];
     return 2;
 }

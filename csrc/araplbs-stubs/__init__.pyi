@@ -101,7 +101,7 @@ class Solver:
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
         link_parts: bool = True,
-        hold: float = 0.01,
+        hold: float = 0.0,
         attach: bool = False,
         neumann: bool = False,
         positivity: Literal["clip", "penalty", "none"] = "clip",
@@ -110,6 +110,9 @@ class Solver:
         harmonic: float = 0.0,
         damping: float = 1e-6,
         initial: Literal["heat", "bbw"] = "heat",
+        edge_power: float = 3.0,
+        truss: float = 20.0,
+        least_worth: float = 4e-3,
     ) -> None:
         """
         Geometry
@@ -164,7 +167,7 @@ class Solver:
           influences: (vertices, bones, allowed): True adds the bone to the influence map, from
           where it gets weight if that lowers the energy; False keeps it out for good. Where both
           are said, False counts.
-          released: (vertices, bones): their hold and attach rows do not count.
+          released: (vertices, bones): their spokes, hold and attach rows do not count.
           Of a symmetric character both sides get what is given for one.
         Symmetry
           mirror = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
@@ -182,7 +185,20 @@ class Solver:
           max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
           widenings: rounds in which every vertex takes in the influences of its neighbours and
           loses those that lower the energy least; 0 keeps the influence maps of the start, or
-          what the limit leaves of them.
+          what the limit leaves of them. least_worth (0 to 1): in these rounds an influence goes
+          that is worth less than this share of the rest energy of its one-ring in all poses; with 0
+          only those go whose weight would be negative. One that a spoke ties to its bone stays.
+        Energy
+          edge_power (0 to 4): edges weigh their share of area times (mean edge / edge)^edge_power.
+          With 3 the weights hardly depend on the tessellation, 0 are the paper's edge weights.
+          truss (0 to 1e6): strength of the spokes, 0 for none. A spoke is one more edge from a
+          vertex to the nearest point on a bone inside, which that bone carries along: it keeps
+          limbs on their bones and as thick as they are, while twist and bend stay free. Its weight
+          is truss area/3 (mean edge / spoke)^2, less near joints and for small loose parts. The
+          bone is the nearest of those that the vertex' part of the mesh surrounds; a part that
+          surrounds none hangs on one bone as a whole. Spokes that the weights cannot satisfy
+          give way from stage to stage, down to a tenth. Bendy bones carry points where their
+          segments take them; with STBs or spines there are no spokes.
         Optimisation
           iterations: of the last stage, at most; a stage ends when the energy changes by less
           than the share `tolerance`. acceleration: past iterations that Anderson acceleration
@@ -231,6 +247,15 @@ class Solver:
         "attach" and "user"; of welded vertices the first. Empty while a coarse mesh is solved."""
 
     @property
+    def spokes(
+        self,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.bool_]]:
+        """(vertices, bones, held, released), each (k,): what ties vertices (of welded ones the
+        first) to bones. held: the share of its strength, from 0.1 to 1, that a spoke has left;
+        released: it does not count, since an edit says so. A vertex of a mirror plane can have two.
+        Empty while a coarse mesh is solved, and without a truss."""
+
+    @property
     def done(self) -> bool:
         """Nothing is left to do: the last stage has converged or used up its iterations."""
 
@@ -245,7 +270,8 @@ class Solver:
 
     @property
     def energy(self) -> float:
-        """Energy of `weights` over the poses of the solver, links between parts included."""
+        """Energy of `weights` over the poses of the solver, links between parts and the present
+        spokes included; with edge_power=0 and truss=0, but for links, what `araplbs.energy` says."""
 
     @property
     def energies(self) -> Floats:
@@ -440,7 +466,8 @@ def energy(
     per_vertex: bool = False,
     threads: int = 0,
 ) -> Any:
-    """Relative ARAP energy of any weights (n, m) over poses (p, m, 3, 4) or (p, m, 4, 4).
+    """Relative ARAP energy, the paper's, of any weights (n, m) over poses (p, m, 3, 4) or
+    (p, m, 4, 4).
 
     Rows are normalised; a vertex without weights stays at rest, as in Blender. `weld` joins
     coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
