@@ -28,8 +28,17 @@ def with_random(problem, options, given):
     return Poses(sampled, None)
 
 
+def minimised_energy(problem, options, rows, threads=0):
+    """The energy that a solver of this problem starts from with these weights: all spokes have
+    their whole strength, as those of the first frame of a session have."""
+    start = {"weights": tuple(rows), "start_from_weights": True, "threads": threads}
+    return araplbs.Solver(
+        **{**options.solver_arguments(), **problem.arguments, **start}
+    ).energy
+
+
 def energy(problem, rows, poses, **options):
-    """araplbs.energy of a problem with these weights."""
+    """araplbs.energy, that of the surface alone, of a problem with these weights."""
     arguments, skeleton = problem.arguments, problem.skeleton
     if skeleton.flexible:
         options = {

@@ -12,7 +12,7 @@ import araplbs
 import numpy as np
 
 from .deformation import measure
-from .error_map import energy, pose_set
+from .error_map import minimised_energy, pose_set
 from .rows import Rows
 from .solve import check, report_deformation
 
@@ -161,7 +161,7 @@ class Live:
             rows = rows.cut_down(most, kept) if most else rows
             counts = np.bincount(rows.vertices[~problem.kept_entries(rows)], minlength=rows.count)
             report.update(
-                energy_after=energy(problem, rows, pose_set(problem, self._options)),
+                energy_after=minimised_energy(problem, self._options, rows, self._threads),
                 most_influences=int(counts.max()),
                 mean_influences=float(counts.mean()),
                 mirrored_vertices=0,

@@ -24,8 +24,8 @@ def make_report(problem, solution, options, armature, written=None):
     symmetric: share of the vertices, images of Mirror modifiers included, that have the
     same weights on both sides.
     deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
-    which by envelopes, and deformation and energies (without links between parts) as they are
-    then; else None.
+    which by envelopes, and deformation and energies (the paper's, of the surface alone) as they
+    are then; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
     held_error in it: how far weights that are held are off on the surface, at most, or None.
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.

@@ -129,7 +129,7 @@ def test_non_deforming_bones_get_no_group():
 
 def test_reports(capfd):
     tube, rig = tube_and_rig()
-    auto_weight(tube, rig)
+    auto_weight(tube, rig, truss=0)  # so nothing but strain counts
     out = capfd.readouterr().out
     number = r"-?[\d.]+"
     line = (
@@ -148,7 +148,8 @@ def test_measures_of_the_report():
     import araplbs
 
     tube, rig = tube_and_rig()
-    job = addon("job").Job(addon("core.options").Options(pose_count=7, seed=3))
+    options = addon("core.options").Options(pose_count=7, seed=3, truss=0)  # nothing but strain
+    job = addon("job").Job(options)
     job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     job.solve()
     report = job.apply()
@@ -227,7 +228,9 @@ def test_every_option_reaches_the_solver(monkeypatch):
         "swing": 0.5,
         "twist": 0.25,
         "seed": 9,
-        "hold": 0.5,
+        "truss": 7.0,
+        "least_worth": 0.0625,
+        "edge_power": 2.0,
         "widenings": 1,
         "iterations": 3,
         "attach": True,
@@ -304,9 +307,9 @@ def test_properties_have_tooltips_and_engine_defaults():
 @pytest.mark.parametrize(
     ("preset", "values"),
     [
-        ("Game (4 influences)", {"max_influences": 4, "symmetric": True, "kept_sum": 0.999}),
-        ("Game (8 influences)", {"max_influences": 8, "attach": False, "hold": 0.01}),
-        ("Film (unlimited)", {"max_influences": 0, "neumann": False, "positivity": "CLIP"}),
+        ("Game (4 influences)", {"max_influences": 4, "symmetric": True, "kept_sum": 0.999, "truss": 20}),
+        ("Game (8 influences)", {"max_influences": 8, "attach": False, "truss": 20}),
+        ("Film (unlimited)", {"max_influences": 0, "neumann": False, "truss": 10, "least_worth": 0.001}),
         (
             "As published (2018 paper)",
             {
@@ -318,9 +321,12 @@ def test_properties_have_tooltips_and_engine_defaults():
                 "neumann": True,
                 "positivity": "PENALTY",
                 "symmetric": False,
-                "hold": 0.0,
+                "truss": 0.0,
+                "least_worth": 3e-5,
+                "edge_power": 0.0,
             },
         ),
+        ("Crisp", {"max_influences": 4, "truss": 60, "least_worth": 0.01}),
     ],
 )
 def test_presets(preset, values):
@@ -330,11 +336,15 @@ def test_presets(preset, values):
         for folder in folders
         for f in Path(folder).glob("*.py")
     }
-    assert len(files) == 4
-    text = files[preset].read_text()
+    assert len(files) == 5
+    text, other = files[preset].read_text(), files["Film (unlimited)"]
     read = addon("operators.load_preset").preset_values(text)
     assert {key: read[key] for key in values} == pytest.approx(values)
     assert set(read) <= set(bpy.ops.object.araplbs_auto_weight.get_rna_type().properties.keys())
+    defaults = addon("core.options").Options().as_dict()
+    if preset == "Game (4 influences)":
+        assert read == {key: defaults[key] for key in read}
+    assert set(read) == set(addon("operators.load_preset").preset_values(other.read_text()))
 
     # As Blender's own preset menu runs it, and as the panel's does.
     class Recorder:

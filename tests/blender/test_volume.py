@@ -131,7 +131,9 @@ def test_edits_are_followed(tet_file):
 def test_report(tet_file):
     tube, rig = tube_and_rig()
     job = addon("job").Job(
-        addon("core.options").Options(volume="FILE", tet_file=str(tet_file), pose_count=20)
+        addon("core.options").Options(
+            volume="FILE", tet_file=str(tet_file), pose_count=20, truss=0
+        )
     )
     targets = addon("blender.targets").Targets(rig, [tube])
     job.read(targets, bpy.context.view_layer)
@@ -156,7 +158,9 @@ def test_report_of_preserve_volume(tet_file):
     """Of the weights that the surface gets."""
     tube, rig = tube_and_rig()
     tube.modifiers["Armature"].use_deform_preserve_volume = True
-    options = addon("core.options").Options(volume="FILE", tet_file=str(tet_file), pose_count=5)
+    options = addon("core.options").Options(
+        volume="FILE", tet_file=str(tet_file), pose_count=5, truss=0
+    )
     job = addon("job").Job(options)
     job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     stages = []

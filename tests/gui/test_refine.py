@@ -250,21 +250,22 @@ def test_blender_brush_waits_during_a_session(ui):
     yield from over()
 
 
-def test_release_holds(ui):
+def test_release(ui):
     tube, _rig = make_tube()
     yield from paint_mode(ui, tube, "araplbs.release")
     bpy.context.scene.araplbs_brush.radius = 300
+    tube.vertex_groups.active = tube.vertex_groups["middle"]
     begin(ui)
     yield from settle()
     yield 0.5
-    ui.picture("holds")
-    held = scenes.addon("operators.brush").held_vertices(session(), tube)
-    assert held and not any(released for *_hold, released in held)
+    ui.picture("ties")
+    tied_vertices = scenes.addon("operators.brush").tied_vertices
+    vertices, _held, released = tied_vertices(session(), tube)
+    assert len(vertices) and not released.any()
     yield from stroke(ui, (0.5, 0.5), (0.5, 0.5))
-    assert {item.kind for item in tube.data.araplbs.edits} == {"RELEASE"}
+    assert [(item.kind, item.bone) for item in tube.data.araplbs.edits] == [("RELEASE", "middle")]
     yield from settle()
-    held = scenes.addon("operators.brush").held_vertices(session(), tube)
-    assert any(released for *_hold, released in held)
+    assert tied_vertices(session(), tube)[2].any()
     ui.key("ESC")
     yield from over()
     assert not tube.data.araplbs.edits
