@@ -32,9 +32,7 @@ def minimised_energy(problem, options, rows, threads=0):
     """The energy that a solver of this problem starts from with these weights: all spokes have
     their whole strength, as those of the first frame of a session have."""
     start = {"weights": tuple(rows), "start_from_weights": True, "threads": threads}
-    return araplbs.Solver(
-        **{**options.solver_arguments(), **problem.arguments, **start}
-    ).energy
+    return araplbs.Solver(**{**options.solver_arguments(), **problem.arguments, **start}).energy
 
 
 def energy(problem, rows, poses, **options):

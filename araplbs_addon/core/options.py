@@ -161,8 +161,8 @@ class Options:
     least_worth: float = option(
         0.004,
         "Least Worth",
-        "Bones go from a vertex where they are worth less than this share of the rest energy around "
-        "it. Higher values leave fewer influences and crisper borders",
+        "Bones go from a vertex where they are worth less than this share of the rest energy "
+        "around it. Higher values leave fewer influences and crisper borders",
         least=0.0,
         most=1.0,
         soft_most=0.05,
@@ -172,8 +172,8 @@ class Options:
     edge_power: float = option(
         3.0,
         "Edge Power",
-        "How much more short edges count than long ones. 3 gives about the same weights however the "
-        "mesh is cut into faces, 0 are the edge weights of the paper of 2018",
+        "How much more short edges count than long ones. 3 gives about the same weights however "
+        "the mesh is cut into faces, 0 are the edge weights of the paper of 2018",
         least=0.0,
         most=4.0,
         advanced=True,

@@ -141,7 +141,8 @@ def _points(points, colours, size=POINT_SIZE):
 
 
 def _draw_edits(context):
-    """Points of the active edit, those that are tied to the active bone, links, and the stroke that is being made."""
+    """Points of the active edit, what is tied to the active bone, links, and the stroke that is
+    being made."""
     ob = context.active_object
     if not ob or ob.type != "MESH" or ob.mode != "WEIGHT_PAINT":
         return

@@ -270,8 +270,8 @@ class Solver:
 
     @property
     def energy(self) -> float:
-        """Energy of `weights` over the poses of the solver, links between parts and the present
-        spokes included; with edge_power=0 and truss=0, but for links, what `araplbs.energy` says."""
+        """Energy of `weights` over the poses of the solver, links between parts and present spokes
+        included; with edge_power=0 and truss=0, but for links, what `araplbs.energy` says."""
 
     @property
     def energies(self) -> Floats:

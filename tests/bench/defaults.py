@@ -19,9 +19,13 @@ SETTINGS = {
     "positivity none": {"positivity": "none"},
     "filter extrema": {"filter": "extrema"},
     "filter all": {"filter": "all"},
-    "hold 0": {"hold": 0.0},
-    "hold 0.001": {"hold": 0.001},
-    "hold 0.1": {"hold": 0.1},
+    "truss 0": {"truss": 0.0},
+    "truss 10": {"truss": 10.0},
+    "truss 60": {"truss": 60.0},
+    "edge_power 0": {"edge_power": 0.0},
+    "least_worth 0.001": {"least_worth": 0.001},
+    "least_worth 0.01": {"least_worth": 0.01},
+    "hold 0.01": {"hold": 0.01},
     "widenings 0": {"widenings": 0},
     "widenings 1": {"widenings": 1},
     "widenings 4": {"widenings": 4},
@@ -40,8 +44,9 @@ SETTINGS = {
     "mirror off": {"mirror": None},
     "precision double": {"precision": "double"},
     "published": {
-        "attach": True, "neumann": True, "positivity": "penalty", "hold": 0.0, "widenings": 0,
-        "support": (1, 0.95, 0.05), "acceleration": 0, "max_influences": 0,
+        "attach": True, "neumann": True, "positivity": "penalty", "widenings": 0,
+        "support": (1, 0.95, 0.05), "acceleration": 0, "max_influences": 0, "truss": 0.0,
+        "edge_power": 0.0, "least_worth": 3e-5,
     },
 }  # fmt: skip
 MOST = 15_000  # vertices: larger characters say the same and take long
