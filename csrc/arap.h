@@ -87,6 +87,9 @@ typedef struct arap_problem {
     const int *vertex_set;       /* (vertices) */
     const char *locked_bones;    /* (sets, bones) keep their column of `weights` in that set */
     arap_edits edits;
+    /* Of a coarser mesh, what the finer one has found: */
+    const int *links; /* (link_count, 2) vertices, NULL: found by links.c */
+    size_t link_count;
     const int *spoke_bones; /* (vertices) deforming bone, numbered among these, that the spoke of
                                each goes to, -1: none; NULL: chosen by truss.c */
 } arap_problem;
