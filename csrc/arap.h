@@ -47,7 +47,7 @@ typedef struct arap_settings {
     double heat_floor;    /* initial weights below this are dropped at once */
     arap_pruning pruning; /* of the initial weights */
     int link_parts;       /* tie loose parts to what they sit on */
-    double hold;          /* strength of the rows that keep every bone useful, 0: none */
+    double hold; /* strength of rows that keep every bone useful where there is no truss, 0: none */
     int attach, neumann;  /* the paper's constraint rows */
     arap_positivity positivity;
     arap_filter filter; /* of the weights after each global step */

@@ -7,6 +7,9 @@
  * Each stage costs one factorisation of a system that is small because its rows are. Without
  * widenings there is one stage, on the initial maps or what the limit leaves.
  *
+ * The truss (truss.h) begins at full strength; before each stage but the first, spokes that the
+ * weights do not satisfy give way.
+ *
  * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
  * weights found there, as many influences as there may be, and one stage of its own. */
 #include "solver.h"
