@@ -47,7 +47,7 @@ typedef struct arap_settings {
     double heat_floor;    /* initial weights below this are dropped at once */
     arap_pruning pruning; /* of the initial weights */
     int link_parts;       /* tie loose parts to what they sit on */
-    double hold;          /* strength of the rows that keep every bone useful, 0: none */
+    double hold; /* strength of rows that keep every bone useful where there is no truss, 0: none */
     int attach, neumann;  /* the paper's constraint rows */
     arap_positivity positivity;
     arap_filter filter; /* of the weights after each global step */
@@ -87,6 +87,9 @@ typedef struct arap_problem {
     const int *vertex_set;       /* (vertices) */
     const char *locked_bones;    /* (sets, bones) keep their column of `weights` in that set */
     arap_edits edits;
+    /* Of a coarser mesh, what the finer one has found: */
+    const int *links; /* (link_count, 2) vertices, NULL: found by links.c */
+    size_t link_count;
     const int *spoke_bones; /* (vertices) deforming bone, numbered among these, that the spoke of
                                each goes to, -1: none; NULL: chosen by truss.c */
 } arap_problem;

@@ -138,6 +138,10 @@ static void build(const arap_mesh *mesh, int *sizes, arap_coarse *out) {
         for (int c = 0; c < 2; c++) end[c] = out->cluster[mesh->wires[2 * e + (size_t)c]];
         out->edge_count += end[0] != end[1];
     }
+    for (size_t e = mesh->wire_count - mesh->link_count; e < mesh->wire_count; e++) {
+        int *end = out->links + 2 * out->link_count++;
+        for (int c = 0; c < 2; c++) end[c] = out->cluster[mesh->wires[2 * e + (size_t)c]];
+    }
 }
 
 arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group, const int *partner,
@@ -151,9 +155,10 @@ arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group,
         .seed = ARAP_NEW(int, n),
         .triangles = ARAP_NEW(int, 3 * (mesh->triangle_count + mesh->tet_count)),
         .edges = ARAP_NEW(int, 2 * (mesh->wire_count - mesh->link_count + mesh->tet_count)),
+        .links = ARAP_NEW(int, 2 * mesh->link_count),
         .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
     if (!sizes || !small || !surface || !out->cluster || !out->seed || !out->triangles ||
-        !out->edges || !out->tets)
+        !out->edges || !out->links || !out->tets)
         goto no_memory;
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
     for (int p = 0; p < mesh->part_count; p++) small[p] = sizes[p] < LEAST;
@@ -180,6 +185,7 @@ void arap_coarse_clear(arap_coarse *coarse) {
     arap_free(coarse->vertices);
     arap_free(coarse->triangles);
     arap_free(coarse->edges);
+    arap_free(coarse->links);
     arap_free(coarse->tets);
     *coarse = (arap_coarse){0};
 }

@@ -14,6 +14,8 @@ typedef struct arap_coarse {
     int *triangles; /* (triangle_count, 3) */
     size_t edge_count;
     int *edges; /* (edge_count, 2) of wires */
+    size_t link_count;
+    int *links; /* (link_count, 2) between parts */
     size_t tet_count;
     int *tets; /* (tet_count, 4) */
 } arap_coarse;

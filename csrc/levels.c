@@ -135,6 +135,8 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
                                     .edges = clusters->edges,
                                     .tet_count = clusters->tet_count,
                                     .tets = clusters->tets};
+    out->links = clusters->links;
+    out->link_count = clusters->link_count;
     a->locked_vertices = ARAP_NEW_ZERO(char, count);
     a->vertex_set = ARAP_NEW_ZERO(int, count);
     if (!a->locked_vertices || !a->vertex_set)

@@ -12,6 +12,9 @@
  * so that between bones that move alike the smallest weight goes; a vertex without energy, as
  * without neighbours, gets that of an energy of 1 and so keeps its largest weights.
  *
+ * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its strength:
+ * a bone that has left all maps would not come back.
+ *
  * Of more than CANDIDATES influences (or twice the limit) only so many take part: half of them the
  * largest weights, the others by what each is worth alone. Between a row without influence b and
  * the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best row lowers the

@@ -9,6 +9,9 @@
  * threads write one number, and the result does not depend on the number of threads. With clusters
  * (rotation_clusters.h), M_b is the sum over the vertices of one, and P_b serves all of them.
  *
+ * A spoke (truss.h) is one more edge e of weight s, to a point x that one bone b carries: s x e^T
+ * joins M_b, and nothing goes to a neighbour.
+ *
  * A spine b takes each vertex of the ring to a point phi_kb of its own: in place of M_b there is a
  * 3-vector m_kb = a_ik w_kb e_ik for each, in place of P_b the sum of phi_kb^T R_i
  * (desired_step.h).

@@ -7,6 +7,9 @@
  * Each stage costs one factorisation of a system that is small because its rows are. Without
  * widenings there is one stage, on the initial maps or what the limit leaves.
  *
+ * The truss (truss.h) begins at full strength; before each stage but the first, spokes that the
+ * weights do not satisfy give way.
+ *
  * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
  * weights found there, as many influences as there may be, and one stage of its own. */
 #include "solver.h"
@@ -334,6 +337,22 @@ static arap_status make_harmonic(arap_job *job, arap_solver *s) {
                                     s->order);
 }
 
+/* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
+static arap_status find_links(arap_job *job, arap_solver *s, const arap_problem *problem,
+                              int **links, size_t *count) {
+    if (!problem->links)
+        return arap_link_parts(job, &s->mesh, links, count, &s->report.linked_parts);
+    *links = ARAP_NEW(int, 2 * problem->link_count);
+    if (!*links) return arap_fail_memory(&job->error, "links between parts");
+    for (size_t e = 0; e < problem->link_count; e++) {
+        int a = s->mesh.weld[problem->links[2 * e]], b = s->mesh.weld[problem->links[2 * e + 1]];
+        if (a == b) continue;
+        (*links)[2 * *count] = a;
+        (*links)[2 * (*count)++ + 1] = b;
+    }
+    return ARAP_OK;
+}
+
 /* The spokes, to the bones that a finer mesh has chosen, where there is one. */
 static arap_status make_truss(arap_job *job, arap_solver *s, const arap_problem *problem) {
     int *bones = NULL;
@@ -372,7 +391,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
         status =
             arap_check_edits(&job->error, &problem->edits, s->mesh.input_count, s->skeleton.count);
     if (!status && settings->link_parts)
-        status = arap_link_parts(job, &s->mesh, &links, &link_count, &s->report.linked_parts);
+        status = find_links(job, s, problem, &links, &link_count);
     if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count, settings->edge_power);
     arap_free(links);
     s->report.links = link_count;

@@ -6,6 +6,10 @@
  * a_ik for s_ik, and N_i = w_i^T F_ii w_i / S_i, gives
  *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
  *
+ * A spoke to x on bone b (truss.h) adds its weight to S_i and its x to y_b, as a neighbour with the
+ * weight 1 would; out is then F w and the pull g of the spokes together. fixed_i is g w + K_i, K_i
+ * the sum over poses of s |T_b x|^2: w (F w + g) + fixed is what spokes and edges add to the energy.
+ *
  * Bendy bones take part with the columns of their joints (bendy.h).
  *
  * Spines do not go through G_bc. With one in the problem, all vertices are posed, f_i = sum_b w_ib
