@@ -5,12 +5,14 @@ belongs to parts of the engine yet to come."""
 import araplbs
 import numpy as np
 import pytest
+import reference
 import scipy.sparse
 import shapes
 from shared_data import fixture
 
 ITERATIONS = (1, 2, 5, 10, 50)
 BARE = {
+    **reference.PAPER,
     "link_parts": False,
     "precision": "double",
     "damping": 0,
