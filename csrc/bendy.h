@@ -38,7 +38,8 @@ void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, con
 /* The same from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
 void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms);
 
-/* The columns that move what is at place u along a bone, with their shares; returns their number. */
+/* The columns that move what is at place u along a bone, with their shares, the first of which is
+ * never 0; returns their number. */
 static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u, int *column,
                                      double *share) {
     int k = bendy->count ? bendy->place[bone] : -1;
@@ -52,6 +53,12 @@ static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u
     column[1] = bendy->further[k] + joint;
     share[1] = at - joint;
     share[0] = 1 - share[1];
+    if (share[0] > 0) return 2;
+    int before = column[0]; /* at the tail */
+    column[0] = column[1];
+    column[1] = before;
+    share[0] = 1;
+    share[1] = 0;
     return 2;
 }
 

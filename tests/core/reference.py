@@ -23,8 +23,11 @@ def tet_surface(vertices, tets):
     return [f for f in faces if count[frozenset(f)] == 1]
 
 
-# The paper's energy: edge weights, no truss, every influence that lowers it.
-PAPER = {"edge_power": 0, "truss": 0, "least_worth": 3e-5}
+# The paper's energy, that of `araplbs.energy`; and with it, every influence that lowers it. With
+# free weights it needs what keeps bones from dying.
+PAPER_ENERGY = {"edge_power": 0, "truss": 0}
+PAPER_HELD = {**PAPER_ENERGY, "hold": 0.01}
+PAPER = {**PAPER_ENERGY, "least_worth": 3e-5}
 
 # Settings of a Solver that takes the two steps and nothing else, as this reference does.
 BARE = {

@@ -183,6 +183,7 @@ def test_gradient_of_the_full_energy(name, rng):
         *bones,
         **bones.more,
         **more,
+        **reference.PAPER_ENERGY,
         poses=poses,
         pose_count=0,
         weights=weights,
