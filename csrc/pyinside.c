@@ -33,6 +33,40 @@ static int put_spines(PyObject *dict, const arap_mesh *mesh, const arap_poses *p
            put(dict, "spine_point", arap_new_doubles(4, points, spines->point));
 }
 
+/* The spokes, those of each vertex in a row; bones are numbered among the deforming ones. */
+static int put_spokes(PyObject *dict, const arap_mesh *mesh) {
+    npy_intp starts = mesh->count + 1, count = (npy_intp)mesh->spoke_start[mesh->count];
+    npy_intp points[2] = {count, 3}, shares[2] = {count, 2};
+    PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
+    PyObject *bone = PyArray_SimpleNew(1, &count, NPY_INT32);
+    PyObject *column = PyArray_SimpleNew(2, shares, NPY_INT32);
+    PyObject *share = PyArray_SimpleNew(2, shares, NPY_DOUBLE);
+    PyObject *point = PyArray_SimpleNew(2, points, NPY_DOUBLE);
+    PyObject *strength = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
+    PyObject *held = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
+    PyObject *weight = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
+    int whole = start && bone && column && share && point && strength && held && weight;
+    for (npy_intp i = 0; whole && i < starts; i++)
+        ((npy_int64 *)PyArray_DATA((PyArrayObject *)start))[i] = (npy_int64)mesh->spoke_start[i];
+    for (npy_intp j = 0; whole && j < count; j++) {
+        const arap_spoke *spoke = mesh->spoke + j;
+        ((npy_int32 *)PyArray_DATA((PyArrayObject *)bone))[j] = spoke->bone;
+        ((double *)PyArray_DATA((PyArrayObject *)strength))[j] = spoke->strength;
+        ((double *)PyArray_DATA((PyArrayObject *)held))[j] = spoke->held;
+        ((double *)PyArray_DATA((PyArrayObject *)weight))[j] = spoke->weight;
+        for (int k = 0; k < 2; k++) {
+            ((npy_int32 *)PyArray_DATA((PyArrayObject *)column))[2 * j + k] = spoke->column[k];
+            ((double *)PyArray_DATA((PyArrayObject *)share))[2 * j + k] = spoke->share[k];
+        }
+        for (int c = 0; c < 3; c++)
+            ((double *)PyArray_DATA((PyArrayObject *)point))[3 * j + c] = spoke->point[c];
+    }
+    return put(dict, "spoke_start", start) | put(dict, "spoke_bone", bone) |
+           put(dict, "spoke_column", column) | put(dict, "spoke_share", share) |
+           put(dict, "spoke_point", point) | put(dict, "spoke_strength", strength) |
+           put(dict, "spoke_held", held) | put(dict, "spoke_weight", weight);
+}
+
 PyObject *arap_inside_dict(const arap_solver *solver) {
     struct arap_inside in;
     arap_solver_inside(solver, &in);
@@ -62,6 +96,7 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
              put(dict, "part", arap_new_ints(1, &n, in.mesh->part)) ||
              put(dict, "wires", arap_new_ints(2, wires, in.mesh->wires)) ||
              put(dict, "points", arap_new_doubles(2, points, in.mesh->v)) ||
+             put(dict, "unit", PyFloat_FromDouble(in.mesh->unit)) ||
              put(dict, "diagonal", PyFloat_FromDouble(in.mesh->diagonal)) ||
              put(dict, "neighbour", arap_new_ints(1, &edges, in.mesh->neighbour)) ||
              put(dict, "edge", arap_new_doubles(1, &edges, in.mesh->edge)) ||
@@ -76,6 +111,7 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
              put(dict, "penalised", arap_new_doubles(1, &stored, in.system->penalised)) ||
              put(dict, "product", arap_new_doubles(1, &known, in.product));
     if (!failed && in.poses->spines.count) failed = put_spines(dict, in.mesh, in.poses);
+    if (!failed && in.mesh->spoke_start) failed = put_spokes(dict, in.mesh);
     if (!failed && in.clusters) failed = put(dict, "cluster", arap_new_ints(1, &n, in.clusters));
     if (!failed && in.sight) {
         npy_intp owners[2] = {n, ARAP_MOST_SHARED};

@@ -112,6 +112,9 @@ static int parse(PyObject *args, PyObject *kwargs, joints_arguments *a, arap_set
                             "least_length",
                             "iterations",
                             "tolerance",
+                            "edge_power",
+                            "truss",
+                            "hold",
                             NULL};
     arap_int_argument threads_given = {"threads", *threads},
                       count = {"pose_count", s->sampling.count},
@@ -119,14 +122,15 @@ static int parse(PyObject *args, PyObject *kwargs, joints_arguments *a, arap_set
                       iterations = {"iterations", j->iterations};
     *a = (joints_arguments){.method = "alternate"};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOOO&O&O&ddO&pspdddddO&d:JointSolver", names,
+            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOOO&O&O&ddO&pspdddddO&dddd:JointSolver", names,
             &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
             &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->poses, &a->bends,
             &a->parameters, &a->mirror, &a->weights, &a->progress, &a->pinned, &a->material,
             &a->tangential, arap_read_int, &threads_given, arap_read_int, &count, arap_read_seed,
             &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, &s->link_parts,
             &a->method, &j->optimize_weights, &j->anchor, &j->centring, &j->drift, &j->input.reach,
-            &j->least_length, arap_read_int, &iterations, &j->tolerance))
+            &j->least_length, arap_read_int, &iterations, &j->tolerance, &s->edge_power, &s->truss,
+            &s->hold))
         return -1;
     *threads = threads_given.value;
     s->sampling.count = count.value;

@@ -352,6 +352,9 @@ class JointSolver:
         least_length: float = 0.5,
         iterations: int = 20,
         tolerance: float = 1e-3,
+        edge_power: float = 3.0,
+        truss: float = 20.0,
+        hold: float = 0.0,
     ) -> None:
         """
         What a Solver has as well means the same. Bones are rigid, STBs or spines. Of these the two

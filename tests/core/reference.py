@@ -23,8 +23,15 @@ def tet_surface(vertices, tets):
     return [f for f in faces if count[frozenset(f)] == 1]
 
 
+# The paper's energy, that of `araplbs.energy`; and with it, every influence that lowers it. With
+# free weights it needs what keeps bones from dying.
+PAPER_ENERGY = {"edge_power": 0, "truss": 0}
+PAPER_HELD = {**PAPER_ENERGY, "hold": 0.01}
+PAPER = {**PAPER_ENERGY, "least_worth": 3e-5}
+
 # Settings of a Solver that takes the two steps and nothing else, as this reference does.
 BARE = {
+    **PAPER,
     "pose_count": 0,
     "start_from_weights": True,
     "link_parts": False,
@@ -83,6 +90,25 @@ def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
     return area, a
 
 
+UNIT = 0.02  # of the size of the mesh
+SHORTEST = 0.01  # shorter edges, in mean lengths, count as so long
+
+
+def balanced(vertices, a, power, unit, links=()):
+    """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`; links count as
+    edges of the mean length and have no part in it."""
+    if not power:
+        return a
+    length = np.linalg.norm(vertices[:, None] - vertices, axis=2)
+    linked = np.zeros(a.shape, bool)
+    for i, k in links:
+        linked[i, k] = linked[k, i] = True
+    own = np.where(linked, 0, a)
+    mean = np.sqrt((own * length**2).sum() / own.sum())
+    shares = np.where(linked, 1, np.maximum(length / mean, SHORTEST)) ** -power
+    return a * (unit / mean) ** 2 * shares
+
+
 def posed(vertices, weights, poses):
     """(p, n, 3) sum_b w_ib T_b v_i."""
     each = np.einsum("pbij,nj->pnbi", poses[..., :3], vertices) + poses[:, None, :, :3, 3]
@@ -133,6 +159,23 @@ def normalised(weights, poses):
     total = weights.sum(1, keepdims=True)
     full = np.concatenate([weights / np.where(total > 0, total, 1), total <= 0], axis=1)
     return full, np.concatenate([poses, still], axis=1)
+
+
+def with_spokes(vertices, a, weights, inside, shares=None):
+    """The same with one more vertex for each spoke, a one-way neighbour of its own: (vertices, a,
+    weights). Its weights are `shares` (spokes, bones), all on the bone of the spoke by default."""
+    n, count = len(vertices), len(inside["spoke_bone"])
+    whole = np.zeros((n + count, n + count))
+    whole[:n, :n] = a
+    owner = np.repeat(np.arange(n), np.diff(inside["spoke_start"]))
+    whole[owner, n + np.arange(count)] = inside["spoke_weight"]
+    if shares is None:
+        shares = np.eye(weights.shape[1])[inside["spoke_bone"]]
+    return (
+        np.concatenate([vertices, inside["spoke_point"]]),
+        whole,
+        np.concatenate([weights, shares]),
+    )
 
 
 class Quadratic:

@@ -21,6 +21,9 @@ RANGES = {
     "heat_floor": (-1e-9, 0.3, NAN),
     "hold": (-1, 1e13, NAN, INF),
     "constraint_strength": (-1, INF, NAN),
+    "edge_power": (-1e-9, 4.5, NAN, INF),
+    "truss": (-1e-9, 2e6, NAN, INF),
+    "least_worth": (-1e-9, 1.5, NAN),
     "harmonic": (-1e-9, 1e7, NAN, INF),
     "damping": (-1e-9, 1e7, NAN),
     "threads": (-1, -1000),
@@ -95,7 +98,11 @@ def test_integers_of_the_wrong_type(name, value):
 
 
 @pytest.mark.parametrize(
-    "name", ["swing", "tolerance", "hold", "harmonic", "damping", "least_weight"]
+    "name",
+    [
+        *("swing", "tolerance", "hold", "harmonic", "damping", "least_weight"),
+        *("edge_power", "truss", "least_worth"),
+    ],
 )
 @pytest.mark.parametrize("value", ["3", None, 1j])
 def test_numbers_of_the_wrong_type(name, value):

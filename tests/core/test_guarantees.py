@@ -3,6 +3,7 @@
 import araplbs
 import numpy as np
 import pytest
+import reference
 import shapes
 from guarantees import check_report, check_weights
 
@@ -234,11 +235,12 @@ def test_least_weight(least):
 @pytest.mark.parametrize("name", ["open tube", "noisy", "split", "soup", "two tubes", "fan"])
 def test_energy_is_never_above_that_of_the_start(name):
     """Iterations only lower it, as long as no penalty rows pull the other way; those that hold
-    every bone useful may take a little back, never as much as was won."""
+    every bone useful may take a little back, never as much as was won. Influences are for nothing
+    here: what their price saves may cost more than was won."""
     vertices, triangles = MESHES[name]
     bones = shapes.chain(5)
     for limit, hold in ((0, 0), (4, 0), (0, 0.01), (4, 0.01)):
-        settings = {"max_influences": limit, "hold": hold, "iterations": 30}
+        settings = {"max_influences": limit, "hold": hold, "iterations": 30, "least_worth": 3e-5}
         solver = araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
         solver.solve()
         energies, stages = solver.energies, solver.report["stage_starts"]
@@ -268,7 +270,8 @@ def test_iterations_never_raise_the_energy(name, positivity):
 
 
 def test_energy_is_that_of_araplbs_energy():
-    """Of the weights handed out, over the solver's poses, where there are no links."""
+    """Of the weights handed out, over the solver's poses, where there are no links, with the paper's
+    edge weights."""
     mesh, bones = shapes.join(TUBE, shapes.sphere(at=(0, 0, 1))), shapes.chain(5)
     wires = [[0, 215]]
     given = np.random.default_rng(1).normal(size=(3, 5, 3, 4))
@@ -283,6 +286,7 @@ def test_energy_is_that_of_araplbs_energy():
             edges=wires,
             link_parts=False,
             precision=precision,
+            **reference.PAPER_ENERGY,
         )
         solver.solve()
         poses = np.concatenate([araplbs.sample_poses(*bones, 20, seed=4, **bones.more), given])

@@ -159,9 +159,12 @@ def test_a_part_of_which_too_little_is_symmetric_is_free():
 @pytest.mark.parametrize("widenings", [0, 2])
 def test_weights_are_symmetric_to_the_last_bit(limit, widenings):
     mesh, partner = body()
-    off = solved(mesh, mirror=None, max_influences=limit, widenings=widenings)
+    settings = {"max_influences": limit, "widenings": widenings}
+    if limit == 1:  # the truss alone would make it symmetric
+        settings["truss"] = 0
+    off = solved(mesh, mirror=None, **settings)
     assert asymmetry(off.weights, partner) > 1e-6, "symmetric without doing anything"
-    solver = solved(mesh, max_influences=limit, widenings=widenings)
+    solver = solved(mesh, **settings)
     weights = solver.weights
     if limit == 1:  # one bone can be no image of two
         partner = np.where(partner == np.arange(len(partner)), -1, partner)

@@ -114,7 +114,7 @@ def heat_solver(**settings):
     """A tube without symmetry, so that no two weights are equal by chance."""
     mesh, bones = shapes.tube(8, 17), shapes.chain(4)
     mesh[0][:] += np.random.default_rng(4).normal(size=mesh[0].shape) * 0.01
-    bare = {"link_parts": False, "precision": "double", "damping": 0}
+    bare = {**reference.PAPER, "link_parts": False, "precision": "double", "damping": 0}
     bare |= {"max_influences": 0, "widenings": 0}
     return mesh, araplbs.Solver(*mesh, *bones, **bones.more, **{**bare, **settings})
 

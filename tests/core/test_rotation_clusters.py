@@ -84,6 +84,7 @@ def test_clusters_have_sixteen_vertices_at_most():
     solver = araplbs.Solver(
         vertices, triangles, *bones, poses=poses, pose_count=0, precision="double",
         max_influences=0, rotation_clusters=1.0, coarsen=0, link_parts=False,
+        **reference.PAPER_ENERGY,
     )  # fmt: skip
     points, moved, _ = reference.normalise_to_solver(vertices, poses)
     _, a = reference.edge_weights(points, triangles)
@@ -109,7 +110,7 @@ def test_energy_of_the_result_is_that_of_its_own_rotations():
     poses = araplbs.sample_poses(*bones, 20, **bones.more)
     solver = araplbs.Solver(
         vertices, triangles, *bones, **bones.more, poses=poses, pose_count=0,
-        rotation_clusters=0.2, least_weight=0, precision="double",
+        rotation_clusters=0.2, least_weight=0, precision="double", **reference.PAPER_ENERGY,
     )  # fmt: skip
     solver.solve()
     expected = araplbs.energy(vertices, triangles, solver.weights, poses)
@@ -124,7 +125,8 @@ def test_clusters_of_one_vertex_change_nothing():
     mesh, bones = shapes.tube(12, 30), shapes.chain(5)
     mesh[0][:] += np.random.default_rng(4).normal(size=mesh[0].shape) * 0.01
     own, single = (
-        araplbs.Solver(*mesh, *bones, **bones.more, rotation_clusters=c) for c in (0.0, 1e-15)
+        araplbs.Solver(*mesh, *bones, **bones.more, **reference.PAPER, rotation_clusters=c)
+        for c in (0.0, 1e-15)
     )
     own.solve(), single.solve()
     np.testing.assert_array_equal(own.raw_weights, single.raw_weights)

@@ -40,18 +40,11 @@ class Solved:
     def __init__(self, rng, name, **settings):
         mesh, wires, bones, poses, mask, weights = make_problem(rng, name)
         bare = {
+            **reference.BARE,
             "poses": poses,
-            "pose_count": 0,
             "weights": shapes.rows(mask, weights),
-            "start_from_weights": True,
             "edges": wires,
-            "link_parts": False,
-            "precision": "double",
-            "max_influences": 0,
-            "widenings": 0,
-            "positivity": "none",
-            "hold": 0,
-            "damping": 0,
+            "acceleration": 5,
         }
         self.solver = araplbs.Solver(*mesh, *bones, **bones.more, **{**bare, **settings})
         self.before = self.solver._inside
@@ -190,6 +183,7 @@ def test_gradient_of_the_full_energy(name, rng):
         *bones,
         **bones.more,
         **more,
+        **reference.PAPER_ENERGY,
         poses=poses,
         pose_count=0,
         weights=weights,

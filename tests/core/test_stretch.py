@@ -57,7 +57,7 @@ def test_energy_against_dense_sums(stretch, rng):
     solver = araplbs.Solver(
         *mesh, *bones, bone_stretch=stretch, poses=poses, pose_count=0, weights=weights,
         start_from_weights=True, link_parts=False, max_influences=0, widenings=0,
-        precision="double",
+        precision="double", **reference.PAPER_ENERGY,
     )  # fmt: skip
     assert solver.energies[0] == pytest.approx(energy, rel=1e-9)
 

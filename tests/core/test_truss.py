@@ -1,0 +1,476 @@
+"""Spokes: their terms of the energy beside explicit sums, where they are vertices of a fixed weight
+and one-way neighbours, how they give way, and what they are for when edited, mirrored or coarser.
+Which bones they go to: test_truss_bones.py."""
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import scipy.sparse
+import shapes
+from test_bendy import Expanded
+from test_steps import make_problem
+
+SETTINGS = {**reference.BARE, "edge_power": 3, "truss": 20}
+YIELD, WEAKEST = 0.3, 0.1  # csrc/truss.c
+
+
+def owners(inside):
+    """(spokes,) the vertex of each."""
+    start = inside["spoke_start"]
+    return np.repeat(np.arange(len(start) - 1), np.diff(start))
+
+
+class Trussed:
+    """A bare solver with spokes and the dense reference, which has them as further vertices."""
+
+    def __init__(self, rng, name, **settings):
+        mesh, wires, bones, poses, mask, weights = make_problem(rng, name)
+        given = {"poses": poses, "weights": shapes.rows(mask, weights), "edges": wires}
+        self.deforming = np.arange(len(bones)) if bones.deform is None else bones.deform
+        settings = {**SETTINGS, **given, **settings}
+        self.solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+        self.inside = inside = self.solver._inside
+        self.mask, weights = mask[:, self.deforming], weights[:, self.deforming]
+        points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+        _, a = reference.edge_weights(points, mesh[1], wires or [])
+        a = reference.balanced(points, a, settings["edge_power"], inside["unit"])
+        self.count, self.poses = len(points), moved[:, self.deforming]
+        self.points, self.a, self.weights = reference.with_spokes(points, a, weights, inside)
+        self.free = np.zeros(self.weights.shape, bool)
+        self.free[: self.count] = self.mask
+        self.flat = np.nonzero(self.mask.ravel())[0]
+        self.model = self.quadratic(self.weights)
+
+    def quadratic(self, weights):
+        return reference.Quadratic(self.points, self.a, weights, self.poses)
+
+    def differences(self, entries):
+        """To the first of their vertex, see test_steps.py."""
+        full = np.zeros(self.mask.size)
+        full[self.flat] = entries
+        full = full.reshape(self.mask.shape)
+        first = full[range(len(full)), self.mask.argmax(1)]
+        return full[self.mask] - np.repeat(first, self.mask.sum(1))
+
+    def raw(self):
+        return self.solver.raw_weights[:, self.deforming]
+
+
+problems = pytest.mark.parametrize("name", ["tube", "fan", "wires"])
+
+
+@problems
+def test_energy_product_and_right_side(name, rng):
+    s = Trussed(rng, name)
+    assert len(s.inside["spoke_bone"]) > 0.5 * s.count
+    expected = reference.relative_energy(s.points, s.a, s.weights, s.poses)
+    assert s.solver.energies[0] == pytest.approx(expected, rel=1e-10)
+    product = (s.model.product_matrix @ s.weights.ravel())[s.flat]
+    np.testing.assert_allclose(s.inside["product"], product, atol=1e-10 * np.abs(product).max())
+    right = s.differences(s.model.right_side[s.flat])
+    np.testing.assert_allclose(
+        s.differences(s.inside["right_side"]), right, atol=1e-9 * np.abs(right).max()
+    )
+
+
+@problems
+def test_gradient_by_differences_of_the_full_energy(name, rng):
+    s = Trussed(rng, name)
+    gradient = s.differences(2 * (s.inside["product"] - s.inside["right_side"]))
+    h, at = 1e-5, 0
+    unit = reference.vertex_energies(s.points, s.a, s.weights, s.poses)[1].sum()
+    for i in range(s.count):
+        bones = np.nonzero(s.mask[i])[0]
+        at += len(bones)
+        if i % 4 or len(bones) < 2:
+            continue
+        slopes = []
+        for sign in (1, -1):
+            moved = s.weights.copy()
+            moved[i, bones[-1]] += sign * h
+            moved[i, bones[0]] -= sign * h
+            slopes.append(reference.relative_energy(s.points, s.a, moved, s.poses) * unit)
+        difference = (slopes[0] - slopes[1]) / (2 * h)
+        assert gradient[at - 1] == pytest.approx(difference, abs=1e-5 * np.abs(gradient).max())
+
+
+@problems
+def test_matrix_and_global_step(name, rng):
+    s = Trussed(rng, name)
+    s.solver.iterate(1)
+    inside = s.solver._inside
+    unknowns, entry = len(inside["entry"]), inside["entry"]
+    lower = scipy.sparse.csc_matrix(
+        (inside["value"], inside["row"], inside["column"]), shape=(unknowns, unknowns)
+    ).toarray()
+    z = np.zeros((len(s.flat), unknowns))
+    vertex = np.repeat(np.arange(s.count), np.diff(inside["start"]))
+    z[entry, np.arange(unknowns)] = 1
+    z[inside["start"][vertex[entry]], np.arange(unknowns)] -= 1
+    full = z.T @ s.model.product_matrix[np.ix_(s.flat, s.flat)] @ z
+    np.testing.assert_allclose(
+        lower + np.tril(lower, -1).T, full, atol=1e-10 * np.abs(full).max()
+    )
+    expected = s.model.step(s.weights, s.free)
+    change = np.zeros(s.weights.shape)
+    change[: s.count] = expected[: s.count] - s.raw()
+    scale = np.linalg.norm(s.model.target)
+    assert np.linalg.norm(s.model.design @ change.ravel()) < 1e-8 * scale
+    np.testing.assert_allclose(s.raw(), expected[: s.count], atol=1e-6)
+    assert s.solver.energies[1] == pytest.approx(
+        reference.relative_energy(s.points, s.a, expected, s.poses), rel=1e-8
+    )
+
+
+@problems
+def test_iterations_repeat_both_steps(name, rng):
+    s = Trussed(rng, name, iterations=5, tolerance=0)
+    weights = s.weights
+    for _ in range(5):
+        weights = s.quadratic(weights).step(weights, s.free)
+    s.solver.iterate(5)
+    np.testing.assert_allclose(s.raw(), weights[: s.count], atol=1e-5)
+    assert (np.diff(s.solver.energies) <= 1e-12).all()
+
+
+def test_no_spokes_without_strength():
+    settings = {"pose_count": 2, "truss": 0}
+    solver = araplbs.Solver(*shapes.tube(6, 5), *shapes.chain(2), **settings)
+    assert "spoke_start" not in solver._inside
+    weak, strong = (Trussed(np.random.default_rng(1), "tube", truss=t) for t in (1, 7))
+    np.testing.assert_allclose(
+        strong.inside["spoke_weight"], 7 * weak.inside["spoke_weight"], rtol=1e-12
+    )
+
+
+def test_locked_weights_stay_and_the_others_take_their_spokes(rng):
+    s = Trussed(rng, "tube")
+    vertices = np.zeros(s.count, bool)
+    vertices[[1, 7, 12]] = True
+    bones = np.array([False, True, False])
+    locked = Trussed(
+        np.random.default_rng(20180813), "tube", locked_vertices=vertices, locked_bones=bones
+    )
+    free = s.free & ~bones
+    free[: s.count][vertices] = False
+    np.testing.assert_array_equal(locked.inside["spoke_bone"], s.inside["spoke_bone"])
+    start = locked.raw()
+    np.testing.assert_allclose(start, s.weights[: s.count], atol=1e-12)
+    locked.solver.iterate(1)
+    expected = s.model.step(s.weights, free)[: s.count]
+    np.testing.assert_allclose(locked.raw(), expected, atol=1e-6)
+    np.testing.assert_array_equal(locked.raw()[vertices], start[vertices])
+
+
+def test_shared_rotations(rng):
+    """Spokes of all vertices of a cluster count in its rotations, by their own terms."""
+    from test_rotation_clusters import SHARE, clusters_of
+
+    s = Trussed(rng, "tube", rotation_clusters=SHARE)
+    triangles = shapes.tube(5, 4)[1]
+    clusters = clusters_of(triangles, s.weights[: s.count], SHARE)
+    assert np.bincount(clusters).max() > 2
+    clusters = np.concatenate([clusters, np.arange(s.count, len(s.points))])
+    given = s.points, s.a, s.weights, s.poses, clusters
+    expected = reference.relative_energy(*given)
+    assert s.solver.energies[0] == pytest.approx(expected, rel=1e-10)
+    model = reference.Quadratic(*given)
+    right = s.differences(model.right_side[s.flat])
+    np.testing.assert_allclose(
+        s.differences(s.inside["right_side"]), right, atol=1e-9 * np.abs(right).max()
+    )
+
+
+def test_stretched_rings(rng):
+    """Where the ring is to stretch with its bones, spokes are as well."""
+    from test_stretch import scaled, tensor
+
+    mesh, bones = shapes.tube(5, 7), shapes.chain(3)
+    poses, weights = scaled(rng, 4, 3), shapes.random_weights(rng, 35, 3)
+    stretch = [True, False, True]
+    solver = araplbs.Solver(
+        *mesh, *bones, bone_stretch=stretch, poses=poses, weights=weights, **SETTINGS
+    )
+    inside = solver._inside
+    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    a = reference.balanced(points, reference.edge_weights(points, mesh[1])[1], 3, inside["unit"])
+    points, a, whole = reference.with_spokes(points, a, weights, inside)
+    total = unit = 0
+    for pose, posed in zip(moved, reference.posed(points, whole, moved), strict=True):
+        own = [tensor(t[:, :3]) if s else np.eye(3) for t, s in zip(pose, stretch, strict=True)]
+        for i in range(len(weights)):
+            u = np.eye(3) + np.einsum("b,bij->ij", weights[i], np.array(own) - np.eye(3))
+            ring = np.flatnonzero(a[i])
+            rest, after = points[ring] - points[i], posed[ring] - posed[i]
+            best = reference.rotation_of(np.einsum("k,ki,kj->ij", a[i, ring], after, rest) @ u) @ u
+            total += np.sum(a[i, ring, None] * (after - rest @ best.T) ** 2)
+            unit += np.sum(a[i, ring, None] * rest**2)
+    assert solver.energies[0] == pytest.approx(total / unit, rel=1e-9)
+
+
+def test_bendy_bones_carry_points_on_their_curves(rng):
+    """Two joints move each, also at the very tail, where only the last one does."""
+    s = Expanded(rng)
+    solver = s.solver(edge_power=3, truss=20)
+    inside = solver._inside
+    points, poses, diagonal = reference.normalise_to_solver(s.mesh[0], s.columns)
+    centre = (s.mesh[0].min(0) + s.mesh[0].max(0)) / 2
+    bone = inside["spoke_bone"]
+    assert set(bone) == {0, 1, 2}
+    shares = np.zeros((len(bone), 10))
+    for b, first, segments in ((0, 0, 0), (1, 1, 3), (2, 5, 4)):
+        own = bone == b
+        at = inside["spoke_point"][own] * diagonal + centre
+        u = reference.along_bone(s.bones.heads[b], s.bones.tails[b], at)
+        np.testing.assert_allclose(
+            at, s.bones.heads[b] + u[:, None] * (s.bones.tails[b] - s.bones.heads[b]), atol=1e-12
+        )
+        joints = np.arange(segments + 1)
+        shares[np.ix_(own, first + joints)] = np.maximum(
+            0, 1 - np.abs(u[:, None] * segments - joints)
+        )
+    assert (shares[:, [4, 9]] == 1).any()
+    a = reference.balanced(points, reference.edge_weights(points, s.mesh[1])[1], 3, inside["unit"])
+    columns = s.expand(s.weights)
+    extended = reference.with_spokes(points, a, columns, inside, shares)
+    expected = reference.relative_energy(*extended, poses)
+    assert solver.energies[0] == pytest.approx(expected, rel=1e-9)
+    dense = reference.Quadratic(*extended, poses)
+    to_columns = scipy.sparse.block_diag([h.T for h in s.share]).toarray()
+    flat, size = np.nonzero(s.mask.ravel())[0], columns.size
+    product = (to_columns.T @ (dense.product_matrix @ extended[2].ravel())[:size])[flat]
+    np.testing.assert_allclose(inside["product"], product, atol=1e-10 * np.abs(product).max())
+    first = np.searchsorted(flat // 3, flat // 3)
+    right, own = (to_columns.T @ dense.right_side[:size])[flat], inside["right_side"]
+    np.testing.assert_allclose(
+        own - own[first], right - right[first], atol=1e-9 * np.abs(right).max()
+    )
+    solver.iterate(1)
+    z = []
+    for i in range(len(points)):
+        at = np.nonzero(flat // 3 == i)[0]
+        for k in at[1:]:
+            z.append(np.zeros(len(flat)))
+            z[-1][[at[0], k]] = -1, 1
+    design = dense.design[:, :size] @ to_columns[:, flat]
+    start = s.weights.ravel()[flat]
+    target = dense.target - dense.design @ extended[2].ravel()
+    x = np.linalg.lstsq(design @ np.transpose(z), target, rcond=1e-13)[0]
+    after = start + np.transpose(z) @ x
+    np.testing.assert_allclose(solver.raw_weights.ravel()[flat], after, atol=1e-6)
+
+
+def relative_errors(points, a, weights, poses, inside):
+    """(spokes,) mean squares over the poses."""
+    owner, n = owners(inside), len(points) - len(inside["spoke_bone"])
+    ends = np.arange(n, len(points))
+    rest = points[ends] - points[owner]
+    sums = np.zeros(len(ends))
+    for posed in reference.posed(points, weights, poses):
+        rotations, _ = reference.local_step(points, a, posed)
+        turned = np.einsum("sij,sj->si", rotations[owner], rest)
+        sums += np.sum((posed[ends] - posed[owner] - turned) ** 2, axis=1)
+    return sums / (len(poses) * np.sum(rest**2, axis=1))
+
+
+def test_spokes_give_way_by_the_formula():
+    """When the next stage begins, with the weights of the last one."""
+    mesh, bones = shapes.tube(6, 9, 0.35), shapes.chain(4)
+    poses = araplbs.sample_poses(*bones, 6, seed=2, swing=1.5, twist=0.8)
+    solver = araplbs.Solver(
+        *mesh, *bones, poses=poses, pose_count=0, precision="double", coarsen=0,
+        link_parts=False,
+    )  # fmt: skip
+    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    a = reference.edge_weights(points, mesh[1])[1]
+    changes = 0
+    while not solver.done:
+        before, weights = solver._inside, solver.raw_weights
+        solver.iterate(1)
+        after = solver._inside
+        np.testing.assert_allclose(
+            after["spoke_weight"], after["spoke_held"] * after["spoke_strength"], rtol=1e-14
+        )
+        if (after["spoke_held"] == before["spoke_held"]).all():
+            continue
+        changes += 1
+        balanced = reference.balanced(points, a, 3, before["unit"])
+        extended = reference.with_spokes(points, balanced, weights, before)
+        q = relative_errors(*extended, moved, before)
+        expected = np.maximum(WEAKEST, (1 + q / YIELD**2) ** -2)
+        np.testing.assert_allclose(after["spoke_held"], expected, rtol=1e-6)
+        assert expected.min() < 0.8
+    assert changes == 2
+
+
+def test_released_spokes_weigh_nothing_until_they_are_taken_back():
+    mesh, bones = shapes.tube(8, 13), shapes.chain(3)
+    settings = {"precision": "double", "coarsen": 0}
+    whole = araplbs.Solver(*mesh, *bones, **settings)
+    inside = whole._inside
+    owner = owners(inside)
+    picked = np.array([3, 40, 77])
+    pairs = owner[picked], inside["spoke_bone"][picked]
+    other = owner[[5]], (inside["spoke_bone"][[5]] + 1) % 3  # its spoke is to another bone
+    given = np.concatenate([pairs, other], axis=1)
+    solver = araplbs.Solver(*mesh, *bones, **settings, released=tuple(given))
+    expected = inside["spoke_weight"].copy()
+    expected[picked] = 0
+    np.testing.assert_array_equal(solver._inside["spoke_weight"], expected)
+    assert solver.energies[0] != whole.energies[0]
+    solver.edit()
+    np.testing.assert_array_equal(solver._inside["spoke_weight"], inside["spoke_weight"])
+    assert solver.energy == pytest.approx(whole.energy, rel=1e-9)
+    solver.edit(released=tuple(given))
+    solver.solve()
+    inside = solver._inside
+    assert not inside["spoke_weight"][picked].any()
+    others = np.setdiff1d(np.arange(len(owner)), picked)
+    assert inside["spoke_weight"][others].all()
+
+
+def test_spokes_of_partners_are_images():
+    from test_mirror import FLIP, PARTNERS, body, make
+
+    mesh, partner = body()
+    solver = make(mesh)
+    for _ in range(2):
+        inside = solver._inside
+        start = inside["spoke_start"]
+        plane = mesh[0].min(0)[0] + mesh[0].max(0)[0]
+        assert abs(plane) < 1e-12  # so that the solver's coordinates mirror at 0
+        for i, k in enumerate(partner):
+            own, image = (np.arange(start[v], start[v + 1]) for v in (i, k))
+            assert len(own) == len(image) == 1
+            for j in own:
+                bone = PARTNERS[inside["spoke_bone"][j]]
+                other = image[inside["spoke_bone"][image] == bone][0]
+                np.testing.assert_array_equal(
+                    inside["spoke_strength"][j], inside["spoke_strength"][other]
+                )
+                np.testing.assert_allclose(
+                    inside["spoke_point"][j] * FLIP, inside["spoke_point"][other], atol=1e-12
+                )
+        solver.solve()
+
+
+def test_a_vertex_between_partners_is_tied_to_both():
+    vertices, triangles = shapes.tube(8, 9, 0.4)
+    heads = np.array([[-0.15, 0, 0], [0.15, 0, 0]])
+    bones = heads, heads + [0, 0, 2.0], [-1, -1]
+    mirror = ([1, 0], (0, 0, 0), (1, 0, 0))
+    solver = araplbs.Solver(vertices, triangles, *bones, mirror=mirror, pose_count=4)
+    inside = solver._inside
+    count = np.diff(inside["spoke_start"])
+    np.testing.assert_array_equal(count, np.where(np.abs(vertices[:, 0]) < 1e-9, 2, 1))
+    one = araplbs.Solver(vertices, triangles, *bones, pose_count=4)._inside["spoke_strength"]
+    strengths = np.add.reduceat(inside["spoke_strength"], inside["spoke_start"][:-1])
+    np.testing.assert_allclose(strengths, one, rtol=1e-12)
+    between = inside["spoke_strength"][np.repeat(count == 2, count)].reshape(-1, 2)
+    np.testing.assert_array_equal(between[:, 0], between[:, 1])
+    solver.solve()
+    middle = solver.weights[count == 2]
+    np.testing.assert_array_equal(middle[:, 0], middle[:, 1])
+
+
+def test_fine_spokes_give_way_as_those_of_their_clusters_did():
+    from test_levels import TUBE
+
+    bones = shapes.chain(12)  # shorter than thick: not all can be satisfied
+    solver = araplbs.Solver(*TUBE, *bones, **bones.more, coarsen=600)
+    cluster = solver._inside["cluster"]
+    assert (solver._inside["spoke_held"] == 1).all()
+    while "cluster" in solver._inside:
+        solver.iterate(1)
+    inside = solver._inside
+    assert (np.diff(inside["spoke_start"]) == 1).all()
+    held = inside["spoke_held"]
+    assert held.min() < 0.9
+    assert len(np.unique(held)) > 20
+    for k in np.unique(cluster):
+        assert np.ptp(held[cluster == k]) == 0
+
+
+def test_a_vertex_of_one_bone_has_that_of_its_spoke():
+    """The last influence to go is the one that a spoke ties it to."""
+    mesh, bones = shapes.tube(10, 25, 0.3), shapes.chain(5)
+    solver = araplbs.Solver(*mesh, *bones, max_influences=1, coarsen=0)
+    solver.solve()
+    inside = solver._inside
+    tied = inside["spoke_held"] >= 0.5
+    assert tied.mean() > 0.5
+    owner = owners(inside)[tied]
+    np.testing.assert_array_equal(solver.weights[owner].argmax(1), inside["spoke_bone"][tied])
+
+
+def joint_problem(rng):
+    from test_joints import two_trees
+
+    bones, mesh = two_trees()
+    weights = shapes.random_weights(rng, len(mesh[0]), 5)
+    poses = araplbs.sample_poses(*bones, 4, seed=3)
+    given = {"weights": weights, "poses": poses, "pose_count": 0, "link_parts": False}
+    return bones, mesh, weights, poses, given
+
+
+def test_joints_have_the_energy_of_the_solver(rng):
+    bones, mesh, weights, poses, given = joint_problem(rng)
+    joints = araplbs.JointSolver(
+        *mesh, *bones, **given, optimize_weights=False, max_influences=0, drift=1e6
+    )
+    solver = araplbs.Solver(
+        *mesh, *bones, **given, start_from_weights=True, precision="double", max_influences=0
+    )
+    assert joints._inside is not None  # sums in double precision from here on
+    assert joints.report["energy_before"] == pytest.approx(solver.energies[0], rel=1e-9)
+
+
+def test_moves_of_joints_by_differences(rng):
+    """The points of spokes stay, at rest, where the bones were."""
+    from test_joints import chained
+
+    bones, mesh, weights, poses, given = joint_problem(rng)
+    s = araplbs.JointSolver(
+        *mesh, *bones, **given, optimize_weights=False, max_influences=0, drift=1e6
+    )
+    solver = araplbs.Solver(*mesh, *bones, **given, start_from_weights=True, max_influences=0)
+    inside = solver._inside
+    points, _, diagonal = reference.normalise_to_solver(mesh[0], poses)
+    centre = (mesh[0].min(0) + mesh[0].max(0)) / 2
+    a = reference.balanced(points, reference.edge_weights(points, mesh[1])[1], 3, inside["unit"])
+    points, a, whole = reference.with_spokes(points, a, weights, inside)
+    points = points * diagonal + centre
+    up, segments = np.array([-1, 0, 0, -1, 3]), np.array([2, 1, 1, 1, 1])
+    _, slope, unit, _ = s._inside
+    joint = s.report["joint_of_head"]
+
+    def energy(heads):
+        posed = chained(bones, poses, heads, up, segments)
+        return reference.relative_energy(points, a, whole, posed)
+
+    assert s.report["energy_before"] == pytest.approx(energy(bones.heads), rel=1e-9)
+    step = 2e-6 * diagonal
+    for bone in (1, 2, 4):
+        same = joint == joint[bone]
+        for axis in range(3):
+            there, back = bones.heads.copy(), bones.heads.copy()
+            there[same, axis] += step
+            back[same, axis] -= step
+            slopes = (energy(there) - energy(back)) / (2 * step) * diagonal
+            expected = -2 * slope[3 * joint[bone] + axis] / unit
+            # What is left is the drift of the two trees, which goes with 1 / drift.
+            assert slopes == pytest.approx(expected, abs=4e-5 * np.abs(slope / unit).max())
+
+
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_joints_and_weights_never_raise_the_energy(method):
+    from test_joints import ARM, BONES, moved
+
+    bones = moved(moved(BONES, 1, [0.15, 0.05, 0.1]), 2, [-0.1, 0.1, 0])
+    settings = {"pose_count": 12, "tolerance": 1e-5, "iterations": 12}
+    s = araplbs.JointSolver(*ARM, *bones, **bones.more, **settings, method=method)
+    s.solve()
+    assert len(s.energies) > 4
+    assert (np.diff(s.energies) <= 0).all()
+    assert s.energies[-1] < 0.95 * s.energies[0]
