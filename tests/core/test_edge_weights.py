@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
+from test_parts import button_on_a_tube
 
 POWERS = pytest.mark.parametrize("power", [0, 2, 3])
 WIRES = np.array([[3, 24], [7, 25], [24, 25], [11, 26]])
@@ -99,12 +100,12 @@ def test_wires_alone(power, rng):
 @POWERS
 def test_links_count_as_edges_of_the_mean_length(power):
     """However far apart the parts are: and they do not change the edges of the faces."""
-    near = shapes.join(shapes.tube(6, 5), shapes.box((0.2,) * 3, (0.45, 0, 1.1)))
-    solver = solver_of(*near, power, link_parts=True)
+    mesh, _ = button_on_a_tube()
+    solver = solver_of(*mesh, power, link_parts=True)
     inside, links = solver._inside, solver._inside["wires"]
     assert len(links) == solver.report["links"] > 0
     points = inside["points"]
-    _, a = reference.edge_weights(points, near[1], (), links)
+    _, a = reference.edge_weights(points, mesh[1], (), links)
     expected = reference.balanced(points, a, power, inside["unit"], links)
     np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
 

@@ -162,6 +162,39 @@ def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
     assert good > 0.6 * len(points)
 
 
+def test_rows_are_reduced_with_what_is_left_of_the_spokes(rng):
+    """Where a stage follows without a widening, as after an edit."""
+    mesh, bones = shapes.tube(5, 4, 0.4), shapes.chain(3)
+    poses = araplbs.sample_poses(*bones, 5, swing=1.2, **bones.more)
+    cancel = []
+    solver = araplbs.Solver(
+        *mesh, *bones, poses=poses, pose_count=0, precision="double", max_influences=0,
+        widenings=0, least_worth=0, support=(3, 1.0, 0.0), link_parts=False, tolerance=0,
+        positivity="none", damping=0, progress=lambda stage, _: not (cancel and stage == "assembly"),
+    )  # fmt: skip
+    solver.solve()
+    solver.edit()
+    solver.iterate(3)  # the stage before the last
+    assert (solver._inside["spoke_held"] == 1).all()
+    weights = solver.raw_weights
+    cancel.append(True)
+    with pytest.raises(araplbs.Cancelled):
+        solver.iterate(1)
+    inside = solver._inside
+    assert inside["spoke_held"].min() < 0.9
+    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    a = reference.balanced(points, reference.edge_weights(points, mesh[1])[1], 3, inside["unit"])
+    whole = reference.with_spokes(points, a, weights, inside)
+    model = reference.Quadratic(*whole, moved)
+    gradient = model.right_side - model.product_matrix @ whole[2].ravel()
+    for i, after in enumerate(solver.raw_weights):
+        own = slice(3 * i, 3 * i + 3)
+        q = model.product_matrix[own, own]
+        best = local_minimum(q, gradient[own] + q @ weights[i], np.arange(3))
+        if best.min() > 0.001:
+            np.testing.assert_allclose(after, best, atol=1e-5)
+
+
 def test_prune_against_its_definition(rng):
     """In increasing order of weight, under the four conditions of the paper's section 3.2."""
     vertices, triangles = shapes.tube(6, 6)
