@@ -31,7 +31,7 @@ def irregular(rng):
     """A tube with edges of many lengths, and a vertex on one of them that makes a sliver."""
     vertices, triangles = shapes.tube(5, 5)
     vertices = vertices * [1, 1, 1.3] + rng.uniform(-0.08, 0.08, vertices.shape)
-    a, b, c = triangles[4]
+    a, b, _ = triangles[4]
     vertices = np.concatenate([vertices, [0.5 * (vertices[a] + vertices[b]) + 1e-5]])
     return vertices, np.concatenate([triangles, [[a, b, len(vertices) - 1]]])
 
@@ -86,7 +86,7 @@ def test_wires(power, rng):
 
 @POWERS
 def test_wires_alone(power, rng):
-    vertices = rng.uniform(-1, 1, (8, 3)) + [0, 0, 1]
+    vertices = rng.uniform(-1, 1, (8, 3)) + np.array([0, 0, 1])
     wires = np.array([[0, 1], [1, 2], [2, 3], [2, 4], [5, 6], [6, 7]])
     inside = solver_of(vertices, np.zeros((0, 3), int), power, edges=wires)._inside
     points = inside["points"]

@@ -1,7 +1,7 @@
-"""What is seen of the default weights on characters of ../shared/data, so that nobody makes it worse
-unknowingly: strain and drift over poses that the solver has not seen, control bones left out, beside
-the numbers in quality.json. After a change for the better, `python tests/core/test_quality.py`
-writes them anew."""
+"""What is seen of the default weights on characters of ../shared/data, so that nobody makes it
+worse unknowingly: strain and drift over poses that the solver has not seen, control bones left out,
+beside the numbers in quality.json. After a change for the better,
+`python tests/core/test_quality.py` writes them anew."""
 
 import json
 from pathlib import Path
@@ -21,9 +21,7 @@ def without_control_bones(character):
     """(parents, deform) with them switched off, and what hangs on them on the next one above."""
     bones = character.bones
     deform = np.ones(len(bones), bool) if bones.deform is None else bones.deform.astype(bool)
-    kinds = araplbs.control_bones(
-        *character.arguments, bone_deform=deform, edges=character.edges
-    )
+    kinds = araplbs.control_bones(*character.arguments, bone_deform=deform, edges=character.edges)
     parents = np.array(bones.parents)
     for b, parent in enumerate(bones.parents):
         while parent >= 0 and kinds[parent]:
@@ -33,7 +31,7 @@ def without_control_bones(character):
 
 
 def measure(name):
-    """{area, p99, drift}: strain and the way of limbs from their bones, over unseen random poses."""
+    """{area, p99, drift}: strain and the way of limbs from their bones, in unseen poses."""
     character = Character(name)
     parents, deform = without_control_bones(character)
     ends = character.bones.heads, character.bones.tails
