@@ -171,8 +171,8 @@ static int largest(const limit_row *r, const double *value) {
     return out;
 }
 
-/* Keep `most` influences, or one more for the sake of a twin: their rows of q and entries of the
- * rest. */
+/* Keep `most` influences, the tied one among them, or one more for the sake of a twin: their rows of
+ * q and entries of the rest. */
 static void choose_candidates(limit_row *r, double rest, int most) {
     int size = r->size, chosen = 0, *place = (int *)r->root;
     double *product = r->slack, *slope = product + size, *worth = slope + size;
@@ -188,7 +188,8 @@ static void choose_candidates(limit_row *r, double rest, int most) {
         worth[a] = worth_alone(r, a, rest, slope, slope_mean, product, product_mean);
     memset(r->live, 0, (size_t)size);
     while (chosen < most) {
-        int next = largest(r, chosen < most / 2 ? r->weight : worth);
+        int next = !chosen && r->tied >= 0 ? r->tied
+                                           : largest(r, chosen < most / 2 ? r->weight : worth);
         chosen += r->twin[next] == next ? 1 : 2;
         r->live[next] = r->live[r->twin[next]] = 1;
     }
@@ -204,6 +205,7 @@ static void choose_candidates(limit_row *r, double rest, int most) {
         r->twin[to] = place[r->twin[a]];
     }
     memset(r->live, 1, (size_t)chosen);
+    if (r->tied >= 0) r->tied = place[r->tied];
     r->size = chosen;
 }
 
@@ -301,8 +303,8 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     rest = rest > 0 ? rest : 0;
     for (int a = 0; a < size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
     int most = candidates(task->rule);
-    if (size > most + 1) choose_candidates(&r, rest, most);
     r.tied = tied_influence(&r, mesh, in, i);
+    if (size > most + 1) choose_candidates(&r, rest, most);
     minimise(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
     reduce(&r, room, spare);
     for (int a = 0; a < r.size; a++) {

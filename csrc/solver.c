@@ -211,7 +211,11 @@ static arap_status enter_stage(arap_job *job, arap_solver *s) {
         if (s->mesh.spoke_start)
             status = arap_truss_yield(job, &s->mesh, &s->poses, &s->influences,
                                       arap_pass_spokes(s->pass));
-        if (!status) status = s->settings.widenings ? widen(job, s) : ARAP_OK;
+        if (!status && s->settings.widenings) status = widen(job, s);
+        if (!status && !s->settings.widenings && s->mesh.spoke_start) {
+            status = arap_refresh(job, s); /* with what is left of the spokes */
+            if (!status) s->report.energy_count--;
+        }
         return status ? status : limit_stage(job, s);
     }
     return stage_influences(s) ? limit_stage(job, s) : ARAP_OK;

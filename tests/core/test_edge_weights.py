@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
+from test_parts import button_on_a_tube
 
 POWERS = pytest.mark.parametrize("power", [0, 2, 3])
 WIRES = np.array([[3, 24], [7, 25], [24, 25], [11, 26]])
@@ -30,7 +31,7 @@ def irregular(rng):
     """A tube with edges of many lengths, and a vertex on one of them that makes a sliver."""
     vertices, triangles = shapes.tube(5, 5)
     vertices = vertices * [1, 1, 1.3] + rng.uniform(-0.08, 0.08, vertices.shape)
-    a, b, c = triangles[4]
+    a, b, _ = triangles[4]
     vertices = np.concatenate([vertices, [0.5 * (vertices[a] + vertices[b]) + 1e-5]])
     return vertices, np.concatenate([triangles, [[a, b, len(vertices) - 1]]])
 
@@ -85,7 +86,7 @@ def test_wires(power, rng):
 
 @POWERS
 def test_wires_alone(power, rng):
-    vertices = rng.uniform(-1, 1, (8, 3)) + [0, 0, 1]
+    vertices = rng.uniform(-1, 1, (8, 3)) + np.array([0, 0, 1])
     wires = np.array([[0, 1], [1, 2], [2, 3], [2, 4], [5, 6], [6, 7]])
     inside = solver_of(vertices, np.zeros((0, 3), int), power, edges=wires)._inside
     points = inside["points"]
@@ -99,12 +100,12 @@ def test_wires_alone(power, rng):
 @POWERS
 def test_links_count_as_edges_of_the_mean_length(power):
     """However far apart the parts are: and they do not change the edges of the faces."""
-    near = shapes.join(shapes.tube(6, 5), shapes.box((0.2,) * 3, (0.45, 0, 1.1)))
-    solver = solver_of(*near, power, link_parts=True)
+    mesh, _ = button_on_a_tube()
+    solver = solver_of(*mesh, power, link_parts=True)
     inside, links = solver._inside, solver._inside["wires"]
     assert len(links) == solver.report["links"] > 0
     points = inside["points"]
-    _, a = reference.edge_weights(points, near[1], (), links)
+    _, a = reference.edge_weights(points, mesh[1], (), links)
     expected = reference.balanced(points, a, power, inside["unit"], links)
     np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
 

@@ -270,8 +270,8 @@ def test_iterations_never_raise_the_energy(name, positivity):
 
 
 def test_energy_is_that_of_araplbs_energy():
-    """Of the weights handed out, over the solver's poses, where there are no links, with the paper's
-    edge weights."""
+    """Of the weights handed out, over the solver's poses, where there are no links; with the
+    paper's edge weights."""
     mesh, bones = shapes.join(TUBE, shapes.sphere(at=(0, 0, 1))), shapes.chain(5)
     wires = [[0, 215]]
     given = np.random.default_rng(1).normal(size=(3, 5, 3, 4))

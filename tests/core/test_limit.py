@@ -66,9 +66,14 @@ def test_widenings_find_better_influences(problem, limit):
     support = (1, 0.8, 0.3)
     fixed, free = (
         araplbs.Solver(
-            *mesh, *bones, **bones.more, max_influences=limit, widenings=w, support=support,
+            *mesh,
+            *bones,
+            **bones.more,
             **reference.PAPER,
-        )  # fmt: skip
+            max_influences=limit,
+            widenings=w,
+            support=support,
+        )
         for w in (0, 4)
     )
     fixed.solve(), free.solve()
@@ -160,6 +165,39 @@ def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
         allowed = costs[[w.min() > -0.01 for w in optima]]
         good += (allowed < costs[mine]).sum() < 3
     assert good > 0.6 * len(points)
+
+
+def test_rows_are_reduced_with_what_is_left_of_the_spokes(rng):
+    """Where a stage follows without a widening, as after an edit."""
+    mesh, bones = shapes.tube(5, 4, 0.4), shapes.chain(3)
+    poses = araplbs.sample_poses(*bones, 5, swing=1.2, **bones.more)
+    cancel = []
+    solver = araplbs.Solver(
+        *mesh, *bones, poses=poses, pose_count=0, precision="double", max_influences=0,
+        widenings=0, least_worth=0, support=(3, 1.0, 0.0), link_parts=False, tolerance=0,
+        positivity="none", damping=0, progress=lambda stage, _: stage != "assembly" or not cancel,
+    )  # fmt: skip
+    solver.solve()
+    solver.edit()
+    solver.iterate(3)  # the stage before the last
+    assert (solver._inside["spoke_held"] == 1).all()
+    weights = solver.raw_weights
+    cancel.append(True)
+    with pytest.raises(araplbs.Cancelled):
+        solver.iterate(1)
+    inside = solver._inside
+    assert inside["spoke_held"].min() < 0.9
+    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    a = reference.balanced(points, reference.edge_weights(points, mesh[1])[1], 3, inside["unit"])
+    whole = reference.with_spokes(points, a, weights, inside)
+    model = reference.Quadratic(*whole, moved)
+    gradient = model.right_side - model.product_matrix @ whole[2].ravel()
+    for i, after in enumerate(solver.raw_weights):
+        own = slice(3 * i, 3 * i + 3)
+        q = model.product_matrix[own, own]
+        best = local_minimum(q, gradient[own] + q @ weights[i], np.arange(3))
+        if best.min() > 0.001:
+            np.testing.assert_allclose(after, best, atol=1e-5)
 
 
 def test_prune_against_its_definition(rng):
@@ -275,6 +313,24 @@ def test_many_influences_are_limited_to_good_ones(crowd):
     crowded.solve(), few.solve()
     assert (crowded.weights > 0).sum(1).max() <= 4
     assert crowded.energy < 1.02 * few.energy
+
+
+def test_the_bone_of_a_spoke_takes_part(crowd, rng):
+    """And stays, though its weight is the least of 150."""
+    mesh, bones = crowd
+    every, n = np.arange(len(mesh[0])), len(mesh[0])
+    tied = araplbs.Solver(*mesh, *bones, **bones.more)._inside["spoke_bone"]
+    weights = rng.uniform(0.5, 1, (n, MANY))
+    weights[every, tied] = 1e-7
+    weights /= weights.sum(1, keepdims=True)
+    settings = {**EVERYWHERE, "weights": weights, "start_from_weights": True}
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    solver.iterate(1)
+    inside = solver._inside
+    kept = np.zeros((n, MANY), bool)
+    kept[np.repeat(every, np.diff(inside["start"])), inside["bone"]] = True
+    assert kept.sum(1).max() <= 8
+    assert kept[every, tied].all()
 
 
 def test_a_limit_above_the_number_that_takes_part(crowd):

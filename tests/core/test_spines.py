@@ -92,7 +92,8 @@ def test_gradients_by_least_squares(rng):
     flat = shapes.join(mesh, ([[1, 0, 0.5], [2, 0, 0.5], [1, 1, 0.5]], [[0, 1, 2]]))
     u = rng.uniform(size=(len(flat[0]), 1))
     bones = shapes.chain(1)
-    solver = araplbs.Solver(*flat, *bones, bone_kinds=["spine"], parameters=u, link_parts=False, edge_power=0)
+    settings = {"parameters": u, "link_parts": False, "edge_power": 0}
+    solver = araplbs.Solver(*flat, *bones, bone_kinds=["spine"], **settings)
     gradient = solver._inside["spine_gradient"][:, 0] / solver._inside["diagonal"]
     _, a = reference.edge_weights(*flat)
     for i in range(len(a)):

@@ -6,7 +6,8 @@ import pytest
 import reference
 import shapes
 
-BARE = {**reference.PAPER, "link_parts": False, "precision": "double", "damping": 0, "max_influences": 0}
+BARE = {**reference.PAPER, "link_parts": False, "precision": "double", "damping": 0}
+BARE |= {"max_influences": 0}
 PLAIN = {**BARE, "coarsen": 0, "support": (1, 1.0, 0.0), "heat_floor": 0}
 
 

@@ -109,9 +109,7 @@ def test_matrix_and_global_step(name, rng):
     z[entry, np.arange(unknowns)] = 1
     z[inside["start"][vertex[entry]], np.arange(unknowns)] -= 1
     full = z.T @ s.model.product_matrix[np.ix_(s.flat, s.flat)] @ z
-    np.testing.assert_allclose(
-        lower + np.tril(lower, -1).T, full, atol=1e-10 * np.abs(full).max()
-    )
+    np.testing.assert_allclose(lower + np.tril(lower, -1).T, full, atol=1e-10 * np.abs(full).max())
     expected = s.model.step(s.weights, s.free)
     change = np.zeros(s.weights.shape)
     change[: s.count] = expected[: s.count] - s.raw()
@@ -358,7 +356,7 @@ def test_spokes_of_partners_are_images():
 def test_a_vertex_between_partners_is_tied_to_both():
     vertices, triangles = shapes.tube(8, 9, 0.4)
     heads = np.array([[-0.15, 0, 0], [0.15, 0, 0]])
-    bones = heads, heads + [0, 0, 2.0], [-1, -1]
+    bones = heads, heads + np.array([0, 0, 2.0]), [-1, -1]
     mirror = ([1, 0], (0, 0, 0), (1, 0, 0))
     solver = araplbs.Solver(vertices, triangles, *bones, mirror=mirror, pose_count=4)
     inside = solver._inside
@@ -415,7 +413,7 @@ def joint_problem(rng):
 
 
 def test_joints_have_the_energy_of_the_solver(rng):
-    bones, mesh, weights, poses, given = joint_problem(rng)
+    bones, mesh, _, _, given = joint_problem(rng)
     joints = araplbs.JointSolver(
         *mesh, *bones, **given, optimize_weights=False, max_influences=0, drift=1e6
     )

@@ -4,7 +4,6 @@ armour, buttons, skirts, and meshes that surround nothing."""
 import araplbs
 import numpy as np
 import pytest
-import reference
 import shapes
 from guarantees import check_weights
 from test_parts import button_on_a_tube
@@ -71,16 +70,16 @@ def test_parts_go_to_the_bones_they_surround():
     """A thin tube beside a thick one: the skin between them is nearer to the other's bone."""
     thick, thin = shapes.tube(16, 21, 0.4), moved(shapes.tube(8, 21, 0.1), by=[0.55, 0, 0])
     mesh = shapes.join(thick, thin)
-    one = shapes.chain(2, 1.8).moved(np.eye(3), (0, 0, 0.1))
-    heads = np.concatenate([one.heads, one.heads + [0.55, 0, 0]])
-    tails = np.concatenate([one.tails, one.tails + [0.55, 0, 0]])
+    one, beside = shapes.chain(2, 1.8).moved(np.eye(3), (0, 0, 0.1)), np.array([0.55, 0, 0])
+    heads = np.concatenate([one.heads, one.heads + beside])
+    tails = np.concatenate([one.tails, one.tails + beside])
     bones = shapes.Bones(heads, tails, np.array([-1, 0, -1, 2]))
     bone = bone_of(spokes(mesh, bones))
     n = len(thick[0])
     assert set(bone[:n]) == {0, 1}
     assert set(bone[n:]) == {2, 3}
-    beside = np.argmax(thick[0][:, 0])  # this one is no exception
-    assert np.linalg.norm(thick[0][beside, :2] - [0.55, 0]) < 0.2
+    near = np.argmax(thick[0][:, 0])  # this one is no exception
+    assert np.linalg.norm(thick[0][near] - beside - [0, 0, thick[0][near, 2]]) < 0.2
 
 
 def test_armour_beside_two_bones_goes_to_one():
@@ -199,7 +198,7 @@ def test_any_mesh_and_any_bones(name, skeleton):
 
 @pytest.mark.parametrize("skeleton", SKELETONS)
 def test_wires_alone(skeleton, rng):
-    vertices = np.cumsum(rng.normal(0, 0.2, (30, 3)), axis=0) + [0, 0, 1]
+    vertices = np.cumsum(rng.normal(0, 0.2, (30, 3)), axis=0) + np.array([0, 0, 1])
     edges = np.column_stack([np.arange(29), np.arange(1, 30)])
     bones = SKELETONS[skeleton]
     solver = araplbs.Solver(vertices, None, *bones, edges=edges, pose_count=10)

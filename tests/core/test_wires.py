@@ -78,9 +78,10 @@ def test_a_creature_of_edges():
     follows = np.take_along_axis(distance, weights.argmax(1)[:, None], 1)[:, 0]
     assert (follows < distance.min(1) + 0.2).all()
     poses = araplbs.sample_poses(*bones, 50, seed=7)
+    paper = solved(vertices, NO_FACES, edges, bones, **reference.PAPER_HELD)
     energies = [
         araplbs.energy(vertices, NO_FACES, w, poses, edges=edges)
-        for w in (weights, solver.initial_weights, np.eye(len(bones))[distance.argmin(1)])
+        for w in (paper.weights, solver.initial_weights, np.eye(len(bones))[distance.argmin(1)])
     ]
     assert energies[0] < 0.95 * energies[1] and energies[1] < 0.9 * energies[2]
 
