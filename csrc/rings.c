@@ -22,7 +22,8 @@
  * unit a fixed share of the size of the mesh. With p = 2 the energy is the area-weighted mean of
  * squared relative errors, the same for every tessellation; with p = 3 what is modelled in more
  * detail than the rest counts more. Subdividing all of the mesh alike changes neither. Links count
- * as edges of length L, however near the parts are.
+ * as edges of length L, however near the parts are, and so do longer wires: what an artist joins by
+ * one shall move together.
  *
  * Cost: O(edges), memory 44 bytes per directed edge. */
 #include <math.h>
@@ -107,6 +108,7 @@ static void balance_edges(arap_mesh *mesh, double power) {
             arap_mesh_edge(mesh, i, e, edge);
             double length = fmax(sqrt(arap_dot(edge, edge)) / mean, SHORTEST);
             if (mesh->kind[e] == ARAP_EDGE_LINK) length = 1;
+            if (mesh->kind[e] == ARAP_EDGE_WIRE) length = fmin(length, 1);
             mesh->edge[e] *= scale * scale * pow(length, -power);
         }
 }
