@@ -94,9 +94,9 @@ UNIT = 0.02  # of the size of the mesh
 SHORTEST = 0.01  # shorter edges, in mean lengths, count as so long
 
 
-def balanced(vertices, a, power, unit, links=()):
+def balanced(vertices, a, power, unit, links=(), wires=()):
     """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`; links count as
-    edges of the mean length and have no part in it."""
+    edges of the mean length and have no part in it, longer wires as well, but have."""
     if not power:
         return a
     length = np.linalg.norm(vertices[:, None] - vertices, axis=2)
@@ -105,7 +105,10 @@ def balanced(vertices, a, power, unit, links=()):
         linked[i, k] = linked[k, i] = True
     own = np.where(linked, 0, a)
     mean = np.sqrt((own * length**2).sum() / own.sum())
-    shares = np.where(linked, 1, np.maximum(length / mean, SHORTEST)) ** -power
+    long = np.zeros(a.shape, bool)
+    for i, k in wires:
+        long[i, k] = long[k, i] = length[i, k] > mean
+    shares = np.where(linked | long, 1, np.maximum(length / mean, SHORTEST)) ** -power
     return a * (unit / mean) ** 2 * shares
 
 

@@ -72,7 +72,7 @@ def test_faces(power, rng):
 
 @POWERS
 def test_wires(power, rng):
-    """They count in the mean length, and are weighed like edges of faces."""
+    """They count in the mean length, and are weighed like edges of faces up to that length."""
     vertices, triangles = shapes.tube(6, 4)
     more = rng.uniform([0.4, 0.4, 0], [1.5, 0.6, 2], (3, 3))
     vertices = np.concatenate([vertices + rng.uniform(-0.05, 0.05, vertices.shape), more])
@@ -80,7 +80,7 @@ def test_wires(power, rng):
     points = inside["points"]
     _, a = reference.edge_weights(points, triangles, WIRES)
     unit = reference.UNIT * reference.size(points, triangles)
-    expected = reference.balanced(points, a, power, unit)
+    expected = reference.balanced(points, a, power, unit, wires=WIRES)
     np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
 
 
@@ -93,7 +93,7 @@ def test_wires_alone(power, rng):
     _, a = reference.edge_weights(points, [], wires)
     radius = np.linalg.norm(points - points.mean(0), axis=1).max()
     assert inside["unit"] == pytest.approx(reference.UNIT * 2 * radius, rel=1e-12)
-    expected = reference.balanced(points, a, power, inside["unit"])
+    expected = reference.balanced(points, a, power, inside["unit"], wires=wires)
     np.testing.assert_allclose(matrix(inside), expected, rtol=1e-10)
 
 
