@@ -89,20 +89,21 @@ static void weigh_wires(arap_mesh *mesh, int i, double wire_area) {
     weigh_edges(mesh, i, ARAP_EDGE_LINK, faces, LINK_SHARE);
 }
 
-/* Make edge weights independent of the tessellation, see the top of this file. */
-static void balance_edges(arap_mesh *mesh, double power) {
-    double top = 0, bottom = 0;
+/* Make edge weights independent of the tessellation, see the top of this file. sums (parts, 2):
+ * scratch, all 0 */
+static void balance_edges(arap_mesh *mesh, double power, double *sums) {
     for (int i = 0; i < mesh->count; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             if (mesh->kind[e] == ARAP_EDGE_LINK) continue;
-            double edge[3];
+            double edge[3], *sum = sums + 2 * mesh->part[i];
             arap_mesh_edge(mesh, i, e, edge);
-            top += mesh->edge[e] * arap_dot(edge, edge);
-            bottom += mesh->edge[e];
+            sum[0] += mesh->edge[e] * arap_dot(edge, edge);
+            sum[1] += mesh->edge[e];
         }
-    double mean = bottom > 0 ? sqrt(top / bottom) : 0;
-    if (!(mean > 0)) return;
-    for (int i = 0; i < mesh->count; i++)
+    for (int i = 0; i < mesh->count; i++) {
+        const double *sum = sums + 2 * mesh->part[i];
+        double mean = sum[1] > 0 ? sqrt(sum[0] / sum[1]) : 0;
+        if (!(mean > 0)) mean = mesh->unit; /* a loose vertex: it has links at most */
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             double edge[3], scale = mesh->unit / mean;
             arap_mesh_edge(mesh, i, e, edge);
@@ -111,6 +112,7 @@ static void balance_edges(arap_mesh *mesh, double power) {
             if (mesh->kind[e] == ARAP_EDGE_WIRE) length = fmin(length, 1);
             mesh->edge[e] *= scale * scale * pow(length, -power);
         }
+    }
 }
 
 static arap_status append_links(arap_job *job, arap_mesh *mesh, const int *links, size_t count) {
@@ -129,6 +131,7 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, 
     size_t n = (size_t)mesh->count;
     ring_entry *entries = NULL;
     size_t *fill = NULL;
+    double *sums = NULL;
     arap_status status = append_links(job, mesh, links, link_count);
     if (status) return status;
 
@@ -213,7 +216,11 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, 
     double mean_area = face_vertices ? area_sum / (double)face_vertices : 1 / (double)n;
     for (size_t i = 0; i < n; i++) weigh_wires(mesh, (int)i, WIRE_AREA_SHARE * mean_area);
     mesh->unit = UNIT * mesh->size;
-    if (edge_power > 0) balance_edges(mesh, edge_power);
+    if (edge_power > 0) {
+        sums = ARAP_NEW_ZERO(double, 2 * mesh->part_count);
+        if (!sums) goto no_memory;
+        balance_edges(mesh, edge_power, sums);
+    }
     mesh->rest_energy = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
@@ -228,6 +235,7 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, 
 no_memory:
     status = arap_fail_memory(&job->error, "the one-rings");
 done:
+    arap_free(sums);
     arap_free(entries);
     arap_free(fill);
     return status;

@@ -246,10 +246,15 @@ static arap_status look(arap_job *job, arap_solver *s) {
     return status;
 }
 
+/* The truss does it better. */
+static int wants_holds(const arap_solver *s) {
+    return s->settings.hold > 0 && !s->mesh.spoke_start;
+}
+
 /* Rows that keep bones useful where these weights, of all bones, are largest. */
 static arap_status hold_bones(arap_job *job, arap_solver *s, const arap_influences *weights) {
     arap_status status = ARAP_OK;
-    if (s->settings.hold > 0)
+    if (wants_holds(s))
         status = arap_find_holds(job, &s->mesh, &s->sight, weights, &s->skeleton,
                                  s->settings.hold * s->mesh.size * s->mesh.size, &s->rows);
     s->report.hold_rows = s->rows.count;
@@ -284,7 +289,7 @@ static arap_status given_start(arap_job *job, arap_solver *s, const arap_problem
     arap_status status = influences_of_rows(job, s, problem->weights, &s->influences);
     if (status) return status;
     arap_influences_normalise(&s->influences);
-    if (s->settings.hold > 0) status = look(job, s);
+    if (wants_holds(s)) status = look(job, s);
     return status ? status : hold_bones(job, s, &s->influences);
 }
 

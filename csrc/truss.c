@@ -7,7 +7,7 @@
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
  *     s_i = g h strength Lambda_i / 3 (unit / |x - v_i|)^2,
  * in the unit of the edges around it (rings.c), but for spokes shorter than SHORT of the mean
- * distance of the skin from that bone. Thickness, centre and volume of a limb are kept that way;
+ * distance of the skin from that bone, or THIN of the unit. Thickness, centre and volume of a limb are kept that way;
  * R_i is the rotation of the one-ring, so twist and bend stay free. g: near a joint the skin belongs
  * to two bones, and a spoke has JOINT of its strength there, rising to all of it at the limb's
  * radius from the joint. h: a spoke that the weights leave at a mean squared relative error q has
@@ -41,6 +41,7 @@
 
 #define CHUNK 256
 #define SHORT 0.2   /* of the mean distance between skin and bone */
+#define THIN 0.1    /* of the unit of edge weights: shorter ones count as so long in any case */
 #define JOINT 0.2   /* share of its strength that a spoke has at a joint */
 #define YIELD 0.3   /* relative error at which a spoke keeps a quarter of its strength */
 #define WEAKEST 0.1 /* share that is always left */
@@ -368,7 +369,7 @@ static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i) {
     double length = to_line(l, t->mesh->v + 3 * (size_t)i, &place, spoke.point);
     arap_place_columns(bendy, spoke.bone, l->length > 0 ? place / l->length : 0, spoke.column,
                        spoke.share);
-    length = fmax(fmax(length, SHORT * radius), NO_LENGTH);
+    length = fmax(length, fmax(SHORT * radius, THIN * t->unit));
     spoke.strength = t->strength * t->mesh->area[i] / 3 * t->unit * t->unit / (length * length);
     if (t->whole[part])
         spoke.strength *= fmin(1, t->size2[part] / fmax(radius * radius, NO_LENGTH * NO_LENGTH));
@@ -546,7 +547,8 @@ void arap_truss_release(arap_mesh *mesh, const arap_marks *marks) {
     for (int i = 0; i < mesh->count; i++)
         for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
             arap_spoke *spoke = &mesh->spoke[j];
-            spoke->released = (arap_find_mark(marks, i, spoke->bone) & ARAP_RELEASED) != 0;
+            int mark = arap_find_mark(marks, i, spoke->bone);
+            spoke->released = (mark & (ARAP_RELEASED | ARAP_FORBIDDEN)) != 0;
         }
     weigh(mesh);
 }

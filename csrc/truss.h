@@ -21,7 +21,7 @@ arap_status arap_truss_yield(arap_job *job, arap_mesh *mesh, const arap_poses *p
 /* The spokes of a coarser mesh have given way: so have those of the vertices in their clusters. */
 void arap_truss_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *cluster);
 
-/* Spokes of pairs that are marked as released count for nothing, the others count again. */
+/* Spokes of pairs that are marked as released or forbidden count for nothing, the others count again. */
 void arap_truss_release(arap_mesh *mesh, const arap_marks *marks);
 
 #endif

@@ -29,7 +29,7 @@ class Options:
         soft_most=16,
     )
     truss: float = option(
-        20.0,
+        15.0,
         "Truss",
         "How firmly the skin keeps its place beside the bones inside it. More keeps limbs on their "
         "bones and volumes as they are, less lets the surface strain less; 0 ties nothing",
@@ -295,6 +295,7 @@ class Options:
         )
         return {
             **{name: getattr(self, name) for name in same},
+            "hold": 0.0 if self.attach else 0.01,  # where there is no truss; attach rows hold, too
             "support": (1, self.kept_sum, self.relative),
             "positivity": self.positivity.lower(),
             "filter": self.filter.lower(),

@@ -309,9 +309,9 @@ def test_properties_have_tooltips_and_engine_defaults():
     [
         (
             "Game (4 influences)",
-            {"max_influences": 4, "symmetric": True, "kept_sum": 0.999, "truss": 20},
+            {"max_influences": 4, "symmetric": True, "kept_sum": 0.999, "truss": 15},
         ),
-        ("Game (8 influences)", {"max_influences": 8, "attach": False, "truss": 20}),
+        ("Game (8 influences)", {"max_influences": 8, "attach": False, "truss": 15}),
         (
             "Film (unlimited)",
             {"max_influences": 0, "neumann": False, "truss": 10, "least_worth": 0.001},

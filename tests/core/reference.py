@@ -25,7 +25,7 @@ def tet_surface(vertices, tets):
 
 # The paper's energy, that of `araplbs.energy`; and with it, every influence that lowers it. With
 # free weights it needs what keeps bones from dying.
-PAPER_ENERGY = {"edge_power": 0, "truss": 0}
+PAPER_ENERGY = {"edge_power": 0, "truss": 0, "hold": 0}
 PAPER_HELD = {**PAPER_ENERGY, "hold": 0.01}
 PAPER = {**PAPER_ENERGY, "least_worth": 3e-5}
 
@@ -39,7 +39,6 @@ BARE = {
     "max_influences": 0,
     "widenings": 0,
     "positivity": "none",
-    "hold": 0,
     "damping": 0,
     "acceleration": 0,
 }
