@@ -18,8 +18,8 @@
  *
  * These are areas, and the energy of an edge is area times squared length times squared strain: with
  * them strain is almost free where edges are short. With a power p > 0, every weight is then
- *     a_ik (unit / L)^2 (L / max(l, SHORTEST L))^p,   L^2 = sum a_ik l^2 / sum a_ik,
- * unit a fixed share of the size of the mesh. With p = 2 the energy is the area-weighted mean of
+ *     a_ik (unit / L)^2 (L / max(l, SHORTEST L))^p,   log L = sum a_ik log l / sum a_ik,
+ * the sums over the part of the mesh, unit a fixed share of the size of the mesh. With p = 2 the energy is the area-weighted mean of
  * squared relative errors, the same for every tessellation; with p = 3 what is modelled in more
  * detail than the rest counts more. Subdividing all of the mesh alike changes neither. Links count
  * as edges of length L, however near the parts are, and so do longer wires: what an artist joins by
@@ -97,13 +97,14 @@ static void balance_edges(arap_mesh *mesh, double power, double *sums) {
             if (mesh->kind[e] == ARAP_EDGE_LINK) continue;
             double edge[3], *sum = sums + 2 * mesh->part[i];
             arap_mesh_edge(mesh, i, e, edge);
-            sum[0] += mesh->edge[e] * arap_dot(edge, edge);
+            double length2 = arap_dot(edge, edge);
+            if (!(length2 > 0)) continue;
+            sum[0] += mesh->edge[e] * log(length2) / 2;
             sum[1] += mesh->edge[e];
         }
     for (int i = 0; i < mesh->count; i++) {
         const double *sum = sums + 2 * mesh->part[i];
-        double mean = sum[1] > 0 ? sqrt(sum[0] / sum[1]) : 0;
-        if (!(mean > 0)) mean = mesh->unit; /* a loose vertex: it has links at most */
+        double mean = sum[1] > 0 ? exp(sum[0] / sum[1]) : mesh->unit; /* loose: links at most */
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             double edge[3], scale = mesh->unit / mean;
             arap_mesh_edge(mesh, i, e, edge);

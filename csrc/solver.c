@@ -58,7 +58,7 @@ void arap_settings_default(arap_settings *settings) {
         .positivity = ARAP_POSITIVITY_CLIP,
         .hold = 0.01,
         .edge_power = 3,
-        .truss = 15,
+        .truss = 12,
         .least_worth = 4e-3,
         .strength = 100,
         .damping = 1e-6,

@@ -29,7 +29,7 @@ class Options:
         soft_most=16,
     )
     truss: float = option(
-        15.0,
+        12.0,
         "Truss",
         "How firmly the skin keeps its place beside the bones inside it. More keeps limbs on their "
         "bones and volumes as they are, less lets the surface strain less; 0 ties nothing",

@@ -111,7 +111,7 @@ class Solver:
         damping: float = 1e-6,
         initial: Literal["heat", "bbw"] = "heat",
         edge_power: float = 3.0,
-        truss: float = 15.0,
+        truss: float = 12.0,
         least_worth: float = 4e-3,
     ) -> None:
         """
@@ -209,8 +209,9 @@ class Solver:
           saves about half of the local step, and `energies` are then those of shared rotations, up
           to a fifth more than what `energy` tells. heat_floor and support = (least, kept_sum,
           relative) prune the initial weights (paper section 3.2). link_parts ties loose parts to
-          what they sit on. hold: strength of the rows that, where there is no truss, keep every bone
-          at least as influential where it is strongest as it was at the start, 0 for none. attach, neumann,
+          what they sit on. hold: strength of the
+          rows that, where there is no truss, keep every bone at least as influential where it is
+          strongest as it was at the start, 0 for none. attach, neumann,
           positivity="penalty" and constraint_strength: the paper's constraint rows (section 4.3);
           "clip" keeps weights >= 0 in every iteration, "none" only in the result. filter: after
           every global step, every weight (or only spurious local extrema) becomes the mean of its
@@ -353,7 +354,7 @@ class JointSolver:
         iterations: int = 20,
         tolerance: float = 1e-3,
         edge_power: float = 3.0,
-        truss: float = 15.0,
+        truss: float = 12.0,
         hold: float = 0.01,
     ) -> None:
         """

@@ -309,12 +309,12 @@ def test_properties_have_tooltips_and_engine_defaults():
     [
         (
             "Game (4 influences)",
-            {"max_influences": 4, "symmetric": True, "kept_sum": 0.999, "truss": 15},
+            {"max_influences": 4, "symmetric": True, "kept_sum": 0.999, "truss": 12},
         ),
-        ("Game (8 influences)", {"max_influences": 8, "attach": False, "truss": 15}),
+        ("Game (8 influences)", {"max_influences": 8, "attach": False, "truss": 12}),
         (
             "Film (unlimited)",
-            {"max_influences": 0, "neumann": False, "truss": 10, "least_worth": 0.001},
+            {"max_influences": 0, "neumann": False, "truss": 8, "least_worth": 0.001},
         ),
         (
             "As published (2018 paper)",
@@ -332,7 +332,7 @@ def test_properties_have_tooltips_and_engine_defaults():
                 "edge_power": 0.0,
             },
         ),
-        ("Crisp", {"max_influences": 4, "truss": 60, "least_worth": 0.01}),
+        ("Crisp", {"max_influences": 4, "truss": 50, "least_worth": 0.01}),
     ],
 )
 def test_presets(preset, values):

@@ -93,9 +93,19 @@ UNIT = 0.02  # of the size of the mesh
 SHORTEST = 0.01  # shorter edges, in mean lengths, count as so long
 
 
+def parts_of(joined):
+    """[indices] of the connected parts with at least two vertices, joined (n, n) bool."""
+    reach, label = joined | joined.T | np.eye(len(joined), dtype=bool), -1
+    while label != (label := reach.sum()):
+        reach = reach @ reach
+    each = {tuple(np.flatnonzero(row)) for row in reach if row.sum() > 1}
+    return [list(members) for members in each]
+
+
 def balanced(vertices, a, power, unit, links=(), wires=()):
-    """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`; links count as
-    edges of the mean length and have no part in it, longer wires as well, but have."""
+    """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`. mean: geometric,
+    of the part. Links count as edges of that length and do not change it; longer wires count so as
+    well, and do."""
     if not power:
         return a
     length = np.linalg.norm(vertices[:, None] - vertices, axis=2)
@@ -103,10 +113,14 @@ def balanced(vertices, a, power, unit, links=(), wires=()):
     for i, k in links:
         linked[i, k] = linked[k, i] = True
     own = np.where(linked, 0, a)
-    mean = np.sqrt((own * length**2).sum() / own.sum())
+    mean = np.empty((len(a), 1))
+    for members in parts_of(own > 0):
+        at = np.ix_(members, members)
+        logs = np.log(length[at] + (length[at] == 0))
+        mean[members] = np.exp((own[at] * logs).sum() / own[at].sum())
     long = np.zeros(a.shape, bool)
     for i, k in wires:
-        long[i, k] = long[k, i] = length[i, k] > mean
+        long[i, k], long[k, i] = length[i, k] > mean[i, 0], length[i, k] > mean[k, 0]
     shares = np.where(linked | long, 1, np.maximum(length / mean, SHORTEST)) ** -power
     return a * (unit / mean) ** 2 * shares
 

@@ -3,7 +3,7 @@ import bpy
 op = bpy.context.active_operator
 
 op.max_influences = 0
-op.truss = 10.0
+op.truss = 8.0
 op.kept_sum = 0.999
 op.relative = 0.001
 op.least_worth = 0.001

@@ -3,7 +3,7 @@ import bpy
 op = bpy.context.active_operator
 
 op.max_influences = 4
-op.truss = 15.0
+op.truss = 12.0
 op.kept_sum = 0.999
 op.relative = 0.001
 op.least_worth = 0.004
