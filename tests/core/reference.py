@@ -103,9 +103,9 @@ def parts_of(joined):
 
 
 def balanced(vertices, a, power, unit, links=(), wires=()):
-    """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`. mean: geometric,
-    of the part. Links count as edges of that length and do not change it; longer wires count so as
-    well, and do."""
+    """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`. mean: that of
+    the part, geometric. Links count as edges of that length and do not change it; longer wires
+    count so as well, and do."""
     if not power:
         return a
     length = np.linalg.norm(vertices[:, None] - vertices, axis=2)

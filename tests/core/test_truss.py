@@ -34,9 +34,7 @@ class Trussed:
         self.mask, weights = mask[:, self.deforming], weights[:, self.deforming]
         points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
         _, a = reference.edge_weights(points, mesh[1], wires or [])
-        a = reference.balanced(
-            points, a, settings["edge_power"], inside["unit"], wires=wires or []
-        )
+        a = reference.balanced(points, a, settings["edge_power"], inside["unit"], wires=wires or [])
         self.count, self.poses = len(points), moved[:, self.deforming]
         self.points, self.a, self.weights = reference.with_spokes(points, a, weights, inside)
         self.free = np.zeros(self.weights.shape, bool)
