@@ -113,7 +113,7 @@ def test_released_rows_do_not_count():
 
 
 def test_rows_say_what_they_are():
-    solver = start(attach=True, hold=0.01, constraints=([7], [1], [0.5]))
+    solver = start(attach=True, hold=0.01, truss=0, constraints=([7], [1], [0.5]))
     rows = solver.constraint_rows
     assert {row["kind"] for row in rows} == {"hold", "attach", "user"}
     assert rows[-1] == {"vertex": 7, "bone": 1, "target": 0.5, "kind": "user", "released": False}

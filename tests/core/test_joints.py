@@ -347,7 +347,7 @@ def test_bones_that_do_not_deform_and_gaps():
 
 def test_single_bone():
     s = solver(shapes.chain(1), shapes.tube())
-    assert s.solve() < 1e-20
+    assert s.solve() < 1e-14  # rounding: sums over poses, less sums over poses
     np.testing.assert_array_equal(s.heads, shapes.chain(1).heads)
 
 

@@ -45,7 +45,7 @@ def test_clusters_keep_parts_apart():
 def test_as_good_as_without(limit):
     """On poses not used; and in the end nothing of the coarse mesh is left."""
     poses = araplbs.sample_poses(*BONES, 60, seed=99)
-    settings = {"max_influences": limit, "hold": 0.01}
+    settings = {"max_influences": limit}
     direct, levels = start(coarsen=0, **settings), start(**settings)
     for solver in (direct, levels):
         solver.solve()
@@ -59,7 +59,6 @@ def test_as_good_as_without(limit):
         start(coarsen=0, weights=s.weights, **given).energies[0] for s in (levels, direct)
     )
     assert mine < 1.05 * theirs
-    assert report["hold_rows"] > 0
     assert len(levels.energies) == 1 + report["iterations"] + len(report["stage_starts"])
 
 
@@ -74,7 +73,7 @@ def test_levels_nest():
 @pytest.mark.parametrize("mirror", [None, ([0, 1, 2, 3], (0, 0, 0), (1, 0, 0))])
 def test_what_is_held_stays_held(mirror):
     """Each held cluster hands its rows to one vertex, through all levels."""
-    solver = start(shapes.tube(48, 100), coarsen=300, mirror=mirror, hold=0.01)
+    solver = start(shapes.tube(48, 100), coarsen=300, mirror=mirror, hold=0.01, truss=0)
     held = solver.report["hold_rows"]
     solver.solve()
     assert solver.report["hold_rows"] == held > 0

@@ -151,7 +151,7 @@ def test_thirteen_stray_cubes():
         assert distance[own[0].argmax()] < min(distance) + 0.2
 
 
-@pytest.mark.parametrize("settings", [{}, {"edge_power": 0, "truss": 0}])
+@pytest.mark.parametrize("settings", [{}, {"edge_power": 0, "truss": 0, "hold": 0}])
 def test_stray_cubes_leave_the_body_alone(settings):
     body, mesh = body_and_stray_cubes()
     alone, among = (solve(m, INSIDE, precision="double", **settings) for m in (body, mesh))
