@@ -1,4 +1,4 @@
-"""Pictures of posed characters: bone heat, the artist and our default weights side by side, faces
+"""Pictures of posed characters: bone heat, the artist and our weights side by side, faces
 coloured by how much they are strained in that pose.
 
 looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
@@ -17,14 +17,18 @@ from matplotlib.collections import PolyCollection
 from results import say, write_page
 from yardstick import Yardstick, chained, rotation, skin
 
-WAYS = {"heat": "Blender's bone heat", "artist": "artist", "default": "ours"}
+WAYS = {
+    "heat": "Blender's bone heat",
+    "before": "version 0.1.0",
+    "artist": "artist",
+    "default": "ours",
+}
 MOST_STRAIN = 1.0
 MARGIN = 0.06  # of the picture, around what it shows
 HEIGHT, LEAST_WIDTH = 5.0, 2.0  # inches, of a panel
 NOTE = f"""\
-Bone heat, the artist and the default weights in one pose; the darker a face, the more it is
-strained: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %. Blue: bone
-heat left vertices without weights there, which stay at rest."""
+Bone heat, version 0.1.0, the artist and the default weights in one pose; the darker a face, the
+more it is strained: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %. Blue: bone heat left vertices without weights there, which stay at rest."""
 
 
 @dataclass
@@ -152,7 +156,7 @@ def picture(look, zip_path, output):
         return None, ways
     arrays = rigged.model(look.character)
     yardstick = Yardstick(arrays)
-    rows = {way: yardstick.rows(ways[way][0]) for way in ("heat", "default")}
+    rows = {way: yardstick.rows(ways[way][0]) for way in WAYS if way != "artist"}
     rows["artist"] = yardstick.artist
     camera, pose = shaded.view(*look.view), pose_of(look, arrays)[yardstick.deform]
     posed = {}

@@ -40,8 +40,8 @@ def is_painted(arrays):
 
 
 def weights(zip_path, name):
-    """{"heat", "default" or a preset: (weights, seconds)}, or one line on what went wrong. Made by
-    Blender unless a run of the same extension has left them."""
+    """{"heat", "default", "before" or a preset: (weights, seconds)}, or one line on what went wrong.
+    Made by Blender unless a run of the same extension has left them."""
     result = FOLDER / f"{name}.npz"
     FOLDER.mkdir(parents=True, exist_ok=True)
     if not result.exists() or result.stat().st_mtime < zip_path.stat().st_mtime:
@@ -53,5 +53,6 @@ def weights(zip_path, name):
             return error
     with np.load(result) as file:
         return {
-            way: (file[way], float(file[f"seconds.{way}"])) for way in ("heat", "default", *PRESETS)
+            way: (file[way], float(file[f"seconds.{way}"]))
+            for way in ("heat", "default", "before", *PRESETS)
         }

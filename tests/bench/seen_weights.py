@@ -2,8 +2,8 @@
 
 seen_weights.py ZIP CHARACTER.blend MODEL.npz RESULT.npz [PRESET...]      in a headless Blender
 
-RESULT.npz holds "heat", "default" and the presets, (vertices, bones of the model), and the seconds
-that each took, "seconds.heat" and so on. PRESET: a file name of the extension's presets."""
+RESULT.npz holds "heat", "default", "before" (version 0.1.0) and the presets, (vertices, bones of
+the model), and the seconds that each took, "seconds.heat" and so on. PRESET: a file name of the extension's presets."""
 
 import sys
 from pathlib import Path
@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "demo"))
 import compare
 import numpy as np
 
+# What version 0.1.0 did by default.
+BEFORE = {"edge_power": 0.0, "truss": 0.0, "least_worth": 3e-5, "control_bones": "INCLUDE"}
 MOST_OFF = 1e-5  # of a vertex from its row's, in sizes of the character
 
 
@@ -80,6 +82,7 @@ def main(zip_path, blend, model_path, result, *presets):
     ways = {
         "heat": lambda: compare.blender_weights(character),
         "default": lambda: compare.our_weights(character),
+        "before": lambda: compare.our_weights(character, **BEFORE),
         **{p: lambda p=p: compare.our_weights(character, **preset_options(p)) for p in presets},
     }
     arrays = {}
