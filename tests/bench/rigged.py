@@ -40,7 +40,7 @@ def is_painted(arrays):
 
 
 def weights(zip_path, name):
-    """{"heat", "default", "before" or a preset: (weights, seconds)}, or one line on what went wrong.
+    """{"heat", "default", "before" or a preset: (weights, seconds)}, or a line on what went wrong.
     Made by Blender unless a run of the same extension has left them."""
     result = FOLDER / f"{name}.npz"
     FOLDER.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,8 @@
 seen_weights.py ZIP CHARACTER.blend MODEL.npz RESULT.npz [PRESET...]      in a headless Blender
 
 RESULT.npz holds "heat", "default", "before" (version 0.1.0) and the presets, (vertices, bones of
-the model), and the seconds that each took, "seconds.heat" and so on. PRESET: a file name of the extension's presets."""
+the model), and the seconds that each took, "seconds.heat" and so on. PRESET: a file
+name of the extension's presets."""
 
 import sys
 from pathlib import Path
