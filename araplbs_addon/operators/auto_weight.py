@@ -101,7 +101,7 @@ class _Steps:
         parts = [LABEL, f"{100 * worker.fraction:.0f} %", worker.stage]
         if worker.first_energy:
             parts.append(f"energy {100 * (worker.energy / worker.first_energy - 1):+.0f} %")
-        parts.append("stopping..." if worker.cancelled else "Esc: cancel")
+        parts.append("Esc: cancel")
         context.workspace.status_text_set("   |   ".join(parts))
 
     def end_waiting(self, context):
