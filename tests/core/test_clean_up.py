@@ -38,9 +38,11 @@ def levels():
     )  # fmt: skip
     solver.edit(constraints=([21], [0], [1.0]), influences=([50], [0], [False]))
     solver.solve()
-    solver.edit(influences=([30], [0], [False]), released=([0], [0]))
+    solver.edit(
+        constraints=([21], [0], [1.0]), influences=([30], [0], [False]), released=([0], [0])
+    )
     solver.solve()
-    assert solver.constraint_rows
+    assert solver.constraint_rows and len(solver.spokes[0])
     assert solver.report["coarse_vertices"]
     return solver.weights, solver.energy
 
