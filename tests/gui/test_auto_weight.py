@@ -14,8 +14,8 @@ IDNAME = "object.araplbs_auto_weight"
 DATA = Path(__file__).parents[2].parent / "shared/data"
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
-BUTTON = (120, 201)
-TAKE_IN = (211, 301)  # the + of the first control bone
+BUTTON = (120, 227)
+TAKE_IN = (211, 327)  # the + of the first control bone
 REDO_HEADER = (60, 15)
 REDO_MAX_INFLUENCES = (230, 67)
 
