@@ -51,12 +51,13 @@ arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
     product m = {.solver = s, .step = s->influences, .image = ARAP_NEW(double, entries)};
     arap_status status = ARAP_OK;
     m.step.weight = ARAP_NEW_ZERO(double, entries);
-    m.pull = ARAP_NEW(double, entries);
+    m.pull = ARAP_NEW_ZERO(double, entries);
     if (!work || !m.step.weight || !m.image || !m.pull) {
         status = arap_fail_memory(&job->error, "the global step");
         goto done;
     }
-    status = arap_stiffness_product(job, &s->mesh, &s->poses, &m.step, m.pull, NULL, NULL);
+    if (s->mesh.spoke_start)
+        status = arap_stiffness_product(job, &s->mesh, &s->poses, &m.step, m.pull, NULL, NULL);
     if (status) goto done;
     double *r = work, *z = r + n, *p = z + n, *q = p + n;
     memcpy(r, x, (size_t)n * sizeof(double));

@@ -7,9 +7,9 @@
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
  *     s_i = g h strength Lambda_i / 3 (unit / |x - v_i|)^2,
  * in the unit of the edges around it (rings.c), but for spokes shorter than SHORT of the mean
- * distance of the skin from that bone, or THIN of the unit. Thickness, centre and volume of a limb are kept that way;
- * R_i is the rotation of the one-ring, so twist and bend stay free. g: near a joint the skin belongs
- * to two bones, and a spoke has JOINT of its strength there, rising to all of it at the limb's
+ * distance of the skin from that bone, or THIN of the unit. Thickness, centre and volume of a limb
+ * are kept that way; R_i is the rotation of the one-ring, so twist and bend stay free. g: near a
+ * joint the skin belongs to two bones, and a spoke has JOINT of its strength there, rising to all of it at the limb's
  * radius from the joint. h: a spoke that the weights leave at a mean squared relative error q has
  *     h = max(WEAKEST, (1 + q / YIELD^2)^-2)
  * of its strength from the next stage on (a robust estimator's weight, Geman & McClure 1987): webs
@@ -443,19 +443,21 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
         goto done;
     }
     measure_parts(&t, sums);
-    arap_parallel(job, chunks, find_near, &t);
-    t.first = first;
-    make_patches(&t);
-    if (!wanted) {
+    if (wanted) {
+        for (size_t i = 0; i < n; i++) {
+            double place, point[3];
+            t.near[i] = wanted[i];
+            if (wanted[i] >= 0)
+                t.distance[i] = to_line(&t.lines[wanted[i]], mesh->v + 3 * i, &place, point);
+        }
+        t.first = first;
+    } else {
+        arap_parallel(job, chunks, find_near, &t);
+        t.first = first;
+        make_patches(&t);
         status = open_patches(job, &t);
         if (status) goto done;
         arap_parallel(job, chunks, find_near, &t);
-    }
-    for (size_t i = 0; i < n && wanted; i++) {
-        double place, point[3];
-        t.near[i] = wanted[i];
-        if (wanted[i] >= 0)
-            t.distance[i] = to_line(&t.lines[wanted[i]], mesh->v + 3 * i, &place, point);
     }
     make_patches(&t);
     for (size_t i = 0; i < n; i++) {
