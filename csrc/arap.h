@@ -90,8 +90,9 @@ typedef struct arap_problem {
     /* Of a coarser mesh, what the finer one has found: */
     const int *links; /* (link_count, 2) vertices, NULL: found by links.c */
     size_t link_count;
-    const int *spoke_bones; /* (vertices) deforming bone, numbered among these, that the spoke of
-                               each goes to, -1: none; NULL: chosen by truss.c */
+    const int *spoke_bones;  /* (vertices) deforming bone, numbered among these, that the spoke of
+                                each goes to, -1: none; NULL: chosen by truss.c */
+    const char *spoke_whole; /* (vertices) the part hangs on that bone as a whole */
 } arap_problem;
 
 enum arap_timing {

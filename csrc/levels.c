@@ -28,6 +28,7 @@ typedef struct coarse_arrays {
     char *locked_vertices;
     double *parameters;
     int *spoke_bones;
+    char *spoke_whole;
 } coarse_arrays;
 
 static void free_arrays(coarse_arrays *a) {
@@ -38,6 +39,7 @@ static void free_arrays(coarse_arrays *a) {
     arap_free(a->locked_vertices);
     arap_free(a->parameters);
     arap_free(a->spoke_bones);
+    arap_free(a->spoke_whole);
 }
 
 static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
@@ -158,13 +160,16 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
     }
     if (s->mesh.spoke_start) {
         a->spoke_bones = ARAP_NEW(int, count);
-        if (!a->spoke_bones) return arap_fail_memory(&job->error, "the coarse mesh");
+        a->spoke_whole = ARAP_NEW(char, count);
+        if (!a->spoke_bones || !a->spoke_whole) return arap_fail_memory(&job->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++) {
             const arap_spoke *spoke;
             int any = arap_mesh_spokes(&s->mesh, clusters->seed[k], &spoke);
             a->spoke_bones[k] = any ? spoke->bone : -1;
+            a->spoke_whole[k] = any && spoke->whole;
         }
         out->spoke_bones = a->spoke_bones;
+        out->spoke_whole = a->spoke_whole;
     }
     if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
     if (fine->vertex_set) out->vertex_set = a->vertex_set;

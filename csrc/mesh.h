@@ -34,6 +34,7 @@ typedef struct arap_spoke {
     double share[2];
     double point[3];
     double strength, held; /* in the unit of a_ik, and the share of it that is left */
+    char whole;            /* its part surrounds no bone and hangs on this one as a whole */
     int released;          /* the user has let it go */
     double weight;         /* what counts of its strength */
 } arap_spoke;

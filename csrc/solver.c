@@ -360,15 +360,27 @@ static arap_status find_links(arap_job *job, arap_solver *s, const arap_problem 
 /* The spokes, to the bones that a finer mesh has chosen, where there is one. */
 static arap_status make_truss(arap_job *job, arap_solver *s, const arap_problem *problem) {
     int *bones = NULL;
+    char *whole = NULL;
+    arap_status status = ARAP_OK;
     if (s->skeleton.spine_count) return ARAP_OK;
     if (problem->spoke_bones) {
         bones = ARAP_NEW(int, s->mesh.count);
-        if (!bones) return arap_fail_memory(&job->error, "the truss");
-        for (int v = 0; v < s->mesh.count; v++) bones[v] = problem->spoke_bones[s->mesh.first[v]];
+        whole = ARAP_NEW(char, s->mesh.count);
+        if (!bones || !whole) {
+            status = arap_fail_memory(&job->error, "the truss");
+            goto done;
+        }
+        for (int v = 0; v < s->mesh.count; v++) {
+            bones[v] = problem->spoke_bones[s->mesh.first[v]];
+            whole[v] = problem->spoke_whole[s->mesh.first[v]];
+        }
     }
-    arap_status status = arap_truss_create(job, &s->mesh, &s->skeleton, &s->poses.bendy, &s->mirror,
-                                           s->settings.truss, bones);
+    status = arap_truss_create(job, &s->mesh, &s->skeleton, &s->poses.bendy, &s->mirror,
+                               s->settings.truss, bones, whole);
+
+done:
     arap_free(bones);
+    arap_free(whole);
     return status;
 }
 

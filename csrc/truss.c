@@ -365,13 +365,13 @@ static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i) {
     const line *l = &t->lines[t->near[i]];
     int part = t->mesh->part[i];
     double radius = find_patch(t, part, t->near[i])->distance, place, joint = INFINITY;
-    arap_spoke spoke = {.bone = t->near[i], .held = 1};
+    arap_spoke spoke = {.bone = t->near[i], .held = 1, .whole = t->whole[part]};
     double length = to_line(l, t->mesh->v + 3 * (size_t)i, &place, spoke.point);
     arap_place_columns(bendy, spoke.bone, l->length > 0 ? place / l->length : 0, spoke.column,
                        spoke.share);
     length = fmax(length, fmax(SHORT * radius, THIN * t->unit));
     spoke.strength = t->strength * t->mesh->area[i] / 3 * t->unit * t->unit / (length * length);
-    if (t->whole[part])
+    if (spoke.whole)
         spoke.strength *= fmin(1, t->size2[part] / fmax(radius * radius, NO_LENGTH * NO_LENGTH));
     else {
         if (l->head_joint) joint = place;
@@ -421,7 +421,7 @@ static int place_spokes(const truss *t, const arap_bendy *bendy, const arap_mirr
 
 arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleton *skeleton,
                               const arap_bendy *bendy, const arap_mirror *mirror, double strength,
-                              const int *wanted) {
+                              const int *wanted, const char *wanted_whole) {
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, fill = 0;
     int chunks = (mesh->count + CHUNK - 1) / CHUNK;
     if (!(strength > 0)) return ARAP_OK;
@@ -444,9 +444,11 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
     }
     measure_parts(&t, sums);
     if (wanted) {
+        memset(t.whole, 1, parts);
         for (size_t i = 0; i < n; i++) {
             double place, point[3];
             t.near[i] = wanted[i];
+            t.whole[mesh->part[i]] &= wanted_whole[i];
             if (wanted[i] >= 0)
                 t.distance[i] = to_line(&t.lines[wanted[i]], mesh->v + 3 * i, &place, point);
         }
