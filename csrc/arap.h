@@ -9,15 +9,15 @@
 #ifndef ARAP_H
 #define ARAP_H
 
-#include "edits.h"
-#include "filter.h"
-#include "job.h"
-#include "mesh.h"
-#include "mirror.h"
-#include "poses.h"
-#include "skeleton.h"
-#include "spines.h"
-#include "supports.h"
+#include "supports/edits.h"
+#include "supports/filter.h"
+#include "base/job.h"
+#include "mesh/mesh.h"
+#include "rig/mirror.h"
+#include "rig/poses.h"
+#include "rig/skeleton.h"
+#include "rig/spines.h"
+#include "supports/supports.h"
 
 typedef enum arap_positivity {
     ARAP_POSITIVITY_CLIP,    /* clip and normalise after each iteration */
