@@ -20,6 +20,7 @@ COLUMNS = {
     "heat": "heat", "artist": "artist", "default": "ours", "before": "0.1.0",
     rigged.PUBLISHED: "as published",
 }  # fmt: skip
+EDGE_WEIGHTS = Path(__file__).with_name("edge_weights.md")  # measured once, see there
 MEASURES = {  # form and factor in the tables
     "area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "volume": (".1f", 100),
 }  # fmt: skip
@@ -216,6 +217,7 @@ def main(zip_path, output, *asked):
         blocks += [f"## On {kind} poses" if kind == "random" else "## On animations"]
         blocks += [strain_table(rows, kind)]
     blocks += ["## Likeness, influences, time", likeness_table(rows), *failures]
+    blocks += [EDGE_WEIGHTS.read_text(encoding="utf-8").strip()]
     write_page(output, "seen", "What is seen", *blocks, pictures=[draw(rows, output)])
     numbers = {row["name"]: plain(row["ways"]) for row in rows}
     (output / "seen.json").write_text(json.dumps(numbers, indent=1) + "\n")
