@@ -9,11 +9,13 @@
  * in the unit of the edges around it (rings.c), but for spokes shorter than SHORT of the mean
  * distance of the skin from that bone, or THIN of the unit. Thickness, centre and volume of a limb
  * are kept that way; R_i is the rotation of the one-ring, so twist and bend stay free. g: near a
- * joint the skin belongs to two bones, and a spoke has JOINT of its strength there, rising to all of it at the limb's
- * radius from the joint. h: a spoke that the weights leave at a mean squared relative error q has
- *     h = max(WEAKEST, (1 + q / YIELD^2)^-2)
- * of its strength from the next stage on (a robust estimator's weight, Geman & McClure 1987): webs
- * between fingers and skirts around two legs cannot follow one bone.
+ * joint the skin belongs to two bones, and a spoke has JOINT of its strength there, rising to all
+ * of it at the limb's radius from the joint. h: a spoke that the weights leave at a mean squared
+ * relative error q has
+ *     h = max(WEAKEST, g / sqrt(best g of its bone)),   g = (1 + q / YIELD^2)^-2
+ * of its strength from the next stage on (g: a robust estimator's weight, Geman & McClure 1987): webs
+ * between fingers and skirts around two legs cannot follow one bone. The root: a short bone, a neck
+ * or a vertebra, of which all spokes are bad, would else give way until it moves nothing.
  *
  * Which bone. A part of the mesh surrounds a bone if most rays from the bone, across it, meet the
  * part, as far away on one side as on the other. A vertex gets its spoke to the nearest bone among
@@ -524,17 +526,33 @@ arap_status arap_truss_yield(arap_job *job, arap_mesh *mesh, const arap_poses *p
         size_t size = in->start[i + 1] - in->start[i];
         if (size > widest) widest = size;
     }
+    arap_status status = ARAP_OK;
+    size_t spokes = mesh->spoke_start[mesh->count];
     term *terms = ARAP_NEW(term, 2 * widest + 2);
-    if (!terms) return arap_fail_memory(&job->error, "the truss");
+    double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */
+    if (!terms || !best) {
+        status = arap_fail_memory(&job->error, "the truss");
+        goto done;
+    }
     for (int i = 0; i < mesh->count; i++)
         for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
-            double error = spoke_error(mesh, poses, in, i, &mesh->spoke[j], along[j], terms);
+            arap_spoke *spoke = &mesh->spoke[j];
+            double error = spoke_error(mesh, poses, in, i, spoke, along[j], terms);
             double give = 1 + error / (YIELD * YIELD);
-            mesh->spoke[j].held = fmax(WEAKEST, 1 / (give * give));
+            spoke->held = 1 / (give * give);
+            best[spoke->bone] = fmax(best[spoke->bone], spoke->held);
         }
+    for (size_t j = 0; j < spokes; j++) {
+        arap_spoke *spoke = &mesh->spoke[j];
+        double most = best[spoke->bone];
+        spoke->held = fmax(WEAKEST, most > 0 ? spoke->held / sqrt(most) : 0);
+    }
     weigh(mesh);
+
+done:
     arap_free(terms);
-    return ARAP_OK;
+    arap_free(best);
+    return status;
 }
 
 void arap_truss_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *cluster) {
