@@ -9,8 +9,8 @@
 #include "measures/posed_energy.h"
 
 #include "base/memory.h"
-#include "linalg/rotation.h"
 #include "base/vec3.h"
+#include "linalg/rotation.h"
 
 #define CHUNK 256
 

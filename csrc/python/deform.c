@@ -2,13 +2,15 @@
  * stubs. */
 #include "python/deform.h"
 
-#include "rig/control_bones.h"
+#include "base/memory.h"
 #include "initial/diffused_parameters.h"
 #include "measures/dual_quaternions.h"
-#include "base/memory.h"
 #include "measures/posed_energy.h"
+#include "mesh/rings.h"
 #include "python/error.h"
 #include "python/input.h"
+#include "rig/control_bones.h"
+#include "weights/rows.h"
 
 /* The energy of posed points over a mesh made for it; vertex_energy (vertices of the caller). */
 static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int weld, int poses,

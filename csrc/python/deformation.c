@@ -2,8 +2,8 @@
  * documentation. Every method holds the lock of the object while it works. */
 #include "python/deformation.h"
 
-#include "measures/deformation.h"
 #include "base/memory.h"
+#include "measures/deformation.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "python/lock.h"

@@ -3,11 +3,15 @@
 
 #include <string.h>
 
-#include "energy/local_step.h"
 #include "base/memory.h"
+#include "energy/energy.h"
+#include "energy/local_step.h"
+#include "linalg/rotation.h"
+#include "mesh/rings.h"
 #include "python/error.h"
 #include "python/input.h"
-#include "linalg/rotation.h"
+#include "supports/supports.h"
+#include "weights/rows.h"
 
 /* Weights as influences over `bones` + 1 bones: rows sum to 1, and a vertex without weights
  * follows the last bone, which never moves, as an unweighted vertex does in Blender. */

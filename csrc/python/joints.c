@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-#include "joints/solver.h"
 #include "base/memory.h"
+#include "joints/solver.h"
 #include "python/input.h"
 #include "python/lock.h"
 #include "python/report.h"
+#include "solver/solver.h"
 
 #define MATERIAL 0.3
 #define TANGENTIAL 0.5

@@ -10,6 +10,7 @@
 #include "python/inside.h"
 #include "python/lock.h"
 #include "python/report.h"
+#include "solver/solver.h"
 
 typedef struct solver_object {
     PyObject_HEAD arap_solver *solver;

@@ -1,8 +1,9 @@
 /* What a solver hands to its caller: see arap.h. Nothing here changes the solver. */
 #include <math.h>
 
-#include "solver/levels.h"
 #include "base/memory.h"
+#include "energy/energy.h"
+#include "solver/levels.h"
 #include "solver/solver.h"
 
 void arap_solver_report(const arap_solver *s, arap_report *report) {

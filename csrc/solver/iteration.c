@@ -19,8 +19,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/stale_step.h"
 #include "energy/stiffness.h"
+#include "solver/stale_step.h"
+#include "supports/filter.h"
 
 #define DAMPING_TRIES 4
 #define DAMPING_GROWTH 1000

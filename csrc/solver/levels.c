@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "mesh/rings.h"
 
 /* The level is worth it with at least so many vertices per cluster, and clusters per bone. */
 #define LEAST_VERTICES 1.5

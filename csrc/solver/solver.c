@@ -16,23 +16,20 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
-#include "solver/levels.h"
-#include "mesh/links.h"
 #include "base/memory.h"
+#include "energy/energy.h"
+#include "mesh/links.h"
+#include "mesh/rings.h"
+#include "solver/levels.h"
+#include "supports/limit.h"
+#include "supports/supports.h"
 #include "supports/truss.h"
 
 #define EARLY_ITERATIONS 3
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
                                                    "assembly", "factor",     "local", "solve"};
-
-double arap_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void arap_lap(arap_solver *s, enum arap_timing stage, double *since) {
     double now = arap_seconds();
@@ -454,7 +451,7 @@ void arap_solver_free(arap_solver *s) {
     arap_mirror_clear(&s->mirror);
     arap_poses_clear(&s->poses);
     arap_lanes_clear(&s->lanes);
-    arap_harmonic_clear(&s->harmonic);
+    arap_two_rings_clear(&s->harmonic);
     arap_sight_clear(&s->sight);
     arap_heat_report_clear(&s->heat_report);
     arap_influences_clear(&s->initial);

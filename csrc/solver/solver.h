@@ -3,14 +3,21 @@
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
-#include "linalg/anderson.h"
 #include "arap.h"
-#include "mesh/coarse.h"
-#include "supports/constraints.h"
+#include "base/clock.h"
+#include "base/job.h"
 #include "energy/harmonic.h"
-#include "initial/heat.h"
 #include "energy/local_step.h"
+#include "initial/heat.h"
+#include "linalg/anderson.h"
+#include "mesh/coarse.h"
+#include "mesh/mesh.h"
+#include "rig/mirror.h"
+#include "rig/poses.h"
+#include "rig/skeleton.h"
 #include "solver/system.h"
+#include "supports/constraints.h"
+#include "supports/edits.h"
 
 struct arap_solver {
     arap_settings settings;
@@ -20,7 +27,7 @@ struct arap_solver {
     arap_poses poses;
     arap_lanes lanes;
     int *order; /* elimination order of the vertices */
-    arap_harmonic harmonic;
+    arap_two_rings harmonic;
     arap_sight sight;
     int has_sight;
     arap_heat_report heat_report;
@@ -136,10 +143,21 @@ arap_status arap_solver_repose(arap_job *job, arap_solver *solver, const double 
 /* Reduce the influence maps to the limit of the settings at once, without any iteration. */
 arap_status arap_solver_limit(arap_job *job, arap_solver *solver);
 
-/* Seconds of a monotonic clock. */
-double arap_seconds(void);
-
 /* Add the time since *since to a stage of the report and restart *since. */
 void arap_lap(arap_solver *solver, enum arap_timing stage, double *since);
+
+/* What tests look at. */
+struct arap_inside {
+    const arap_mesh *mesh;
+    const arap_skeleton *skeleton;
+    const arap_mirror *mirror;
+    const arap_poses *poses;
+    const struct arap_sight *sight; /* NULL: not needed */
+    const arap_influences *influences;
+    const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
+    const struct arap_system *system;
+    const double *right_side, *product; /* b and F w of the present weights, per influence */
+};
+void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside);
 
 #endif
