@@ -17,6 +17,7 @@
 #include "base/vec3.h"
 #include "joints/centring.h"
 #include "joints/state.h"
+#include "solver/iteration.h"
 
 #define JOINT_STEPS 4
 #define WEIGHT_STEPS 3
