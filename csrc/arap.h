@@ -327,6 +327,16 @@ void arap_solver_report(const arap_solver *solver, arap_report *report);
 arap_status arap_solver_weights(arap_job *job, const arap_solver *solver, arap_influences *out,
                                 double *energy);
 
+/* How far weights that were handed out use the bones. Release `idle` with arap_free. */
+typedef struct arap_usage {
+    size_t most; /* influences of a vertex */
+    double mean;
+    int idle_count;
+    int *idle; /* (idle_count) deforming bones without any influence */
+} arap_usage;
+arap_status arap_solver_usage(arap_job *job, const arap_solver *solver,
+                              const arap_influences *weights, arap_usage *out);
+
 /* The constraint rows that the present level has, none while a coarser mesh is solved: of the
  * caller's vertices (the first of welded ones) and bones. Release with arap_free. */
 enum arap_row_kind { ARAP_ROW_HOLD, ARAP_ROW_ATTACH, ARAP_ROW_USER };

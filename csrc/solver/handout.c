@@ -177,6 +177,27 @@ arap_status arap_solver_weights(arap_job *job, const arap_solver *s, arap_influe
     return status;
 }
 
+arap_status arap_solver_usage(arap_job *job, const arap_solver *s, const arap_influences *in,
+                              arap_usage *out) {
+    char *used = ARAP_NEW_ZERO(char, s->skeleton.count);
+    *out = (arap_usage){.mean = (double)in->start[in->count] / in->count,
+                        .idle = ARAP_NEW(int, s->skeleton.deform_count)};
+    if (!used || !out->idle) {
+        arap_free(used);
+        arap_free(out->idle);
+        return arap_fail_memory(&job->error, "the report");
+    }
+    for (int i = 0; i < in->count; i++)
+        if (in->start[i + 1] - in->start[i] > out->most) out->most = in->start[i + 1] - in->start[i];
+    for (size_t e = 0; e < in->start[in->count]; e++)
+        if (in->weight[e] > 0) used[in->bone[e]] = 1;
+    for (int d = 0; d < s->skeleton.deform_count; d++)
+        if (!used[s->skeleton.deform_bone[d]])
+            out->idle[out->idle_count++] = s->skeleton.deform_bone[d];
+    arap_free(used);
+    return ARAP_OK;
+}
+
 arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
     return hand_out(job, s, &s->initial, out);
 }
