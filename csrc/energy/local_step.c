@@ -25,10 +25,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "energy/desired_step.h"
-#include "energy/local_kernels.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "energy/desired_step.h"
+#include "energy/local_kernels.h"
 
 #define CHUNK 64
 #define CLUSTER_CHUNK 16

@@ -3,8 +3,8 @@
 #ifndef ARAP_JOINT_ENERGY_H
 #define ARAP_JOINT_ENERGY_H
 
-#include "joints/spines.h"
 #include "energy/local_step.h"
+#include "joints/spines.h"
 
 typedef struct arap_joint_energy {
     const arap_mesh *mesh;

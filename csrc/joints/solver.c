@@ -13,10 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "joints/centring.h"
-#include "joints/state.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "joints/centring.h"
+#include "joints/state.h"
+#include "solver/iteration.h"
 
 #define JOINT_STEPS 4
 #define WEIGHT_STEPS 3

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "joints/state.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "joints/state.h"
 
 #define HALVINGS 8
 #define REACH_ROUNDS 6

@@ -23,10 +23,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/blas.h"
-#include "joints/spine_system.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "joints/spine_system.h"
+#include "linalg/blas.h"
 
 #define RIDGE 1e-12      /* of the unit: for joints that nothing holds */
 #define LEAST_OWN 1e-6   /* of the stiffest joint: for joints without stiffness of their own */

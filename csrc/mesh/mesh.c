@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "mesh/tets.h"
 #include "base/vec3.h"
+#include "mesh/tets.h"
 
 double arap_triangle_area(const double *a, const double *b, const double *c) {
     double u[3], v[3], n[3];
@@ -279,4 +279,15 @@ void arap_mesh_clear(arap_mesh *mesh) {
     arap_free(mesh->spoke_start);
     arap_free(mesh->spoke);
     *mesh = (arap_mesh){0};
+}
+
+double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest) {
+    const arap_spoke *spoke;
+    double sum = 0, energy = 0;
+    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
+        sum += spoke->weight;
+        energy += spoke->weight * arap_distance2(spoke->point, mesh->v + 3 * (size_t)i);
+    }
+    if (rest) *rest = energy;
+    return sum;
 }
