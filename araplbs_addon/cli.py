@@ -24,6 +24,7 @@ from .blender.targets import find_in_file, share_meshes
 from .core.errors import Refused
 from .core.files import (
     identity,
+    placed,
     refuse_input,
     refuse_output,
     remove_leftovers,
@@ -198,8 +199,9 @@ def run(argv):
 
 
 def _weight_files(plan, options, arguments, stop):
-    for path in [target for _, target in plan] + ([arguments.json] if arguments.json else []):
-        for folder in {os.path.dirname(f(path)) for f in (os.path.abspath, os.path.realpath)}:
+    written = [target for _, target in plan] + ([arguments.json] if arguments.json else [])
+    for path in written:
+        for folder in {placed(path).parent, Path(os.path.realpath(path)).parent}:
             remove_leftovers(folder)
     results, failures = [], 0
     for source, target in plan:
@@ -293,7 +295,7 @@ def _open(path):
     if not start.startswith(MAGIC):
         raise Refused("not a .blend file")
     try:
-        bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path), load_ui=False)
+        bpy.ops.wm.open_mainfile(filepath=str(placed(path)), load_ui=False)
     except RuntimeError as error:
         raise Refused(str(error).strip().removeprefix("Error: ")) from None
     return not start.startswith(b"BLENDER")

@@ -74,12 +74,8 @@ def blocked_drivers():
 
 def _animated():
     """Everything in the file that can have drivers and has animation data."""
-    for collection in (
-        getattr(bpy.data, p.identifier)
-        for p in bpy.data.bl_rna.properties
-        if p.type == "COLLECTION"
-    ):
-        for data in collection:
+    for kind in bpy.data.bl_rna.properties:
+        for data in getattr(bpy.data, kind.identifier) if kind.type == "COLLECTION" else ():
             for each in (data, getattr(data, "node_tree", None)):
                 if each and getattr(each, "animation_data", None):
                     yield each

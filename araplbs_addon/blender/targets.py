@@ -150,8 +150,6 @@ def _same_problem(armature, ob, other_armature, other, view_layer):
     """Whether two objects with one mesh datablock lie alike among the same bones."""
     if armature.data != other_armature.data:
         return False
-    a, b = (
-        matrix_between(ob, armature, view_layer),
-        matrix_between(other, other_armature, view_layer),
-    )
-    return np.allclose(a, b, rtol=0, atol=SAME_PLACE * abs(a).max())
+    place = matrix_between(ob, armature, view_layer)
+    other_place = matrix_between(other, other_armature, view_layer)
+    return np.allclose(place, other_place, rtol=0, atol=SAME_PLACE * abs(place).max())

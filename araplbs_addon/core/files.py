@@ -20,7 +20,7 @@ from .errors import Refused
 
 MARK = ".araplbs"
 HOST = re.sub(r"\W", "_", platform.node())[:40] or "_"  # of which process numbers are
-TEMPORARY = re.compile(re.escape(MARK) + r"-(\w+)-(\d+)-[0-9a-f]{8}(\.\w+)?(@|\d)?")
+TEMPORARY = re.compile(re.escape(MARK) + r"-(\w+)-(\d+)-[0-9a-f]{8}(\..*)?")
 FORGOTTEN = 24 * 3600  # seconds after which a temporary file of another machine counts as left
 
 
@@ -53,13 +53,19 @@ def refuse_output(path):
             raise Refused(f"'{path}' is not a regular file")
         if not (os.stat(real).st_mode & 0o222 and os.access(real, os.W_OK)):
             raise Refused(f"'{path}' is write-protected")
-    for folder in {real.parent, Path(os.path.abspath(path)).parent}:
+    for folder in {real.parent, placed(path).parent}:
         while not os.path.lexists(folder):
             folder = folder.parent
         if not folder.is_dir():
             raise Refused(f"'{folder}' is not a folder")
         if not os.access(folder, os.W_OK | os.X_OK):
             raise Refused(f"nothing can be written into the folder '{folder}'")
+
+
+def placed(path):
+    """The absolute path of a name in its real folder, itself a link or not. What `..` means after
+    a link is settled here: Blender takes it by its letters."""
+    return Path(os.path.realpath(Path(path).parent), Path(path).name)
 
 
 def resolved(path):
@@ -77,8 +83,7 @@ def whole_file(path):
     The temporary file lies in the folder of `path`, so that Blender makes relative paths fit. A
     file that exists keeps its owner and mode, a link stays and what it leads to is replaced.
     """
-    path = Path(os.path.abspath(path))
-    real = resolved(path)
+    path, real = placed(path), resolved(path)
     for folder in {path.parent, real.parent}:
         folder.mkdir(parents=True, exist_ok=True)
     made = [_temporary(path)]
@@ -86,7 +91,7 @@ def whole_file(path):
     mask = os.umask(0o077) if old else None  # meanwhile nobody else reads it either
     try:
         yield made[0]
-        if not real.parent.samefile(path.parent):  # perhaps on another disk
+        if real.parent != path.parent:  # perhaps on another disk
             made.append(_temporary(real))
             shutil.copyfile(made[0], made[1])
         if old:
