@@ -1,11 +1,14 @@
 """What the command line writes, and what it must not: one file under several names, links, modes,
 what is no regular file, what killed processes have left."""
 
+import contextlib
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bpy
@@ -285,8 +288,11 @@ def test_no_regular_file(character, tmp_path, capfd):
     assert "is a folder" in capfd.readouterr().err
     loop = tmp_path / "loop.blend"
     loop.symlink_to("loop.blend")
-    assert run("weight", character, "-o", loop) == 1
-    assert "link that leads nowhere" in capfd.readouterr().err
+    nowhere = tmp_path / "nowhere.blend"
+    nowhere.symlink_to("missing/out.blend")
+    for link in (loop, nowhere):
+        assert run("weight", character, "-o", link) == 1
+        assert "link that leads nowhere" in capfd.readouterr().err
     assert run("weight", character, "-o", character / "below" / "out.blend") == 1
     assert "is not a folder" in capfd.readouterr().err
     refused({}, "weight", character, "-o", "out.blend", "--json", folder)
@@ -297,11 +303,13 @@ def test_no_regular_file(character, tmp_path, capfd):
 
 @posix
 def test_report_into_a_pipe(character, tmp_path):
-    reader, writer = os.pipe()
-    assert run("weight", character, "-o", "out.blend", "--json", f"/dev/fd/{writer}") == 0
-    os.close(writer)
-    with open(reader, encoding="utf-8") as file:
-        assert json.load(file)["files"][0]["output"] == "out.blend"
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with ThreadPoolExecutor(1) as pool:
+        text = pool.submit(fifo.read_text)
+        assert run("weight", character, "-o", "out.blend", "--json", fifo) == 0
+        assert json.loads(text.result())["files"][0]["output"] == "out.blend"
+    assert folder_of(tmp_path) == ["fifo", "in.blend", "out.blend"]
 
 
 def test_write_protected(character, tmp_path, capfd):
@@ -353,3 +361,48 @@ def test_a_fault_of_ours_in_one_file(character, tmp_path, monkeypatch, capfd):
     assert run("weight", character, other, "-o", tmp_path / "out") == 1
     assert folder_of(tmp_path / "out") == ["other.blend"]
     assert "a fault" in capfd.readouterr().err
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signal_while_solving(name, character, tmp_path, monkeypatch, capfd):
+    """The exit code says which, nothing is written, and the handlers are what they were."""
+    number = getattr(signal, name)
+    lines, calls = addon("cli")._Lines, []
+    report = lines.__call__
+
+    def stop(self, *arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            os.kill(os.getpid(), number)
+        report(self, *arguments)
+
+    monkeypatch.setattr(lines, "__call__", stop)
+    former = signal.signal(number, signal.SIG_DFL)
+    try:
+        assert run("weight", character, "-o", "out.blend", "--json", "report.json") == 128 + number
+        assert signal.getsignal(number) is signal.SIG_DFL
+        assert len(calls) == 2 and f"stopped by {name}" in capfd.readouterr().err
+        assert folder_of(tmp_path) == ["in.blend"]
+        # As under nohup: what is ignored stays so.
+        calls.clear()
+        signal.signal(number, signal.SIG_IGN)
+        assert run("weight", character, "-o", "out.blend") == 0 and len(calls) > 2
+    finally:
+        signal.signal(number, former or signal.SIG_DFL)
+
+
+@posix
+def test_swallowed_signal(character, tmp_path, monkeypatch):
+    """Code between that catches everything does not keep the command going."""
+    cli = addon("cli")
+    blocked = cli.blocked_drivers
+
+    def swallow():
+        with contextlib.suppress(BaseException):
+            os.kill(os.getpid(), signal.SIGTERM)
+        return blocked()
+
+    monkeypatch.setattr(cli, "blocked_drivers", swallow)
+    assert run("weight", character, "-o", "out.blend") == 128 + signal.SIGTERM
+    assert folder_of(tmp_path) == ["in.blend"]
