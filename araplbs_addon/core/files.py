@@ -71,7 +71,7 @@ def placed(path):
 def resolved(path):
     """What a path stands for in the end, whether it exists or not."""
     real = Path(os.path.realpath(path))
-    if real.is_symlink() or Path(path).is_symlink() and not real.parent.is_dir():
+    if real.is_symlink() or (Path(path).is_symlink() and not real.parent.is_dir()):
         raise Refused(f"'{path}' is a link that leads nowhere")
     return real
 
