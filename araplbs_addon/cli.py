@@ -209,7 +209,7 @@ def _weight_files(plan, options, arguments, stop):
         result = {"input": str(source), "output": str(target)}
         try:
             print(f"{source}", flush=True)
-            result["armatures"] = weight_file(source, target, options, arguments, stop)
+            result |= weight_file(source, target, options, arguments, stop)
         except Exception as error:  # the other files are done all the same
             if not isinstance(error, FAILURES):
                 traceback.print_exc()
@@ -231,16 +231,14 @@ def _fail(error):
 
 
 def weight_file(source, target, options, arguments, stop):
-    """Weights one file; the reports of its armatures. Nothing is written when it raises."""
+    """Weights one file; what the report says of it. Nothing is written when it raises."""
     refuse_output(target)
     compressed = _open(source)
     _refuse_used(options.tet_file, target, arguments.json)
     view_layer = bpy.context.view_layer
     left = leave_edit_mode(view_layer)
     view_layer.update()
-    for line in blocked_drivers():
-        print(f"  warning: {line}", flush=True)
-    reports = []
+    lines, reports = _warn(blocked_drivers()), []
     found = find_in_file(view_layer, arguments.armature, arguments.mesh)
     for targets in share_meshes(found, view_layer):
         start = time.perf_counter()
@@ -252,16 +250,22 @@ def weight_file(source, target, options, arguments, stop):
         weights = report.get("weights") if arguments.command == "joints" else report
         for line in notes(weights):
             print(f"  {targets.armature.name}: {line}")
-        for line in job.warnings + warnings(weights):
+        report["warnings"] = job.warnings + warnings(weights)
+        for line in report["warnings"]:
             print(f"  {targets.armature.name}: warning: {line}")
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
         reports.append(report)
-    for line in enter_edit_mode(view_layer, left):
-        print(f"  warning: {line}", flush=True)
+    lines += _warn(enter_edit_mode(view_layer, left))
     stop.check()
     _save(target, compressed)
     print(f"  saved {target}", flush=True)
-    return reports
+    return {"armatures": reports, "warnings": lines}
+
+
+def _warn(lines):
+    for line in lines:
+        print(f"  warning: {line}", flush=True)
+    return lines
 
 
 def _refuse_used(tets, *written):

@@ -1,5 +1,7 @@
 """What the command line makes of meshes that are shared, of Edit mode and of blocked drivers."""
 
+import json
+
 import bpy
 import numpy as np
 import pytest
@@ -64,11 +66,14 @@ def test_one_of_those_that_share_a_mesh(tmp_path, capfd):
     """When it is named, its weights are right, and the other is mentioned."""
     share("own")
     path, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
+    report = tmp_path / "report.json"
     for arguments, other in (
         (("--armature", "Rig"), "'Twin' under 'Other'"),
         (("--mesh", "Twin"), "'Tube' under 'Rig'"),
     ):
-        assert run("weight", path, "-o", out, *arguments) == 0
+        assert run("weight", path, "-o", out, "--json", report, *arguments) == 0
+        (entry,) = json.loads(report.read_text())["files"][0]["armatures"]
+        assert entry["warnings"][0].startswith(f"{other} shares the mesh of")
         assert f"warning: {other} shares the mesh of" in capfd.readouterr().out
         objects = opened(out)
         pair = ("Tube", "Rig") if arguments[1] == "Rig" else ("Twin", "Other")
@@ -153,7 +158,10 @@ def test_blocked_drivers_are_named(tmp_path, capfd):
     path, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
     assert not bpy.context.preferences.filepaths.use_scripts_auto_execute
     capfd.readouterr()
-    assert run("weight", path, "-o", out) == 0
+    report = tmp_path / "report.json"
+    assert run("weight", path, "-o", out, "--json", report) == 0
+    (line,) = json.loads(report.read_text())["files"][0]["warnings"]
+    assert line.startswith("scripted drivers were not run")
     lines = [line for line in capfd.readouterr().out.splitlines() if "scripted drivers" in line]
     assert len(lines) == 1 and lines[0].count("'Rig'") == 1
     assert "'Rig' pose.bones[\"upper\"].location" in lines[0]
