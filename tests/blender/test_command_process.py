@@ -91,7 +91,7 @@ def test_stopped(name, moment, slow, tmp_path):
 
 
 def _wait_for(moment, process, folder):
-    text = MOMENTS[moment] or "100 %"
+    text = MOMENTS[moment] or "on average)"
     for line in process.stdout:
         if text in line:
             break
