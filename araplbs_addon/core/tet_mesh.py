@@ -136,6 +136,16 @@ def points_on_bones(points, faces, heads, tails):
     return at[np.abs(winding_numbers(points, faces, at)) > 0.5]
 
 
+def _wait(child, cancelled):
+    """The exit code of a process. Raises araplbs.Cancelled."""
+    while True:
+        try:
+            return child.wait(POLL)
+        except subprocess.TimeoutExpired:
+            if cancelled():
+                raise araplbs.Cancelled("cancelled during tets") from None
+
+
 def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
     """The TetMesh inside a closed surface, with its vertices and some on the bones.
 
@@ -162,15 +172,12 @@ def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
                 command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=log, creationflags=NO_WINDOW,
             )  # fmt: skip
-            while True:
-                try:
-                    code = child.wait(POLL)
-                    break
-                except subprocess.TimeoutExpired:
-                    if cancelled():
-                        child.kill()
-                        child.wait()
-                        raise araplbs.Cancelled("cancelled during tets") from None
+            try:
+                code = _wait(child, cancelled)
+            except BaseException:  # a signal as well
+                child.kill()
+                child.wait()
+                raise
             log.seek(0)
             lines = log.read().strip().splitlines() or [f"it ended with code {code}"]
         if code:

@@ -396,6 +396,27 @@ def test_filling_can_be_cancelled():
 
 
 @with_meshio
+@with_tetgen
+def test_filling_ends_with_a_signal(monkeypatch):
+    """The child process does not go on alone, whatever is raised meanwhile."""
+    tets, children = addon("core.tet_mesh"), []
+    popen = tets.subprocess.Popen
+
+    def start(*arguments, **options):
+        children.append(popen(*arguments, **options))
+        return children[0]
+
+    def stop():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tets.subprocess, "Popen", start)
+    vertices, triangles = np.array(tube_arrays()[0]), np.array([[0, 1, 2]])
+    monkeypatch.setattr(tets, "open_edges", lambda _faces: 0)
+    with pytest.raises(KeyboardInterrupt):
+        tets.fill("Tube", vertices, triangles, np.zeros((1, 3)), np.ones((1, 3)), stop)
+    assert children[0].returncode is not None
+
+
 def test_command_line(tet_file, tmp_path):
     tube_and_rig()
     source, target = tmp_path / "in.blend", tmp_path / "out.blend"
