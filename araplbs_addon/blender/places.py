@@ -23,7 +23,7 @@ def world_matrices(objects, view_layer, armatures=()):
     armature cannot be put to rest."""
     if not armatures and all(ob.visible_get(view_layer=view_layer) for ob in objects):
         return [np.array(ob.matrix_world, dtype=np.float64) for ob in objects]
-    with _at_rest(armatures), _stage(bpy.context.scene) as evaluate:
+    with _at_rest(armatures), _stage() as evaluate:
         return evaluate(objects)
 
 
@@ -107,13 +107,11 @@ def _at_rest(armatures):
 
 
 @contextmanager
-def _stage(shown):
-    """Gives evaluate(objects): their world matrices in a new scene at the frame of `shown`. What is
-    evaluated are children without a place of their own, so that no mesh has to be deformed."""
+def _stage():
+    """Gives evaluate(objects): their world matrices in a new scene. What is evaluated are children
+    without a place of their own, so that no mesh has to be deformed. Its frame is never set: that
+    would play animations, over what was posed by hand and has no key."""
     scene, children = bpy.data.scenes.new("Auto-weight"), []
-    scene.render.frame_map_old = shown.render.frame_map_old
-    scene.render.frame_map_new = shown.render.frame_map_new
-    scene.frame_current, scene.frame_subframe = shown.frame_current, shown.frame_subframe
 
     def evaluate(objects):
         for ob in objects:
