@@ -121,3 +121,11 @@ def without_weights(changes, *meshes):
             and (not path.startswith(skipped[-1]) or ".groups" in path)
         )
     }
+
+
+# What undo makes anew: places in memory and what is evaluated when it is looked at first.
+NOT_KEPT = (".bound_box", ".dimensions", ".original", ".particle_edit.object")
+
+
+def without_memory(found):
+    return {path: value for path, value in found.items() if not path.endswith(NOT_KEPT)}

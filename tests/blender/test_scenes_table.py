@@ -82,7 +82,7 @@ def child_of(ob, rig, bone="middle"):
     return constraint
 
 
-def drive(owner, path, index, rig, bone="middle", channel="LOC_Y", expression="var", space="LOCAL_SPACE"):
+def drive(owner, path, index, rig, bone, channel="LOC_Y", expression="var", space="LOCAL_SPACE"):
     driver = owner.driver_add(path, *index).driver
     variable = driver.variables.new()
     variable.type = "TRANSFORMS"
@@ -179,8 +179,8 @@ def on_a_vertex_of_what_is_posed():
     bind(skin, rig)
     skin.vertex_groups.new(name="upper").add(range(len(skin.data.vertices)), 1.0, "REPLACE")
     tube.parent, tube.parent_type = skin, "VERTEX"
-    tube.parent_vertices = (190, 0, 0)  # the lower end
-    tube.matrix_parent_inverse = Matrix()
+    tube.parent_vertices = (191, 0, 0)  # the upper end
+    tube.matrix_parent_inverse = Matrix.Translation((0, 0, -3))
     bpy.context.view_layer.update()
     assert np.allclose(tube.matrix_world, np.eye(4), atol=1e-6)
     turn(rig)
@@ -733,7 +733,7 @@ def tmp_needed(function):
 def test_scene(name, tmp_path, capfd):
     expected = plain_weights()
     scene = make(name, tmp_path)
-    tube, rig = scene.tube, scene.rig
+    tube = scene.tube
     own = not (tube.library or tube.data.library or scene.refused)
     if own:
         tube.vertex_groups.new(name="mine").add([3, 4], 0.25, "REPLACE")
