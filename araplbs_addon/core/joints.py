@@ -108,6 +108,7 @@ class JointOptions(Options):
         """Keyword arguments of araplbs.JointSolver, without those that are data."""
         same = (
             *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
+            *("truss", "edge_power"),
             *("optimize_weights", "anchor", "reach", "least_length", "centring"),
         )
         return {

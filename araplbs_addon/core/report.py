@@ -2,6 +2,7 @@
 
 from .control_bones import REASONS
 from .deformation import in_words
+from .outliers import find_far, taken_as_one
 
 MOST_NAMES = 5
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
@@ -28,6 +29,8 @@ def make_report(problem, solution, options, armature, written=None):
     are then; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
     held_error in it: how far weights that are held are off on the surface, at most, or None.
+    far: objects with vertices so far from all bones that they were hardly meant, see outliers.py.
+    taken_as_one: vertices that were welded with others apart from them, where these are many.
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     """
@@ -55,6 +58,10 @@ def make_report(problem, solution, options, armature, written=None):
             for part in engine["unseen_parts"]
             for name, vertex in [problem.place(part["vertex"])]
         ],
+        "far": find_far(problem),
+        "taken_as_one": 0
+        if engine.get("volume")
+        else taken_as_one(problem.arguments["vertices"], engine["welded"]),
         "control_bones": {
             bones[b]: REASONS[problem.skeleton.control[b]][0]
             for b in problem.skeleton.left_out.nonzero()[0]
@@ -126,6 +133,28 @@ def warnings(report):
                 which = f"{len(parts)} parts that see no bone {several}"
             first = parts[0]
             lines.append(f"{which} (first: vertex {first['vertex']} of '{first['object']}')")
+    lines += _far_lines(report)
+    return lines
+
+
+def _far_lines(report):
+    """What has most likely been selected, or left somewhere, by mistake."""
+    lines = []
+    whole = [far["object"] for far in report["far"] if far["all"]]
+    if whole:
+        lines.append(f"far from all bones, selected by mistake? {names_in_line(whole)}")
+    for far in report["far"]:
+        if not far["all"]:
+            which = "1 vertex lies" if far["count"] == 1 else f"{far['count']} vertices lie"
+            lines.append(
+                f"{which} far from all bones (first: vertex {far['vertex']} of '{far['object']}')"
+            )
+    if report["taken_as_one"]:
+        share = 100 * report["taken_as_one"] / report["vertices"]
+        lines.append(
+            f"{share:.0f} % of the vertices are so close together, for the size of all, that they "
+            "were taken as one with others: their weights are not to be trusted"
+        )
     return lines
 
 

@@ -93,7 +93,9 @@ def read_tets(path):
 
 def weld(vertices, triangles):
     """(points, faces) with coincident vertices joined, without faces that lose a corner."""
-    size = max(np.ptp(vertices, axis=0).max(), 1e-300)
+    # Not the size of all: a vertex far away would make everything else one point.
+    size = np.ptp(np.percentile(vertices, (5, 95), axis=0), axis=0).max()
+    size = size or max(np.ptp(vertices, axis=0).max(), 1e-300)
     _, first, place = np.unique(
         np.round(vertices / (WELD * size)), axis=0, return_index=True, return_inverse=True
     )
@@ -128,9 +130,13 @@ def points_on_bones(points, faces, heads, tails):
     edges = points[faces[:, 1]] - points[faces[:, 0]]
     step = np.linalg.norm(edges, axis=1).mean()
     found = [np.zeros((0, 3))]
+    corners = points[faces].reshape(-1, 3)
+    low, high = corners.min(axis=0), corners.max(axis=0)
     for head, tail in zip(heads, tails, strict=True):
         count = max(1, round(np.linalg.norm(tail - head) / step))
-        share = (np.arange(count) + 0.5) / count
+        # Of a bone that reaches far out, the part in the box around the surface alone.
+        begin, end = _part_in_box(head, tail, low, high)
+        share = (np.arange(np.floor(begin * count), np.ceil(end * count)) + 0.5) / count
         found.append(head + share[:, None] * (tail - head))
     at = np.unique(np.concatenate(found).round(9), axis=0)
     return at[np.abs(winding_numbers(points, faces, at)) > 0.5]
@@ -144,6 +150,17 @@ def _wait(child, cancelled):
         except subprocess.TimeoutExpired:
             if cancelled():
                 raise araplbs.Cancelled("cancelled during tets") from None
+
+
+def _part_in_box(head, tail, low, high):
+    """(begin, end) of a segment, as shares of it; the same twice where none of it is in the box."""
+    along = tail - head
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sides = np.sort([(low - head) / along, (high - head) / along], axis=0)
+    beside = (along == 0) & ((head < low) | (head > high))
+    sides[:, along == 0] = [[-np.inf], [np.inf]]
+    begin, end = max(0.0, sides[0].max()), min(1.0, sides[1].min())
+    return (begin, end) if begin <= end and not beside.any() else (0.0, 0.0)
 
 
 def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
