@@ -16,7 +16,9 @@
  * more bones reach farther, the energy ends 0 to 17 % lower.
  *
  * Triangles near zero area have their cotangents scaled down as a whole, which keeps the matrix
- * positive definite. O(n^1.5) for the factor. */
+ * positive definite. O(n^1.5) for the factor, which is tried again with larger sources where it
+ * fails: an island of wires a thousand times its size from the bones, faces a millionth as high as
+ * long. */
 #include "heat_system.h"
 
 #include "memory.h"
@@ -27,6 +29,10 @@
 #define MOST_COTANGENT 1e4
 #define WIRE_CONDUCTANCE 1e3
 #define LINK_CONDUCTANCE 0.1
+/* Least source of a vertex that has one, of its diagonal, where the matrix could not be factored. */
+#define LEAST_FLOOR 1e-12
+#define FLOOR_GROWTH 1e3
+#define MOST_FLOOR 1e-2
 
 /* Half the cotangents of the angles at the three corners. */
 static void half_cotangents(const double *p, const double *q, const double *r, double *out) {
@@ -185,11 +191,33 @@ static arap_status heat_sources(arap_job *job, const arap_mesh *mesh, const arap
     return ARAP_OK;
 }
 
+/* L + M H and its factor. Where the bones are so far, or the mesh so stiff, that rounding leaves
+ * nothing of M H, all sources of an island are equal anyhow: they are raised until it counts. */
+static arap_status factor_heat(arap_job *job, const arap_mesh *mesh, const int *order,
+                               arap_heat_system *system) {
+    arap_matrix matrix = {0};
+    arap_status status;
+    for (double floor = LEAST_FLOOR;; floor *= FLOOR_GROWTH) {
+        status = heat_matrix(job, mesh, order, system->place, system->source, &matrix);
+        if (status) break;
+        status = arap_factor_create(job, &matrix, &system->factor);
+        if (status != ARAP_NOT_FACTORED || floor > MOST_FLOOR) break;
+        job->error = (arap_error){0};
+        for (int j = 0; j < mesh->count; j++) {
+            double *source = &system->source[order[j]];
+            double diagonal = matrix.value[matrix.start[j]];
+            if (*source > 0) *source = fmax(*source, floor * diagonal);
+        }
+        arap_matrix_clear(&matrix);
+    }
+    arap_matrix_clear(&matrix);
+    return status;
+}
+
 arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
                                     const int *order, arap_heat_system *system,
                                     arap_heat_report *report) {
     size_t n = (size_t)mesh->count;
-    arap_matrix matrix = {0};
     int *island = ARAP_NEW(int, n);
     *system = (arap_heat_system){
         .place = ARAP_NEW(int, n), .source = ARAP_NEW(double, n), .rigid_bone = ARAP_NEW(int, n)};
@@ -201,11 +229,9 @@ arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const 
     }
     for (size_t k = 0; k < n; k++) system->place[order[k]] = (int)k;
     status = heat_sources(job, mesh, sight, island, system->source, system->rigid_bone, report);
-    if (!status) status = heat_matrix(job, mesh, order, system->place, system->source, &matrix);
-    if (!status) status = arap_factor_create(job, &matrix, &system->factor);
+    if (!status) status = factor_heat(job, mesh, order, system);
 
 done:
-    arap_matrix_clear(&matrix);
     arap_free(island);
     if (status) {
         arap_heat_system_clear(system);

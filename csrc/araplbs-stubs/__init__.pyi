@@ -291,7 +291,9 @@ class Solver:
     def report(self) -> dict[str, Any]:
         """What was found and done:
 
-        vertices, welded (vertices merged into others), coarse_vertices (of the coarsest mesh
+        vertices, welded (vertices merged into others), collapsed_triangles (those that had an
+        area and lost it to that), far_vertices (so far off all others that neither they nor their
+        faces and edges count, 50 times the size of the mesh and more), coarse_vertices (of the coarsest mesh
         solved, 0: only the mesh itself), parts, linked_parts, links, mirror_bones (deforming ones
         with a partner), mirrored_vertices (those with symmetric weights),
         unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
