@@ -74,9 +74,7 @@ class Job:
         )
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
-            self.warnings.append(
-                f"Started from fresh weights: {self.problem.unweighted} vertices have none yet"
-            )
+            self.warnings.append(_unweighted(self.problem.unweighted))
 
     def _read_skeleton(self, armature):
         return read_armature(armature, self.options.use_joint_limits)
@@ -155,6 +153,11 @@ class Job:
         for ob, done in zip(objects, written, strict=True):
             if not self.painting:
                 done["bound"] = bind(ob, armature)
+
+
+def _unweighted(count):
+    which = "1 vertex has" if count == 1 else f"{count} vertices have"
+    return f"{which} no weights yet: fresh ones there"
 
 
 def _selection(mesh, skeleton):

@@ -75,9 +75,9 @@ static arap_status check_distances(arap_error *error, const arap_skeleton *s,
     for (int i = 0; i < 3 * s->count; i++)
         if (!(fabs(s->heads[i]) < FARTHEST) || !(fabs(s->tails[i]) < FARTHEST))
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone %d, at %g to %g along axis %d, is too far from the mesh: %g "
-                             "times its size of %g",
-                             i / 3, bones->heads[i], bones->tails[i], i % 3,
+                             "bone %d, at %g to %g, is too far from the mesh: %g times its size "
+                             "of %g",
+                             i / 3, bones->heads[i], bones->tails[i],
                              fmax(fabs(s->heads[i]), fabs(s->tails[i])), mesh->diagonal);
     return ARAP_OK;
 }

@@ -199,7 +199,7 @@ class JointRun:
 
     def _make(self, share):
         arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
-        if self.problem.unweighted == 0:
+        if self.problem.arguments.get("start_from_weights"):
             arguments["weights"] = self.problem.arguments["weights"]
         material = np.repeat(self.options.material * self._factors[:, None], 2, axis=1)
         return araplbs.JointSolver(

@@ -160,7 +160,8 @@ class Solver:
           locks of their own: locked_bones (s, m) and vertex_sets (n,), the row of each vertex.
           Of welded vertices, what is locked for one is locked for all.
           With start_from_weights the weights are also the start, and their pattern (explicit
-          zeros of rows included) the first influence maps, instead of heat weights.
+          zeros of rows included) the first influence maps, instead of heat weights; these are what
+          vertices without any weight start from.
         Edits (paper section 5); `edit()` replaces them later
           constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); idle where
           the bone is not in the influence map of the vertex.
