@@ -10,6 +10,7 @@ import numpy as np
 
 from .deformation import as_report, in_words, measure
 from .error_map import pose_set
+from .extent import size_of
 from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
@@ -159,7 +160,7 @@ class JointRun:
         self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
         self._kept = threading.Event()
         vertices = problem.arguments["vertices"]
-        self._diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+        self._diagonal = size_of(vertices)
 
     def keep(self):
         """Ask to go on with the joints of the latest frame, converged or not."""
@@ -274,7 +275,7 @@ def _ends(skeleton):
 
 def _near(skeleton):
     """Distance below which ends are at one place."""
-    return SAME_PLACE * np.linalg.norm(np.ptp(_ends(skeleton), axis=0))
+    return SAME_PLACE * size_of(_ends(skeleton))
 
 
 def _together(skeleton, ends):
@@ -359,7 +360,7 @@ def joint_report(run, solution, armature):
 
 def moved_bones(before, after):
     """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
-    least = LEAST_MOVE * np.linalg.norm(np.ptp(_ends(before), axis=0))
+    least = LEAST_MOVE * size_of(_ends(before))
     far = np.abs(_ends(after) - _ends(before)).max(axis=1) > least
     return far.reshape(-1, 2).any(axis=1)
 

@@ -4,6 +4,7 @@ from .control_bones import REASONS
 from .deformation import in_words
 
 MOST_NAMES = 5
+MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 HELD_BADLY = 0.01  # of a weight: held ones so far off are worth a warning
 
@@ -35,7 +36,8 @@ def make_report(problem, solution, options, armature, written=None):
     bones = problem.skeleton.names
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
-        "energy_after most_influences mean_influences mirror_bones unknowns damping"
+        "energy_after most_influences mean_influences mirror_bones unknowns damping "
+        "collapsed_triangles far_vertices"
     )
     report = {
         "armature": armature,
@@ -47,6 +49,7 @@ def make_report(problem, solution, options, armature, written=None):
         ],
         "vertices": sum(problem.sizes),
         "seconds": solution.seconds,
+        "triangles": len(problem.arguments["triangles"]),
         "symmetric": engine["mirrored_vertices"] / engine["vertices"],
         **{key: engine[key] for key in taken.split()},
         "idle_bones": [bones[b] for b in engine["idle_bones"]],
@@ -101,6 +104,7 @@ def warnings(report):
     if not report:
         return []
     lines = _deformer_lines(report["deformers"])
+    lines += _size_lines(report)
     if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
         lines.append(
             "vertices lie outside of the tets, by up to "
@@ -126,6 +130,22 @@ def warnings(report):
                 which = f"{len(parts)} parts that see no bone {several}"
             first = parts[0]
             lines.append(f"{which} (first: vertex {first['vertex']} of '{first['object']}')")
+    return lines
+
+
+def _size_lines(report):
+    """What is so small, or so far off, that the solver did not look at it."""
+    lines = []
+    vanished = report["collapsed_triangles"] / max(report["triangles"], 1)
+    if vanished > MUCH_WELDED:
+        lines.append(
+            f"{100 * vanished:.0f} % of the faces vanish when vertices nearer than a millionth of "
+            "the mesh are merged: is a part of it much too small, or something too far away?"
+        )
+    far = report["far_vertices"]
+    if far:
+        which = "1 vertex lies" if far == 1 else f"{far} vertices lie"
+        lines.append(f"{which} so far from all others that faces and edges there do not count")
     return lines
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import shapes
 
 LONGEST = 120.0  # seconds for one problem, under sanitizers on a busy machine
+LONGEST_STEP = 20.0  # seconds between two calls of progress: Esc is heard no sooner
 MOST_CALLS = 100_000  # of progress
 
 
@@ -150,7 +151,10 @@ def add_oddities(rng, arguments):
     shift = rng.normal(size=3) * 10.0 ** rng.uniform(-2, 7) if rng.random() < 0.2 else np.zeros(3)
     own = 10.0 ** rng.uniform(-10, 3) if rng.random() < 0.1 else 1.0  # of the mesh alone
     arguments["vertices"] = (vertices * own + shift) * scale
-    arguments["bone_heads"], arguments["bone_tails"] = (heads + shift) * scale, (tails + shift) * scale
+    arguments["bone_heads"], arguments["bone_tails"] = (
+        (heads + shift) * scale,
+        (tails + shift) * scale,
+    )
 
 
 def odd_weights(rng, n, m):
@@ -293,7 +297,11 @@ class Watch:
 
     def __call__(self, stage, fraction):
         now = time.monotonic()
-        self.calls, self.longest, self.last = self.calls + 1, max(self.longest, now - self.last), now
+        self.calls, self.longest, self.last = (
+            self.calls + 1,
+            max(self.longest, now - self.last),
+            now,
+        )
         promise(0 <= fraction <= 1, "fraction", fraction, "of", stage)
         promise(self.calls <= MOST_CALLS, "too many calls of progress")
         return self.calls < self.stop_at
@@ -319,9 +327,12 @@ def solve(rng, arguments):
             solver.edit(**edits_later(rng, arguments))
         solver.solve()
     except araplbs.Cancelled:
-        promise(watch.calls == stop_at, "cancelled after", watch.calls, "calls in place of", stop_at)
+        promise(
+            watch.calls == stop_at, "cancelled after", watch.calls, "calls in place of", stop_at
+        )
         return "cancelled"
     promise(watch.calls < stop_at, "went on when asked to stop")
+    promise(watch.longest < LONGEST_STEP, "no progress for", watch.longest, "s")
     check_weights(arguments, solver)
     solver.report  # noqa: B018
     if "bone_kinds" not in arguments and len(arguments["triangles"]) and "poses" in arguments:

@@ -59,10 +59,10 @@ def surface_problem():
         "locked_bones": np.array([[0, 0, 0], [0, 1, 0]], bool),
         "vertex_sets": whole(np.arange(N) % 2, np.int32),
         "constraints": (np.array([3, 8], np.int32), np.array([0, 2], np.int32), np.array([0.5, 1])),
-        "influences": (np.array([5, 9], np.int32), np.array([2, 0], np.int32), np.array([1, 0], bool)),
+        "influences": (np.array([5], np.int32), np.array([2], np.int32), np.ones(1, bool)),
         "released": (np.array([4], np.int32), np.array([0], np.int32)),
         "mirror": (np.arange(M, dtype=np.int32), np.zeros(3), np.array([1.0, 0, 0])),
-    }  # fmt: skip
+    }
 
 
 def bendy_problem():
