@@ -1,6 +1,6 @@
 # Every target is a line or two: the work is done by tools/ and tests/run.sh.
 # Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
-.PHONY: help build extension demo test bench asan lint clean
+.PHONY: help build extension demo test bench asan tsan fuzz lint clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -23,6 +23,12 @@ bench: extension  ## tables and plots in docs/bench; PART=heat for one, CHARACTE
 
 asan:  ## the core tests under the address and undefined-behaviour sanitizers
 	@tools/asan.sh
+
+tsan:  ## the core tests of threads under the thread sanitizer
+	@tools/tsan.sh
+
+fuzz:  ## random problems under the sanitizers; SECONDS=900 SEED=0 (SECONDS="=7": seed 7 alone)
+	@tools/fuzz.sh "$(or $(SECONDS),900)" $(SEED)
 
 lint:  ## what ruff says about the Python files
 	@tools/setup.sh

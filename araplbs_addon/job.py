@@ -82,9 +82,7 @@ class Job:
         )
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
-            self.warnings.append(
-                f"Started from fresh weights: {self.problem.unweighted} vertices have none yet"
-            )
+            self.warnings.append(_unweighted(self.problem.unweighted))
 
     def _read_skeleton(self, armature):
         return read_armature(armature, self.options.use_joint_limits)
@@ -182,6 +180,11 @@ class Job:
                     f"'{ob.name}' follows bones as an object too, by a parent, constraint or "
                     "driver: they move it twice"
                 )
+
+
+def _unweighted(count):
+    which = "1 vertex has" if count == 1 else f"{count} vertices have"
+    return f"{which} no weights yet: fresh ones there"
 
 
 def _selection(mesh, skeleton):

@@ -10,6 +10,7 @@ import numpy as np
 
 from .deformation import as_report, in_words, measure
 from .error_map import pose_set
+from .extent import size_of
 from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
@@ -160,7 +161,7 @@ class JointRun:
         self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
         self._kept = threading.Event()
         vertices = problem.arguments["vertices"]
-        self._diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+        self._diagonal = size_of(vertices)
 
     def keep(self):
         """Ask to go on with the joints of the latest frame, converged or not."""
@@ -200,7 +201,7 @@ class JointRun:
 
     def _make(self, share):
         arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
-        if self.problem.unweighted == 0:
+        if self.problem.arguments.get("start_from_weights"):
             arguments["weights"] = self.problem.arguments["weights"]
         material = np.repeat(self.options.material * self._factors[:, None], 2, axis=1)
         return araplbs.JointSolver(
@@ -275,7 +276,7 @@ def _ends(skeleton):
 
 def _near(skeleton):
     """Distance below which ends are at one place."""
-    return SAME_PLACE * np.linalg.norm(np.ptp(_ends(skeleton), axis=0))
+    return SAME_PLACE * size_of(_ends(skeleton))
 
 
 def _together(skeleton, ends):
@@ -360,7 +361,7 @@ def joint_report(run, solution, armature):
 
 def moved_bones(before, after):
     """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
-    least = LEAST_MOVE * np.linalg.norm(np.ptp(_ends(before), axis=0))
+    least = LEAST_MOVE * size_of(_ends(before))
     far = np.abs(_ends(after) - _ends(before)).max(axis=1) > least
     return far.reshape(-1, 2).any(axis=1)
 

@@ -5,6 +5,7 @@ from .deformation import in_words
 from .outliers import find_far, taken_as_one
 
 MOST_NAMES = 5
+MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 HELD_BADLY = 0.01  # of a weight: held ones so far off are worth a warning
 
@@ -38,7 +39,8 @@ def make_report(problem, solution, options, armature, written=None):
     bones = problem.skeleton.names
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
-        "energy_after most_influences mean_influences mirror_bones unknowns damping"
+        "energy_after most_influences mean_influences mirror_bones unknowns damping "
+        "collapsed_triangles far_vertices"
     )
     report = {
         "armature": armature,
@@ -50,6 +52,7 @@ def make_report(problem, solution, options, armature, written=None):
         ],
         "vertices": sum(problem.sizes),
         "seconds": solution.seconds,
+        "triangles": len(problem.arguments["triangles"]),
         "symmetric": engine["mirrored_vertices"] / engine["vertices"],
         **{key: engine[key] for key in taken.split()},
         "idle_bones": [bones[b] for b in engine["idle_bones"]],
@@ -108,6 +111,7 @@ def warnings(report):
     if not report:
         return []
     lines = _deformer_lines(report["deformers"])
+    lines += _size_lines(report)
     if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
         lines.append(
             "vertices lie outside of the tets, by up to "
@@ -155,6 +159,22 @@ def _far_lines(report):
             f"{share:.0f} % of the vertices are so close together, for the size of all, that they "
             "were taken as one with others: their weights are not to be trusted"
         )
+    return lines
+
+
+def _size_lines(report):
+    """What is so small, or so far off, that the solver did not look at it."""
+    lines = []
+    vanished = report["collapsed_triangles"] / max(report["triangles"], 1)
+    if vanished > MUCH_WELDED:
+        lines.append(
+            f"{100 * vanished:.0f} % of the faces vanish when vertices nearer than a millionth of "
+            "the mesh are merged: is a part of it much too small, or something too far away?"
+        )
+    far = report["far_vertices"]
+    if far:
+        which = "1 vertex lies" if far == 1 else f"{far} vertices lie"
+        lines.append(f"{which} so far from all others that faces and edges there do not count")
     return lines
 
 

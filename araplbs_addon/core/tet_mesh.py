@@ -3,6 +3,7 @@
 Neither package comes with the add-on; what is missing is said with how to get it."""
 
 import importlib.util
+import math
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import araplbs
 import numpy as np
 
 from .errors import Refused
+from .extent import not_far_off
 
 WELD = 1e-6  # of the size: nearer vertices are one
 POLL = 0.1  # seconds between two looks at a child process
@@ -93,9 +95,7 @@ def read_tets(path):
 
 def weld(vertices, triangles):
     """(points, faces) with coincident vertices joined, without faces that lose a corner."""
-    # Not the size of all: a vertex far away would make everything else one point.
-    size = np.ptp(np.percentile(vertices, (5, 95), axis=0), axis=0).max()
-    size = size or max(np.ptp(vertices, axis=0).max(), 1e-300)
+    size = max(np.ptp(vertices[not_far_off(vertices)], axis=0).max(), 1e-300)
     _, first, place = np.unique(
         np.round(vertices / (WELD * size)), axis=0, return_index=True, return_inverse=True
     )
@@ -125,8 +125,23 @@ def winding_numbers(points, faces, at):
     return out
 
 
+def _within(head, tail, low, high):
+    """(begin, end) of the part of a bone in a box, as shares of its length; begin > end: none."""
+    begin, end = 0.0, 1.0
+    for x, along, lo, hi in zip(head, tail - head, low, high, strict=True):
+        if along == 0:
+            if not lo <= x <= hi:
+                return 1.0, 0.0
+            continue
+        near_end, far_end = sorted(((lo - x) / along, (hi - x) / along))
+        begin, end = max(begin, near_end), min(end, far_end)
+    return min(begin, 1.0), max(end, 0.0)
+
+
 def points_on_bones(points, faces, heads, tails):
-    """Points about an edge apart on bones, those inside the surface; without the bones' ends."""
+    """Points about an edge apart on bones, those inside the surface; without the bones' ends. Of a
+    bone longer than the surface only the part in its box is looked at."""
+    low, high = points.min(axis=0), points.max(axis=0)
     edges = points[faces[:, 1]] - points[faces[:, 0]]
     step = np.linalg.norm(edges, axis=1).mean()
     found = [np.zeros((0, 3))]
@@ -134,9 +149,9 @@ def points_on_bones(points, faces, heads, tails):
     low, high = corners.min(axis=0), corners.max(axis=0)
     for head, tail in zip(heads, tails, strict=True):
         count = max(1, round(np.linalg.norm(tail - head) / step))
-        # Of a bone that reaches far out, the part in the box around the surface alone.
-        begin, end = _part_in_box(head, tail, low, high)
-        share = (np.arange(np.floor(begin * count), np.ceil(end * count)) + 0.5) / count
+        begin, end = _within(head, tail, low, high)
+        first, last = math.floor(begin * count - 1), math.ceil(end * count + 1)
+        share = (np.arange(max(first, 0), min(last, count)) + 0.5) / count
         found.append(head + share[:, None] * (tail - head))
     at = np.unique(np.concatenate(found).round(9), axis=0)
     return at[np.abs(winding_numbers(points, faces, at)) > 0.5]
@@ -150,17 +165,6 @@ def _wait(child, cancelled):
         except subprocess.TimeoutExpired:
             if cancelled():
                 raise araplbs.Cancelled("cancelled during tets") from None
-
-
-def _part_in_box(head, tail, low, high):
-    """(begin, end) of a segment, as shares of it; the same twice where none of it is in the box."""
-    along = tail - head
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sides = np.sort([(low - head) / along, (high - head) / along], axis=0)
-    beside = (along == 0) & ((head < low) | (head > high))
-    sides[:, along == 0] = [[-np.inf], [np.inf]]
-    begin, end = max(0.0, sides[0].max()), min(1.0, sides[1].min())
-    return (begin, end) if begin <= end and not beside.any() else (0.0, 0.0)
 
 
 def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):

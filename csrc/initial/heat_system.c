@@ -8,7 +8,9 @@
  * the vertex sees its nearest point, else 0. An island of which no vertex sees a bone takes H
  * without the visibility test.
  *
- * The matrix is positive definite; O(n^1.5) for the factor. */
+ * The matrix is positive definite; O(n^1.5) for the factor, which is tried again with larger
+ * sources where rounding makes it fail: an island of wires a thousand times its size from the
+ * bones, faces a millionth as high as long. */
 #include "initial/heat_system.h"
 
 #include "base/memory.h"
@@ -17,6 +19,10 @@
 #include "mesh/rings.h"
 
 #define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
+/* Least source of a vertex that has one, of its diagonal, where the matrix could not be factored. */
+#define LEAST_FLOOR 1e-12
+#define FLOOR_GROWTH 1e3
+#define MOST_FLOOR 1e-2
 
 /* L + M H in elimination order. */
 static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *order,
@@ -112,11 +118,33 @@ static arap_status heat_sources(arap_job *job, const arap_mesh *mesh, const arap
     return ARAP_OK;
 }
 
+/* L + M H and its factor. Where the bones are so far, or the mesh so stiff, that rounding leaves
+ * nothing of M H, all sources of an island are equal anyhow: they are raised until it counts. */
+static arap_status factor_heat(arap_job *job, const arap_mesh *mesh, const int *order,
+                               arap_heat_system *system) {
+    arap_matrix matrix = {0};
+    arap_status status;
+    for (double floor = LEAST_FLOOR;; floor *= FLOOR_GROWTH) {
+        status = heat_matrix(job, mesh, order, system->place, system->source, &matrix);
+        if (status) break;
+        status = arap_factor_create(job, &matrix, &system->factor);
+        if (status != ARAP_NOT_FACTORED || floor > MOST_FLOOR) break;
+        job->error = (arap_error){0};
+        for (int j = 0; j < mesh->count; j++) {
+            double *source = &system->source[order[j]];
+            double diagonal = matrix.value[matrix.start[j]];
+            if (*source > 0) *source = fmax(*source, floor * diagonal);
+        }
+        arap_matrix_clear(&matrix);
+    }
+    arap_matrix_clear(&matrix);
+    return status;
+}
+
 arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
                                     const int *order, arap_heat_system *system,
                                     arap_heat_report *report) {
     size_t n = (size_t)mesh->count;
-    arap_matrix matrix = {0};
     int *island = ARAP_NEW(int, n);
     *system = (arap_heat_system){
         .place = ARAP_NEW(int, n), .source = ARAP_NEW(double, n), .rigid_bone = ARAP_NEW(int, n)};
@@ -128,11 +156,9 @@ arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const 
     }
     for (size_t k = 0; k < n; k++) system->place[order[k]] = (int)k;
     status = heat_sources(job, mesh, sight, island, system->source, system->rigid_bone, report);
-    if (!status) status = heat_matrix(job, mesh, order, system->place, system->source, &matrix);
-    if (!status) status = arap_factor_create(job, &matrix, &system->factor);
+    if (!status) status = factor_heat(job, mesh, order, system);
 
 done:
-    arap_matrix_clear(&matrix);
     arap_free(island);
     if (status) {
         arap_heat_system_clear(system);

@@ -30,7 +30,7 @@ arap_status arap_joint_record(arap_job *job, arap_joint_solver *s) {
         s->energies = grown;
         s->capacity = capacity;
     }
-    s->energies[s->report.energy_count++] = s->total;
+    s->energies[s->report.energy_count++] = s->total > 0 ? s->total : 0; /* but for rounding */
     return ARAP_OK;
 }
 

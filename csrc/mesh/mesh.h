@@ -32,10 +32,12 @@ typedef struct arap_mesh {
     int input_count;       /* vertices of the caller */
     int *weld;             /* (input_count) caller's vertex -> vertex */
     double centre[3];      /* centre of the bounding box, caller's units */
-    double diagonal;       /* bounding box diagonal, caller's units; 1 for a point */
+    double diagonal;       /* bounding box diagonal, caller's units; 1 for a point; neither counts
+                              what lies far off, see extent.h */
     double size;           /* root of twice the surface: about the diagonal for a body, but the
                               same however it is turned and whatever lies far off; units of v */
     int count;             /* vertices */
+    int far_count;         /* of these, that lie far off: in no face, edge or tet */
     int *first;            /* (count) lowest caller's vertex welded into this one */
     int *next;             /* (input_count) next caller's vertex welded into the same, or -1 */
     double *v;             /* (count, 3) (caller's - centre) / diagonal */
@@ -44,6 +46,7 @@ typedef struct arap_mesh {
     size_t triangle_count; /* triangles with three different vertices: the surface of the tets,
                               then those of no tet */
     int *triangles;        /* (triangle_count, 3) */
+    size_t collapsed_count; /* triangles of the caller that had an area and lost it to welding */
     size_t surface_count;  /* how many of them are the surface of the tets, which weighs nothing */
     double thickness;      /* by which areas and lengths count beside volumes, see tets.c */
     size_t wire_count;     /* edges of no face, then links between parts */

@@ -446,9 +446,10 @@ static PyObject *full_report(solver_object *self) {
     arap_report r;
     arap_solver_report(self->solver, &r);
     PyObject *report = Py_BuildValue(
-        "{s:i,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,"
+        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,"
         "s:d,s:N}",
-        "vertices", r.vertices, "welded", r.welded, "coarse_vertices", r.coarse_vertices, "parts",
+        "vertices", r.vertices, "welded", r.welded, "collapsed_triangles",
+        (Py_ssize_t)r.collapsed_triangles, "far_vertices", r.far_vertices, "coarse_vertices", r.coarse_vertices, "parts",
         r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "mirror_bones",
         r.mirror_bones, "mirrored_vertices", r.mirrored_vertices, "unseen_parts", unseen_parts(&r),
         "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations",

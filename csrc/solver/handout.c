@@ -11,6 +11,8 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     *report = (arap_report){0};
     report->vertices = s->mesh.input_count;
     report->welded = s->mesh.input_count - s->mesh.count;
+    report->far_vertices = s->mesh.far_count;
+    report->collapsed_triangles = s->mesh.collapsed_count;
     report->parts = s->mesh.part_count;
     report->bones = s->skeleton.count;
     report->deforming_bones = s->skeleton.deform_count;

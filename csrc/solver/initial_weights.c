@@ -3,8 +3,7 @@
  * Heat or biharmonic weights, pruned to the first influence maps; or the caller's weights with
  * their pattern; or, where a coarser mesh is solved first, what that begins with. Then the edits,
  * then what is locked, which edits do not change. Where there is no truss, rows hold bones where
- * they are strongest. The cost is that of heat.c or bbw.c. Fails for rows that are no weights and
- * vertices that have none to start from. */
+ * they are strongest. The cost is that of heat.c or bbw.c. Fails for rows that are no weights. */
 #include "solver/initial_weights.h"
 
 #include <math.h>
@@ -16,9 +15,30 @@
 #include "supports/supports.h"
 #include "weights/rows.h"
 
-/* The given rows as influences. A locked vertex may have none: it is solved like the others. */
+/* The lowest of the input vertices welded into vertex i that has a weight, -1: none. */
+static int weighted_input(const arap_solver *s, const arap_rows *rows, int i) {
+    for (int input = s->mesh.first[i]; input >= 0; input = s->mesh.next[input])
+        for (long long e = rows->start[input]; e < rows->start[input + 1]; e++)
+            if (rows->weight[e] > 0 && arap_deforming(&s->skeleton, rows->bone[e]) >= 0)
+                return input;
+    return -1;
+}
+
+static int is_locked_input(const arap_solver *s, int input) {
+    return s->locks.vertex && s->locks.vertex[input];
+}
+
+/* Has a vertex neither weights nor a lock, so that it needs fresh ones? */
+static int needs_fresh(const arap_solver *s, const arap_rows *rows) {
+    for (int i = 0; i < s->mesh.count; i++)
+        if (weighted_input(s, rows, i) < 0 && !is_locked_input(s, s->mesh.first[i])) return 1;
+    return 0;
+}
+
+/* The given rows as influences, those of vertices without weight from `fresh`. A locked vertex may
+ * have none: it is solved like the others. */
 static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
-                                      arap_influences *out) {
+                                      const arap_influences *fresh, arap_influences *out) {
     int n = s->mesh.count, bones = s->skeleton.deform_count;
     int *sizes = ARAP_NEW_ZERO(int, n);
     double *row = ARAP_NEW(double, bones);
@@ -29,11 +49,15 @@ static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
         for (int i = 0; i < n; i++) {
-            int input = s->mesh.first[i], empty = 1;
-            arap_dense_row(&s->skeleton, rows, input, row);
-            for (int d = 0; d < bones && empty; d++) empty = isnan(row[d]);
-            if (empty && s->locks.vertex && s->locks.vertex[input])
+            int input = weighted_input(s, rows, i);
+            for (int d = 0; d < bones; d++) row[d] = NAN;
+            if (input >= 0)
+                arap_dense_row(&s->skeleton, rows, input, row);
+            else if (is_locked_input(s, s->mesh.first[i]))
                 row[arap_nearest_bone(&s->mesh, &s->skeleton, i, NULL, NULL)] = 1;
+            else
+                for (size_t e = fresh->start[i]; e < fresh->start[i + 1]; e++)
+                    row[fresh->bone[e]] = fresh->weight[e];
             size_t at = fill ? out->start[i] : 0;
             for (int d = 0; d < bones; d++) {
                 if (isnan(row[d])) continue;
@@ -43,11 +67,6 @@ static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const
                     out->bone[at] = d;
                     out->weight[at++] = row[d];
                 }
-            }
-            if (!sizes[i]) {
-                status = arap_fail(&job->error, ARAP_BAD_VALUE,
-                                   "vertex %d has no weight to start from", s->mesh.first[i]);
-                goto done;
             }
         }
         if (!fill) status = arap_influences_create(job, n, sizes, out);
@@ -86,16 +105,20 @@ static arap_status hold_bones(arap_job *job, arap_solver *s, const arap_influenc
     return status;
 }
 
+static arap_status fresh_weights(arap_job *job, const arap_solver *s, arap_influences *out,
+                                 arap_heat_report *report) {
+    if (s->settings.initial == ARAP_INITIAL_BBW)
+        return arap_bbw(job, &s->mesh, &s->skeleton, &s->sight, s->settings.heat_floor, out);
+    return arap_heat_weights(job, &s->mesh, &s->skeleton, &s->sight, s->order,
+                             s->settings.heat_floor, out, report);
+}
+
 static arap_status fresh_start(arap_job *job, arap_solver *s) {
     arap_influences initial = {0};
     arap_status status = look(job, s);
     if (status) return status;
     double since = arap_seconds();
-    if (s->settings.initial == ARAP_INITIAL_BBW)
-        status = arap_bbw(job, &s->mesh, &s->skeleton, &s->sight, s->settings.heat_floor, &initial);
-    else
-        status = arap_heat_weights(job, &s->mesh, &s->skeleton, &s->sight, s->order,
-                                   s->settings.heat_floor, &initial, &s->heat_report);
+    status = fresh_weights(job, s, &initial, &s->heat_report);
     if (!status) status = hold_bones(job, s, &initial);
     if (!status && s->settings.attach)
         status = arap_find_attachments(job, &s->mesh, &s->sight, &initial, s->settings.strength,
@@ -109,12 +132,32 @@ static arap_status fresh_start(arap_job *job, arap_solver *s) {
     return status;
 }
 
+/* Pruned fresh weights, for vertices that have none. */
+static arap_status fresh_rows(arap_job *job, arap_solver *s, arap_influences *out) {
+    arap_influences all = {0};
+    arap_heat_report report = {0};
+    arap_status status = look(job, s);
+    if (status) return status;
+    double since = arap_seconds();
+    status = fresh_weights(job, s, &all, &report);
+    if (!status)
+        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &all, &s->settings.pruning, out);
+    arap_heat_report_clear(&report);
+    arap_influences_clear(&all);
+    arap_lap(s, ARAP_TIME_HEAT, &since);
+    return status;
+}
+
 /* The caller's weights; bones keep the places where these are largest. */
 static arap_status given_start(arap_job *job, arap_solver *s, const arap_problem *problem) {
-    arap_status status = influences_of_rows(job, s, problem->weights, &s->influences);
+    arap_influences fresh = {0};
+    arap_status status = ARAP_OK;
+    if (needs_fresh(s, problem->weights)) status = fresh_rows(job, s, &fresh);
+    if (!status) status = influences_of_rows(job, s, problem->weights, &fresh, &s->influences);
+    arap_influences_clear(&fresh);
     if (status) return status;
     arap_influences_normalise(&s->influences);
-    if (wants_holds(s)) status = look(job, s);
+    if (wants_holds(s) && !s->has_sight) status = look(job, s);
     return status ? status : hold_bones(job, s, &s->influences);
 }
 
