@@ -142,7 +142,7 @@ def test_joints_come_nearer_and_weights_follow():
         assert off_axis(rig, name) < 0.5 * was[name], name
     assert_good(tube, rig)
     straight = (error(tube, bpy.context.view_layer, False) ** 2).mean()
-    assert straight < 1.02 * bent, "strain is what the truss costs, and the joints do not"
+    assert straight < 0.98 * bent
     assert [tuple(v.co) for v in tube.data.vertices] == vertices, "at rest nothing moves"
     for parent, child in (("lower", "middle"), ("middle", "upper")):
         assert rig.data.bones[child].use_connect
