@@ -13,6 +13,7 @@
 #include "vec3.h"
 
 #define HALVINGS 8
+#define NO_STIFFNESS 1e-9 /* of the unit */
 #define REACH_ROUNDS 6
 #define LENGTH_ROUNDS 10
 
@@ -141,8 +142,13 @@ arap_status arap_joint_slope(arap_job *job, arap_joint_solver *s, double *right)
     if (!s->feet.count) return ARAP_OK;
     poses.transform = s->transforms;
     arap_lanes_fill(&poses, &s->energy.lanes);
-    return arap_joint_feet_pull(job, &s->feet, &s->weights->mesh, &s->energy.lanes,
-                                &s->weights->influences, s->energy.pass, right);
+    arap_status status =
+        arap_joint_feet_pull(job, &s->feet, &s->weights->mesh, &s->energy.lanes,
+                             &s->weights->influences, s->energy.pass, right);
+    for (int j = 0; j < s->joints.count; j++) /* nothing but rounding pulls where nothing holds */
+        if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
+            memset(right + 3 * j, 0, 3 * sizeof *right);
+    return status;
 }
 
 /* B_J of the present state, terms of places included, into `right`, their blocks into `extra`. */
