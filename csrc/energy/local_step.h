@@ -37,6 +37,11 @@ const double *arap_pass_excess(const arap_pass *pass);
 const double *arap_pass_anchored(const arap_pass *pass);
 const double *arap_pass_spokes(const arap_pass *pass);
 
+/* The local step once more, of a mesh with a truss, without clusters, spines, bendy and stretchable
+ * bones: for each spoke sum over poses of R_i^T (T_b x - f_i) + A_b^T R_i (x - v_i), A_b the linear
+ * part of T_b (spokes, 3). */
+void arap_pass_feet(arap_job *job, arap_pass *pass, double *feet);
+
 /* The local step for joints (joints/energy.h), in double precision and without clusters: pull
  * (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every bone and pose,
  * sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik; alignment (count) as above. The vertices are cut into

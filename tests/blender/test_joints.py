@@ -137,12 +137,13 @@ def test_joints_come_nearer_and_weights_follow():
     vertices = [tuple(v.co) for v in tube.data.vertices]
     was = {name: off_axis(rig, name) for name in OFF}
     before = skeleton_of(rig)
-    assert optimize(tube, rig) == {"FINISHED"}
+    poses = addon("core.options").Options().pose_count  # those that strain is told of
+    assert optimize(tube, rig, pose_count=poses) == {"FINISHED"}
     for name in OFF:
-        assert off_axis(rig, name) < 0.5 * was[name], name
+        assert off_axis(rig, name) < 0.2 * was[name], name
     assert_good(tube, rig)
     straight = (error(tube, bpy.context.view_layer, False) ** 2).mean()
-    assert straight < 1.02 * bent, "strain is what the truss costs, and the joints do not"
+    assert straight < 0.98 * bent
     assert [tuple(v.co) for v in tube.data.vertices] == vertices, "at rest nothing moves"
     for parent, child in (("lower", "middle"), ("middle", "upper")):
         assert rig.data.bones[child].use_connect
