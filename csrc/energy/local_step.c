@@ -29,58 +29,13 @@
 #include "base/vec3.h"
 #include "energy/desired_step.h"
 #include "energy/local_kernels.h"
+#include "energy/pass.h"
 
 #define CHUNK 64
-#define CLUSTER_CHUNK 16
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 
-/* Per-thread work space for one vertex; sizes are for the widest union of influences. */
-typedef struct workspace {
-    int *where;      /* (all bones) place of a bone in `bone`, -1 if absent */
-    int *bone;       /* (widest) */
-    double *moment;  /* (widest, 12) M_b */
-    double *product; /* (widest, 12) P_b */
-    double *weight;  /* (widest) */
-    void *scaled;    /* (widest, 12) moments as the kernel wants them */
-    void *scratch;
-    /* Of stretchable bones, the influences on the vertex itself: */
-    int stretches;
-    int *stretch_place;     /* (widest) */
-    double *stretch_weight; /* (widest) */
-    double ring[6];         /* sum_k a_ik e_ik e_ik^T, with a trace of 1 */
-    /* Of spines, each influence of the ring by itself: */
-    int pairs, own_count;
-    arap_spine_pair *pair; /* (most) */
-    arap_own_spine *own;   /* (most) */
-} workspace;
-
-struct arap_pass {
-    const arap_mesh *mesh;
-    const arap_lanes *lanes;
-    const arap_influences *in;     /* of columns: the caller's, or `columns` */
-    const arap_influences *caller; /* of bones */
-    arap_influences columns;       /* only with bendy bones */
-    double *column_side;           /* only with bendy bones: the right-hand side of columns */
-    const arap_rotation_clusters *clusters; /* NULL: each vertex by itself */
-    arap_kernel kernel;
-    int chunk; /* visits of a task */
-    int workers;
-    workspace *workspaces;
-    size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
-    double *incoming;               /* per vertex: (neighbours, influences) */
-    const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
-    double *excess;                 /* (count) see arap_pass_excess, or NULL */
-    double *anchored, *strain;      /* (count), (spokes): see local_step.h; NULL without a truss */
-    double *feet;                   /* (spokes, 3) arap_pass_feet, NULL: not wanted */
-    double *right_side, *alignment; /* of the present run */
-    double *pull, *desired;         /* of arap_pass_pull */
-    const int *spine_slot;
-};
-
-static inline int spine_of(const arap_pass *p, int bone) { return p->place ? p->place[bone] : -1; }
-
 /* The influence of a spine on vertex k of the ring: w e, e = a_ik e_ik or - sum_k a_ik e_ik. */
-static void add_pair(const arap_pass *p, workspace *ws, int k, int spine, double w,
+static void add_pair(const arap_pass *p, arap_workspace *ws, int k, int spine, double w,
                      const double *e) {
     arap_spine_pair *pair = &ws->pair[ws->pairs++];
     pair->points = arap_spine_points(&p->lanes->source->spines, p->lanes->poses, k, spine);
@@ -88,7 +43,7 @@ static void add_pair(const arap_pass *p, workspace *ws, int k, int spine, double
 }
 
 /* Make place `at` in the work space that of bone b. */
-static void add_bone(workspace *ws, int b, int at) {
+static void add_bone(arap_workspace *ws, int b, int at) {
     ws->where[b] = at;
     ws->bone[at] = b;
     ws->weight[at] = 0;
@@ -97,7 +52,7 @@ static void add_bone(workspace *ws, int b, int at) {
 
 /* Add the far ends of the spokes of vertex i to the moments, all of a spoke that does not depend on
  * the vertex' own weights; returns the number of bones. */
-static int add_spokes(const arap_pass *p, int i, workspace *ws, int count, double *pull,
+static int add_spokes(const arap_pass *p, int i, arap_workspace *ws, int count, double *pull,
                       double *unit) {
     const arap_spoke *spoke;
     for (int left = arap_mesh_spokes(p->mesh, i, &spoke); left; left--, spoke++) {
@@ -124,14 +79,14 @@ static int add_spokes(const arap_pass *p, int i, workspace *ws, int count, doubl
 }
 
 /* Add the moments of vertex i, `share` times its weights, and sum_k a_ik |e_ik|^2. */
-static void add_moments(const arap_pass *p, int i, double share, workspace *ws, int *bones,
+static void add_moments(const arap_pass *p, int i, double share, arap_workspace *ws, int *bones,
                         double *unit) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     const double *vi = mesh->v + 3 * (size_t)i;
     int count = *bones;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int spine = spine_of(p, in->bone[e]);
+        int spine = arap_pass_spine(p, in->bone[e]);
         if (spine >= 0) {
             ws->own[ws->own_count++] = (arap_own_spine){.spine = spine, .weight = in->weight[e]};
             continue;
@@ -151,7 +106,7 @@ static void add_moments(const arap_pass *p, int i, double share, workspace *ws, 
             pull[c] += e_ik[c];
         }
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
-            int spine = spine_of(p, in->bone[e]);
+            int spine = arap_pass_spine(p, in->bone[e]);
             if (spine >= 0) {
                 add_pair(p, ws, k, spine, in->weight[e], e_ik);
                 continue;
@@ -169,7 +124,7 @@ static void add_moments(const arap_pass *p, int i, double share, workspace *ws, 
     }
     count = add_spokes(p, i, ws, count, pull, unit);
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int spine = spine_of(p, in->bone[e]);
+        int spine = arap_pass_spine(p, in->bone[e]);
         if (spine >= 0) {
             add_pair(p, ws, i, spine, -in->weight[e], pull);
             continue;
@@ -192,7 +147,7 @@ static double push_through(const double *p, const double *v, const double *e) {
            arap_dot(p + 9, e);
 }
 
-static void scatter(const arap_pass *p, int i, const workspace *ws) {
+static void scatter(const arap_pass *p, int i, const arap_workspace *ws) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     const arap_spine_pair *pair = ws->pair; /* in the order of add_moments */
@@ -210,7 +165,7 @@ static void scatter(const arap_pass *p, int i, const workspace *ws) {
         double *slot = p->incoming + p->slot[k] + (mesh->reverse[r] - mesh->ring[k]) * width;
         for (size_t e = 0; e < width; e++) {
             int b = in->bone[in->start[k] + e];
-            slot[e] = spine_of(p, b) >= 0 ? arap_dot((pair++)->product, e_ik)
+            slot[e] = arap_pass_spine(p, b) >= 0 ? arap_dot((pair++)->product, e_ik)
                                           : push_through(ws->product + 12 * ws->where[b], vk, e_ik);
         }
     }
@@ -219,14 +174,14 @@ static void scatter(const arap_pass *p, int i, const workspace *ws) {
         for (int c = 0; c < 3; c++) pull[c] += spoke->weight * (spoke->point[c] - vi[c]);
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         int b = in->bone[e];
-        p->right_side[e] = spine_of(p, b) >= 0
+        p->right_side[e] = arap_pass_spine(p, b) >= 0
                                ? -arap_dot((pair++)->product, pull)
                                : -push_through(ws->product + 12 * ws->where[b], vi, pull);
     }
 }
 
 /* What the rotations of vertex i make of its spokes: arap_pass_anchored and arap_pass_spokes. */
-static void align_spokes(const arap_pass *p, int i, const workspace *ws) {
+static void align_spokes(const arap_pass *p, int i, const arap_workspace *ws) {
     const double *vi = p->mesh->v + 3 * (size_t)i;
     const arap_influences *in = p->in;
     const arap_spoke *spoke;
@@ -253,7 +208,7 @@ static void turn_back(const double *p, const double *v, double share, double *ou
 }
 
 /* What the rotations of vertex i make of the feet of its spokes: arap_pass_feet. */
-static void turn_feet(const arap_pass *p, int i, const workspace *ws) {
+static void turn_feet(const arap_pass *p, int i, const arap_workspace *ws) {
     const double *vi = p->mesh->v + 3 * (size_t)i;
     const arap_influences *in = p->in;
     const arap_spoke *spoke;
@@ -283,12 +238,6 @@ static int is_line(const arap_mesh *mesh, int i) {
     return arap_dot(normal, normal) <= PARALLEL * PARALLEL * arap_dot(a, a) * arap_dot(b, b);
 }
 
-/* The vertices of cluster *c, or vertex *c itself where there are none. */
-static const int *members(const arap_rotation_clusters *clusters, const int *c, int *size) {
-    *size = clusters ? clusters->start[*c + 1] - clusters->start[*c] : 1;
-    return clusters ? clusters->vertex + clusters->start[*c] : c;
-}
-
 /* ring += a e e^T, upper triangle. */
 static void add_square(double a, const double *e, double *ring) {
     for (int c = 0; c < 3; c++)
@@ -296,7 +245,7 @@ static void add_square(double a, const double *e, double *ring) {
 }
 
 /* The stretchable influences of vertex i, and its ring where there are any. */
-static void find_stretches(const arap_pass *p, int i, double unit, workspace *ws) {
+static void find_stretches(const arap_pass *p, int i, double unit, arap_workspace *ws) {
     const arap_stretches *stretches = &p->lanes->source->stretches;
     const arap_mesh *mesh = p->mesh;
     ws->stretches = 0;
@@ -323,7 +272,7 @@ static void find_stretches(const arap_pass *p, int i, double unit, workspace *ws
 
 /* Rotations from the moments of the work space, by the kernel. pull: as for it; returns the
  * excess. */
-static double turn_rigidly(const arap_pass *p, workspace *ws, int bones, double unit, int line,
+static double turn_rigidly(const arap_pass *p, arap_workspace *ws, int bones, double unit, int line,
                            double *pull) {
     double scale = unit > 0 ? 1 / unit : 0, excess = 0;
     int single = p->lanes->precision == ARAP_SINGLE;
@@ -356,7 +305,8 @@ static double turn_rigidly(const arap_pass *p, workspace *ws, int bones, double 
 }
 
 /* The same for vertex i with spines in its ring. best: (poses, 9) R_i, or NULL. */
-static void turn_as_desired(const arap_pass *p, int i, workspace *ws, int bones, double *best) {
+static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, int bones,
+                            double *best) {
     arap_desired_input input = {.poses = p->lanes->source,
                                 .mesh = p->mesh,
                                 .vertex = i,
@@ -374,7 +324,7 @@ static void turn_as_desired(const arap_pass *p, int i, workspace *ws, int bones,
 }
 
 /* One local step for vertices that share their rotations. */
-static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws) {
+static void visit(const arap_pass *p, const int *vertex, int size, arap_workspace *ws) {
     int bones = 0;
     double unit = 0;
     ws->pairs = ws->own_count = 0;
@@ -406,7 +356,7 @@ static void visit_chunk(void *data, int chunk, int worker) {
     if (end > count) end = count;
     for (int c = chunk * p->chunk; c < end; c++) {
         int size;
-        const int *vertex = members(p->clusters, &c, &size);
+        const int *vertex = arap_cluster_members(p->clusters, &c, &size);
         visit(p, vertex, size, &p->workspaces[worker]);
     }
 }
@@ -424,169 +374,6 @@ static void gather_chunk(void *data, int chunk, int worker) {
             for (size_t e = 0; e < width; e++) p->right_side[in->start[k] + e] += *slot++;
     }
 }
-
-/* Influences of vertex k that are new to the union numbered `mark`. */
-static int count_new(const arap_influences *in, int k, int mark, int *seen) {
-    int count = 0;
-    for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
-        count += seen[in->bone[e]] != mark;
-        seen[in->bone[e]] = mark;
-    }
-    return count;
-}
-
-/* Size of the union of the influences of each one-ring, or those of a cluster, the largest. */
-static int widest_union(const arap_mesh *mesh, const arap_influences *in,
-                        const arap_rotation_clusters *clusters, int *seen) {
-    int widest = 0;
-    for (int c = 0; c < (clusters ? clusters->count : mesh->count); c++) {
-        int size, count = 0;
-        const int *vertex = members(clusters, &c, &size);
-        for (int m = 0; m < size; m++) {
-            count += count_new(in, vertex[m], c + 1, seen);
-            for (size_t r = mesh->ring[vertex[m]]; r < mesh->ring[vertex[m] + 1]; r++)
-                count += count_new(in, mesh->neighbour[r], c + 1, seen);
-            const arap_spoke *spoke;
-            for (int left = arap_mesh_spokes(mesh, vertex[m], &spoke); left; left--, spoke++)
-                for (int k = 0; k < 2; k++) {
-                    count += seen[spoke->column[k]] != c + 1;
-                    seen[spoke->column[k]] = c + 1;
-                }
-        }
-        if (count > widest) widest = count;
-    }
-    return widest;
-}
-
-static void free_workspaces(workspace *workspaces, int count) {
-    if (!workspaces) return;
-    for (int t = 0; t < count; t++) {
-        arap_free(workspaces[t].where);
-        arap_free(workspaces[t].bone);
-        arap_free(workspaces[t].moment);
-        arap_free(workspaces[t].product);
-        arap_free(workspaces[t].weight);
-        arap_free(workspaces[t].scaled);
-        arap_free(workspaces[t].scratch);
-        arap_free(workspaces[t].stretch_place);
-        arap_free(workspaces[t].stretch_weight);
-        arap_free(workspaces[t].pair);
-        arap_free(workspaces[t].own);
-    }
-    arap_free(workspaces);
-}
-
-/* Influences of spines on the vertices of a one-ring, the most. */
-static int most_pairs(const arap_pass *p) {
-    const arap_influences *in = p->in;
-    int most = 0;
-    for (int i = 0; i < in->count && p->place; i++) {
-        int count = 0;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            count += spine_of(p, in->bone[e]) >= 0;
-        for (size_t r = p->mesh->ring[i]; r < p->mesh->ring[i + 1]; r++) {
-            int k = p->mesh->neighbour[r];
-            for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
-                count += spine_of(p, in->bone[e]) >= 0;
-        }
-        if (count > most) most = count;
-    }
-    return most;
-}
-
-static workspace *create_workspaces(int count, int widest, int most, int bones) {
-    workspace *workspaces = ARAP_NEW_ZERO(workspace, count);
-    for (int t = 0; workspaces && t < count; t++) {
-        workspace *ws = &workspaces[t];
-        ws->where = ARAP_NEW(int, bones);
-        ws->bone = ARAP_NEW(int, widest);
-        ws->moment = ARAP_NEW(double, 12 * widest);
-        ws->product = ARAP_NEW(double, 12 * widest);
-        ws->weight = ARAP_NEW(double, widest);
-        ws->scaled = ARAP_NEW(double, 12 * widest);
-        ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
-        ws->stretch_place = ARAP_NEW(int, widest);
-        ws->stretch_weight = ARAP_NEW(double, widest);
-        ws->pair = ARAP_NEW(arap_spine_pair, most);
-        ws->own = ARAP_NEW(arap_own_spine, most);
-        if (!ws->where || !ws->bone || !ws->moment || !ws->product || !ws->weight || !ws->scaled ||
-            !ws->scratch || !ws->stretch_place || !ws->stretch_weight || !ws->pair || !ws->own) {
-            free_workspaces(workspaces, count);
-            return NULL;
-        }
-        for (int b = 0; b < bones; b++) ws->where[b] = -1;
-    }
-    return workspaces;
-}
-
-arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_lanes *lanes,
-                             const arap_influences *in, const arap_rotation_clusters *clusters,
-                             arap_pass **out) {
-    arap_pass *p = *out = ARAP_NEW_ZERO(arap_pass, 1);
-    int *seen = ARAP_NEW_ZERO(int, lanes->columns);
-    if (!p || !seen) goto no_memory;
-    p->mesh = mesh;
-    p->lanes = lanes;
-    p->in = p->caller = in;
-    p->clusters = clusters;
-    p->chunk = clusters ? CLUSTER_CHUNK : CHUNK;
-    p->kernel = lanes->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
-    p->workers = job->threads;
-    if (lanes->source->bendy.count) {
-        if (arap_bendy_expand(job, &lanes->source->bendy, in, &p->columns)) goto no_memory;
-        p->in = in = &p->columns;
-        p->column_side = ARAP_NEW(double, in->start[in->count]);
-        if (!p->column_side) goto no_memory;
-    }
-    if (lanes->source->spines.count) p->place = lanes->source->spines.place;
-    if (lanes->source->spines.count || lanes->source->stretches.count) {
-        p->excess = ARAP_NEW(double, mesh->count);
-        if (!p->excess) goto no_memory;
-    }
-    if (mesh->spoke_start) {
-        p->anchored = ARAP_NEW(double, mesh->count);
-        p->strain = ARAP_NEW(double, mesh->spoke_start[mesh->count]);
-        if (!p->anchored || !p->strain) goto no_memory;
-    }
-    p->workspaces = create_workspaces(job->threads, widest_union(mesh, in, clusters, seen),
-                                      most_pairs(p), lanes->columns);
-    p->slot = ARAP_NEW(size_t, mesh->count);
-    if (!p->workspaces || !p->slot) goto no_memory;
-    size_t slots = 0;
-    for (int k = 0; k < mesh->count; k++) {
-        p->slot[k] = slots;
-        slots += (mesh->ring[k + 1] - mesh->ring[k]) * (in->start[k + 1] - in->start[k]);
-    }
-    p->incoming = ARAP_NEW(double, slots);
-    if (!p->incoming) goto no_memory;
-    arap_free(seen);
-    return ARAP_OK;
-
-no_memory:
-    arap_free(seen);
-    arap_pass_free(p);
-    *out = NULL;
-    return arap_fail_memory(&job->error, "the local step");
-}
-
-void arap_pass_free(arap_pass *p) {
-    if (!p) return;
-    free_workspaces(p->workspaces, p->workers);
-    arap_free(p->slot);
-    arap_free(p->incoming);
-    arap_free(p->excess);
-    arap_free(p->anchored);
-    arap_free(p->strain);
-    arap_influences_clear(&p->columns);
-    arap_free(p->column_side);
-    arap_free(p);
-}
-
-const double *arap_pass_excess(const arap_pass *p) { return p->excess; }
-
-const double *arap_pass_anchored(const arap_pass *p) { return p->anchored; }
-
-const double *arap_pass_spokes(const arap_pass *p) { return p->strain; }
 
 void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
@@ -609,7 +396,7 @@ void arap_pass_feet(arap_job *job, arap_pass *p, double *feet) {
 
 static void pull_block(void *data, int block, int worker) {
     const arap_pass *p = data;
-    workspace *ws = &p->workspaces[worker];
+    arap_workspace *ws = &p->workspaces[worker];
     size_t n = (size_t)p->mesh->count,
            size = 3 * (size_t)p->lanes->columns * (size_t)p->lanes->lanes;
     int begin = (int)(n * (size_t)block / ARAP_PULL_BLOCKS);

@@ -1,5 +1,5 @@
-/* The functions of the module araplbs about posed points and parameters: see python/deform.h and the
- * stubs. */
+/* The functions of the module araplbs about posed points and parameters: see
+ * python/deform.h and the stubs. */
 #include "python/deform.h"
 
 #include "base/memory.h"
@@ -43,7 +43,8 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     if (per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS status =
-        arap_evaluate_posed(&run.job, &geometry, weld, (int)shape.size[0], posed, &energy, vertex_energy);
+        arap_evaluate_posed(&run.job, &geometry, weld, (int)shape.size[0], posed, &energy,
+                            vertex_energy);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
     else result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 

@@ -75,7 +75,8 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS status =
-        arap_evaluate(&run.job, &geometry, weld, &rows, &bones, &given_poses, &energy, vertex_energy);
+        arap_evaluate(&run.job, &geometry, weld, &rows, &bones, &given_poses, &energy,
+                      vertex_energy);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
     else result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 

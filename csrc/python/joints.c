@@ -19,7 +19,9 @@ typedef struct joints_object {
     arap_joint_solver *solver;
 } joints_object;
 
-static arap_module_state *state_of(joints_object *self) { return arap_py_object_state(&self->base); }
+static arap_module_state *state_of(joints_object *self) {
+    return arap_py_object_state(&self->base);
+}
 
 static PyObject *joints_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;

@@ -2,14 +2,13 @@
  * of the object while it looks at or changes it. */
 #include "python/solver.h"
 
-#include <string.h>
-
 #include "arap.h"
 #include "base/memory.h"
 #include "python/input.h"
 #include "python/inside.h"
 #include "python/object.h"
 #include "python/report.h"
+#include "python/solver_arguments.h"
 
 typedef struct solver_object {
     arap_py_object base;
@@ -20,7 +19,9 @@ typedef struct solver_object {
     int has_weights;
 } solver_object;
 
-static arap_module_state *state_of(solver_object *self) { return arap_py_object_state(&self->base); }
+static arap_module_state *state_of(solver_object *self) {
+    return arap_py_object_state(&self->base);
+}
 
 static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;
@@ -35,172 +36,8 @@ static void solver_dealloc(solver_object *self) {
     arap_py_object_free((PyObject *)self);
 }
 
-static int choose(const char *value, const char *name, const char *const *choices, int *out) {
-    for (int i = 0; choices[i]; i++)
-        if (!strcmp(value, choices[i])) {
-            *out = i;
-            return 0;
-        }
-    PyErr_Format(PyExc_ValueError, "%s is '%s': no such choice", name, value);
-    return -1;
-}
-
-/* The parsed keyword arguments that need more than one step. */
-typedef struct solver_arguments {
-    PyObject *vertices, *triangles, *heads, *tails, *parents;
-    PyObject *edges, *tets, *roll_axes, *deform, *limits, *kinds, *ranges, *segments, *stretch,
-        *poses, *bends, *segment_poses, *parameters, *weights, *locked_vertices, *locked_bones,
-        *vertex_sets, *constraints, *influences, *released, *mirror, *progress, *support;
-    const char *precision, *positivity, *filter, *initial;
-    int start_from_weights;
-    unsigned long long seed;
-} solver_arguments;
-
-static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_settings *s,
-                 int *threads) {
-    static char *names[] = {"vertices",
-                            "triangles",
-                            "bone_heads",
-                            "bone_tails",
-                            "bone_parents",
-                            "edges",
-                            "tets",
-                            "bone_roll_axes",
-                            "bone_deform",
-                            "bone_limits",
-                            "bone_kinds",
-                            "bone_ranges",
-                            "bone_segments",
-                            "bone_stretch",
-                            "poses",
-                            "bends",
-                            "segment_poses",
-                            "parameters",
-                            "weights",
-                            "start_from_weights",
-                            "locked_vertices",
-                            "locked_bones",
-                            "vertex_sets",
-                            "constraints",
-                            "influences",
-                            "released",
-                            "mirror",
-                            "progress",
-                            "threads",
-                            "precision",
-                            "pose_count",
-                            "seed",
-                            "swing",
-                            "twist",
-                            "max_influences",
-                            "widenings",
-                            "least_weight",
-                            "iterations",
-                            "tolerance",
-                            "acceleration",
-                            "coarsen",
-                            "rotation_clusters",
-                            "heat_floor",
-                            "support",
-                            "link_parts",
-                            "hold",
-                            "attach",
-                            "neumann",
-                            "positivity",
-                            "filter",
-                            "constraint_strength",
-                            "harmonic",
-                            "damping",
-                            "initial",
-                            "edge_power",
-                            "truss",
-                            "least_worth",
-                            NULL};
-    static const char *const precisions[] = {"double", "single", NULL};
-    static const char *const positivities[] = {"clip", "penalty", "none", NULL};
-    static const char *const filters[] = {"none", "all", "extrema", NULL};
-    static const char *const initials[] = {"heat", "bbw", NULL};
-    int choice;
-    arap_int_argument threads_given = {"threads", *threads},
-                      count = {"pose_count", s->sampling.count},
-                      most = {"max_influences", s->max_influences},
-                      widenings = {"widenings", s->widenings},
-                      iterations = {"iterations", s->iterations},
-                      acceleration = {"acceleration", s->acceleration},
-                      coarsen = {"coarsen", s->coarsen};
-    *a = (solver_arguments){
-        .precision = "single", .positivity = "clip", .filter = "none", .initial = "heat"};
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssdddsddd:Solver",
-            names, &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
-            &a->tets, &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->segments,
-            &a->stretch, &a->poses, &a->bends, &a->segment_poses, &a->parameters, &a->weights,
-            &a->start_from_weights, &a->locked_vertices, &a->locked_bones, &a->vertex_sets,
-            &a->constraints, &a->influences, &a->released, &a->mirror, &a->progress, arap_read_int,
-            &threads_given, &a->precision, arap_read_int, &count, arap_read_seed, &a->seed,
-            &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, arap_read_int, &widenings,
-            &s->least_weight, arap_read_int, &iterations, &s->tolerance, arap_read_int,
-            &acceleration, arap_read_int, &coarsen, &s->rotation_clusters, &s->heat_floor,
-            &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity,
-            &a->filter, &s->strength, &s->harmonic, &s->damping, &a->initial,
-            &s->edge_power, &s->truss, &s->least_worth))
-        return -1;
-    *threads = threads_given.value;
-    s->sampling.count = count.value;
-    s->max_influences = most.value;
-    s->widenings = widenings.value;
-    s->iterations = iterations.value;
-    s->acceleration = acceleration.value;
-    s->coarsen = coarsen.value;
-    s->sampling.seed = a->seed;
-    if (choose(a->precision, "precision", precisions, &choice)) return -1;
-    s->single_precision = choice;
-    if (choose(a->positivity, "positivity", positivities, &choice)) return -1;
-    s->positivity = (arap_positivity)choice;
-    if (choose(a->filter, "filter", filters, &choice)) return -1;
-    s->filter = (arap_filter)choice;
-    if (choose(a->initial, "initial", initials, &choice)) return -1;
-    s->initial = (arap_initial)choice;
-    if (a->support && a->support != Py_None &&
-        !(PyTuple_Check(a->support) &&
-          PyArg_ParseTuple(a->support, "idd", &s->pruning.least, &s->pruning.kept_sum,
-                           &s->pruning.relative))) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "support is %R, expected (least, kept_sum, relative)",
-                     a->support);
-        return -1;
-    }
-    return 0;
-}
-
-/* locked_vertices (n,); locked_bones (m,), or (sets, m) with vertex_sets (n,). */
-static int parse_locks(arap_arrays *arrays, const solver_arguments *a, arap_problem *problem) {
-    int several = a->vertex_sets && a->vertex_sets != Py_None;
-    npy_intp m = problem->bones.count;
-    arap_shape per_vertex = {1, {problem->geometry.vertex_count}}, bones = {1, {m}},
-               per_set = {2, {-1, m}}, *shape = several ? &per_set : &bones;
-    problem->locked_vertices =
-        arap_bools(arrays, a->locked_vertices, "locked_vertices", &per_vertex);
-    if (PyErr_Occurred()) return -1;
-    problem->vertex_set = arap_ints(arrays, a->vertex_sets, "vertex_sets", &per_vertex);
-    if (PyErr_Occurred()) return -1;
-    problem->locked_bones = arap_bools(arrays, a->locked_bones, "locked_bones", shape);
-    if (PyErr_Occurred()) return -1;
-    if (several && !problem->locked_bones) {
-        PyErr_SetString(PyExc_ValueError, "vertex_sets needs locked_bones of shape (sets, bones)");
-        return -1;
-    }
-    if (several && !per_set.size[0]) {
-        PyErr_SetString(PyExc_ValueError,
-                        "locked_bones has no rows: vertex_sets needs at least one");
-        return -1;
-    }
-    problem->set_count = several ? (int)per_set.size[0] : 1;
-    return 0;
-}
-
 static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
-    solver_arguments a;
+    arap_solver_arguments a;
     arap_settings settings;
     arap_arrays arrays = {0};
     arap_problem problem = {0};
@@ -215,7 +52,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
         PyErr_SetString(PyExc_RuntimeError, "a Solver is created once");
         goto done;
     }
-    if (parse(args, kwargs, &a, &settings, &threads) ||
+    if (arap_parse_solver(args, kwargs, &a, &settings, &threads) ||
         arap_py_job_init(&run, a.progress, threads) ||
         arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, a.tets,
                                   &problem.geometry) ||
@@ -234,7 +71,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     problem.weights = given ? &rows : NULL;
     problem.start_from_weights = a.start_from_weights;
     problem.mirror = mirrored ? &reflection : NULL;
-    if (parse_locks(&arrays, &a, &problem)) goto done;
+    if (arap_parse_locks(&arrays, &a, &problem)) goto done;
 
     Py_BEGIN_ALLOW_THREADS arap_solver_create(&run.job, &problem, &settings, &created);
     Py_END_ALLOW_THREADS if (!created) {
@@ -287,7 +124,8 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
     arap_status status;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOO:edit", names, &constraints, &influences,
                                      &released) ||
-        arap_edits_from_python(&arrays, constraints, influences, released, &edits) || arap_py_object_enter(&self->base))
+        arap_edits_from_python(&arrays, constraints, influences, released, &edits) ||
+        arap_py_object_enter(&self->base))
         goto done;
     arap_py_object_start(&self->base, &run);
     self->has_weights = 0;

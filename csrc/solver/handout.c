@@ -190,7 +190,8 @@ arap_status arap_solver_usage(arap_job *job, const arap_solver *s, const arap_in
         return arap_fail_memory(&job->error, "the report");
     }
     for (int i = 0; i < in->count; i++)
-        if (in->start[i + 1] - in->start[i] > out->most) out->most = in->start[i + 1] - in->start[i];
+        if (in->start[i + 1] - in->start[i] > out->most)
+            out->most = in->start[i + 1] - in->start[i];
     for (size_t e = 0; e < in->start[in->count]; e++)
         if (in->weight[e] > 0) used[in->bone[e]] = 1;
     for (int d = 0; d < s->skeleton.deform_count; d++)

@@ -28,129 +28,137 @@
 #define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
 
 static void release_system(arap_solver *s) {
-    arap_system_clear(&s->maps.system);
-    arap_factor_free(s->maps.factor);
-    arap_penalties_clear(&s->maps.penalties);
-    arap_free(s->maps.held);
-    arap_free(s->maps.unknowns);
-    s->maps.factor = NULL;
-    s->maps.held = NULL;
-    s->maps.unknowns = NULL;
-    s->maps.has_system = s->maps.stale = 0;
+    arap_maps *m = &s->maps;
+    arap_system_clear(&m->system);
+    arap_factor_free(m->factor);
+    arap_penalties_clear(&m->penalties);
+    arap_free(m->held);
+    arap_free(m->unknowns);
+    m->factor = NULL;
+    m->held = NULL;
+    m->unknowns = NULL;
+    m->has_system = m->stale = 0;
 }
 
 void arap_release_maps(arap_solver *s) {
+    arap_maps *m = &s->maps;
     release_system(s);
-    arap_pass_free(s->maps.pass);
-    arap_rotation_clusters_clear(&s->maps.clusters);
-    arap_free(s->maps.right_side);
-    arap_free(s->maps.product);
-    arap_free(s->maps.residual);
-    arap_free(s->maps.best);
-    arap_free(s->maps.before);
-    arap_free(s->maps.metric);
-    arap_anderson_free(s->maps.anderson);
-    s->maps.pass = NULL;
-    s->maps.anderson = NULL;
-    s->maps.right_side = s->maps.product = s->maps.residual = s->maps.best = s->maps.before = s->maps.metric = NULL;
-    s->maps.has_best = s->maps.guarded = s->maps.held_changes = 0;
+    arap_pass_free(m->pass);
+    arap_rotation_clusters_clear(&m->clusters);
+    arap_free(m->right_side);
+    arap_free(m->product);
+    arap_free(m->residual);
+    arap_free(m->best);
+    arap_free(m->before);
+    arap_free(m->metric);
+    arap_anderson_free(m->anderson);
+    m->pass = NULL;
+    m->anderson = NULL;
+    m->right_side = m->product = m->residual = m->best = m->before = m->metric = NULL;
+    m->has_best = m->guarded = m->held_changes = 0;
 }
 
 /* Penalty rows of the present influence maps, with the given damping. */
 static arap_status make_penalties(arap_job *job, arap_solver *s, double damping) {
+    arap_maps *m = &s->maps;
     double unit = s->poses.count;
-    arap_penalties_clear(&s->maps.penalties);
-    arap_status status = arap_penalties_create(job, &s->influences, &s->maps.penalties);
+    arap_penalties_clear(&m->penalties);
+    arap_status status = arap_penalties_create(job, &s->influences, &m->penalties);
     if (status) return status;
     double own = unit * s->mesh.size * s->mesh.size; /* of rows that turn with the mesh */
-    arap_add_damping(&s->mesh, &s->influences, damping * own, &s->maps.penalties);
-    arap_add_rows(&s->mesh, &s->influences, &s->rows.list, unit, &s->maps.penalties);
+    arap_add_damping(&s->mesh, &s->influences, damping * own, &m->penalties);
+    arap_add_rows(&s->mesh, &s->influences, &s->rows.list, unit, &m->penalties);
     s->assembled.neumann_rows = 0;
     if (s->settings.neumann)
         s->assembled.neumann_rows =
-            arap_add_neumann(&s->mesh, &s->influences, s->settings.strength * unit, &s->maps.penalties);
+            arap_add_neumann(&s->mesh, &s->influences, s->settings.strength * unit, &m->penalties);
     s->assembled.positivity_rows = 0;
     s->assembled.damping = damping;
-    arap_system_penalise(&s->maps.system, s->maps.penalties.stiffness);
+    arap_system_penalise(&m->system, m->penalties.stiffness);
     return ARAP_OK;
 }
 
 /* The penalised matrix of the system, for CHOLMOD. */
 static arap_matrix penalised_matrix(const arap_solver *s) {
-    arap_matrix matrix = s->maps.system.matrix;
-    matrix.value = s->maps.system.penalised;
+    const arap_maps *m = &s->maps;
+    arap_matrix matrix = m->system.matrix;
+    matrix.value = m->system.penalised;
     return matrix;
 }
 
 /* System and factor of the present influence maps. A system that is not definite (its weights
  * are not all determined) gets more damping. */
 static arap_status make_system(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     double since = arap_seconds();
     arap_status status = arap_progress(job, "assembly", 0);
     if (!status)
         status = arap_system_create(job, &s->mesh, &s->poses, &s->harmonic, &s->influences,
-                                    s->order, &s->maps.system);
+                                    s->order, &m->system);
     if (status) return status;
-    s->maps.held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
-    s->maps.unknowns = ARAP_NEW(double, s->maps.system.unknowns);
-    if (!s->maps.held || !s->maps.unknowns) return arap_fail_memory(&job->error, "the weight system");
-    s->assembled.unknowns = s->maps.system.unknowns;
+    m->held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
+    m->unknowns = ARAP_NEW(double, m->system.unknowns);
+    if (!m->held || !m->unknowns) return arap_fail_memory(&job->error, "the weight system");
+    s->assembled.unknowns = m->system.unknowns;
     s->assembled.factor_size = 0;
     double damping = s->settings.damping;
     for (int attempt = 0;; attempt++) {
         status = make_penalties(job, s, damping);
         arap_lap(s, ARAP_TIME_SYSTEM, &since);
-        if (status || !s->maps.system.unknowns) break;
+        if (status || !m->system.unknowns) break;
         status = arap_progress(job, "factorisation", 0);
         if (status) break;
         arap_matrix matrix = penalised_matrix(s);
-        status = arap_factor_create(job, &matrix, &s->maps.factor);
+        status = arap_factor_create(job, &matrix, &m->factor);
         arap_lap(s, ARAP_TIME_FACTOR, &since);
         if (status != ARAP_NOT_FACTORED || attempt + 1 >= DAMPING_TRIES) break;
         job->error = (arap_error){0};
         damping = fmax(damping, 1e-9) * DAMPING_GROWTH;
     }
-    if (!status && s->maps.factor) s->assembled.factor_size = arap_factor_size(s->maps.factor);
-    s->maps.has_system = !status;
+    if (!status && m->factor) s->assembled.factor_size = arap_factor_size(m->factor);
+    m->has_system = !status;
     return status;
 }
 
 /* The harmonic term of the present weights, and its share of the product. */
 static void add_harmonic(const arap_job *job, arap_solver *s) {
-    arap_harmonic_product(job, &s->harmonic, &s->influences, s->maps.residual);
+    arap_maps *m = &s->maps;
+    arap_harmonic_product(job, &s->harmonic, &s->influences, m->residual);
     s->present.roughness = 0;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++) {
-        s->present.roughness += s->influences.weight[e] * s->maps.residual[e];
-        s->maps.product[e] += s->maps.residual[e];
+        s->present.roughness += s->influences.weight[e] * m->residual[e];
+        m->product[e] += m->residual[e];
     }
 }
 
 arap_status arap_measure(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     double rest = s->poses.count * s->mesh.rest_energy, energy = rest + s->present.excess;
     double *fixed = ARAP_NEW(double, s->mesh.spoke_start ? s->mesh.count : 0);
     if (!fixed) return arap_fail_memory(&job->error, "the energy");
     arap_status status =
-        arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, s->maps.product, NULL,
+        arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, m->product, NULL,
                                s->mesh.spoke_start ? fixed : NULL);
     for (int i = 0; i < s->mesh.count && s->mesh.spoke_start; i++) energy += fixed[i];
     energy -= 2 * s->present.anchored;
     arap_free(fixed);
     if (status) return status;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
-        energy += s->influences.weight[e] * (s->maps.product[e] - 2 * s->maps.right_side[e]);
+        energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
     s->present.energy = energy;
     if (s->harmonic.ring) add_harmonic(job, s);
     return arap_history_add(job, &s->history, rest > 0 ? energy / rest : 0);
 }
 
 arap_status arap_refresh(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     double since = arap_seconds();
     arap_mirror_weights(&s->mirror, &s->influences);
-    arap_pass_run(job, s->maps.pass, s->maps.right_side, NULL);
-    const double *excess = arap_pass_excess(s->maps.pass);
+    arap_pass_run(job, m->pass, m->right_side, NULL);
+    const double *excess = arap_pass_excess(m->pass);
     s->present.excess = 0;
     for (int i = 0; i < s->mesh.count && excess; i++) s->present.excess += excess[i];
-    const double *anchored = arap_pass_anchored(s->maps.pass);
+    const double *anchored = arap_pass_anchored(m->pass);
     s->present.anchored = 0;
     for (int i = 0; i < s->mesh.count && anchored; i++) s->present.anchored += anchored[i];
     arap_status status = arap_measure(job, s);
@@ -159,35 +167,37 @@ arap_status arap_refresh(arap_job *job, arap_solver *s) {
 }
 
 static arap_status begin_acceleration(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     const arap_influences *in = &s->influences;
     size_t entries = in->start[in->count];
-    s->maps.before = ARAP_NEW(double, entries);
-    s->maps.metric = ARAP_NEW(double, entries);
-    if (!s->maps.before || !s->maps.metric) return arap_fail_memory(&job->error, "the acceleration");
+    m->before = ARAP_NEW(double, entries);
+    m->metric = ARAP_NEW(double, entries);
+    if (!m->before || !m->metric) return arap_fail_memory(&job->error, "the acceleration");
     for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) s->maps.metric[e] = s->mesh.area[i];
-    return arap_anderson_create(job, entries, s->settings.acceleration, &s->maps.anderson);
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) m->metric[e] = s->mesh.area[i];
+    return arap_anderson_create(job, entries, s->settings.acceleration, &m->anderson);
 }
 
 arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     size_t entries = s->influences.start[s->influences.count];
     double since = arap_seconds();
-    s->maps.right_side = ARAP_NEW(double, entries);
-    s->maps.product = ARAP_NEW(double, entries);
-    s->maps.residual = ARAP_NEW(double, entries);
-    s->maps.best = ARAP_NEW(double, entries);
-    if (!s->maps.right_side || !s->maps.product || !s->maps.residual || !s->maps.best)
+    m->right_side = ARAP_NEW(double, entries);
+    m->product = ARAP_NEW(double, entries);
+    m->residual = ARAP_NEW(double, entries);
+    m->best = ARAP_NEW(double, entries);
+    if (!m->right_side || !m->product || !m->residual || !m->best)
         return arap_fail_memory(&job->error, "the weights");
     arap_rotation_clusters *clusters =
         s->settings.rotation_clusters > 0 && !s->poses.spines.count && !s->poses.stretches.count
-            ? &s->maps.clusters
+            ? &m->clusters
             : NULL;
     arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
     if (!status && clusters)
         status = arap_rotation_clusters_create(job, &s->mesh, &s->influences,
                                                s->settings.rotation_clusters, clusters);
     if (!status)
-        status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, clusters, &s->maps.pass);
+        status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, clusters, &m->pass);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;
 }
@@ -198,49 +208,54 @@ static double hard(const arap_solver *s) { return s->settings.strength * s->pose
 /* Energy, harmonic term and penalties, less their constant, without the rows that may be let down:
  * holds, and what keeps a weight at zero for as long as it takes. */
 static double objective(const arap_solver *s) {
+    const arap_maps *m = &s->maps;
     const arap_influences *in = &s->influences;
-    const arap_penalties *p = &s->maps.penalties;
+    const arap_penalties *p = &m->penalties;
     double sum = s->present.energy + s->present.roughness;
     for (size_t e = 0; e < in->start[in->count]; e++)
-        if (!s->maps.held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
+        if (!m->held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
     return sum -
-           arap_rows_cost(&s->mesh, in, &s->rows.list, s->rows.holds, s->poses.count, s->maps.held);
+           arap_rows_cost(&s->mesh, in, &s->rows.list, s->rows.holds, s->poses.count, m->held);
 }
 
 static arap_status refactor(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     double since = arap_seconds();
-    arap_system_penalise(&s->maps.system, s->maps.penalties.stiffness);
+    arap_system_penalise(&m->system, m->penalties.stiffness);
     arap_matrix matrix = penalised_matrix(s);
-    arap_status status = arap_factor_update(job, s->maps.factor, &matrix);
-    s->maps.held_changes = 0;
-    if (s->maps.anderson) arap_anderson_restart(s->maps.anderson);
+    arap_status status = arap_factor_update(job, m->factor, &matrix);
+    m->held_changes = 0;
+    if (m->anderson) arap_anderson_restart(m->anderson);
     arap_lap(s, ARAP_TIME_FACTOR, &since);
     return status;
 }
 
 /* The gradient of the objective with its sign turned. */
 static void find_descent(arap_solver *s) {
-    const arap_penalties *p = &s->maps.penalties;
+    arap_maps *m = &s->maps;
+    const arap_penalties *p = &m->penalties;
     const double *w = s->influences.weight;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
-        s->maps.residual[e] = s->maps.right_side[e] - s->maps.product[e] + p->aim[e] - p->stiffness[e] * w[e];
+        m->residual[e] = m->right_side[e] - m->product[e] + p->aim[e] - p->stiffness[e] * w[e];
 }
 
 /* The minimum of the objective for the present rotations; its weights may be negative. */
 static arap_status global_step(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     double since = arap_seconds();
     find_descent(s);
-    arap_system_reduce(&s->maps.system, s->maps.residual, s->maps.unknowns);
-    arap_status status = s->maps.stale ? arap_stale_solve(job, s, s->maps.unknowns)
-                                  : arap_factor_solve(job, s->maps.factor, s->maps.unknowns);
-    if (!status) arap_system_add_step(&s->maps.system, s->maps.unknowns, s->influences.weight);
+    arap_system_reduce(&m->system, m->residual, m->unknowns);
+    arap_status status = m->stale ? arap_stale_solve(job, s, m->unknowns)
+                                  : arap_factor_solve(job, m->factor, m->unknowns);
+    if (!status) arap_system_add_step(&m->system, m->unknowns, s->influences.weight);
     arap_lap(s, ARAP_TIME_SOLVE, &since);
     return status;
 }
 
 /* The paper's positivity rows; they count from the next global step on. */
 static arap_status add_positivity(arap_job *job, arap_solver *s) {
-    int rows = arap_hold_negative(&s->mesh, &s->influences, hard(s), 1, s->maps.held, &s->maps.penalties);
+    arap_maps *m = &s->maps;
+    int rows = arap_hold_negative(&s->mesh, &s->influences, hard(s), 1, m->held, &m->penalties);
     s->assembled.positivity_rows += rows;
     return rows ? refactor(job, s) : ARAP_OK;
 }
@@ -249,21 +264,22 @@ static arap_status add_positivity(arap_job *job, arap_solver *s) {
  * then clipping or positivity rows. Guarded, weights that the step made negative are held from the
  * next one on, until they would be positive. */
 static arap_status plain_step(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     arap_status status = ARAP_OK;
-    if (s->maps.guarded) {
+    if (m->guarded) {
         find_descent(s);
-        s->maps.held_changes += arap_release_positive(&s->mesh, &s->influences, s->maps.residual, hard(s),
-                                                 s->maps.held, &s->maps.penalties);
-        if (s->maps.held_changes) status = refactor(job, s);
+        m->held_changes += arap_release_positive(&s->mesh, &s->influences, m->residual, hard(s),
+                                                 m->held, &m->penalties);
+        if (m->held_changes) status = refactor(job, s);
     }
     if (!status) status = global_step(job, s);
     if (!status && s->settings.filter)
         status = arap_filter_weights(job, &s->mesh, s->settings.filter, s->skeleton.deform_count,
                                      &s->influences);
     if (status) return status;
-    if (s->maps.guarded)
-        s->maps.held_changes +=
-            arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, s->maps.held, &s->maps.penalties);
+    if (m->guarded)
+        m->held_changes +=
+            arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, m->held, &m->penalties);
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(&s->influences);
     return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(job, s) : status;
 }
@@ -279,31 +295,33 @@ static arap_status restore(arap_job *job, arap_solver *s, const double *weights)
 /* A step and its local step; accelerated, to where the past steps point, unless the objective
  * is larger there than it was before. */
 static arap_status full_step(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     arap_influences *in = &s->influences;
     size_t size = in->start[in->count] * sizeof(double);
     double reached = objective(s);
-    if (s->maps.anderson) memcpy(s->maps.before, in->weight, size);
+    if (m->anderson) memcpy(m->before, in->weight, size);
     arap_status status = plain_step(job, s);
     if (status) return status;
-    if (!s->maps.anderson) return arap_refresh(job, s);
-    if (!arap_anderson_mix(s->maps.anderson, s->maps.before, in->weight, s->maps.metric, s->maps.residual))
+    if (!m->anderson) return arap_refresh(job, s);
+    if (!arap_anderson_mix(m->anderson, m->before, in->weight, m->metric, m->residual))
         return arap_refresh(job, s);
-    memcpy(s->maps.before, in->weight, size);
-    memcpy(in->weight, s->maps.residual, size);
+    memcpy(m->before, in->weight, size);
+    memcpy(in->weight, m->residual, size);
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(in);
     status = arap_refresh(job, s);
     if (status || objective(s) <= reached) return status;
-    return restore(job, s, s->maps.before);
+    return restore(job, s, m->before);
 }
 
 /* The present objective; its weights are kept if they are the best of the stage. */
 static double keep_if_best(arap_solver *s) {
+    arap_maps *m = &s->maps;
     double present = objective(s);
-    if (s->maps.has_best && present >= s->maps.best_objective) return present;
-    s->maps.has_best = 1;
-    s->maps.best_objective = present;
-    memcpy(s->maps.best, s->influences.weight,
-           s->influences.start[s->influences.count] * sizeof *s->maps.best);
+    if (m->has_best && present >= m->best_objective) return present;
+    m->has_best = 1;
+    m->best_objective = present;
+    memcpy(m->best, s->influences.weight,
+           s->influences.start[s->influences.count] * sizeof *m->best);
     return present;
 }
 
@@ -311,44 +329,48 @@ static double keep_if_best(arap_solver *s) {
  * the objective has risen too far, the best weights come back and the stage goes on guarded;
  * when that does not help, it is over. */
 static arap_status clipped_iteration(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     keep_if_best(s);
     arap_status status = full_step(job, s);
     if (status) return status;
     double present = keep_if_best(s);
-    if (present - s->maps.best_objective <= MOST_RISE * fabs(s->present.energy)) return status;
-    s->stage.over = s->maps.guarded;
-    s->maps.guarded = 1;
-    return restore(job, s, s->maps.best);
+    if (present - m->best_objective <= MOST_RISE * fabs(s->present.energy)) return status;
+    s->stage.over = m->guarded;
+    m->guarded = 1;
+    return restore(job, s, m->best);
 }
 
 arap_status arap_iteration(arap_job *job, arap_solver *s) {
-    arap_status status = s->maps.has_system ? ARAP_OK : make_system(job, s);
-    if (!s->maps.has_system) release_system(s); /* cancelled: the next call makes it again */
-    if (status || !s->maps.system.unknowns) return status ? status : arap_refresh(job, s);
+    arap_maps *m = &s->maps;
+    arap_status status = m->has_system ? ARAP_OK : make_system(job, s);
+    if (!m->has_system) release_system(s); /* cancelled: the next call makes it again */
+    if (status || !m->system.unknowns) return status ? status : arap_refresh(job, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
     return descends ? clipped_iteration(job, s) : full_step(job, s);
 }
 
 arap_status arap_solver_repose(arap_job *job, arap_solver *s, const double *transforms,
                                const arap_spines *spines, int keep_factor) {
+    arap_maps *m = &s->maps;
     size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
     memcpy(s->poses.transform, transforms, size);
     arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
     arap_status status = arap_poses_gram(job, &s->poses);
     if (status) return status;
     arap_lanes_fill(&s->poses, &s->lanes);
-    s->maps.has_best = 0;
-    if (keep_factor && s->maps.has_system) {
-        s->maps.stale = 1;
+    m->has_best = 0;
+    if (keep_factor && m->has_system) {
+        m->stale = 1;
     } else {
         release_system(s);
-        s->maps.guarded = s->maps.held_changes = 0;
+        m->guarded = m->held_changes = 0;
     }
-    if (s->maps.anderson) arap_anderson_restart(s->maps.anderson);
+    if (m->anderson) arap_anderson_restart(m->anderson);
     return arap_refresh(job, s);
 }
 
 arap_status arap_end_iterations(arap_job *job, arap_solver *s) {
-    int worse = s->maps.has_best && objective(s) > s->maps.best_objective;
-    return worse ? restore(job, s, s->maps.best) : ARAP_OK;
+    arap_maps *m = &s->maps;
+    int worse = m->has_best && objective(s) > m->best_objective;
+    return worse ? restore(job, s, m->best) : ARAP_OK;
 }

@@ -121,18 +121,19 @@ static double *kept_numbers(const arap_influences *all, const arap_influences *k
 /* Reduce the influence maps. The rotations stay those of the weights before, and so does the
  * right-hand side: the energy recorded is that of the new weights but for a local step. */
 static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
+    arap_maps *m = &s->maps;
     arap_influences limited = {0};
     arap_penalties rows = {0};
     double since = arap_seconds(), *right_side = NULL;
     arap_status status = arap_penalties_create(job, &s->influences, &rows);
     if (status) return status;
     arap_add_rows(&s->mesh, &s->influences, &s->rows.list, s->poses.count, &rows);
-    status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, s->maps.right_side,
-                                   s->maps.product, &s->harmonic, &rows, &s->mirror, &rule, &limited);
+    status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, m->right_side,
+                                   m->product, &s->harmonic, &rows, &s->mirror, &rule, &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
-    right_side = kept_numbers(&s->influences, &limited, s->maps.right_side);
+    right_side = kept_numbers(&s->influences, &limited, m->right_side);
     if (!right_side) {
         arap_influences_clear(&limited);
         return arap_fail_memory(&job->error, "the weights");
@@ -140,7 +141,7 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     s->history.stage_start[s->stage.number] = s->history.count;
     status = change_maps(job, s, &limited);
     if (!status) {
-        memcpy(s->maps.right_side, right_side, limited.start[limited.count] * sizeof *right_side);
+        memcpy(m->right_side, right_side, limited.start[limited.count] * sizeof *right_side);
         status = arap_measure(job, s);
     }
     arap_free(right_side);
@@ -256,20 +257,21 @@ static arap_status coarse_step(arap_job *job, arap_solver *s) {
 }
 
 static arap_status step(arap_job *job, arap_solver *s) {
+    arap_maps *m = &s->maps;
     arap_status status = ARAP_OK;
     if (s->coarse) return coarse_step(job, s);
     if (s->stage.must_limit)
         status = limit_stage(job, s);
     else if (s->stage.number == 0 || (s->stage.over && s->stage.number < s->stage.last))
         status = enter_stage(job, s);
-    int was_guarded = s->maps.guarded;
+    int was_guarded = m->guarded;
     if (!status) status = arap_iteration(job, s);
     if (status) return status;
     s->iterations++;
     s->stage.iterations++;
     const double *last = s->history.energies + s->history.count - 1;
     int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]) &&
-                  s->maps.guarded == was_guarded;
+                  m->guarded == was_guarded;
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;
     return s->stage.over ? arap_end_iterations(job, s) : status;
@@ -441,7 +443,8 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     if (!status) status = arap_initial_weights(job, s, problem);
     if (!status) status = mirror_maps(job, s, &s->influences);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
-    if (!status && s->coarse) status = arap_history_add(job, &s->history, s->coarse->history.energies[0]);
+    if (!status && s->coarse)
+        status = arap_history_add(job, &s->history, s->coarse->history.energies[0]);
     if (!status && !s->coarse) status = arap_begin_maps(job, s);
     if (!status && !s->coarse) status = arap_refresh(job, s);
     if (!status)

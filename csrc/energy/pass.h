@@ -1,0 +1,57 @@
+/* The work space of the local step (local_step.h): made by pass.c, used by local_step.c. */
+#ifndef ARAP_PASS_H
+#define ARAP_PASS_H
+
+#include "energy/desired_step.h"
+#include "energy/local_kernels.h"
+#include "energy/local_step.h"
+
+/* Per-thread work space for one vertex; sizes are for the widest union of influences. */
+typedef struct arap_workspace {
+    int *where;      /* (all bones) place of a bone in `bone`, -1 if absent */
+    int *bone;       /* (widest) */
+    double *moment;  /* (widest, 12) M_b */
+    double *product; /* (widest, 12) P_b */
+    double *weight;  /* (widest) */
+    void *scaled;    /* (widest, 12) moments as the kernel wants them */
+    void *scratch;
+    /* Of stretchable bones, the influences on the vertex itself: */
+    int stretches;
+    int *stretch_place;     /* (widest) */
+    double *stretch_weight; /* (widest) */
+    double ring[6];         /* sum_k a_ik e_ik e_ik^T, with a trace of 1 */
+    /* Of spines, each influence of the ring by itself: */
+    int pairs, own_count;
+    arap_spine_pair *pair; /* (most) */
+    arap_own_spine *own;   /* (most) */
+} arap_workspace;
+
+struct arap_pass {
+    const arap_mesh *mesh;
+    const arap_lanes *lanes;
+    const arap_influences *in;     /* of columns: the caller's, or `columns` */
+    const arap_influences *caller; /* of bones */
+    arap_influences columns;       /* only with bendy bones */
+    double *column_side;           /* only with bendy bones: the right-hand side of columns */
+    const arap_rotation_clusters *clusters; /* NULL: each vertex by itself */
+    arap_kernel kernel;
+    int chunk; /* visits of a task */
+    int workers;
+    arap_workspace *workspaces;
+    size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
+    double *incoming;               /* per vertex: (neighbours, influences) */
+    const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
+    double *excess;                 /* (count) see arap_pass_excess, or NULL */
+    double *anchored, *strain;      /* (count), (spokes): see local_step.h; NULL without a truss */
+    double *feet;                   /* (spokes, 3) arap_pass_feet, NULL: not wanted */
+    double *right_side, *alignment; /* of the present run */
+    double *pull, *desired;         /* of arap_pass_pull */
+    const int *spine_slot;
+};
+
+/* Number of a bone among the spines, or -1. */
+static inline int arap_pass_spine(const arap_pass *p, int bone) {
+    return p->place ? p->place[bone] : -1;
+}
+
+#endif
