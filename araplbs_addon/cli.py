@@ -256,8 +256,7 @@ def weight_file(source, target, options, arguments, stop):
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
         reports.append(report)
     lines += _warn(enter_edit_mode(view_layer, left))
-    stop.check()
-    _save(target, compressed)
+    _save(target, compressed, stop)
     print(f"  saved {target}", flush=True)
     return {"armatures": reports, "warnings": lines}
 
@@ -305,7 +304,8 @@ def _open(path):
     return not start.startswith(b"BLENDER")
 
 
-def _save(target, compress):
+def _save(target, compress, stop):
+    stop.check()
     with whole_file(target) as temporary:
         try:
             bpy.ops.wm.save_as_mainfile(
@@ -317,6 +317,7 @@ def _save(target, compress):
             raise Refused(
                 f"{target} could not be saved: {reason} (free there: {free / 1e6:.1f} MB)"
             ) from None
+        stop.check()  # Blender swallows what is raised in handlers of saving
 
 
 def register():

@@ -1,7 +1,6 @@
 """What the command line writes, and what it must not: one file under several names, links, modes,
 what is no regular file, what killed processes have left."""
 
-import contextlib
 import json
 import os
 import signal
@@ -352,10 +351,10 @@ def test_a_fault_of_ours_in_one_file(character, tmp_path, monkeypatch, capfd):
     cli = addon("cli")
     save_file = cli._save
 
-    def fail(target, compress):
+    def fail(target, *arguments):
         if target.name == "in.blend":
             raise KeyError("a fault")
-        save_file(target, compress)
+        save_file(target, *arguments)
 
     monkeypatch.setattr(cli, "_save", fail)
     assert run("weight", character, other, "-o", tmp_path / "out") == 1
@@ -393,16 +392,22 @@ def test_signal_while_solving(name, character, tmp_path, monkeypatch, capfd):
 
 
 @posix
-def test_swallowed_signal(character, tmp_path, monkeypatch):
-    """Code between that catches everything does not keep the command going."""
-    cli = addon("cli")
-    blocked = cli.blocked_drivers
+@pytest.mark.parametrize("when", ["load_post", "depsgraph_update_post", "save_pre", "save_post"])
+def test_swallowed_signal(when, character, tmp_path):
+    """Blender goes on after whatever is raised in a handler; the command does not."""
+    former = signal.getsignal(signal.SIGTERM)
 
-    def swallow():
-        with contextlib.suppress(BaseException):
-            os.kill(os.getpid(), signal.SIGTERM)
-        return blocked()
+    @bpy.app.handlers.persistent
+    def handler(*_):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _wait in range(1000):
+            pass
 
-    monkeypatch.setattr(cli, "blocked_drivers", swallow)
-    assert run("weight", character, "-o", "out.blend") == 128 + signal.SIGTERM
+    handlers = getattr(bpy.app.handlers, when)
+    handlers.append(handler)
+    try:
+        assert run("weight", character, "-o", "out.blend") == 128 + signal.SIGTERM
+    finally:
+        handlers.remove(handler)
     assert folder_of(tmp_path) == ["in.blend"]
+    assert signal.getsignal(signal.SIGTERM) == former

@@ -395,7 +395,6 @@ def test_filling_can_be_cancelled():
         tets.fill("Tube", vertices, triangles, np.zeros((1, 3)), np.ones((1, 3)), lambda: True)
 
 
-@with_meshio
 @with_tetgen
 def test_filling_ends_with_a_signal(monkeypatch):
     """The child process does not go on alone, whatever is raised meanwhile."""
@@ -417,6 +416,7 @@ def test_filling_ends_with_a_signal(monkeypatch):
     assert children[0].returncode is not None
 
 
+@with_meshio
 def test_command_line(tet_file, tmp_path):
     tube_and_rig()
     source, target = tmp_path / "in.blend", tmp_path / "out.blend"
