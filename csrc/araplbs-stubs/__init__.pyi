@@ -3,7 +3,7 @@
 Conventions: arrays are NumPy's; n vertices, f triangles, t tets, m bones, p poses. Coordinates and
 transforms share one space and unit (the add-on uses the armature's). A pose gives every bone
 the affine map from rest to posed as rows [R | t]. Energies are relative: the mean squared
-error of posed edges over that of rest edges (SPEC section 3), so its root reads as a percentage.
+error of posed edges over that of rest edges (docs/energy.md 3), so its root reads as a percentage.
 
 Bones are "rigid", "stb" (stretchable-twistable bones, Jacobson & Sorkine 2011), "spine" (Thiery &
 Eisemann 2018, section 1.2) or "bendy" (Blender's bendy bones). A spine is cut into infinitely many
@@ -295,8 +295,8 @@ class Solver:
         vertices, welded (vertices merged into others), collapsed_triangles (those that had an
         area and lost it to that), far_vertices (so far off all others that neither they nor their
         faces and edges count, 50 times the size of the mesh and more), coarse_vertices (of the
-        coarsest mesh solved, 0: only the mesh itself), parts, linked_parts, links, mirror_bones (deforming ones
-        with a partner), mirrored_vertices (those with symmetric weights),
+        coarsest mesh solved, 0: only the mesh itself), parts, linked_parts, links, mirror_bones
+        (deforming ones with a partner), mirrored_vertices (those with symmetric weights),
         unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
         follow their nearest bone as a whole), bones, deforming_bones, idle_bones (deforming but
         without influence: indices), poses, iterations, stage_starts (entries of `energies`),

@@ -1,4 +1,4 @@
-/* Local step and right-hand side: see local_step.h and SPEC section 4.
+/* Local step and right-hand side: see local_step.h and docs/energy.md 4.
  *
  * For vertex i, over the union of the influences of its one-ring,
  *     M_b = sum_k a_ik (w_kb v_k - w_ib v_i) e_ik^T       (4x3, v homogeneous)

@@ -1,5 +1,5 @@
 /* The local step and the right-hand side of the global step, in one pass over the vertices
- * (SPEC section 4). */
+ * (docs/energy.md 4). */
 #ifndef ARAP_LOCAL_STEP_H
 #define ARAP_LOCAL_STEP_H
 

@@ -1,7 +1,7 @@
 /* Clusters that share rotations: see rotation_clusters.h.
  *
  * Of all rotations that the vertices of a cluster could share in a pose, the best maximises
- * tr(R' cov), cov = sum_i cov_i (SPEC section 3): the local step of a cluster is that of a vertex
+ * tr(R' cov), cov = sum_i cov_i (docs/energy.md 3): the local step of a cluster is that of a vertex
  * with the moments of all of them (local_step.c), so the energy still falls from step to step. It
  * is that of shared rotations, no less than the ARAP energy.
  *

@@ -5,7 +5,7 @@
 #include "rig/poses.h"
 #include "weights/influences.h"
 
-/* Blocks of F between the influences of two vertices, s_kl = a_kl + a_lk (SPEC section 4):
+/* Blocks of F between the influences of two vertices, s_kl = a_kl + a_lk (docs/energy.md 4):
  *     F_kl[b, c] = -s_kl v_k^T G_bc v_l          (neighbours)
  *     F_kk[b, c] = (sum_l s_kl) v_k^T G_bc v_k
  * v homogeneous; with a spine among b and c, sum_poses phi_kb . phi_lc of the points that they take

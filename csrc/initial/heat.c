@@ -1,6 +1,6 @@
 /* Heat weights: see heat.h.
  *
- *   (L + M H) w_b = M H chi_b        (paper Eq. 6, SPEC section 5)
+ *   (L + M H) w_b = M H chi_b        (paper Eq. 6, docs/energy.md 5)
  *
  * L + M H: heat_system.c. chi: 1 for the bone that owns the nearest point of the skeleton, shared
  * among equals. An island to which no bone is near (the nearest is farther than the island is

@@ -1,6 +1,6 @@
 /* The heat system: see heat_system.h.
  *
- *   L + M H        (paper Eq. 6, SPEC section 5)
+ *   L + M H        (paper Eq. 6, docs/energy.md 5)
  *
  * L: cotangent Laplacian, plus a spring for every wire edge and, a weak one, for every link
  * between parts: a part that sees a bone of its own keeps it, one that sees none takes the

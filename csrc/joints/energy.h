@@ -1,5 +1,5 @@
 /* The ARAP energy as a function of the transforms, and with spines of where their ends are, for
- * weights that stay (SPEC section 4). */
+ * weights that stay (docs/energy.md 4). */
 #ifndef ARAP_JOINT_ENERGY_H
 #define ARAP_JOINT_ENERGY_H
 

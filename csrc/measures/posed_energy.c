@@ -3,7 +3,7 @@
  *     E_i = sum_poses sum_k a_ik |e'_ik - R_i e_ik|^2
  *     R_i nearest to cov_i = sum_k a_ik e'_ik e_ik^T
  *
- * (SPEC section 3), relative to #poses sum_ik a_ik |e_ik|^2. Nothing is known of how the points
+ * (docs/energy.md 3), relative to #poses sum_ik a_ik |e_ik|^2. Nothing is known of how the points
  * came about, so every edge is read in every pose: about 0.2 us per vertex and pose. O(vertices)
  * memory, vertices in parallel. Fails without memory and for points that are not finite. */
 #include "measures/posed_energy.h"

@@ -2,7 +2,7 @@
  *
  * Buttons, eyes, teeth, hair cards and layers of clothing are parts of their own: no edge of
  * the energy ties them to the body. Every part is therefore linked to its nearest other part
- * by wire edges (SPEC section 1): each of its vertices looks for the nearest triangle of
+ * by wire edges (docs/energy.md 1): each of its vertices looks for the nearest triangle of
  * another part, and with d0 the smallest distance found
  *   - vertices within d0 + TOUCHING x (size of the part) are linked: the root of a hair
  *     card, the neck of a head, all of a button;

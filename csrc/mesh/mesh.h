@@ -60,7 +60,7 @@ typedef struct arap_mesh {
     size_t *ring;       /* (count + 1) */
     int *neighbour;     /* (ring[count]) */
     size_t *reverse;    /* (ring[count]) where neighbour[e] holds i in its own row */
-    double *edge;       /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, SPEC section 1 */
+    double *edge;       /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, docs/energy.md 1 */
     double *both;       /* (ring[count]) a_ik + a_ki */
     char *kind;         /* (ring[count]) enum arap_edge_kind */
     double *area;       /* (count) Lambda_i, barycentric cell area (for tets: volume); small for

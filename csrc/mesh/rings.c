@@ -1,6 +1,6 @@
 /* One-rings and ARAP weights of a mesh: see rings.h.
  *
- * Faces (SPEC section 1): a triangle of area A gives A/3 to Lambda of its three vertices and
+ * Faces (docs/energy.md 1): a triangle of area A gives A/3 to Lambda of its three vertices and
  * A/3 to a_ik = Lambda_i lambda_ik of its six directed edges. Always positive, symmetric, and
  * sum_k lambda_ik = 2. A tet of volume V gives V/4 to its four vertices and V/6 to each of its
  * twelve directed edges, with the same properties; beside tets, triangles count by area times

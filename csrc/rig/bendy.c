@@ -5,10 +5,10 @@
  *     T_ib = (1 - s) M_j + s M_j+1,   s = u S - j
  * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). So w_ib is the weight of two columns
  * of transforms at the fixed ratio (1 - s) : s, and all that is summed over poses for rigid bones
- * (Gram matrix, moments: SPEC section 4) is summed for columns: no vertex is visited per pose, at
+ * (Gram matrix, moments: docs/energy.md 4) is summed for columns: no vertex is visited per pose, at
  * up to four times the products per pair of bones.
  *
- * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of SPEC section
+ * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of docs/energy.md
  * 2. Where the spine is stretched by sigma, joints scale along the bone as well, with e = E / |E|
  *     M_j p = T (c(u_j) + R(u_j) D (p - e0 - u_j E)),   D = I + (sigma - 1) e e'
  * so that what is beside u_j goes where the spine takes it, M_j goes on along the tangent of the

@@ -6,7 +6,7 @@
  * and a point p with parameter u stays where it is beside its bone:
  *     p -> R_s (c(u) + R(u) (p - e0 - u E)) + t_s.
  * Integrated by parts this is the paper's Eq. 2 to 4, but for the sign in front of a x E, which is
- * wrong there (SPEC section 2). With K = [u w]x, x = |u w|, Rodrigues' formula and its integral are
+ * wrong there (docs/energy.md). With K = [u w]x, x = |u w|, Rodrigues' formula and its integral are
  *     R(u)            = I + sin x / x K + (1 - cos x) / x^2 K^2
  *     int_0^u R(y) dy = u (I + (1 - cos x) / x^2 K + (x - sin x) / x^3 K^2)
  * whose factors all have limits: nothing is divided by theta. Derivatives by u and Jacobian are

@@ -1,6 +1,6 @@
 /* Iterations on fixed influence maps: see iteration.h.
  *
- * One iteration (SPEC section 3):
+ * One iteration (docs/energy.md 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
  *   2. filter, if wanted (filter.h); clip and normalise (or add positivity rows, which count from
  *      the next solve on); where clipping makes the objective rise, zeros are held by stiff rows

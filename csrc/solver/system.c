@@ -1,4 +1,4 @@
-/* Assembly of the global step: see system.h and SPEC section 4.
+/* Assembly of the global step: see system.h and docs/energy.md 4.
  *
  * Blocks of F (stiffness.h, harmonic.h) are formed between neighbours, reduced by Z and written
  * to the column of the earlier one; columns of different vertices are independent and run in

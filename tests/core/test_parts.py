@@ -98,7 +98,7 @@ def test_parts_linked_in_a_row():
 
 
 def test_links_weigh_a_share_of_wires(rng):
-    """The energy of the solver counts them, as SPEC section 1 with the share of links."""
+    """The energy of the solver counts them, as docs/energy.md 1 with the share of links."""
     mesh, bones = button_on_a_tube()[0], shapes.chain(2)
     weights = shapes.random_weights(rng, len(mesh[0]), 2)
     poses = araplbs.sample_poses(*bones, 3, **bones.more)
