@@ -14,12 +14,12 @@ import time
 from dataclasses import fields
 from pathlib import Path
 
-import araplbs
 import bpy
 
 from .blender.targets import find_in_file
 from .core.errors import Refused
 from .core.joints import JointOptions, joint_summary
+from .core.native_module import engine_errors, version
 from .core.options import Options
 from .core.report import notes, summary, warnings
 from .job import Job
@@ -28,8 +28,9 @@ from .joint_job import JointJob
 COMMAND = "araplbs"
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
 
-# What ends the work on one file; RuntimeError is how Blender's operators fail.
-FAILURES = (Refused, araplbs.SolverError, MemoryError, OSError, RuntimeError, ValueError)
+# What ends the work on one file, as errors of the engine do; RuntimeError is how Blender's
+# operators fail.
+FAILURES = (Refused, MemoryError, OSError, RuntimeError, ValueError)
 
 _handles = []  # what Blender gave for the registered command
 
@@ -39,7 +40,7 @@ def make_parser():
         prog=f"blender -c {COMMAND}",
         description="Skinning weights that make the posed mesh as rigid as possible.",
     )
-    parser.add_argument("--version", action="version", version=araplbs.__version__)
+    parser.add_argument("--version", action="version", version=version())
     commands = parser.add_subparsers(dest="command", required=True)
     which = (
         "those with its Armature modifier or parented to it, or, where there is one armature and "
@@ -153,14 +154,14 @@ def run(argv):
         result = {"input": str(source), "output": str(target)}
         try:
             result["armatures"] = weight_file(source, target, options, arguments)
-        except FAILURES as error:
+        except (*FAILURES, *engine_errors("SolverError")) as error:
             failures += 1
             result["error"] = str(error)
             _fail(f"{source}: {error}")
         results.append(result)
     if arguments.json and failures < len(plan):
         try:
-            write_json(arguments.json, {"version": araplbs.__version__, "files": results})
+            write_json(arguments.json, {"version": version(), "files": results})
         except OSError as error:
             return _fail(error)
     return 1 if failures else 0

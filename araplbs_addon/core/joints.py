@@ -5,11 +5,11 @@ import threading
 import time
 from dataclasses import dataclass, replace
 
-import araplbs
 import numpy as np
 
 from .deformation import as_report, in_words, measure
 from .error_map import pose_set
+from .native_module import araplbs
 from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton

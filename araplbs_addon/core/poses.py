@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-import araplbs
 import numpy as np
+
+from .native_module import araplbs
 
 RIGID, BENDY, STB = "rigid", "bendy", "stb"
 

@@ -10,10 +10,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import araplbs
 import numpy as np
 
 from .errors import Refused
+from .native_module import araplbs
 
 WELD = 1e-6  # of the size: nearer vertices are one
 POLL = 0.1  # seconds between two looks at a child process

@@ -4,11 +4,11 @@ bpy here: any thread may do it."""
 import time
 from dataclasses import dataclass
 
-import araplbs
 import numpy as np
 
 from .error_map import energy, pose_set
 from .errors import Refused
+from .native_module import araplbs
 from .rows import Rows, make_rows
 from .solve import Share, Solution, check, initial_rows, report_deformation
 from .tet_mesh import TetMesh, fill, read_tets
