@@ -9,7 +9,8 @@ ARAPLBS_ASAN=1 tools/build_module.sh
 asan=$(gcc -print-file-name=libasan.so)
 [ -e "$asan" ] || fail "gcc has no libasan: install the package libasan of its version"
 # libstdc++ comes first or C++ exceptions of numpy's and scipy's modules end the process.
-export LD_PRELOAD="$asan:$(gcc -print-file-name=libstdc++.so)"
+LD_PRELOAD="$asan:$(gcc -print-file-name=libstdc++.so)"
+export LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONMALLOC=malloc PYTHONPATH=$ROOT/build/asan/lib

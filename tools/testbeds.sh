@@ -1,7 +1,7 @@
 #!/bin/bash
 # Provides the Blenders that the tests run in, under beds/ in the cache folder:
 #   trixie, sid                 chroots with Debian's own Blender (4.3, 5.2): real executables
-#   bpy42 bpy45 bpy50 (bpy52)   venvs with Blender as a Python module, for Python 3.11 (3.13)
+#   bpy42 bpy45 bpy50 bpy52     venvs with Blender as a Python module, for Python 3.11 (bpy52: 3.13)
 # A bed that is there is left alone; one whose building broke off is taken up again.
 # usage: testbeds.sh [BED...]      default: all that this machine can have
 # Writes build/beds.tsv, one line a bed:  name  ok|skip|fail  Blender version or reason
@@ -109,7 +109,7 @@ add_extras() {  # also to beds that were made without; tests skip what could not
 }
 
 if [ "${1:-}" = --one ]; then  # one bed in a process of its own, so that its failure ends only it
-  ready() { [ -e "$BEDS/$1/.ready" ] && [ -e "$BEDS/$1/.extras" -o -z "${EXTRAS[$1]:-}" ]; }
+  ready() { [ -e "$BEDS/$1/.ready" ] && { [ -e "$BEDS/$1/.extras" ] || [ -z "${EXTRAS[$1]:-}" ]; }; }
   ! ready "$2" || exit 0
   lock_cache "bed-$2"
   [ ! -e "$BEDS/$2/.ready" ] || { add_extras "$2"; exit 0; }
@@ -124,8 +124,7 @@ fi
 "$ROOT/tools/setup.sh"
 beds=("$@")
 if [ ${#beds[@]} -eq 0 ]; then
-  beds=(trixie bpy42 bpy45 bpy50 sid)
-  python_for 3.13 >/dev/null && beds+=(bpy52)
+  beds=(trixie bpy42 bpy45 bpy50 sid bpy52)
 fi
 : >"$ROOT/build/beds.tsv"
 bad=0

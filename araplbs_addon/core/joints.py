@@ -178,7 +178,8 @@ class JointRun:
         start = time.perf_counter()
         share = Share(progress or (lambda *_arguments: None))
         solver = self._make(share)
-        energies, first = [], Rows(*solver.sparse_weights)
+        energies: list[float] = []
+        first = Rows(*solver.sparse_weights)
         while not solver.done and not (self.kept and self.frame):
             solver.iterate(1)
             if len(solver.energies):

@@ -122,7 +122,7 @@ def edits_of_nodes(problem, nodes):
 
     vertices, bones, place, (held,) = join("constraints")
     mean = np.bincount(place, held, len(bones)) / np.bincount(place, minlength=len(bones))
-    edits = {"constraints": (vertices, bones, mean)}
+    edits: dict[str, tuple] = {"constraints": (vertices, bones, mean)}
     vertices, bones, place, (allowed,) = join("influences")
     edits["influences"] = vertices, bones, np.bincount(place, allowed, len(bones)) > 0
     edits["released"] = join("released")[:2]
