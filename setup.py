@@ -1,4 +1,4 @@
-"""Builds the extension module `araplbs`: csrc/*.c with CHOLMOD compiled in, OpenBLAS beside it.
+"""Builds the extension module `araplbs`: csrc/ with CHOLMOD compiled in, OpenBLAS beside it.
 
 CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
 OpenBLAS from the package scipy-openblas32.  Every symbol is hidden and every BLAS name carries the
@@ -132,12 +132,13 @@ class build_ext(_build_ext):
         else:
             common += ["-O1", "-g", "-UNDEBUG", "-fno-omit-frame-pointer"]
             common += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-            common += ["-DARAP_FAULT_INJECTION"]  # see csrc/memory.h
+            common += ["-DARAP_FAULT_INJECTION"]  # see csrc/base/memory.h
         common += [f"-I{d}" for d in include] + blas + ["-DNPARTITION", "-DNCAMD"]
         # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.
         theirs = [*common, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]
         ours = [
             *common,
+            "-Icsrc",  # includes name the room: "mesh/rings.h"
             *("-Wall", "-Wextra", f"-ffile-prefix-map={ROOT}=araplbs"),
             *(["-Werror"] if WERROR else []),
             "-DPy_LIMITED_API=0x030b0000",  # one wheel for Python 3.11 and later
@@ -192,7 +193,7 @@ class build_ext(_build_ext):
 
 module = Extension(
     "araplbs",
-    sources=sorted(str(f.relative_to(ROOT)) for f in (ROOT / "csrc").glob("*.c")),
+    sources=sorted(str(f.relative_to(ROOT)) for f in (ROOT / "csrc").rglob("*.c")),
     libraries=[scipy_openblas32.get_library(), "m"],
     library_dirs=[scipy_openblas32.get_lib_dir()],
     # For the build in place; auditwheel replaces it when it takes OpenBLAS into the wheel.

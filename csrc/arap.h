@@ -9,15 +9,15 @@
 #ifndef ARAP_H
 #define ARAP_H
 
-#include "edits.h"
-#include "filter.h"
-#include "job.h"
-#include "mesh.h"
-#include "mirror.h"
-#include "poses.h"
-#include "skeleton.h"
-#include "spines.h"
-#include "supports.h"
+#include "supports/edits.h"
+#include "supports/filter.h"
+#include "base/job.h"
+#include "mesh/mesh.h"
+#include "rig/mirror.h"
+#include "rig/poses.h"
+#include "rig/skeleton.h"
+#include "rig/spines.h"
+#include "supports/supports.h"
 
 typedef enum arap_positivity {
     ARAP_POSITIVITY_CLIP,    /* clip and normalise after each iteration */
@@ -90,8 +90,9 @@ typedef struct arap_problem {
     /* Of a coarser mesh, what the finer one has found: */
     const int *links; /* (link_count, 2) vertices, NULL: found by links.c */
     size_t link_count;
-    const int *spoke_bones; /* (vertices) deforming bone, numbered among these, that the spoke of
-                               each goes to, -1: none; NULL: chosen by truss.c */
+    const int *spoke_bones;  /* (vertices) deforming bone, numbered among these, that the spoke of
+                                each goes to, -1: none; NULL: chosen by truss.c */
+    const char *spoke_whole; /* (vertices) the part hangs on that bone as a whole */
 } arap_problem;
 
 enum arap_timing {

@@ -16,22 +16,28 @@ from yardstick import Yardstick
 
 KINDS = ("random", "animation")
 MOST_DRIFT = 2  # in the plot; the artist of a hand among tets is at 16
-COLUMNS = {"heat": "heat", "artist": "artist", "default": "ours", rigged.PUBLISHED: "as published"}
+COLUMNS = {
+    "heat": "heat", "artist": "artist", "default": "ours", "before": "0.1.0",
+    rigged.PUBLISHED: "as published",
+}  # fmt: skip
+EDGE_WEIGHTS = Path(__file__).with_name("edge_weights.md")  # measured once, see there
 MEASURES = {  # form and factor in the tables
     "area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "volume": (".1f", 100),
 }  # fmt: skip
 LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "seconds": (".2f", 1)}
 NOTE = """\
-Each cell: Blender's bone heat / the artist / ours by default / the preset *As published*; all
-weights of one character from one process of Blender. On 24 random poses (swings up to 60, twists
-up to 10 degrees of every bone) and on up to 24 frames of the animation. *area*: surface strain in
-%, root mean square by area; *p99*: 99th percentile over the triangles; *drift* of limbs from their
-bones, in radii of the limb; *volume*: change in %, of closed meshes; *L1*: mean distance to the
-artist's weights, 0 to 2 (no reference where the artist pressed the button of heat; painted ones
-are marked +); *core*: mean weight of a bone where the artist gives it more than 0.9; *influences*
-of a vertex; *s*: seconds of the whole operator. `tests/bench/yardstick.py` defines them. Heat or an
-artist that leaves vertices of triangles without weights counts as failed (-). fox_soup and
-human_game_engine are left out: a soup of triangles, and a rig that does not fit its mesh."""
+Each cell: Blender's bone heat / the artist / ours by default / with what version 0.1.0 had by
+default (the paper's edge weights, no truss, no price of influences, control bones included) /
+the preset *As published*; all weights of one character from one process of Blender. On 24 random
+poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames of the
+animation. *area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the
+triangles; *drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of
+closed meshes; *L1*: mean distance to the artist's weights, 0 to 2 (no reference where the artist
+pressed the button of heat; painted ones are marked +); *core*: mean weight of a bone where the
+artist gives it more than 0.9; *influences* of a vertex; *s*: seconds of the whole operator.
+`tests/bench/yardstick.py` defines them. Heat or an artist that leaves vertices of triangles
+without weights counts as failed (-). fox_soup and human_game_engine are left out: a soup of
+triangles, and a rig that does not fit its mesh."""
 
 
 def measure(zip_path, name):
@@ -152,7 +158,7 @@ def summary_table(rows):
 def draw(rows, output):
     """Strain against drift, and against likeness: characters small, means large, of all presets."""
     fig, [panels] = plots.figure(2, width=11, height=5)
-    ways = ["heat", "artist", "default", *rigged.PRESETS]
+    ways = ["heat", "artist", "default", "before", *rigged.PRESETS]
     painted = [row for row in rows if row["painted"]]
     for panel, chosen, key, label in (
         (panels[0], rows, "drift", "drift of limbs, radii"),
@@ -211,6 +217,7 @@ def main(zip_path, output, *asked):
         blocks += [f"## On {kind} poses" if kind == "random" else "## On animations"]
         blocks += [strain_table(rows, kind)]
     blocks += ["## Likeness, influences, time", likeness_table(rows), *failures]
+    blocks += [EDGE_WEIGHTS.read_text(encoding="utf-8").strip()]
     write_page(output, "seen", "What is seen", *blocks, pictures=[draw(rows, output)])
     numbers = {row["name"]: plain(row["ways"]) for row in rows}
     (output / "seen.json").write_text(json.dumps(numbers, indent=1) + "\n")

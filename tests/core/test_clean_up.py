@@ -1,6 +1,6 @@
 """Every allocation fails once: a MemoryError, nothing lost, nothing left behind.
 
-Only the build for `make asan` lets allocations fail (csrc/memory.h)."""
+Only the build for `make asan` lets allocations fail (csrc/base/memory.h)."""
 
 import gc
 

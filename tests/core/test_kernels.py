@@ -21,7 +21,7 @@ SETS = ["avx512", "avx2", "portable"]
 
 
 class Input(ctypes.Structure):
-    """arap_kernel_input of csrc/local_kernels.h."""
+    """arap_kernel_input of csrc/energy/local_kernels.h."""
 
     _fields_ = (
         ("transform", ctypes.c_void_p),
@@ -51,8 +51,8 @@ def library(tmp_path_factory):
     if not compiler:
         pytest.skip("no C compiler")
     path = tmp_path_factory.mktemp("kernels") / "kernels.so"
-    sources = [CSRC / "local_kernels.c", CSRC / "rotation.c"]
-    flags = ["-O3", "-fno-math-errno", "-std=gnu11", "-shared", "-fPIC", "-w", "-lm"]
+    sources = [CSRC / "energy/local_kernels.c", CSRC / "linalg/rotation.c"]
+    flags = [f"-I{CSRC}", "-O3", "-fno-math-errno", "-std=gnu11", "-shared", "-fPIC", "-w", "-lm"]
     subprocess.run([compiler, *sources, *flags, "-o", path], check=True)
     result = ctypes.CDLL(str(path))
     result.arap_kernel_named.restype = ctypes.c_void_p

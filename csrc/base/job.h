@@ -1,0 +1,39 @@
+/* A job: how a piece of work is run. It carries the thread count, the progress callback and
+ * the error text, and is passed to every function that does work. It holds no result. */
+#ifndef ARAP_JOB_H
+#define ARAP_JOB_H
+
+#include "base/status.h"
+
+/* Called between steps with the name of the stage and the share of the call that is done,
+ * 0..1. Any value but 0 asks to stop; the call then returns ARAP_CANCELLED. */
+typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
+
+#define ARAP_MOST_THREADS 256
+
+typedef struct arap_job {
+    int threads; /* 1 to ARAP_MOST_THREADS */
+    arap_progress_fn progress;
+    void *progress_data;
+    arap_error error;
+} arap_job;
+
+/* Report progress; ARAP_CANCELLED when the callback asks to stop. */
+arap_status arap_progress(arap_job *job, const char *stage, double fraction);
+
+/* Number of processors this process may use. */
+int arap_processors(void);
+
+/* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to job->threads threads;
+ * `worker` < job->threads identifies the scratch space the task may use. Which worker takes
+ * which chunk is not fixed: a task writes only what belongs to its chunk, so that results do
+ * not depend on the thread count. */
+typedef void (*arap_task)(void *data, int chunk, int worker);
+void arap_parallel(const arap_job *job, int chunks, arap_task task, void *data);
+
+/* The same for long work, `slice` chunks at a time with progress of `stage` before each slice.
+ * ARAP_CANCELLED: the chunks of the slices before have been run, the others have not. */
+arap_status arap_parallel_slices(arap_job *job, const char *stage, int chunks, int slice,
+                                 arap_task task, void *data);
+
+#endif

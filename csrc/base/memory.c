@@ -1,0 +1,62 @@
+/* Allocation: see memory.h. Blocks are 64-byte aligned so that SIMD loads never split. */
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 64
+
+#ifdef ARAP_FAULT_INJECTION
+#include <stdatomic.h>
+static atomic_long allocations_left = -1, live_allocations;
+
+void arap_fail_allocations_after(long count) { atomic_store(&allocations_left, count); }
+long arap_live_allocations(void) { return atomic_load(&live_allocations); }
+
+static int allocation_denied(void) {
+    if (atomic_load(&allocations_left) < 0) return 0;
+    if (atomic_fetch_sub(&allocations_left, 1) > 0) return 0;
+    atomic_store(&allocations_left, 0);
+    return 1;
+}
+static void count_allocation(long change) { atomic_fetch_add(&live_allocations, change); }
+#else
+static int allocation_denied(void) { return 0; }
+static void count_allocation(long change) { (void)change; }
+#endif
+
+/* The block size is kept in front of the block for arap_realloc. */
+void *arap_alloc(size_t count, size_t size) {
+    if (size && count > (SIZE_MAX - 2 * ALIGNMENT) / size) return NULL;
+    if (allocation_denied()) return NULL;
+    size_t bytes = count * size + ALIGNMENT;
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *raw = aligned_alloc(ALIGNMENT, bytes);
+    if (!raw) return NULL;
+    *(size_t *)raw = count * size;
+    count_allocation(1);
+    return raw + ALIGNMENT;
+}
+
+void *arap_alloc_zero(size_t count, size_t size) {
+    void *block = arap_alloc(count, size);
+    if (block) memset(block, 0, count * size);
+    return block;
+}
+
+void *arap_realloc(void *block, size_t count, size_t size) {
+    if (!block) return arap_alloc(count, size);
+    void *moved = arap_alloc(count, size);
+    if (!moved) return NULL;
+    size_t old = *(size_t *)((char *)block - ALIGNMENT);
+    memcpy(moved, block, old < count * size ? old : count * size);
+    arap_free(block);
+    return moved;
+}
+
+void arap_free(void *block) {
+    if (!block) return;
+    count_allocation(-1);
+    free((char *)block - ALIGNMENT);
+}

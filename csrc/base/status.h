@@ -1,0 +1,33 @@
+/* Status codes and error texts.
+ *
+ * Every function that can fail returns an arap_status and, through arap_fail(), leaves one
+ * sentence that names the thing and the value in the arap_error of its caller. python/error.c is
+ * the only place that turns a status into a Python exception. */
+#ifndef ARAP_STATUS_H
+#define ARAP_STATUS_H
+
+typedef enum arap_status {
+    ARAP_OK = 0,
+    ARAP_NO_MEMORY,    /* an allocation failed */
+    ARAP_BAD_VALUE,    /* the input is unusable; the text says what and where */
+    ARAP_CANCELLED,    /* the progress callback asked to stop */
+    ARAP_NOT_FINITE,   /* the solve produced NaN or infinity */
+    ARAP_NOT_FACTORED, /* CHOLMOD could not factorise the system */
+    ARAP_STATUS_COUNT
+} arap_status;
+
+typedef struct arap_error {
+    arap_status status;
+    char text[320];
+} arap_error;
+
+/* Record `status` with a printf-style sentence and return it. The first error is kept. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+arap_status arap_fail(arap_error *error, arap_status status, const char *format, ...);
+
+/* Shorthand for the one failure that needs no details. */
+arap_status arap_fail_memory(arap_error *error, const char *what);
+
+#endif

@@ -1,0 +1,41 @@
+/* The local step of one vertex whose one-ring STBs or spines move. */
+#ifndef ARAP_DESIRED_STEP_H
+#define ARAP_DESIRED_STEP_H
+
+#include "rig/poses.h"
+
+/* A spine's influence on a vertex of the one-ring. */
+typedef struct arap_spine_pair {
+    const double *points; /* (poses, 3) phi, where the spine takes that vertex */
+    double moment[3];     /* m: a_ik w_kb e_ik, for the vertex itself - w_ib sum_k a_ik e_ik */
+    double product[3];    /* out: sum over poses of phi^T R_i */
+} arap_spine_pair;
+
+/* A spine's influence on the vertex itself. */
+typedef struct arap_own_spine {
+    int spine;
+    double weight;
+    double jacobian[9]; /* work: in the present pose */
+} arap_own_spine;
+
+typedef struct arap_desired_input {
+    const arap_poses *poses;
+    const arap_mesh *mesh;
+    int vertex;
+    int bones;            /* columns of the one-ring that are no spines: bones and joints of bendy
+                             ones, stretchable or not */
+    const int *bone;      /* (bones) */
+    const double *moment; /* (bones, 12) M_b of local_step.c */
+    const double *weight; /* (bones) weights of the vertex itself */
+    int pairs, own_count;
+    arap_spine_pair *pair; /* (pairs) those of the vertex itself among them */
+    arap_own_spine *own;   /* (own_count) */
+    double prior_share;    /* as in arap_kernel_input */
+    double *best;          /* out: (poses, 9) R_i, or NULL */
+} arap_desired_input;
+
+/* product (bones, 12): sum over poses of T_b^T R_i. excess: sum over poses and neighbours of
+ * a_ik (|R_i e_ik|^2 - |e_ik|^2), 0 where R_i are rotations. */
+void arap_desired_step(const arap_desired_input *in, double *product, double *excess);
+
+#endif

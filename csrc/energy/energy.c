@@ -1,0 +1,59 @@
+/* The ARAP energy of any weights: arap_energy of local_step.h.
+ *
+ *   E_i = sum_poses sum_k a_ik |e'_ik|^2 - 2 sum_poses tr(R_i^T cov_i) + #poses sum_k a_ik |e_ik|^2
+ *
+ * The first sum is arap_stiffness_product's stretch, the second the alignment of the local
+ * pass, both summed over poses before any vertex is visited or at once. Where R_i is no rotation
+ * but as rigid as desired, the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass tells by how
+ * much that is more. */
+#include <math.h>
+
+#include "energy/local_step.h"
+#include "base/memory.h"
+#include "energy/stiffness.h"
+#include "base/vec3.h"
+
+arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                        const arap_lanes *lanes, const arap_influences *influences, double *energy,
+                        double *vertex_energy) {
+    size_t n = (size_t)mesh->count;
+    double *stretch = ARAP_NEW(double, n), *alignment = ARAP_NEW(double, n);
+    arap_pass *pass = NULL;
+    arap_status status;
+    if (!stretch || !alignment) {
+        status = arap_fail_memory(&job->error, "the energy");
+        goto done;
+    }
+    status = arap_pass_create(job, mesh, lanes, influences, NULL, &pass);
+    if (!status) arap_pass_run(job, pass, NULL, alignment);
+    if (!status) status = arap_stiffness_product(job, mesh, poses, influences, NULL, stretch, NULL);
+    if (status) goto done;
+    const double *excess = arap_pass_excess(pass);
+    double total = 0, unit = 0;
+    for (size_t i = 0; i < n; i++) {
+        double rest = 0;
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+            double e[3];
+            arap_mesh_edge(mesh, (int)i, r, e);
+            rest += poses->count * mesh->edge[r] * arap_dot(e, e);
+        }
+        double spokes;
+        arap_mesh_tie(mesh, (int)i, &spokes);
+        rest += poses->count * spokes;
+        double own = stretch[i] - 2 * alignment[i] + rest + (excess ? excess[i] : 0);
+        if (vertex_energy) vertex_energy[i] = rest > 0 ? fmax(own / rest, 0) : 0;
+        total += own;
+        unit += rest;
+    }
+    *energy = unit > 0 ? total / unit : 0;
+    if (!isfinite(*energy))
+        status = arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", *energy);
+    else if (*energy < 0) /* rounding, where nothing is bent */
+        *energy = 0;
+
+done:
+    arap_pass_free(pass);
+    arap_free(stretch);
+    arap_free(alignment);
+    return status;
+}

@@ -1,0 +1,67 @@
+/* Poses laid out for the local step: arap_lanes of local_step.h. O(poses x columns) time and
+ * memory; fails without memory. */
+#include "energy/local_kernels.h"
+#include "energy/local_step.h"
+#include "base/memory.h"
+
+/* Number `at` of a laid out array. */
+static void put(arap_precision precision, void *array, size_t at, double x) {
+    if (precision == ARAP_SINGLE)
+        ((float *)array)[at] = (float)x;
+    else
+        ((double *)array)[at] = x;
+}
+
+arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
+                              arap_lanes *lanes) {
+    int padded = (poses->count + ARAP_LANES - 1) / ARAP_LANES * ARAP_LANES;
+    size_t count = (size_t)poses->columns * 12 * (size_t)padded;
+    size_t size = precision == ARAP_SINGLE ? sizeof(float) : sizeof(double);
+    *lanes = (arap_lanes){.precision = precision,
+                          .poses = poses->count,
+                          .lanes = padded,
+                          .columns = poses->columns,
+                          .source = poses,
+                          .transform = arap_alloc_zero(count, size)};
+    if (!lanes->transform) return arap_fail_memory(&job->error, "the poses");
+    const arap_stretches *stretches = &poses->stretches;
+    if (stretches->count) {
+        lanes->stretch =
+            arap_alloc_zero((size_t)stretches->count * ARAP_SYMMETRIC * (size_t)padded, size);
+        if (!lanes->stretch) {
+            arap_lanes_clear(lanes);
+            return arap_fail_memory(&job->error, "the poses");
+        }
+    }
+    arap_lanes_fill(poses, lanes);
+    return ARAP_OK;
+}
+
+void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes) {
+    int padded = lanes->lanes;
+    for (int p = 0; p < poses->count; p++) {
+        const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
+        double shift[12] = {0};
+        for (int b = 0; b < poses->columns; b++)
+            for (int i = 3; i < 12; i += 4) shift[i] += pose[12 * b + i] / poses->columns;
+        for (int b = 0; b < poses->columns; b++)
+            for (int i = 0; i < 12; i++) {
+                size_t at = ((size_t)b * 12 + (size_t)i) * (size_t)padded + (size_t)p;
+                put(lanes->precision, lanes->transform, at, pose[12 * b + i] - shift[i]);
+            }
+    }
+    for (size_t s = 0; s < (size_t)poses->stretches.count; s++)
+        for (size_t p = 0; p < (size_t)poses->count; p++)
+            for (size_t i = 0; i < ARAP_SYMMETRIC; i++) {
+                double x =
+                    poses->stretches.tensor[(s * (size_t)poses->count + p) * ARAP_SYMMETRIC + i];
+                size_t at = (s * ARAP_SYMMETRIC + i) * (size_t)padded + p;
+                put(lanes->precision, lanes->stretch, at, x);
+            }
+}
+
+void arap_lanes_clear(arap_lanes *lanes) {
+    arap_free(lanes->transform);
+    arap_free(lanes->stretch);
+    *lanes = (arap_lanes){0};
+}

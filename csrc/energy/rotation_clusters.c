@@ -1,0 +1,68 @@
+/* Clusters that share rotations: see rotation_clusters.h.
+ *
+ * Of all rotations that the vertices of a cluster could share in a pose, the best maximises
+ * tr(R' cov), cov = sum_i cov_i (SPEC section 3): the local step of a cluster is that of a vertex
+ * with the moments of all of them (local_step.c), so the energy still falls from step to step. It
+ * is that of shared rotations, no less than the ARAP energy.
+ *
+ * The paper takes ten k-means clusterings of the positions, of 1000 to 5000 clusters each, and one
+ * of them at random for each pose, so that borders of clusters do not show in the weights. Here all
+ * poses share one, which lets them be summed as before, and a cluster grows from its first vertex
+ * over faces, breadth first, to vertices with nearly the weights of the first: such vertices turn
+ * nearly alike in any pose, and where weights change most every vertex keeps a rotation of its own.
+ * O(edges x influences); no failure mode but memory. */
+#include "energy/rotation_clusters.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+#define MOST 16 /* vertices of a cluster: larger ones save little more */
+
+/* Are the weights of vertices i and k within `most` of each other? */
+static int is_similar(const arap_influences *in, int i, int k, double most) {
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (fabs(in->weight[e] - arap_weight(in, k, in->bone[e])) > most) return 0;
+    for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
+        if (fabs(in->weight[e] - arap_weight(in, i, in->bone[e])) > most) return 0;
+    return 1;
+}
+
+arap_status arap_rotation_clusters_create(arap_job *job, const arap_mesh *mesh,
+                                          const arap_influences *in, double difference,
+                                          arap_rotation_clusters *out) {
+    int n = mesh->count, fill = 0;
+    char *taken = ARAP_NEW_ZERO(char, n);
+    *out = (arap_rotation_clusters){.start = ARAP_NEW(int, n + 1), .vertex = ARAP_NEW(int, n)};
+    if (!taken || !out->start || !out->vertex) {
+        arap_free(taken);
+        arap_rotation_clusters_clear(out);
+        return arap_fail_memory(&job->error, "the clusters of the local step");
+    }
+    for (int first = 0; first < n; first++) {
+        if (taken[first]) continue;
+        int begin = out->start[out->count++] = fill;
+        taken[first] = 1;
+        out->vertex[fill++] = first;
+        for (int next = begin; next < fill; next++) {
+            int i = out->vertex[next];
+            for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1] && fill - begin < MOST; r++) {
+                int k = mesh->neighbour[r];
+                if (taken[k] || mesh->kind[r] != ARAP_EDGE_FACE ||
+                    !is_similar(in, first, k, difference))
+                    continue;
+                taken[k] = 1;
+                out->vertex[fill++] = k;
+            }
+        }
+    }
+    out->start[out->count] = fill;
+    arap_free(taken);
+    return ARAP_OK;
+}
+
+void arap_rotation_clusters_clear(arap_rotation_clusters *clusters) {
+    arap_free(clusters->start);
+    arap_free(clusters->vertex);
+    *clusters = (arap_rotation_clusters){0};
+}

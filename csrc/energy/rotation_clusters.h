@@ -1,0 +1,22 @@
+/* Clusters of vertices that share one rotation per pose (paper section 5, "Vertex-Clustering
+ * Acceleration"). */
+#ifndef ARAP_ROTATION_CLUSTERS_H
+#define ARAP_ROTATION_CLUSTERS_H
+
+#include "weights/influences.h"
+#include "mesh/mesh.h"
+
+/* A partition of the vertices; none: count 0. */
+typedef struct arap_rotation_clusters {
+    int count;
+    int *start;  /* (count + 1) */
+    int *vertex; /* (vertices) the first cluster, then the second.. */
+} arap_rotation_clusters;
+
+/* Neighbours whose weights differ from those of the first one by at most `difference` each. */
+arap_status arap_rotation_clusters_create(arap_job *job, const arap_mesh *mesh,
+                                          const arap_influences *influences, double difference,
+                                          arap_rotation_clusters *out);
+void arap_rotation_clusters_clear(arap_rotation_clusters *clusters);
+
+#endif

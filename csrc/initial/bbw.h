@@ -1,0 +1,14 @@
+/* Bounded biharmonic weights (Jacobson et al. 2011): initial weights of volumes. */
+#ifndef ARAP_BBW_H
+#define ARAP_BBW_H
+
+#include "initial/heat.h"
+#include "weights/influences.h"
+#include "rig/skeleton.h"
+
+/* Weights of all deforming bones, from 0 to 1 and normalised; entries of at most `floor` are left
+ * out. The mesh has tets. */
+arap_status arap_bbw(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
+                     const arap_sight *sight, double floor, arap_influences *out);
+
+#endif

@@ -1,0 +1,148 @@
+/* Diffused parameters: see diffused_parameters.h.
+ *
+ *   (L + M H) u_b = M H u0_b        (the system of the heat weights, heat_system.c)
+ *
+ * u0_b is a place along bone b, told by the skeleton point that is nearest to a vertex: where that
+ * is on b, its place along b; where it is on a bone that hangs on b, the place along b of the head
+ * of what hangs there; on any other bone of the same tree, 0, since the way to it leaves b by its
+ * head. On a tree of its own a bone tells nothing of b, and the place of the vertex itself is
+ * taken. So u is linear along a straight limb, flows round a bent one, and two folds that touch do
+ * not mix as long as each sees its own bone; the place along the bone itself (spines.h) would jump.
+ *
+ * One factorisation for all bones. Obtuse triangles may carry u a little beyond its bounds: it is
+ * clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones beside the result. */
+#include "initial/diffused_parameters.h"
+
+#include <math.h>
+
+#include "initial/heat_system.h"
+#include "mesh/links.h"
+#include "base/memory.h"
+
+#define BLOCK_PER_THREAD 8
+
+/* What the owners of nearest points say of u_b, one number per deforming bone: a place along b, or
+ * NaN where the place of the vertex itself counts. */
+static void tell_places(const arap_skeleton *s, int b, double *place) {
+    const double *head = s->heads + 3 * s->deform_bone[b], *tail = s->tails + 3 * s->deform_bone[b];
+    int root = b;
+    while (s->deform_parent[root] >= 0) root = s->deform_parent[root];
+    for (int k = 0; k < s->deform_count; k++) {
+        int d = s->order[k], parent = s->deform_parent[d];
+        if (d == b)
+            place[d] = NAN;
+        else if (parent == b)
+            place[d] = arap_spine_parameter(head, tail, s->heads + 3 * s->deform_bone[d]);
+        else if (parent >= 0)
+            place[d] = place[parent];
+        else
+            place[d] = d == root ? 0 : NAN;
+    }
+}
+
+/* M H u0 of one bone in the order of elimination. */
+static void fill_sources(const arap_mesh *mesh, const arap_skeleton *s, const arap_sight *sight,
+                         const arap_heat_system *system, int b, const double *place, double *x) {
+    const double *head = s->heads + 3 * s->deform_bone[b], *tail = s->tails + 3 * s->deform_bone[b];
+    for (int i = 0; i < mesh->count; i++) {
+        int shares = sight->nearest_count[i];
+        double own = arap_spine_parameter(head, tail, mesh->v + 3 * (size_t)i), u = 0;
+        for (int k = 0; k < shares; k++) {
+            double told = place[sight->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)k]];
+            u += isnan(told) ? own : told;
+        }
+        x[system->place[i]] = system->source[i] * u / shares;
+    }
+}
+
+/* Columns of the result for these deforming bones. */
+static arap_status solve_block(arap_job *job, const arap_mesh *mesh, const arap_skeleton *s,
+                               const arap_sight *sight, const arap_heat_system *system,
+                               const int *chosen, int width, double *place, double *x,
+                               double *out) {
+    size_t n = (size_t)mesh->count;
+    for (int k = 0; k < width; k++) {
+        tell_places(s, chosen[k], place);
+        fill_sources(mesh, s, sight, system, chosen[k], place, x + (size_t)k * n);
+    }
+    arap_status status = arap_factor_solve_all(job, system->factor, width, x);
+    for (int k = 0; k < width && !status; k++)
+        for (int i = 0; i < mesh->input_count; i++) {
+            double u = x[(size_t)k * n + (size_t)system->place[mesh->weld[i]]];
+            if (!isfinite(u))
+                return arap_fail(&job->error, ARAP_NOT_FINITE, "the parameter of vertex %d is %g",
+                                 i, u);
+            out[(size_t)i * (size_t)s->count + (size_t)s->deform_bone[chosen[k]]] =
+                fmin(fmax(u, 0), 1);
+        }
+    return status;
+}
+
+static arap_status diffuse(arap_job *job, const arap_mesh *mesh, const arap_skeleton *s,
+                           const arap_sight *sight, const arap_heat_system *system, int all,
+                           double *out) {
+    int block = BLOCK_PER_THREAD * job->threads, count = 0;
+    int *chosen = ARAP_NEW(int, s->deform_count);
+    double *place = ARAP_NEW(double, s->deform_count), *x = NULL;
+    arap_status status = ARAP_OK;
+    for (int d = 0; d < s->deform_count && chosen; d++)
+        if (all || s->kinds[s->deform_bone[d]] != ARAP_BONE_RIGID) chosen[count++] = d;
+    if (block > count) block = count;
+    x = ARAP_NEW(double, (size_t)mesh->count *(size_t)block);
+    if (!chosen || !place || !x) {
+        status = arap_fail_memory(&job->error, "the parameters");
+        goto done;
+    }
+    for (int first = 0; first < count && !status; first += block) {
+        int width = count - first < block ? count - first : block;
+        status = solve_block(job, mesh, s, sight, system, chosen + first, width, place, x, out);
+    }
+
+done:
+    arap_free(chosen);
+    arap_free(place);
+    arap_free(x);
+    return status;
+}
+
+arap_status arap_diffuse_parameters(arap_job *job, const arap_geometry *geometry,
+                                    const arap_bones *bones, int link_parts, double *out) {
+    arap_mesh mesh = {0};
+    arap_skeleton skeleton = {0};
+    arap_sight sight = {0};
+    arap_heat_system system = {0};
+    arap_heat_report report = {0};
+    arap_bvh *faces = NULL;
+    int *links = NULL, *order = NULL, *segments = ARAP_NEW(int, bones->count), linked = 0;
+    size_t link_count = 0;
+    arap_bones any = *bones; /* bendy ones of whatever segments: these do not matter */
+    arap_status status = segments ? arap_mesh_create(job, geometry, ARAP_WELD_TOLERANCE, &mesh)
+                                  : arap_fail_memory(&job->error, "the skeleton");
+    for (int b = 0; b < bones->count && segments; b++) segments[b] = 1;
+    any.segments = segments;
+    if (!status) status = arap_skeleton_create(job, &any, &mesh, &skeleton);
+    if (!status && link_parts) status = arap_link_parts(job, &mesh, &links, &link_count, &linked);
+    if (!status) status = arap_mesh_connect(job, &mesh, links, link_count, 0);
+    if (status) goto done;
+    order = ARAP_NEW(int, mesh.count);
+    status = order ? arap_fill_reducing_order(job, mesh.count, mesh.ring, mesh.neighbour, order)
+                   : arap_fail_memory(&job->error, "the elimination order");
+    if (!status) status = arap_face_bvh(job, &mesh, NULL, &faces);
+    if (!status) status = arap_sight_create(job, &mesh, &skeleton, faces, &sight);
+    if (!status) status = arap_heat_system_create(job, &mesh, &sight, order, &system, &report);
+    if (status) goto done;
+    for (size_t k = 0; k < (size_t)mesh.input_count * (size_t)bones->count; k++) out[k] = NAN;
+    status = diffuse(job, &mesh, &skeleton, &sight, &system, !bones->kinds, out);
+
+done:
+    arap_bvh_free(faces);
+    arap_free(links);
+    arap_free(order);
+    arap_free(segments);
+    arap_heat_report_clear(&report);
+    arap_heat_system_clear(&system);
+    arap_sight_clear(&sight);
+    arap_skeleton_clear(&skeleton);
+    arap_mesh_clear(&mesh);
+    return status;
+}

@@ -1,0 +1,161 @@
+/* Handles of bones: see handles.h.
+ *
+ * Vertices on a bone; and since few meshes have any, the vertex nearest to each of the points an
+ * edge apart on the bone that have no handle so near, where these are inside the volume and no
+ * other bone is nearer to the vertex. A vertex as near to several bones is a handle of all. A bone
+ * inside that got none takes the vertex nearest to one of its points, beside whoever has it; a part
+ * of the mesh without any takes its vertex nearest to a bone. A bone that is nowhere inside may so
+ * have no handle.
+ *
+ * O(tets log tets + points (log tets + handles)), points those on bones and vertices on them; it
+ * fails for want of memory only. */
+#include "initial/handles.h"
+
+#include <math.h>
+
+#include "mesh/bvh.h"
+#include "mesh/embed.h"
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define MOST_SAMPLES 1000 /* points on a bone */
+#define INSIDE 1e-9       /* nearer to a tet than this: in it */
+
+static arap_status add_handle(arap_job *job, arap_handles *list, int vertex, int bone) {
+    for (int h = 0; h < list->count && list->bones[vertex]; h++)
+        if (list->handle[h].vertex == vertex && list->handle[h].bone == bone) return ARAP_OK;
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 256;
+        struct arap_handle *grown = arap_realloc(list->handle, (size_t)capacity, sizeof *grown);
+        if (!grown) return arap_fail_memory(&job->error, "the handles of bones");
+        list->handle = grown;
+        list->capacity = capacity;
+    }
+    list->handle[list->count++] = (struct arap_handle){vertex, bone};
+    list->bones[vertex]++;
+    return ARAP_OK;
+}
+
+/* A vertex becomes a handle of the bones nearest to it. */
+static arap_status claim(arap_job *job, const arap_sight *sight, int vertex, arap_handles *list) {
+    arap_status status = ARAP_OK;
+    for (int s = 0; s < sight->nearest_count[vertex] && !status; s++)
+        status = add_handle(job, list, vertex,
+                            sight->nearest[(size_t)vertex * ARAP_MOST_SHARED + (size_t)s]);
+    return status;
+}
+
+static double vertex_distance(const void *data, int index, const double *p) {
+    return arap_distance2(p, ((const arap_mesh *)data)->v + 3 * (size_t)index);
+}
+
+static double mean_edge(const arap_mesh *mesh) {
+    double sum = 0;
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
+            sum += sqrt(
+                arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)mesh->neighbour[r]));
+    return mesh->ring[mesh->count] ? sum / (double)mesh->ring[mesh->count] : 1;
+}
+
+/* Has the bone a handle within this distance of p? */
+static int has_handle_near(const arap_mesh *mesh, const arap_handles *list, int bone,
+                           const double *p, double distance) {
+    for (int h = 0; h < list->count; h++)
+        if (list->handle[h].bone == bone &&
+            arap_distance2(mesh->v + 3 * (size_t)list->handle[h].vertex, p) <= distance * distance)
+            return 1;
+    return 0;
+}
+
+/* Handles of one bone by points along it. */
+static arap_status sample_bone(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
+                               const arap_sight *sight, const arap_tet_set *tets,
+                               const arap_bvh *vertices, double step, int bone,
+                               arap_handles *list) {
+    const double *head = skeleton->heads + 3 * (size_t)skeleton->deform_bone[bone],
+                 *tail = skeleton->tails + 3 * (size_t)skeleton->deform_bone[bone];
+    double wanted = ceil(sqrt(arap_distance2(head, tail)) / step), bary[4], distance;
+    int count = wanted < 1 ? 1 : wanted > MOST_SAMPLES ? MOST_SAMPLES : (int)wanted, inner = -1;
+    arap_status status = ARAP_OK;
+    for (int k = 0; k < count && !status; k++) {
+        double p[3], share = (k + 0.5) / count, d2 = INFINITY;
+        for (int c = 0; c < 3; c++) p[c] = head[c] + share * (tail[c] - head[c]);
+        arap_locate(tets, p, bary, &distance);
+        if (distance > INSIDE) continue;
+        int vertex = arap_bvh_nearest(vertices, p, -1, vertex_distance, mesh, &d2);
+        if (sight->on_bone[vertex] && !list->bones[vertex] &&
+            !has_handle_near(mesh, list, bone, p, step))
+            status = claim(job, sight, vertex, list);
+        if (inner < 0 || k <= count / 2) inner = vertex;
+    }
+    if (status || inner < 0) return status;
+    return has_handle_near(mesh, list, bone, mesh->v, INFINITY)
+               ? ARAP_OK
+               : add_handle(job, list, inner, bone);
+}
+
+/* Parts of the mesh without a handle get one. */
+static arap_status reach_islands(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
+                                 arap_handles *list) {
+    int n = mesh->count;
+    int *island = ARAP_NEW(int, n), *nearest = ARAP_NEW(int, n);
+    char *has = ARAP_NEW_ZERO(char, n);
+    arap_status status = ARAP_OK;
+    if (!island || !nearest || !has) {
+        status = arap_fail_memory(&job->error, "the handles of bones");
+        goto done;
+    }
+    int count = arap_find_islands(mesh, island, nearest);
+    for (int k = 0; k < count; k++) nearest[k] = -1;
+    for (int i = 0; i < n; i++) {
+        int *best = &nearest[island[i]];
+        has[island[i]] |= list->bones[i] > 0;
+        if (*best < 0 || sight->distance[i] < sight->distance[*best]) *best = i;
+    }
+    for (int k = 0; k < count && !status; k++)
+        if (!has[k]) status = claim(job, sight, nearest[k], list);
+
+done:
+    arap_free(island);
+    arap_free(nearest);
+    arap_free(has);
+    return status;
+}
+
+arap_status arap_find_handles(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
+                              const arap_sight *sight, arap_handles *list) {
+    int n = mesh->count;
+    double *boxes = ARAP_NEW(double, 6 * (size_t)n), step = mean_edge(mesh);
+    arap_bvh *vertices = NULL;
+    arap_tet_set tets = {0};
+    arap_status status = ARAP_OK;
+    list->bones = ARAP_NEW_ZERO(int, n);
+    if (!boxes || !list->bones) {
+        status = arap_fail_memory(&job->error, "the handles of bones");
+        goto done;
+    }
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < 6; c++)
+            boxes[6 * (size_t)i + (size_t)c] = mesh->v[3 * (size_t)i + (size_t)(c % 3)];
+    status = arap_bvh_build(&vertices, (size_t)n, boxes, NULL, &job->error);
+    if (!status) status = arap_tet_set_create(job, mesh->v, mesh->tets, mesh->tet_count, &tets);
+    for (int i = 0; i < n && !status; i++)
+        if (sight->on_bone[i] && sight->distance[i] <= ARAP_ON_BONE)
+            status = claim(job, sight, i, list);
+    for (int b = 0; b < skeleton->deform_count && !status; b++)
+        status = sample_bone(job, mesh, skeleton, sight, &tets, vertices, step, b, list);
+    if (!status) status = reach_islands(job, mesh, sight, list);
+
+done:
+    arap_free(boxes);
+    arap_bvh_free(vertices);
+    arap_tet_set_clear(&tets);
+    return status;
+}
+
+void arap_handles_clear(arap_handles *handles) {
+    arap_free(handles->handle);
+    arap_free(handles->bones);
+    *handles = (arap_handles){0};
+}

@@ -1,0 +1,21 @@
+/* The factorised system by which heat spreads over the mesh, and how much of it comes in where. */
+#ifndef ARAP_HEAT_SYSTEM_H
+#define ARAP_HEAT_SYSTEM_H
+
+#include "linalg/factor.h"
+#include "initial/heat.h"
+
+typedef struct arap_heat_system {
+    int *place;      /* (count) row of each vertex in the factor */
+    double *source;  /* (count) M H */
+    int *rigid_bone; /* (count) bone that a whole island follows for want of a near one, or -1 */
+    arap_factor *factor; /* of L + M H */
+} arap_heat_system;
+
+/* `order`: a fill-reducing order of the mesh. Islands without sight of a bone are reported. */
+arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
+                                    const int *order, arap_heat_system *system,
+                                    arap_heat_report *report);
+void arap_heat_system_clear(arap_heat_system *system);
+
+#endif

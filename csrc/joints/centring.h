@@ -1,0 +1,17 @@
+/* Where a joint belongs that no stretch can tell (the paper's failure case, Figure 15C). */
+#ifndef ARAP_JOINT_CENTRING_H
+#define ARAP_JOINT_CENTRING_H
+
+#include "weights/influences.h"
+#include "joints/joints.h"
+
+/* For every joint that a deforming bone turns about: the middle of the limb there, centre
+ * (joints, 3), and the block (joints, 9), relative to `unit`, that brings the stiffness of the
+ * energy across the bones, of `matrix` (3 joints, 3 joints), up to `strength`; zero where the
+ * energy is stiffer by itself, for pinned joints, and where no part of the mesh is near. */
+void arap_find_centres(const arap_mesh *mesh, const arap_skeleton *skeleton,
+                       const arap_influences *influences, const arap_joints *joints,
+                       const double *matrix, double unit, double strength, double *centre,
+                       double *block);
+
+#endif

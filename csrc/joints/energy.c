@@ -1,0 +1,271 @@
+/* The energy over the transforms: see joints/energy.h.
+ *
+ * With y_b = w_kb v_k - w_ib v_i (v homogeneous) of an edge, a posed edge is sum_b T_b y_b, so
+ *     sum a_ik |e'_ik|^2 = sum_bc tr(T_b N_bc T_c^T),   N_bc = sum_ik a_ik y_b y_c^T     (4x4)
+ * and the mesh is summed once for all poses. The last row of N_bc, q_bc, holds what comes with a
+ * translation dt_b of bone b, which moves the edge by (w_kb - w_ib) dt_b:
+ *     -1/2 dE/dt_b = sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik - sum_c T_c q_bc
+ * at the best rotations R_i, whose own derivative is zero. The first sum is arap_pass_pull's.
+ *
+ * Vertices with a spine in their ring are left out of all that: joints/spines.c.
+ *
+ * Cost: O(edges x influences^2) once; then a local step, and O(poses x bones^2). Each pose is
+ * shifted by a translation of all bones, which no edge feels, so that travelling animations lose no
+ * digits. Sums over the mesh are taken in blocks in a fixed order. */
+#include "joints/energy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define BLOCKS 8
+
+typedef struct summation {
+    const arap_mesh *mesh;
+    const arap_influences *in;
+    const int *spine_slot; /* NULL: there are no spines */
+    int bones;
+    double *sums;   /* (BLOCKS, bones, bones, 4, 4) */
+    double *places; /* (workers, bones, 4) y of the bones of an edge */
+    int *bone;      /* (workers, bones) */
+    char *seen;     /* (workers, bones) */
+} summation;
+
+/* Add w times the point to the y of bone b. */
+static void add_place(int b, double w, const double *point, double *y, int *bone, char *seen,
+                      int *count) {
+    if (!seen[b]) {
+        seen[b] = 1;
+        bone[(*count)++] = b;
+        memset(y + 4 * b, 0, 4 * sizeof *y);
+    }
+    for (int c = 0; c < 3; c++) y[4 * b + c] += w * point[c];
+    y[4 * b + 3] += w;
+}
+
+/* Add `sign` times the weights of vertex i, at v, to the y of the edge. */
+static void add_row(const arap_influences *in, int i, const double *v, double sign, double *y,
+                    int *bone, char *seen, int *count) {
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        add_place(in->bone[e], sign * in->weight[e], v, y, bone, seen, count);
+}
+
+/* a_ik + a_ki, of the directed edges that are summed up. */
+static double edge_weight(const summation *s, int i, size_t r) {
+    const arap_mesh *mesh = s->mesh;
+    if (!s->spine_slot) return mesh->both[r];
+    return (s->spine_slot[i] < 0 ? mesh->edge[r] : 0) +
+           (s->spine_slot[mesh->neighbour[r]] < 0 ? mesh->edge[mesh->reverse[r]] : 0);
+}
+
+/* sum += both y y^T of the listed bones. */
+static void add_squares(double both, const double *y, const int *bone, int count, size_t bones,
+                        double *sum) {
+    for (int p = 0; p < count; p++)
+        for (int q = 0; q < count; q++) {
+            const double *a = y + 4 * bone[p], *b = y + 4 * bone[q];
+            double *to = sum + 16 * ((size_t)bone[p] * bones + (size_t)bone[q]);
+            for (int c = 0; c < 4; c++)
+                for (int d = 0; d < 4; d++) to[4 * c + d] += both * a[c] * b[d];
+        }
+}
+
+static void sum_block(void *data, int block, int worker) {
+    const summation *s = data;
+    const arap_mesh *mesh = s->mesh;
+    size_t n = (size_t)mesh->count, bones = (size_t)s->bones;
+    double *sum = s->sums + 16 * bones * bones * (size_t)block;
+    double *y = s->places + 4 * bones * (size_t)worker;
+    int *bone = s->bone + bones * (size_t)worker;
+    char *seen = s->seen + bones * (size_t)worker;
+    for (size_t i = n * (size_t)block / BLOCKS; i < n * (size_t)(block + 1) / BLOCKS; i++) {
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+            int k = mesh->neighbour[r], count = 0;
+            double both = edge_weight(s, (int)i, r);
+            if ((size_t)k < i || both == 0) continue; /* both directions at once */
+            add_row(s->in, k, mesh->v + 3 * (size_t)k, 1, y, bone, seen, &count);
+            add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
+            add_squares(both, y, bone, count, bones, sum);
+            for (int p = 0; p < count; p++) seen[bone[p]] = 0;
+        }
+        const arap_spoke *spoke;
+        for (int left = arap_mesh_spokes(mesh, (int)i, &spoke); left; left--, spoke++) {
+            int count = 0;
+            add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
+            for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
+                add_place(spoke->column[k], spoke->share[k], spoke->point, y, bone, seen, &count);
+            add_squares(spoke->weight, y, bone, count, bones, sum);
+            for (int p = 0; p < count; p++) seen[bone[p]] = 0;
+        }
+    }
+}
+
+arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy) {
+    size_t bones = (size_t)energy->poses->columns, size = 16 * bones * bones;
+    size_t rows = (size_t)job->threads * bones;
+    summation s = {.mesh = energy->mesh,
+                   .in = energy->influences,
+                   .spine_slot = energy->spines->slot,
+                   .bones = (int)bones,
+                   .sums = ARAP_NEW_ZERO(double, BLOCKS *size),
+                   .places = ARAP_NEW(double, 4 * rows),
+                   .bone = ARAP_NEW(int, rows),
+                   .seen = ARAP_NEW_ZERO(char, rows)};
+    arap_status status = ARAP_OK;
+    if (!s.sums || !s.places || !s.bone || !s.seen) {
+        status = arap_fail_memory(&job->error, "the joint energy");
+        goto done;
+    }
+    arap_parallel(job, BLOCKS, sum_block, &s);
+    memset(energy->moments, 0, size * sizeof(double));
+    for (size_t k = 0; k < BLOCKS * size; k++) energy->moments[k % size] += s.sums[k];
+
+done:
+    arap_free(s.sums);
+    arap_free(s.places);
+    arap_free(s.bone);
+    arap_free(s.seen);
+    return status;
+}
+
+/* sum a_ik |e_ik|^2 over the vertices without a spine in their ring. */
+static double energy_at_rest(const arap_mesh *mesh, const int *spine_slot) {
+    double sum = 0, edge[3];
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t r = mesh->ring[i]; spine_slot[i] < 0 && r < mesh->ring[i + 1]; r++) {
+            arap_mesh_edge(mesh, i, r, edge);
+            sum += mesh->edge[r] * arap_dot(edge, edge);
+        }
+    return sum;
+}
+
+arap_status arap_joint_energy_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                                     const arap_influences *in, arap_joint_spines *spines,
+                                     arap_joint_energy *energy) {
+    size_t bones = (size_t)poses->columns, size = 16 * bones * bones;
+    *energy = (arap_joint_energy){.mesh = mesh,
+                                  .poses = poses,
+                                  .influences = in,
+                                  .spines = spines,
+                                  .rest = mesh->rest_energy};
+    arap_status status = arap_joint_spines_reach(job, mesh, in, spines);
+    if (!status)
+        status = arap_lanes_create(job, spines->count ? &spines->posed : poses, ARAP_DOUBLE,
+                                   &energy->lanes);
+    if (!status) status = arap_pass_create(job, mesh, &energy->lanes, in, NULL, &energy->pass);
+    if (status) goto done;
+    energy->moments = ARAP_NEW(double, size);
+    energy->alignment = ARAP_NEW(double, mesh->count);
+    energy->pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * bones * (size_t)energy->lanes.lanes);
+    if (!energy->moments || !energy->alignment || !energy->pull) {
+        status = arap_fail_memory(&job->error, "the joint energy");
+        goto done;
+    }
+    if (spines->count) energy->rest = energy_at_rest(mesh, spines->slot);
+    status = arap_joint_energy_weights(job, energy);
+
+done:
+    if (status) arap_joint_energy_clear(energy);
+    return status;
+}
+
+void arap_joint_energy_clear(arap_joint_energy *energy) {
+    arap_pass_free(energy->pass);
+    arap_lanes_clear(&energy->lanes);
+    arap_free(energy->moments);
+    arap_free(energy->alignment);
+    arap_free(energy->pull);
+    *energy = (arap_joint_energy){0};
+}
+
+/* Transform of a bone in a pose, as the lanes hold it. */
+static void read_lane(const arap_lanes *lanes, int pose, int bone, double *out) {
+    const double *from =
+        (const double *)lanes->transform + (size_t)bone * 12 * (size_t)lanes->lanes + (size_t)pose;
+    for (int i = 0; i < 12; i++) out[i] = from[(size_t)i * (size_t)lanes->lanes];
+}
+
+/* force_b -= sum_c T_c q_bc of one pose; returns sum_bc tr(T_b N_bc T_c^T). */
+static double add_pose(const arap_joint_energy *energy, int pose, double *transforms,
+                       double *force) {
+    int bones = energy->poses->columns;
+    double sum = 0;
+    for (int b = 0; b < bones; b++) read_lane(&energy->lanes, pose, b, transforms + 12 * b);
+    for (int b = 0; b < bones; b++) {
+        double reach[12] = {0}; /* sum_c T_c N_cb */
+        for (int c = 0; c < bones; c++) {
+            const double *n = energy->moments + 16 * ((size_t)b * (size_t)bones + (size_t)c);
+            const double *t = transforms + 12 * c;
+            if (n[15] == 0 && n[0] == 0 && n[5] == 0 && n[10] == 0) continue;
+            for (int r = 0; r < 3; r++)
+                for (int k = 0; k < 4; k++) /* N_bc is the transpose of N_cb */
+                    reach[4 * r + k] += t[4 * r] * n[4 * k] + t[4 * r + 1] * n[4 * k + 1] +
+                                        t[4 * r + 2] * n[4 * k + 2] + t[4 * r + 3] * n[4 * k + 3];
+        }
+        for (int i = 0; i < 12; i++) sum += reach[i] * transforms[12 * b + i];
+        for (int r = 0; r < 3; r++) force[3 * b + r] -= reach[4 * r + 3];
+    }
+    return sum;
+}
+
+typedef struct poses_task {
+    const arap_joint_energy *energy;
+    double *transforms; /* (workers, bones, 12) */
+    double *force;
+    double *square; /* (poses) */
+} poses_task;
+
+static void pose_chunk(void *data, int pose, int worker) {
+    const poses_task *task = data;
+    size_t bones = (size_t)task->energy->poses->columns;
+    task->square[pose] =
+        add_pose(task->energy, pose, task->transforms + 12 * bones * (size_t)worker,
+                 task->force + 3 * (size_t)task->energy->spines->columns * (size_t)pose);
+}
+
+arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
+                                  const double *transforms, const double *places, double *relative,
+                                  double *force) {
+    const arap_mesh *mesh = energy->mesh;
+    arap_joint_spines *spines = energy->spines;
+    arap_poses poses = *energy->poses;
+    int lanes = energy->lanes.lanes;
+    size_t columns = (size_t)spines->columns;
+    poses.transform = (double *)transforms; /* only read */
+    poses_task task = {.energy = energy,
+                       .force = force,
+                       .transforms = ARAP_NEW(double, 12 * job->threads * poses.columns),
+                       .square = ARAP_NEW(double, poses.count)};
+    arap_status status = ARAP_OK;
+    if (!task.transforms || !task.square) {
+        status = arap_fail_memory(&job->error, "the joint energy");
+        goto done;
+    }
+    arap_lanes_fill(&poses, &energy->lanes);
+    if (spines->count) arap_joint_spines_place(job, mesh, places, transforms, spines);
+    arap_pass_pull(job, energy->pass, energy->pull, energy->alignment, spines->slot,
+                   spines->desired);
+    memset(force, 0, 3 * columns * (size_t)poses.count * sizeof *force);
+    for (int p = 0; p < poses.count; p++)
+        for (int i = 0; i < 3 * poses.columns; i++)
+            force[3 * columns * (size_t)p + (size_t)i] =
+                energy->pull[(size_t)i * (size_t)lanes + (size_t)p];
+    arap_parallel(job, poses.count, pose_chunk, &task);
+    double rest = poses.count * mesh->rest_energy, sum = poses.count * energy->rest, beside = 0;
+    if (spines->count)
+        status = arap_joint_spines_energy(job, spines, mesh, energy->influences, &beside, force);
+    if (status) goto done;
+    sum += beside;
+    for (int p = 0; p < poses.count; p++) sum += task.square[p];
+    for (int i = 0; i < mesh->count; i++) sum -= 2 * energy->alignment[i];
+    *relative = rest > 0 ? sum / rest : 0;
+    if (!isfinite(*relative))
+        status = arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", *relative);
+
+done:
+    arap_free(task.transforms);
+    arap_free(task.square);
+    return status;
+}

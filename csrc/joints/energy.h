@@ -1,0 +1,43 @@
+/* The ARAP energy as a function of the transforms, and with spines of where their ends are, for
+ * weights that stay (SPEC section 4). */
+#ifndef ARAP_JOINT_ENERGY_H
+#define ARAP_JOINT_ENERGY_H
+
+#include "joints/spines.h"
+#include "energy/local_step.h"
+
+typedef struct arap_joint_energy {
+    const arap_mesh *mesh;
+    const arap_poses *poses; /* how many there are, and their linear parts */
+    const arap_influences *influences;
+    arap_joint_spines *spines;
+    double *moments; /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
+    double rest;     /* energy of their edges at rest, of one pose */
+    arap_lanes lanes;
+    arap_pass *pass;
+    double *pull;      /* as arap_pass_pull wants it */
+    double *alignment; /* (vertices) */
+} arap_joint_energy;
+
+/* Sum the mesh up for these weights; all of it is kept by reference. */
+arap_status arap_joint_energy_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                                     const arap_influences *influences, arap_joint_spines *spines,
+                                     arap_joint_energy *energy);
+/* Sum up again: other weights in the same influence maps. */
+arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy);
+void arap_joint_energy_clear(arap_joint_energy *energy);
+
+/* The relative energy of the transforms (poses, bones, 3, 4), each vertex with its best rotation,
+ * the ends of spines at `places` (joints, 3), and -1/2 of the derivative of E by the columns of
+ * joints/spines.h, the translations of bones: force (poses, columns, 3). */
+arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
+                                  const double *transforms, const double *places, double *relative,
+                                  double *force);
+
+/* S_bc = sum_ik a_ik (w_kb - w_ib) (w_kc - w_ic), the second derivative by translations over 2, of
+ * the vertices in `moments`. */
+static inline double arap_joint_stiffness(const arap_joint_energy *energy, int b, int c) {
+    return energy->moments[16 * ((size_t)b * (size_t)energy->poses->columns + (size_t)c) + 15];
+}
+
+#endif

@@ -1,0 +1,222 @@
+/* Which ends of bones are joints, and how transforms hang together at them: see joints.h.
+ *
+ * Connected bones stay connected because they share the numbers of their joint. In a pose with the
+ * linear parts A_d of the transforms T_d = [A_d | t_d] kept, moving the joints by dJ changes
+ *     dt_d = dt_up + (A_up - A_d) dJ_pivot(d)
+ * exactly (paper Eq. 10), whatever the pose comes from: what two bones were apart at their joint,
+ * as in frames of an animation, they stay apart. A root, and all of its component with it, is free
+ * to move (joints/system.h). O(bones^2) for the siblings. */
+#include "joints/joints.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define SAME_PLACE 1e-6 /* share of the mesh's diagonal */
+#define MIRRORED 0.01   /* how far off its image a partner may be */
+
+static int find(int *set, int end) {
+    while (set[end] != end) end = set[end] = set[set[end]];
+    return end;
+}
+
+/* The first of both ends becomes the name of the joint. */
+static void unite(const arap_skeleton *s, int *set, int a, int b) {
+    const double *p = (a % 2 ? s->tails : s->heads) + 3 * (a / 2);
+    const double *q = (b % 2 ? s->tails : s->heads) + 3 * (b / 2);
+    if (arap_distance2(p, q) > SAME_PLACE * SAME_PLACE) return;
+    a = find(set, a);
+    b = find(set, b);
+    if (a < b)
+        set[b] = a;
+    else
+        set[a] = b;
+}
+
+/* Number the joints; end 2 b is the head of bone b, 2 b + 1 its tail. */
+static void number_joints(const arap_skeleton *s, int *set, arap_joints *joints) {
+    for (int end = 0; end < 2 * s->count; end++) set[end] = end;
+    for (int b = 0; b < s->count; b++) {
+        int parent = s->parents[b];
+        for (int k = 0; parent >= 0 && k < 4; k++) unite(s, set, 2 * parent + k / 2, 2 * b + k % 2);
+        for (int c = 0; c < b; c++)
+            if (s->parents[c] == parent) unite(s, set, 2 * c, 2 * b);
+    }
+    for (int end = 0; end < 2 * s->count; end++) {
+        int *joint = end % 2 ? joints->tail : joints->head, first = find(set, end);
+        if (first == end) {
+            memcpy(joints->rest + 3 * joints->count,
+                   (end % 2 ? s->tails : s->heads) + 3 * (end / 2), 3 * sizeof(double));
+            joint[end / 2] = joints->count++;
+        } else {
+            joint[end / 2] = (first % 2 ? joints->tail : joints->head)[first / 2];
+        }
+    }
+    memcpy(joints->place, joints->rest, 3 * (size_t)joints->count * sizeof(double));
+}
+
+static arap_status take_numbers(arap_error *error, const char *name, const double *given,
+                                arap_joints *joints, double *out) {
+    for (int end = 0; given && end < 2 * joints->bones; end++) {
+        int joint = (end % 2 ? joints->tail : joints->head)[end / 2];
+        if (!(given[end] >= 0 && given[end] <= 1e6))
+            return arap_fail(error, ARAP_BAD_VALUE, "%s[%d, %d] is %g: must be from 0 to 1e+06",
+                             name, end / 2, end % 2, given[end]);
+        out[joint] = fmax(out[joint], given[end]);
+    }
+    return ARAP_OK;
+}
+
+double arap_joint_bone_length(const arap_joints *joints, int joint) {
+    double sum = 0;
+    int count = 0;
+    for (int b = 0; b < joints->bones; b++) {
+        if (joints->head[b] != joint && joints->tail[b] != joint) continue;
+        sum += sqrt(
+            arap_distance2(joints->rest + 3 * joints->head[b], joints->rest + 3 * joints->tail[b]));
+        count++;
+    }
+    return count ? sum / count : 0;
+}
+
+double arap_joint_distance(const arap_joints *joints, int joint) {
+    return sqrt(arap_distance2(joints->place + 3 * joint, joints->rest + 3 * joint));
+}
+
+static void hang(const arap_skeleton *s, arap_joints *joints) {
+    for (int k = 0; k < s->deform_count; k++) {
+        int d = s->order[k];
+        joints->up[d] = s->deform_parent[d];
+        for (int c = 0; joints->up[d] < 0 && c < k; c++) {
+            int root = s->order[c];
+            if (joints->up[root] < 0 &&
+                joints->head[s->deform_bone[root]] == joints->head[s->deform_bone[d]])
+                joints->up[d] = root;
+        }
+        int up = joints->up[d];
+        joints->pivot[d] = up < 0 ? -1 : joints->head[s->deform_bone[d]];
+        joints->component[d] = up < 0 ? joints->component_count++ : joints->component[up];
+    }
+    for (int k = 0; k < s->segment_count; k++) joints->segments[s->segments[k].owner]++;
+    for (int d = 0; d < s->deform_count; d++)
+        if (!joints->segments[d]) joints->segments[d] = 1;
+}
+
+/* How far, squared, a joint is from the image of another. */
+static double off_image2(const arap_mirror *mirror, const arap_joints *joints, int joint,
+                         int other) {
+    double image[3];
+    arap_reflect(mirror, joints->rest + 3 * joint, mirror->offset, image);
+    return arap_distance2(image, joints->rest + 3 * other);
+}
+
+/* Partners of joints are the same ends of partners; of a bone that is its own, an end itself, or
+ * the other one where the bone lies across the plane. */
+static void pair_joints(const arap_mirror *mirror, const int *partners, arap_joints *joints) {
+    for (int end = 0; end < 2 * joints->bones; end++) {
+        const int *joint = end % 2 ? joints->tail : joints->head;
+        const int *opposite = end % 2 ? joints->head : joints->tail;
+        int j = joint[end / 2], b = partners[end / 2], other = b < 0 ? -1 : joint[b];
+        if (b == end / 2 &&
+            off_image2(mirror, joints, j, opposite[b]) < off_image2(mirror, joints, j, j))
+            other = opposite[b];
+        if (other >= 0 && off_image2(mirror, joints, j, other) > MIRRORED * MIRRORED) other = -1;
+        if (joints->partner[j] == -2 || joints->partner[j] == other)
+            joints->partner[j] = other;
+        else
+            joints->partner[j] = -3; /* bones disagree */
+    }
+    for (int j = 0; j < joints->count; j++)
+        if (joints->partner[j] < 0 || joints->partner[joints->partner[j]] != j)
+            joints->partner[j] = joints->partner[j] >= 0 ? -3 : joints->partner[j];
+    for (int j = 0; j < joints->count; j++)
+        if (joints->partner[j] < 0) joints->partner[j] = -1;
+}
+
+arap_status arap_joints_create(arap_job *job, const arap_skeleton *s, const arap_mirror *mirror,
+                               const int *partners, const arap_joint_input *input,
+                               arap_joints *joints) {
+    int bones = s->count, deforming = s->deform_count, *set = ARAP_NEW(int, 2 * bones);
+    arap_status status = ARAP_OK;
+    *joints = (arap_joints){.bones = bones,
+                            .deforming = deforming,
+                            .head = ARAP_NEW(int, bones),
+                            .tail = ARAP_NEW(int, bones),
+                            .rest = ARAP_NEW(double, 6 * bones),
+                            .place = ARAP_NEW(double, 6 * bones),
+                            .reach = ARAP_NEW(double, 2 * bones),
+                            .pinned = ARAP_NEW_ZERO(char, 2 * bones),
+                            .material = ARAP_NEW_ZERO(double, 2 * bones),
+                            .tangential = ARAP_NEW_ZERO(double, 2 * bones),
+                            .partner = ARAP_NEW(int, 2 * bones),
+                            .up = ARAP_NEW(int, deforming),
+                            .pivot = ARAP_NEW(int, deforming),
+                            .component = ARAP_NEW(int, deforming),
+                            .segments = ARAP_NEW_ZERO(int, deforming)};
+    if (!set || !joints->head || !joints->tail || !joints->rest || !joints->place ||
+        !joints->reach || !joints->pinned || !joints->material || !joints->tangential ||
+        !joints->partner || !joints->up || !joints->pivot || !joints->component ||
+        !joints->segments) {
+        status = arap_fail_memory(&job->error, "the joints");
+        goto done;
+    }
+    number_joints(s, set, joints);
+    hang(s, joints);
+    for (int j = 0; j < joints->count; j++) {
+        joints->reach[j] = input->reach * arap_joint_bone_length(joints, j);
+        joints->partner[j] = mirror && partners ? -2 : -1;
+    }
+    for (int end = 0; input->pinned && end < 2 * bones; end++)
+        if (input->pinned[end])
+            joints->pinned[(end % 2 ? joints->tail : joints->head)[end / 2]] = 1;
+    status = take_numbers(&job->error, "material", input->material, joints, joints->material);
+    if (!status)
+        status =
+            take_numbers(&job->error, "tangential", input->tangential, joints, joints->tangential);
+    if (status) goto done;
+    if (mirror && partners) pair_joints(mirror, partners, joints);
+    for (int j = 0; j < joints->count; j++) { /* partners are alike */
+        int other = joints->partner[j];
+        if (other < 0 || other >= j) continue;
+        joints->pinned[j] = joints->pinned[other] |= joints->pinned[j];
+        joints->reach[j] = joints->reach[other] = fmin(joints->reach[j], joints->reach[other]);
+        joints->material[j] = joints->material[other] =
+            fmax(joints->material[j], joints->material[other]);
+        joints->tangential[j] = joints->tangential[other] =
+            fmax(joints->tangential[j], joints->tangential[other]);
+    }
+
+done:
+    arap_free(set);
+    if (status) arap_joints_clear(joints);
+    return status;
+}
+
+void arap_joints_clear(arap_joints *joints) {
+    arap_free(joints->head);
+    arap_free(joints->tail);
+    arap_free(joints->rest);
+    arap_free(joints->place);
+    arap_free(joints->reach);
+    arap_free(joints->pinned);
+    arap_free(joints->material);
+    arap_free(joints->tangential);
+    arap_free(joints->partner);
+    arap_free(joints->up);
+    arap_free(joints->pivot);
+    arap_free(joints->component);
+    arap_free(joints->segments);
+    *joints = (arap_joints){0};
+}
+
+void arap_joints_mirror(const arap_joints *joints, const arap_mirror *mirror, double *moves) {
+    for (int j = 0; j < joints->count; j++) {
+        int other = joints->partner[j];
+        double image[3];
+        if (other < 0 || other < j) continue;
+        arap_reflect(mirror, moves + 3 * j, 0, image);
+        for (int c = 0; c < 3; c++)
+            moves[3 * other + c] = other == j ? 0.5 * (moves[3 * j + c] + image[c]) : image[c];
+    }
+}

@@ -1,0 +1,58 @@
+/* Joints: the ends of bones that move together when a skeleton is optimised (paper section 4.4). */
+#ifndef ARAP_JOINTS_H
+#define ARAP_JOINTS_H
+
+#include "mesh/mesh.h"
+#include "rig/mirror.h"
+#include "rig/skeleton.h"
+
+/* What the caller says of the ends of bones, (bones, 2) head and tail; NULL where nothing. */
+typedef struct arap_joint_input {
+    const char *pinned;
+    const double *material;   /* eps1 */
+    const double *tangential; /* eps2 */
+    double reach;             /* a share of the mean length of the bones at the joint */
+} arap_joint_input;
+
+typedef struct arap_joints {
+    int bones; /* of the caller */
+    int count;
+    int *head, *tail;   /* (bones) joints */
+    double *rest;       /* (count, 3) where they were, units of arap_mesh.v */
+    double *place;      /* (count, 3) where they are */
+    double *reach;      /* (count) farthest from `rest` */
+    char *pinned;       /* (count) */
+    double *material;   /* (count) the largest of the ends */
+    double *tangential; /* (count) */
+    int *partner;       /* (count) mirror image, itself on the plane, -1: none */
+
+    /* The deforming bones d, whose transforms meet: T_d J = T_up J at the head J of d. */
+    int deforming;
+    int *up;        /* (deforming) bone that d hangs on: its parent, or an earlier root with the
+                       same head; -1 */
+    int *pivot;     /* (deforming) joint of the head; -1 where up is */
+    int *component; /* (deforming) connected component */
+    int component_count;
+    int *segments; /* (deforming) bones and virtual segments that move with d */
+} arap_joints;
+
+/* Ends are one joint when they are at one place (within 1e-6 of the mesh's diagonal) and belong to
+ * a bone and its parent or to heads of siblings, roots included. mirror, partners: NULL or as
+ * given; joints are partners when bones say so and their places do, within 1 % of the diagonal.
+ * Errors name the bone and the value: material, tangential negative or not finite. */
+arap_status arap_joints_create(arap_job *job, const arap_skeleton *skeleton,
+                               const arap_mirror *mirror, const int *partners,
+                               const arap_joint_input *input, arap_joints *joints);
+void arap_joints_clear(arap_joints *joints);
+
+/* Mean of the lengths of the bones at a joint, 0 without any. */
+double arap_joint_bone_length(const arap_joints *joints, int joint);
+
+/* How far a joint is from where it was. */
+double arap_joint_distance(const arap_joints *joints, int joint);
+
+/* Make the moves (count, 3) those of a symmetric skeleton, to the bit: of two partners that of the
+ * first counts, and what is on the plane stays on it. */
+void arap_joints_mirror(const arap_joints *joints, const arap_mirror *mirror, double *moves);
+
+#endif

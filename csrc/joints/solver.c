@@ -1,0 +1,385 @@
+/* Alternation of joints and weights under one energy that never rises: see joints/solver.h.
+ *
+ * The energy is the relative ARAP energy of the poses, in double precision, plus, of the places J,
+ *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m)          (centring, joints/centring.c),
+ * a_J the anchor times the stiffness with which the energy itself held the joint at the start.
+ * A step of the joints is taken if the energy, with new rotations, has not risen (joints/step.c). A
+ * step of the weights is a few iterations of their own solver on the moved poses; if the energy has
+ * risen by them, the weights before come back.
+ *
+ * Alternating, the system of the weights is assembled and factorised for the moved poses, and
+ * joints and weights take several steps each. Together, they take turns step by step and the
+ * weights' first factor stays (stale_step.h). */
+#include <math.h>
+#include <string.h>
+
+#include "joints/centring.h"
+#include "joints/state.h"
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define JOINT_STEPS 4
+#define WEIGHT_STEPS 3
+
+const char *const arap_joint_timing_names[ARAP_JOINT_TIMES] = {"weights", "system", "joint steps",
+                                                               "weight steps"};
+
+void arap_joint_settings_default(arap_joint_settings *settings) {
+    *settings = (arap_joint_settings){
+        .input = {.reach = 0.5},
+        .optimize_weights = 1,
+        .drift = 1e-6,
+        .least_length = 0.5,
+        .iterations = 20,
+        .tolerance = 1e-3,
+    };
+}
+
+static arap_status check_settings(arap_error *error, const arap_joint_settings *s) {
+    struct {
+        const char *name;
+        double value, least, most;
+    } ranges[] = {
+        {"reach", s->input.reach, 0, 1e6},       {"anchor", s->anchor, 0, 1e6},
+        {"centring", s->centring, 0, 1e6},       {"drift", s->drift, 0, 1e6},
+        {"least_length", s->least_length, 0, 1}, {"iterations", s->iterations, 1, 1e6},
+        {"tolerance", s->tolerance, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (!(ranges[i].value >= ranges[i].least && ranges[i].value <= ranges[i].most))
+            return arap_fail(error, ARAP_BAD_VALUE, "%s is %g: must be from %g to %g",
+                             ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
+    return ARAP_OK;
+}
+
+/* Room for what depends on the weights' maps, and the energy to begin with. */
+static arap_status begin(arap_job *job, arap_joint_solver *s) {
+    const arap_solver *w = s->weights;
+    double since = arap_seconds();
+    arap_joint_energy_clear(&s->energy); /* of a call that failed */
+    arap_free(s->kept);
+    s->kept = NULL;
+    arap_status status =
+        arap_joint_energy_create(job, &w->mesh, &w->poses, &w->influences, &s->spines, &s->energy);
+    if (status) return status;
+    s->kept = ARAP_NEW(double, w->influences.start[w->influences.count]);
+    if (!s->kept) return arap_fail_memory(&job->error, "the joints");
+    arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
+    status = arap_joint_make_system(job, s);
+    for (int j = 0; !status && arap_joint_unit(s) > 0 && j < s->joints.count; j++)
+        s->anchor[j] = s->settings.anchor * arap_joint_own(&s->system, j) / arap_joint_unit(s);
+    if (!status && s->settings.centring > 0 && arap_joint_unit(s) > 0) {
+        arap_find_centres(&w->mesh, &w->skeleton, &w->influences, &s->joints, s->system.matrix,
+                          arap_joint_unit(s), s->settings.centring, s->centre, s->centring);
+        s->report.centred = 0;
+        for (int j = 0; j < s->joints.count; j++)
+            for (int k = 0, any = 0; k < 9 && !any; k += 4)
+                s->report.centred += any = s->centring[9 * j + k] > 0;
+    }
+    since = arap_seconds();
+    if (!status) status = arap_joint_measure(job, s);
+    if (!status) status = arap_joint_record(job, s);
+    arap_joint_lap(s, ARAP_JOINT_TIME_STEP, &since);
+    s->begun = !status;
+    return status;
+}
+
+/* The weights before a step of them, with all that belongs to them. */
+static arap_status restore_weights(arap_job *job, arap_joint_solver *s) {
+    arap_influences *in = &s->weights->influences;
+    memcpy(in->weight, s->kept, in->start[in->count] * sizeof *s->kept);
+    return arap_joint_energy_weights(job, &s->energy);
+}
+
+/* A few iterations of the weights. */
+static arap_status weight_step(arap_job *job, arap_joint_solver *s, int iterations) {
+    arap_influences *in = &s->weights->influences;
+    size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
+    double since = arap_seconds(), arap = s->arap, total = s->total;
+    memcpy(s->kept, in->weight, in->start[in->count] * sizeof *s->kept);
+    memcpy(s->trial_force, s->force, forces * sizeof *s->force);
+    arap_joint_place_spines(job, s);
+    arap_status status = arap_solver_repose(job, s->weights, s->transforms, &s->spines.posed.spines,
+                                            s->settings.together);
+    for (int k = 0; k < iterations && !status; k++) {
+        status = arap_progress(job, "weights", (double)k / iterations);
+        if (!status) status = arap_iteration(job, s->weights);
+    }
+    if (!status) status = arap_end_iterations(job, s->weights);
+    if (!status) status = arap_joint_energy_weights(job, &s->energy);
+    if (!status) status = arap_joint_measure(job, s);
+    if (status || s->total > total) {
+        arap_status back = restore_weights(job, s);
+        memcpy(s->force, s->trial_force, forces * sizeof *s->force);
+        s->arap = arap;
+        s->total = total;
+        arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHT_STEP, &since);
+        return status ? status : back;
+    }
+    s->has_system = 0;
+    s->report.weight_steps++;
+    arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHT_STEP, &since);
+    return arap_joint_record(job, s);
+}
+
+/* One iteration of joints and weights. */
+static arap_status step(arap_job *job, arap_joint_solver *s) {
+    int together = s->settings.together, weights = s->settings.optimize_weights;
+    arap_status status = s->begun ? ARAP_OK : begin(job, s);
+    double before = s->total;
+    for (int k = 0; k < (together ? 1 : JOINT_STEPS) && !status; k++) {
+        double reached = s->total;
+        status = arap_joint_step(job, s);
+        if (reached - s->total <= 0.1 * s->settings.tolerance * reached) break;
+    }
+    if (!status && weights) status = weight_step(job, s, together ? 1 : WEIGHT_STEPS);
+    if (status) return status;
+    s->report.iterations++;
+    s->over = before - s->total <= s->settings.tolerance * fabs(before) ||
+              s->report.iterations >= s->settings.iterations;
+    return status;
+}
+
+/* The weights are still to be found. */
+static int has_no_weights(const arap_joint_solver *s) {
+    return !s->begun && !s->given && !arap_solver_done(s->weights);
+}
+
+arap_status arap_joint_solver_iterate(arap_job *job, arap_joint_solver *s, int count) {
+    arap_status status = ARAP_OK;
+    if (s->broken)
+        return arap_fail(&job->error, ARAP_NOT_FACTORED,
+                         "the joint solver failed before and cannot go on: create another");
+    for (int k = 0; k < count && !status && !s->over; k++) {
+        status = arap_progress(job, "iteration", (double)k / count);
+        if (status) break;
+        if (has_no_weights(s)) {
+            double since = arap_seconds();
+            status = arap_solver_iterate(job, s->weights, 1);
+            arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHTS, &since);
+        } else {
+            status = step(job, s);
+        }
+    }
+    s->broken = status && status != ARAP_CANCELLED;
+    return status;
+}
+
+int arap_joint_solver_done(const arap_joint_solver *s) { return s->over; }
+
+static arap_status check_bones(arap_error *error, const arap_bones *bones) {
+    for (int b = 0; b < bones->count; b++) {
+        if (bones->deform && !bones->deform[b]) continue;
+        int is_bendy = bones->kinds && bones->kinds[b] == ARAP_BONE_BENDY;
+        if (is_bendy || (bones->stretch && bones->stretch[b]))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone %d is %s: only joints of rigid bones, STBs and spines can be "
+                             "optimised",
+                             b, is_bendy ? "bendy" : "stretchable");
+    }
+    return ARAP_OK;
+}
+
+static arap_status allocate(arap_job *job, arap_joint_solver *s, const arap_problem *problem) {
+    size_t n = (size_t)s->joints.count, bones = (size_t)problem->bones.count;
+    size_t all = (size_t)s->weights->poses.count * (size_t)s->joints.deforming;
+    size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
+    s->base = ARAP_NEW(double, 3 * n);
+    s->heads = ARAP_NEW(double, 3 * bones);
+    s->tails = ARAP_NEW(double, 3 * bones);
+    s->centre = ARAP_NEW(double, 3 * n);
+    s->anchor = ARAP_NEW_ZERO(double, n);
+    s->centring = ARAP_NEW_ZERO(double, 9 * n);
+    s->transforms = ARAP_NEW(double, 12 * all);
+    s->trial = ARAP_NEW(double, 12 * all);
+    s->force = ARAP_NEW(double, forces);
+    s->trial_force = ARAP_NEW(double, forces);
+    s->moves = ARAP_NEW_ZERO(double, 3 * n);
+    s->tried = ARAP_NEW(double, 3 * n);
+    s->right = ARAP_NEW(double, 3 * n);
+    s->there = ARAP_NEW(double, 3 * n);
+    s->extra = ARAP_NEW(double, 9 * n);
+    s->fixed = ARAP_NEW(char, n);
+    if (!s->base || !s->heads || !s->tails || !s->centre || !s->anchor || !s->centring ||
+        !s->transforms || !s->trial || !s->force || !s->trial_force || !s->moves || !s->tried ||
+        !s->right || !s->there || !s->extra || !s->fixed)
+        return arap_fail_memory(&job->error, "the joints");
+    memcpy(s->heads, problem->bones.heads, 3 * bones * sizeof(double));
+    memcpy(s->tails, problem->bones.tails, 3 * bones * sizeof(double));
+    memcpy(s->transforms, s->weights->poses.transform, 12 * all * sizeof(double));
+    memcpy(s->centre, s->joints.rest, 3 * n * sizeof(double));
+    for (size_t b = bones; b-- > 0;) { /* the first bone's end names the place of a joint */
+        memcpy(s->base + 3 * s->joints.tail[b], s->tails + 3 * b, 3 * sizeof(double));
+        memcpy(s->base + 3 * s->joints.head[b], s->heads + 3 * b, 3 * sizeof(double));
+    }
+    return ARAP_OK;
+}
+
+arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
+                                     const arap_settings *settings,
+                                     const arap_joint_settings *joint_settings,
+                                     arap_joint_solver **out) {
+    const int *partners = problem->mirror ? problem->mirror->bone_partners : NULL;
+    double since = arap_seconds();
+    *out = NULL;
+    arap_status status = check_settings(&job->error, joint_settings);
+    if (!status) status = check_bones(&job->error, &problem->bones);
+    if (!status && !joint_settings->optimize_weights && !problem->start_from_weights)
+        status = arap_fail(&job->error, ARAP_BAD_VALUE,
+                           "optimize_weights is False, but there are no weights to keep");
+    if (status) return status;
+    arap_joint_solver *s = ARAP_NEW_ZERO(arap_joint_solver, 1);
+    if (!s) return arap_fail_memory(&job->error, "the joints");
+    s->settings = *joint_settings;
+    s->given = problem->start_from_weights;
+    status = arap_solver_create(job, problem, settings, &s->weights);
+    if (!status && s->given && joint_settings->optimize_weights)
+        status = arap_solver_limit(job, s->weights);
+    if (!status)
+        status =
+            arap_joints_create(job, &s->weights->skeleton, partners ? &s->weights->mirror : NULL,
+                               partners, &joint_settings->input, &s->joints);
+    if (!status)
+        status = arap_joint_spines_create(job, &s->weights->skeleton, &s->weights->mesh,
+                                          &s->weights->poses, problem->poses.parameters, &s->joints,
+                                          &s->spines);
+    if (!status) status = allocate(job, s, problem);
+    arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHTS, &since);
+    if (status) {
+        arap_joint_solver_free(s);
+        return status;
+    }
+    s->settings.input = (arap_joint_input){0}; /* the caller's */
+    s->report.joints = s->joints.count;
+    s->report.components = s->joints.component_count;
+    s->report.poses = s->weights->poses.count;
+    for (int j = 0; j < s->joints.count; j++) {
+        s->report.pinned += s->joints.pinned[j];
+        s->report.mirrored += s->joints.partner[j] >= 0;
+    }
+    *out = s;
+    return ARAP_OK;
+}
+
+void arap_joint_solver_free(arap_joint_solver *s) {
+    if (!s) return;
+    arap_joint_system_clear(&s->system);
+    arap_joint_energy_clear(&s->energy);
+    arap_joint_spines_clear(&s->spines);
+    arap_joints_clear(&s->joints);
+    arap_solver_free(s->weights);
+    arap_free(s->base);
+    arap_free(s->heads);
+    arap_free(s->tails);
+    arap_free(s->centre);
+    arap_free(s->anchor);
+    arap_free(s->centring);
+    arap_free(s->transforms);
+    arap_free(s->trial);
+    arap_free(s->force);
+    arap_free(s->trial_force);
+    arap_free(s->moves);
+    arap_free(s->tried);
+    arap_free(s->right);
+    arap_free(s->there);
+    arap_free(s->extra);
+    arap_free(s->fixed);
+    arap_free(s->kept);
+    arap_free(s->energies);
+    arap_free(s);
+}
+
+void arap_joint_solver_report(const arap_joint_solver *s, arap_joint_report *report) {
+    *report = s->report;
+    report->energies = s->energies;
+    report->energy = s->arap;
+    if (s->begun) return;
+    arap_report weights;
+    arap_solver_report(s->weights, &weights);
+    report->energy = weights.energies[weights.energy_count - 1];
+}
+
+/* Where the end of a bone is: its own place where the joint has not moved, else the joint's. */
+static void hand_end(const arap_joint_solver *s, int joint, const double *own, double *out) {
+    double move[3], none[3] = {0, 0, 0};
+    arap_sub(s->joints.place + 3 * joint, s->joints.rest + 3 * joint, move);
+    int moved = arap_distance2(move, none) > 0;
+    for (int c = 0; c < 3; c++)
+        out[c] = moved ? s->base[3 * joint + c] + s->weights->mesh.diagonal * move[c] : own[c];
+}
+
+void arap_joint_solver_bones(const arap_joint_solver *s, double *heads, double *tails) {
+    for (int b = 0; b < s->joints.bones; b++) {
+        hand_end(s, s->joints.head[b], s->heads + 3 * b, heads + 3 * b);
+        hand_end(s, s->joints.tail[b], s->tails + 3 * b, tails + 3 * b);
+    }
+}
+
+/* Is this a bone that does not deform and follows a spine? */
+static int hangs_on_spine(const arap_joint_solver *s, int b) {
+    int owner = s->weights->skeleton.owner[b];
+    return owner >= 0 && s->weights->skeleton.deform_bone[owner] != b && s->spines.count &&
+           s->spines.posed.spines.place[owner] >= 0;
+}
+
+/* Its transform, from that of the spine. */
+static void carry(const arap_joint_solver *s, int pose, int b, const double *base, double *out) {
+    const double *place = s->joints.place;
+    int k = s->spines.posed.spines.place[s->weights->skeleton.owner[b]];
+    const double *head = place + 3 * s->spines.head[k], *tail = place + 3 * s->spines.tail[k];
+    double bend[ARAP_BEND], own[12];
+    arap_joint_spine_bend(&s->spines, place, pose, k, bend);
+    double u = arap_spine_parameter(head, tail, place + 3 * s->joints.head[b]);
+    arap_spine_transform(head, tail, bend, u, own, NULL);
+    arap_compose(base, own, out);
+}
+
+void arap_joint_solver_bends(const arap_joint_solver *s, double *bends) {
+    size_t poses = (size_t)s->weights->poses.count, bones = (size_t)s->joints.bones;
+    for (size_t at = 0; at < ARAP_BEND * poses * bones; at++) bends[at] = at % ARAP_BEND == 3;
+    for (size_t p = 0; p < poses; p++)
+        for (int k = 0; k < s->spines.count; k++) {
+            size_t b = (size_t)s->weights->skeleton.deform_bone[s->spines.posed.spines.bone[k]];
+            arap_joint_spine_bend(&s->spines, s->joints.place, (int)p, k,
+                                  bends + ARAP_BEND * (p * bones + b));
+        }
+}
+
+void arap_joint_solver_poses(const arap_joint_solver *s, double *transforms) {
+    const arap_mesh *mesh = &s->weights->mesh;
+    const arap_skeleton *skeleton = &s->weights->skeleton;
+    static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    size_t poses = (size_t)s->weights->poses.count, bones = (size_t)skeleton->count;
+    for (size_t p = 0; p < poses; p++)
+        for (size_t b = 0; b < bones; b++) {
+            int owner = skeleton->owner[b];
+            size_t at = p * (size_t)skeleton->deform_count + (size_t)(owner < 0 ? 0 : owner);
+            const double *from = owner < 0 ? identity : s->transforms + 12 * at;
+            double *to = transforms + 12 * (p * bones + b), carried[12];
+            if (hangs_on_spine(s, (int)b)) {
+                carry(s, (int)p, (int)b, from, carried);
+                from = carried;
+            }
+            memcpy(to, from, 12 * sizeof(double));
+            for (int r = 0; r < 3; r++)
+                to[4 * r + 3] = mesh->diagonal * from[4 * r + 3] + mesh->centre[r] -
+                                arap_dot(from + 4 * r, mesh->centre);
+        }
+}
+
+const arap_joints *arap_joint_solver_joints(const arap_joint_solver *s) { return &s->joints; }
+const arap_solver *arap_joint_solver_inner(const arap_joint_solver *s) { return s->weights; }
+
+arap_status arap_joint_solver_inside(arap_job *job, arap_joint_solver *s, double *matrix,
+                                     double *right, double *unit) {
+    if (has_no_weights(s))
+        return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no weights yet: iterate first");
+    arap_status status = s->begun ? ARAP_OK : begin(job, s);
+    if (!status) status = arap_joint_make_system(job, s);
+    if (status) return status;
+    arap_joint_right_side(&s->system, s->force, right);
+    memcpy(matrix, s->system.matrix,
+           (size_t)s->system.size * (size_t)s->system.size * sizeof(double));
+    *unit = arap_joint_unit(s);
+    return ARAP_OK;
+}

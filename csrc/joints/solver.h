@@ -1,0 +1,75 @@
+/* Joint optimisation (paper section 4.4): where the joints of a skeleton make the posed mesh most
+ * rigid, together with the weights. */
+#ifndef ARAP_JOINT_SOLVER_H
+#define ARAP_JOINT_SOLVER_H
+
+#include "arap.h"
+#include "joints/joints.h"
+
+typedef struct arap_joint_settings {
+    arap_joint_input input;
+    int optimize_weights;
+    int together;    /* one step of each at a time, the weights' without refactorisation */
+    double anchor;   /* pull to the places of the start, times what the energy holds a joint with */
+    double centring; /* stiffness that every joint shall have across its bones, relative energy */
+    double drift;    /* of component displacements, times the energy of the resting mesh */
+    double least_length; /* of a bone, a share of what it was */
+    int iterations;
+    double tolerance; /* done when an iteration changes the energy by less than this share */
+} arap_joint_settings;
+
+void arap_joint_settings_default(arap_joint_settings *settings);
+
+enum arap_joint_timing {
+    ARAP_JOINT_TIME_WEIGHTS, /* to begin with: creation, and all stages if none were given */
+    ARAP_JOINT_TIME_SYSTEM,  /* sums over the mesh, the system of the joints */
+    ARAP_JOINT_TIME_STEP,    /* steps of joints, with their local steps */
+    ARAP_JOINT_TIME_WEIGHT_STEP,
+    ARAP_JOINT_TIMES
+};
+extern const char *const arap_joint_timing_names[ARAP_JOINT_TIMES];
+
+typedef struct arap_joint_report {
+    int joints, pinned, mirrored, components, poses;
+    int centred; /* joints with a centring term */
+    int iterations, joint_steps, weight_steps;
+    int energy_count;
+    const double *energies; /* all terms, relative: at the start, after each step; never rising */
+    double energy;          /* the ARAP part now */
+    double seconds[ARAP_JOINT_TIMES];
+} arap_joint_report;
+
+typedef struct arap_joint_solver arap_joint_solver;
+
+/* The problem of arap_solver_create, with its weights if start_from_weights, at once limited to the
+ * influences of the settings if they are to be optimised; of rigid bones, STBs and spines. Errors
+ * name others. */
+arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
+                                     const arap_settings *settings,
+                                     const arap_joint_settings *joint_settings,
+                                     arap_joint_solver **out);
+void arap_joint_solver_free(arap_joint_solver *solver);
+
+/* Up to `count` iterations. While there are no weights yet, each is one of the weights' solver. If
+ * it is cancelled or fails, joints and weights are those of the last step that was taken. */
+arap_status arap_joint_solver_iterate(arap_job *job, arap_joint_solver *solver, int count);
+int arap_joint_solver_done(const arap_joint_solver *solver);
+
+void arap_joint_solver_report(const arap_joint_solver *solver, arap_joint_report *report);
+
+/* Ends of the bones (bones, 3), the caller's units, and the poses (poses, bones, 3, 4). */
+void arap_joint_solver_bones(const arap_joint_solver *solver, double *heads, double *tails);
+void arap_joint_solver_poses(const arap_joint_solver *solver, double *transforms);
+/* Bends (poses, bones, ARAP_BEND): STBs turn about where they now point. */
+void arap_joint_solver_bends(const arap_joint_solver *solver, double *bends);
+
+const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver);
+/* The solver of its weights. */
+const arap_solver *arap_joint_solver_inner(const arap_joint_solver *solver);
+
+/* A_J (3 joints, 3 joints) and B_J (3 joints) of the present state, and what they are relative to:
+ * for tests. */
+arap_status arap_joint_solver_inside(arap_job *job, arap_joint_solver *solver, double *matrix,
+                                     double *right, double *unit);
+
+#endif

@@ -1,0 +1,343 @@
+/* The joint system with spines: see joints/spine_system.h and joints/system.c, whose letters are
+ * used.
+ *
+ * Where d hangs on a spine at the place u of its own head J, what keeps them connected is
+ *     T_d J = T_up [(I - R) e0 + (sigma S - u R) (e1 - e0) + R J],
+ * R = R(u), S = S(u), so its translation follows three joints (paper section 4.4.1; at the tail of
+ * the spine u is 1 and J is e1):
+ *     dt_d = dt_up + (A_up R - A_d) dJ + A_up (I - R) de0 + A_up (sigma S - u R) (de1 - de0).
+ * With x the columns of a pose (joints/spines.h), x = B L dJ + P dc: L the legs above and those of
+ * the further columns, B the chains C and 1. Their curvature N takes the place of S:
+ *     A_J = sum_p L^T B^T (N - N P X P^T N) B L,   B_J = sum_p L^T B^T (g - N P X P^T g).
+ * N differs from pose to pose, but the components' part P^T N P does not, nor does X.
+ *
+ * Transforms follow moved joints exactly, with bends and places along the spines as they come out,
+ * so that bones that met still meet. O(poses columns^3), memory poses x columns^2; poses in blocks
+ * in a fixed order. Fails without memory only. */
+#include "joints/spine_system.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define LEGS 3
+#define BLOCKS 8
+
+typedef struct arap_joint_leg leg;
+
+/* out = a b + share a, 3x3, `a` in rows of `stride`. */
+static void multiply(const double *a, int stride, const double *b, double share, double *out) {
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            out[3 * r + c] = share * a[stride * r + c];
+            for (int k = 0; k < 3; k++) out[3 * r + c] += a[stride * r + k] * b[3 * k + c];
+        }
+}
+
+/* K and K^2 of a bend. */
+static void cross_matrices(const double *w, double *once, double *twice) {
+    const double k[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
+    memcpy(once, k, sizeof k);
+    multiply(k, 3, k, 0, twice);
+}
+
+static int spine_above(const arap_joint_system *s, int d) {
+    int up = s->joints->up[d];
+    return up < 0 ? -1 : s->spines->posed.spines.place[up];
+}
+
+/* The legs of deforming bone d. */
+static void hang_legs(const arap_joint_system *s, int pose, int d, leg *legs) {
+    const arap_joints *joints = s->joints;
+    const arap_joint_spines *spines = s->spines;
+    const double *place = joints->place;
+    int up = joints->up[d], k = spine_above(s, d);
+    if (up < 0) return;
+    const double *pivot = place + 3 * joints->pivot[d];
+    const double *own = s->transform + 12 * ((size_t)pose * (size_t)joints->deforming + (size_t)d);
+    const double *above = own + 12 * (up - d);
+    legs[0].joint = joints->pivot[d];
+    for (int i = 0; i < 9; i++) {
+        int at = i / 3 * 4 + i % 3;
+        legs[0].m[i] = above[at] - own[at];
+    }
+    if (k < 0) return;
+    double bend[ARAP_BEND], f[ARAP_SPINE_FACTORS], once[9], twice[9], head[9], along[9];
+    const double *e0 = place + 3 * spines->head[k], *e1 = place + 3 * spines->tail[k];
+    arap_joint_spine_bend(spines, place, pose, k, bend);
+    arap_spine_factors(bend, arap_spine_parameter(e0, e1, pivot), f);
+    cross_matrices(bend, once, twice);
+    for (int i = 0; i < 9; i++) {
+        head[i] = f[0] * once[i] + f[1] * twice[i]; /* I - R */
+        along[i] = f[2] * (i % 4 == 0) + f[3] * once[i] + f[4] * twice[i];
+    }
+    double turned[9];
+    multiply(above, 4, head, 0, turned);
+    for (int i = 0; i < 9; i++) legs[0].m[i] -= turned[i];
+    legs[1].joint = spines->head[k];
+    legs[2].joint = spines->tail[k];
+    multiply(above, 4, along, 0, legs[2].m);
+    for (int i = 0; i < 9; i++) legs[1].m[i] = turned[i] - legs[2].m[i];
+}
+
+/* The legs of the columns of spine k. */
+static void bend_legs(const arap_joint_system *s, int pose, int k, leg *legs) {
+    const arap_joint_spines *spines = s->spines;
+    size_t bone = (size_t)spines->posed.spines.bone[k];
+    const double *base = s->transform + 12 * ((size_t)pose * (size_t)s->joints->deforming + bone);
+    double bend[ARAP_BEND], none[9] = {0}, power[3][9];
+    arap_joint_spine_bend(spines, s->joints->place, pose, k, bend);
+    multiply(base, 4, none, 1, power[0]);
+    double once[9], twice[9];
+    cross_matrices(bend, once, twice);
+    multiply(base, 4, once, 0, power[1]);
+    multiply(base, 4, twice, 0, power[2]);
+    for (int m = 0; m < ARAP_SPINE_FACTORS; m++) {
+        leg *own = legs + LEGS * m;
+        const double *matrix = power[m < 2 ? m + 1 : m - 2];
+        own[0].joint = spines->head[k];
+        memcpy(own[0].m, matrix, sizeof own[0].m);
+        if (m < 2) continue;
+        own[1].joint = spines->tail[k];
+        memcpy(own[1].m, matrix, sizeof own[1].m);
+        for (int i = 0; i < 9; i++) own[0].m[i] = -matrix[i];
+    }
+}
+
+/* L of a pose, (columns, LEGS). */
+static void make_legs(const arap_joint_system *s, int pose, leg *legs) {
+    int deforming = s->joints->deforming;
+    for (int c = 0; c < LEGS * s->spines->columns; c++) legs[c].joint = -1;
+    for (int d = 0; d < deforming; d++) hang_legs(s, pose, d, legs + LEGS * d);
+    for (int k = 0; k < s->spines->count; k++)
+        bend_legs(s, pose, k, legs + LEGS * (deforming + ARAP_SPINE_FACTORS * k));
+}
+
+arap_status arap_joint_spine_system_create(arap_job *job, arap_joint_system *s) {
+    size_t columns = (size_t)s->spines->columns, count = (size_t)s->joints->component_count;
+    s->legs = ARAP_NEW(leg, LEGS * columns);
+    s->columns_joined = ARAP_NEW(double, (size_t)s->poses * count * columns);
+    s->columns_work = ARAP_NEW(double, 6 * columns + 3 * count + (size_t)s->size);
+    if (!s->legs || !s->columns_joined || !s->columns_work)
+        return arap_fail_memory(&job->error, "the joint system");
+    return ARAP_OK;
+}
+
+/* P^T N of a pose, (components, columns), and N becomes N - N P X P^T N. */
+static void free_components(const arap_joint_system *s, double *joined, double *n) {
+    const arap_joints *joints = s->joints;
+    size_t columns = (size_t)s->spines->columns;
+    int count = joints->component_count;
+    memset(joined, 0, (size_t)count * columns * sizeof *joined);
+    for (int d = 0; d < joints->deforming; d++)
+        for (size_t c = 0; c < columns; c++)
+            joined[(size_t)joints->component[d] * columns + c] += n[(size_t)d * columns + c];
+    for (int k = 0; count > 1 && k < count; k++)
+        for (int l = 0; l < count; l++) {
+            const double *left = joined + (size_t)k * columns,
+                         *right = joined + (size_t)l * columns;
+            for (size_t b = 0; b < columns; b++) {
+                double x = s->inverse[k * count + l] * left[b];
+                for (size_t c = 0; x != 0 && c < columns; c++) n[b * columns + c] -= x * right[c];
+            }
+        }
+}
+
+/* N becomes B^T N B; row: (columns). */
+static void pull_through_chains(const arap_joint_system *s, double *n, double *row) {
+    size_t columns = (size_t)s->spines->columns, deforming = (size_t)s->joints->deforming;
+    for (size_t b = 0; b < columns; b++) {
+        memset(row, 0, deforming * sizeof *row);
+        for (size_t d = 0; d < deforming; d++) {
+            double x = n[b * columns + d];
+            for (size_t a = 0; x != 0 && a < deforming; a++)
+                row[a] += x * s->chain[d * deforming + a];
+        }
+        memcpy(n + b * columns, row, deforming * sizeof *row);
+    }
+    for (size_t c = 0; c < columns; c++) {
+        memset(row, 0, deforming * sizeof *row);
+        for (size_t d = 0; d < deforming; d++) {
+            double x = n[d * columns + c];
+            for (size_t a = 0; x != 0 && a < deforming; a++)
+                row[a] += x * s->chain[d * deforming + a];
+        }
+        for (size_t a = 0; a < deforming; a++) n[a * columns + c] = row[a];
+    }
+}
+
+/* matrix += number left^T right at the blocks of both joints. */
+static void add_legs(const arap_joint_system *s, double number, const leg *left, const leg *right,
+                     double *matrix) {
+    for (int a = 0; a < LEGS; a++)
+        for (int b = 0; b < LEGS; b++) {
+            if (left[a].joint < 0 || right[b].joint < 0) continue;
+            const double *x = left[a].m, *y = right[b].m;
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++)
+                    matrix[(size_t)(3 * left[a].joint + r) * (size_t)s->size +
+                           (size_t)(3 * right[b].joint + c)] +=
+                        number * (x[r] * y[c] + x[3 + r] * y[3 + c] + x[6 + r] * y[6 + c]);
+        }
+}
+
+typedef struct data_task {
+    const arap_joint_system *system;
+    double *curvature;
+    leg *legs;      /* (BLOCKS, columns, LEGS) */
+    double *row;    /* (BLOCKS, columns) */
+    double *matrix; /* (BLOCKS, size, size) */
+} data_task;
+
+static void sum_block(void *data, int block, int worker) {
+    (void)worker;
+    const data_task *task = data;
+    const arap_joint_system *s = task->system;
+    int columns = s->spines->columns;
+    size_t size = (size_t)s->size * (size_t)s->size, wide = (size_t)columns;
+    size_t joined = (size_t)s->joints->component_count * wide;
+    leg *legs = task->legs + (size_t)block * LEGS * wide;
+    double *matrix = task->matrix + (size_t)block * size;
+    for (int p = s->poses * block / BLOCKS; p < s->poses * (block + 1) / BLOCKS; p++) {
+        double *n = task->curvature + wide * wide * (size_t)p;
+        free_components(s, s->columns_joined + joined * (size_t)p, n);
+        pull_through_chains(s, n, task->row + (size_t)block * wide);
+        make_legs(s, p, legs);
+        for (int b = 0; b < columns; b++)
+            for (int c = 0; c < columns; c++)
+                if (n[(size_t)b * wide + (size_t)c] != 0)
+                    add_legs(s, n[(size_t)b * wide + (size_t)c], legs + LEGS * b, legs + LEGS * c,
+                             matrix);
+    }
+}
+
+arap_status arap_joint_spine_data(arap_job *job, arap_joint_system *s, double *curvature) {
+    size_t size = (size_t)s->size * (size_t)s->size, columns = (size_t)s->spines->columns;
+    data_task task = {.system = s,
+                      .curvature = curvature,
+                      .legs = ARAP_NEW(leg, BLOCKS * LEGS * columns),
+                      .row = ARAP_NEW(double, BLOCKS *columns),
+                      .matrix = ARAP_NEW_ZERO(double, BLOCKS *size)};
+    arap_status status = ARAP_OK;
+    if (!task.legs || !task.row || !task.matrix) {
+        status = arap_fail_memory(&job->error, "the joint system");
+        goto done;
+    }
+    arap_parallel(job, BLOCKS, sum_block, &task);
+    memset(s->matrix, 0, size * sizeof(double));
+    for (size_t k = 0; k < BLOCKS * size; k++) s->matrix[k % size] += task.matrix[k];
+
+done:
+    arap_free(task.legs);
+    arap_free(task.row);
+    arap_free(task.matrix);
+    return status;
+}
+
+void arap_joint_spine_right_side(const arap_joint_system *s, const double *force, double *right) {
+    const arap_joints *joints = s->joints;
+    size_t columns = (size_t)s->spines->columns, deforming = (size_t)joints->deforming;
+    int count = joints->component_count;
+    double *left = s->columns_work, *pushed = left + 3 * columns, *pull = pushed + 3 * columns;
+    memset(right, 0, (size_t)s->size * sizeof *right);
+    for (size_t p = 0; p < (size_t)s->poses; p++) {
+        const double *joined = s->columns_joined + p * (size_t)count * columns;
+        memcpy(left, force + 3 * columns * p, 3 * columns * sizeof *left);
+        memset(pull, 0, 3 * (size_t)count * sizeof *pull);
+        for (size_t d = 0; d < deforming; d++)
+            for (size_t r = 0; r < 3; r++)
+                pull[3 * (size_t)joints->component[d] + r] += left[3 * d + r];
+        for (int k = 0; count > 1 && k < count; k++)
+            for (int r = 0; r < 3; r++) {
+                double x = arap_joint_answer(s, k, pull, r);
+                for (size_t c = 0; c < columns; c++)
+                    left[3 * c + (size_t)r] -= joined[(size_t)k * columns + c] * x;
+            }
+        memcpy(pushed, left, 3 * columns * sizeof *pushed);
+        arap_joint_push_down(s, left, pushed);
+        make_legs(s, (int)p, s->legs);
+        for (size_t c = 0; c < LEGS * columns; c++) {
+            const leg *l = s->legs + c;
+            const double *x = pushed + 3 * (c / LEGS);
+            for (int r = 0; l->joint >= 0 && r < 3; r++)
+                right[3 * l->joint + r] += l->m[r] * x[0] + l->m[3 + r] * x[1] + l->m[6 + r] * x[2];
+        }
+    }
+}
+
+/* Where bone `up` without its base takes the head of what hangs on it. */
+static void hang_point(const arap_joint_system *s, const double *places, int pose, int d,
+                       double *out) {
+    const double *pivot = places + 3 * s->joints->pivot[d];
+    int k = spine_above(s, d);
+    memcpy(out, pivot, 3 * sizeof *out);
+    if (k < 0) return;
+    const double *e0 = places + 3 * s->spines->head[k], *e1 = places + 3 * s->spines->tail[k];
+    double bend[ARAP_BEND], own[12];
+    arap_joint_spine_bend(s->spines, places, pose, k, bend);
+    arap_spine_transform(e0, e1, bend, arap_spine_parameter(e0, e1, pivot), own, NULL);
+    for (int r = 0; r < 3; r++) out[r] = arap_dot(own + 4 * r, pivot) + own[4 * r + 3];
+}
+
+/* x without displacements of components: that of translations exact, the rest linear. */
+static void move_columns(const arap_joint_system *s, int pose, const double *moves,
+                         const double *there, double *relative, double *x) {
+    const arap_joints *joints = s->joints;
+    size_t deforming = (size_t)joints->deforming;
+    memset(x, 0, 3 * (size_t)s->spines->columns * sizeof *x);
+    memset(relative, 0, 3 * deforming * sizeof *relative);
+    for (int d = 0; d < joints->deforming; d++) {
+        int up = joints->up[d];
+        if (up < 0) continue;
+        const double *own =
+            s->transform + 12 * ((size_t)pose * (size_t)joints->deforming + (size_t)d);
+        const double *above = own + 12 * (up - d);
+        double now[3], then[3], moved[3];
+        hang_point(s, joints->place, pose, d, now);
+        hang_point(s, there, pose, d, then);
+        arap_sub(then, now, moved);
+        for (int r = 0; r < 3; r++)
+            relative[3 * d + r] = arap_dot(above + 4 * r, moved) -
+                                  arap_dot(own + 4 * r, moves + 3 * joints->pivot[d]);
+    }
+    arap_joint_carry_down(s, relative, x);
+    for (int k = 0; k < s->spines->count; k++) {
+        size_t first = deforming + ARAP_SPINE_FACTORS * (size_t)k;
+        bend_legs(s, pose, k, s->legs);
+        for (size_t c = 0; c < ARAP_SPINE_FACTORS; c++)
+            for (size_t l = 0; l < (c < 2 ? 1 : 2); l++) {
+                const leg *one = s->legs + LEGS * c + l;
+                for (size_t r = 0; r < 3; r++)
+                    x[3 * (first + c) + r] += arap_dot(one->m + 3 * r, moves + 3 * one->joint);
+            }
+    }
+}
+
+void arap_joint_spine_transforms(const arap_joint_system *s, const double *moves,
+                                 const double *force, const double *before, double *transforms) {
+    const arap_joints *joints = s->joints;
+    size_t columns = (size_t)s->spines->columns, deforming = (size_t)joints->deforming;
+    int count = joints->component_count;
+    double *x = s->columns_work, *relative = x + 3 * columns, *pull = relative + 3 * columns;
+    double *there = pull + 3 * count;
+    for (int k = 0; k < s->size; k++) there[k] = joints->place[k] + moves[k];
+    memcpy(transforms, before, 12 * deforming * (size_t)s->poses * sizeof *transforms);
+    for (size_t p = 0; p < (size_t)s->poses; p++) {
+        const double *joined = s->columns_joined + p * (size_t)count * columns;
+        move_columns(s, (int)p, moves, there, relative, x);
+        memset(pull, 0, 3 * (size_t)count * sizeof *pull);
+        for (size_t d = 0; d < deforming; d++)
+            for (size_t r = 0; r < 3; r++)
+                pull[3 * (size_t)joints->component[d] + r] += force[3 * (columns * p + d) + r];
+        for (size_t k = 0; k < (size_t)count; k++)
+            for (size_t c = 0; c < 3 * columns; c++)
+                pull[3 * k + c % 3] -= joined[k * columns + c / 3] * x[c];
+        for (size_t d = 0; d < deforming; d++)
+            for (int r = 0; r < 3; r++) {
+                double *t = transforms + 12 * (deforming * p + d) + 4 * r + 3;
+                *t += x[3 * d + (size_t)r];
+                if (count > 1) *t += arap_joint_answer(s, joints->component[d], pull, r);
+            }
+    }
+}

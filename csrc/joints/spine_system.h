@@ -1,0 +1,26 @@
+/* The quadratic of a joint step where there are spines: what joints/system.c does without. */
+#ifndef ARAP_JOINT_SPINE_SYSTEM_H
+#define ARAP_JOINT_SPINE_SYSTEM_H
+
+#include "joints/system.h"
+
+/* A joint that moves a column of joints/spines.h, by m (3, 3) times its own move. */
+struct arap_joint_leg {
+    int joint; /* -1: none */
+    double m[9];
+};
+
+/* Room in the system for what follows. */
+arap_status arap_joint_spine_system_create(arap_job *job, arap_joint_system *system);
+
+/* `curvature` (poses, columns, columns) of all vertices, used up, into `matrix` and `joined`;
+ * `inverse` is there. */
+arap_status arap_joint_spine_data(arap_job *job, arap_joint_system *system, double *curvature);
+
+/* See joints/system.h. */
+void arap_joint_spine_right_side(const arap_joint_system *system, const double *force,
+                                 double *right);
+void arap_joint_spine_transforms(const arap_joint_system *system, const double *moves,
+                                 const double *force, const double *before, double *transforms);
+
+#endif

@@ -1,0 +1,322 @@
+/* The energy near spines as their ends move: see joints/spines.h.
+ *
+ * A spine takes p with parameter u to A [(I - R) e0 + (sigma S - u R) (e1 - e0) + R p] + t, with
+ * R = exp(u K) and S its integral over u. By Rodrigues' formula both are sums of I, K and K^2 with
+ * numbers that depend on u and the bend (spines.h). So with u, the bends and the linear parts of
+ * all transforms held fixed, a posed edge moves by sum_c y_c x_c over the columns c, 3-vectors x_c
+ * that are the same for the whole mesh and numbers y_c = (w f_c)_k - (w f_c)_i, and with r = R_i
+ * e_ik - e'_ik, E changes by exactly sum a_ik (|sum_c y_c x_c|^2 - 2 r . sum_c y_c x_c). The sums
+ * of a_ik y_c r and a_ik y_b y_c are taken in each pose by itself, over the directed edges of the
+ * vertices that have a spine in their ring; the others are summed once for all poses
+ * (joints/energy.c).
+ *
+ * Once joints have moved, STBs turn about their new axes by the same angles, and vertices without
+ * parameters of their own get those of their new places along the bones; what that changes the
+ * quadratic does not know, and the halving of steps sees to it (joints/step.c).
+ *
+ * Poses in parallel, each in the order of the edges. O(poses edges influences), with the curvature
+ * influences squared; memory 72 bytes x reached vertices x poses. Fails without memory only. */
+#include "joints/spines.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+arap_status arap_joint_spines_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                                     const arap_poses *poses, const double *parameters,
+                                     const arap_joints *joints, arap_joint_spines *spines) {
+    const arap_spines *in = &poses->spines;
+    size_t count = (size_t)in->count, n = (size_t)mesh->count;
+    *spines = (arap_joint_spines){.count = in->count,
+                                  .poses = poses->count,
+                                  .deforming = s->deform_count,
+                                  .columns = s->deform_count + ARAP_SPINE_FACTORS * in->count,
+                                  .posed = *poses};
+    spines->posed.spines = (arap_spines){0};
+    if (!count) return ARAP_OK;
+    spines->head = ARAP_NEW(int, count);
+    spines->tail = ARAP_NEW(int, count);
+    spines->is_stb = ARAP_NEW(char, count);
+    spines->angle = ARAP_NEW(double, count *(size_t)poses->count);
+    spines->kept = ARAP_NEW(char, n *count);
+    arap_status status = ARAP_OK;
+    if (!spines->head || !spines->tail || !spines->is_stb || !spines->angle || !spines->kept)
+        status = arap_fail_memory(&job->error, "the joints of spines");
+    if (!status)
+        status = arap_spines_copy(job, in, poses->columns, mesh->count, poses->count,
+                                  &spines->posed.spines);
+    if (status) {
+        arap_joint_spines_clear(spines);
+        return status;
+    }
+    for (size_t k = 0; k < count; k++) {
+        int b = s->deform_bone[in->bone[k]];
+        double along[3];
+        spines->head[k] = joints->head[b];
+        spines->tail[k] = joints->tail[b];
+        spines->is_stb[k] = s->kinds[b] == ARAP_BONE_STB;
+        arap_sub(in->tail + 3 * k, in->head + 3 * k, along);
+        double length = sqrt(arap_dot(along, along));
+        for (size_t p = 0; p < (size_t)poses->count; p++)
+            spines->angle[p * count + k] =
+                length > 0 ? arap_dot(in->bend + ARAP_BEND * (p * count + k), along) / length : 0;
+        for (size_t i = 0; i < n; i++)
+            spines->kept[i * count + k] =
+                parameters &&
+                !isnan(parameters[(size_t)mesh->first[i] * (size_t)s->count + (size_t)b]);
+    }
+    return ARAP_OK;
+}
+
+/* Does a spine move the vertex or one of its ring? */
+static int is_reached(const arap_joint_spines *spines, const arap_mesh *mesh,
+                      const arap_influences *in, int i) {
+    const int *place = spines->posed.spines.place;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (place[in->bone[e]] >= 0) return 1;
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        int k = mesh->neighbour[r];
+        for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
+            if (place[in->bone[e]] >= 0) return 1;
+    }
+    return 0;
+}
+
+arap_status arap_joint_spines_reach(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
+                                    arap_joint_spines *spines) {
+    if (!spines->count) return ARAP_OK;
+    arap_free(spines->slot); /* of a call that failed */
+    arap_free(spines->vertex);
+    arap_free(spines->desired);
+    spines->desired = NULL;
+    spines->reached = 0;
+    spines->slot = ARAP_NEW(int, mesh->count);
+    spines->vertex = ARAP_NEW(int, mesh->count);
+    for (int i = 0; spines->slot && spines->vertex && i < mesh->count; i++) {
+        spines->slot[i] = is_reached(spines, mesh, in, i) ? spines->reached++ : -1;
+        if (spines->slot[i] >= 0) spines->vertex[spines->slot[i]] = i;
+    }
+    spines->desired = ARAP_NEW(double, 9 * (size_t)spines->poses * (size_t)spines->reached);
+    if (!spines->slot || !spines->vertex || !spines->desired)
+        return arap_fail_memory(&job->error, "the joints of spines");
+    return ARAP_OK;
+}
+
+void arap_joint_spines_clear(arap_joint_spines *spines) {
+    arap_free(spines->head);
+    arap_free(spines->tail);
+    arap_free(spines->is_stb);
+    arap_free(spines->angle);
+    arap_free(spines->kept);
+    arap_spines_clear(&spines->posed.spines);
+    arap_free(spines->slot);
+    arap_free(spines->vertex);
+    arap_free(spines->desired);
+    *spines = (arap_joint_spines){0};
+}
+
+void arap_joint_spine_bend(const arap_joint_spines *spines, const double *places, int pose, int k,
+                           double *bend) {
+    size_t at = (size_t)pose * (size_t)spines->count + (size_t)k;
+    double along[3];
+    memcpy(bend, spines->posed.spines.bend + ARAP_BEND * at, ARAP_BEND * sizeof *bend);
+    arap_sub(places + 3 * spines->tail[k], places + 3 * spines->head[k], along);
+    double length = sqrt(arap_dot(along, along));
+    for (int c = 0; spines->is_stb[k] && length > 0 && c < 3; c++)
+        bend[c] = spines->angle[at] * along[c] / length;
+}
+
+void arap_joint_spines_place(arap_job *job, const arap_mesh *mesh, const double *places,
+                             const double *transforms, arap_joint_spines *spines) {
+    arap_spines *to = &spines->posed.spines;
+    spines->posed.transform = (double *)transforms; /* only read */
+    for (int k = 0; k < spines->count; k++) {
+        memcpy(to->head + 3 * k, places + 3 * spines->head[k], 3 * sizeof(double));
+        memcpy(to->tail + 3 * k, places + 3 * spines->tail[k], 3 * sizeof(double));
+        for (int p = 0; p < spines->poses; p++) {
+            double bend[ARAP_BEND];
+            arap_joint_spine_bend(spines, places, p, k, bend);
+            memcpy(to->bend + ARAP_BEND * ((size_t)p * (size_t)spines->count + (size_t)k), bend,
+                   sizeof bend);
+        }
+    }
+    arap_spines_replace(job, mesh, spines->kept, spines->posed.columns, spines->poses, transforms,
+                        to);
+}
+
+/* Of a worker, for the pose it is at. */
+typedef struct workspace {
+    double *point;   /* (vertices, 3) posed */
+    double *factors; /* (entries, ARAP_SPINE_FACTORS) w f of the spines */
+    double *y;       /* (columns) */
+    int *column;     /* (columns) those of the edge */
+    char *seen;      /* (columns) */
+    int count;
+} workspace;
+
+typedef struct summation {
+    const arap_joint_spines *spines;
+    const arap_mesh *mesh;
+    const arap_influences *in;
+    workspace *workspaces;
+    double *square;            /* (poses) */
+    double *force, *curvature; /* one of them */
+} summation;
+
+static void pose_vertices(const summation *s, int pose, workspace *ws) {
+    const arap_poses *posed = &s->spines->posed;
+    const arap_spines *spines = &posed->spines;
+    const double *transform = posed->transform + 12 * (size_t)pose * (size_t)posed->columns;
+    size_t count = (size_t)spines->count;
+    for (int i = 0; i < s->mesh->count; i++) {
+        const double *v = s->mesh->v + 3 * (size_t)i;
+        double *to = ws->point + 3 * (size_t)i;
+        memset(to, 0, 3 * sizeof *to);
+        for (size_t e = s->in->start[i]; e < s->in->start[i + 1]; e++) {
+            int b = s->in->bone[e], k = spines->place[b];
+            const double *t = transform + 12 * b;
+            double w = s->in->weight[e];
+            if (k < 0) {
+                for (int r = 0; r < 3; r++) to[r] += w * (arap_dot(t + 4 * r, v) + t[4 * r + 3]);
+                continue;
+            }
+            const double *point = arap_spine_points(spines, posed->count, i, k) + 3 * pose;
+            double *f = ws->factors + ARAP_SPINE_FACTORS * e;
+            for (int r = 0; r < 3; r++) to[r] += w * point[r];
+            arap_spine_factors(spines->bend + ARAP_BEND * ((size_t)pose * count + (size_t)k),
+                               spines->parameter[(size_t)i * count + (size_t)k], f);
+            for (int m = 0; m < ARAP_SPINE_FACTORS; m++) f[m] *= w;
+        }
+    }
+}
+
+static void add_to_column(workspace *ws, int column, double x) {
+    if (!ws->seen[column]) {
+        ws->seen[column] = 1;
+        ws->column[ws->count++] = column;
+        ws->y[column] = 0;
+    }
+    ws->y[column] += x;
+}
+
+static void add_end(const summation *s, int i, double sign, workspace *ws) {
+    for (size_t e = s->in->start[i]; e < s->in->start[i + 1]; e++) {
+        int b = s->in->bone[e], k = s->spines->posed.spines.place[b];
+        add_to_column(ws, b, sign * s->in->weight[e]);
+        for (int m = 0; k >= 0 && m < ARAP_SPINE_FACTORS; m++)
+            add_to_column(ws, s->spines->deforming + ARAP_SPINE_FACTORS * k + m,
+                          sign * ws->factors[ARAP_SPINE_FACTORS * e + (size_t)m]);
+    }
+}
+
+/* E and the force of a directed edge. */
+static void add_force(const summation *s, const workspace *ws, int pose, int at, size_t edge) {
+    const arap_mesh *mesh = s->mesh;
+    size_t poses = (size_t)s->spines->poses, columns = (size_t)s->spines->columns;
+    const double *best = s->spines->desired + 9 * ((size_t)at * poses + (size_t)pose);
+    double *force = s->force + 3 * columns * (size_t)pose, a = mesh->edge[edge];
+    int i = s->spines->vertex[at];
+    double rest[3], off[3];
+    arap_mesh_edge(mesh, i, edge, rest);
+    arap_sub(ws->point + 3 * (size_t)i, ws->point + 3 * (size_t)mesh->neighbour[edge], off);
+    for (int c = 0; c < 3; c++) off[c] += arap_dot(best + 3 * c, rest);
+    s->square[pose] += a * arap_dot(off, off);
+    for (int m = 0; m < ws->count; m++)
+        for (int c = 0; c < 3; c++)
+            force[3 * ws->column[m] + c] += a * ws->y[ws->column[m]] * off[c];
+}
+
+static void add_curvature(const summation *s, const workspace *ws, int pose, double a) {
+    size_t columns = (size_t)s->spines->columns;
+    double *curvature = s->curvature + columns * columns * (size_t)pose;
+    for (int m = 0; m < ws->count; m++) {
+        double ay = a * ws->y[ws->column[m]], *row = curvature + columns * (size_t)ws->column[m];
+        for (int n = 0; n < ws->count; n++) row[ws->column[n]] += ay * ws->y[ws->column[n]];
+    }
+}
+
+static void sum_pose(void *data, int pose, int worker) {
+    const summation *s = data;
+    const arap_mesh *mesh = s->mesh;
+    size_t columns = (size_t)s->spines->columns;
+    workspace *ws = &s->workspaces[worker];
+    if (s->curvature)
+        memset(s->curvature + columns * columns * (size_t)pose, 0,
+               columns * columns * sizeof(double));
+    s->square[pose] = 0;
+    pose_vertices(s, pose, ws);
+    for (int at = 0; at < s->spines->reached; at++) {
+        int i = s->spines->vertex[at];
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+            ws->count = 0;
+            add_end(s, mesh->neighbour[r], 1, ws);
+            add_end(s, i, -1, ws);
+            if (s->curvature)
+                add_curvature(s, ws, pose, mesh->edge[r]);
+            else
+                add_force(s, ws, pose, at, r);
+            for (int m = 0; m < ws->count; m++) ws->seen[ws->column[m]] = 0;
+        }
+    }
+}
+
+static void free_workspaces(workspace *workspaces, int count) {
+    for (int t = 0; workspaces && t < count; t++) {
+        arap_free(workspaces[t].point);
+        arap_free(workspaces[t].factors);
+        arap_free(workspaces[t].y);
+        arap_free(workspaces[t].column);
+        arap_free(workspaces[t].seen);
+    }
+    arap_free(workspaces);
+}
+
+static workspace *create_workspaces(int count, const summation *s) {
+    workspace *workspaces = ARAP_NEW_ZERO(workspace, count);
+    for (int t = 0; workspaces && t < count; t++) {
+        workspace *ws = &workspaces[t];
+        ws->point = ARAP_NEW(double, 3 * (size_t)s->mesh->count);
+        ws->factors = ARAP_NEW(double, ARAP_SPINE_FACTORS * s->in->start[s->in->count]);
+        ws->y = ARAP_NEW(double, s->spines->columns);
+        ws->column = ARAP_NEW(int, s->spines->columns);
+        ws->seen = ARAP_NEW_ZERO(char, s->spines->columns);
+        if (!ws->point || !ws->factors || !ws->y || !ws->column || !ws->seen) {
+            free_workspaces(workspaces, count);
+            return NULL;
+        }
+    }
+    return workspaces;
+}
+
+static arap_status sum_poses(arap_job *job, summation *s) {
+    arap_status status = ARAP_OK;
+    s->square = ARAP_NEW(double, s->spines->poses);
+    s->workspaces = create_workspaces(job->threads, s);
+    if (s->square && s->workspaces)
+        arap_parallel(job, s->spines->poses, sum_pose, s);
+    else
+        status = arap_fail_memory(&job->error, "the energy near spines");
+    free_workspaces(s->workspaces, job->threads);
+    return status;
+}
+
+arap_status arap_joint_spines_energy(arap_job *job, const arap_joint_spines *spines,
+                                     const arap_mesh *mesh, const arap_influences *in,
+                                     double *square, double *force) {
+    summation s = {.spines = spines, .mesh = mesh, .in = in, .force = force};
+    arap_status status = sum_poses(job, &s);
+    *square = 0;
+    for (int p = 0; p < spines->poses && !status; p++) *square += s.square[p];
+    arap_free(s.square);
+    return status;
+}
+
+arap_status arap_joint_spines_curvature(arap_job *job, const arap_joint_spines *spines,
+                                        const arap_mesh *mesh, const arap_influences *in,
+                                        double *curvature) {
+    summation s = {.spines = spines, .mesh = mesh, .in = in, .curvature = curvature};
+    arap_status status = sum_poses(job, &s);
+    arap_free(s.square);
+    return status;
+}

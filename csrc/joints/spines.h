@@ -1,0 +1,59 @@
+/* STBs and spines whose two ends are joints that move (paper section 4.4): where they are, and the
+ * ARAP energy of the vertices near them, with its slope and curvature. */
+#ifndef ARAP_JOINT_SPINES_H
+#define ARAP_JOINT_SPINES_H
+
+#include "weights/influences.h"
+#include "joints/joints.h"
+#include "rig/poses.h"
+
+typedef struct arap_joint_spines {
+    int count; /* 0: there is none, and nothing else here but columns */
+    int poses, deforming;
+    int columns;      /* of a pose: translations of the deforming bones, then see below */
+    int *head, *tail; /* (count) joints */
+    char *is_stb;     /* (count) */
+    double *angle;    /* (poses, count) of STBs about themselves */
+    char *kept;       /* (vertices, count) the caller's parameters, which stay */
+    arap_poses posed; /* with spines of its own; transforms of the latest call, not its own */
+    /* Of influence maps: the vertices with a spine in their ring. */
+    int reached;
+    int *slot;       /* (vertices) -1: without */
+    int *vertex;     /* (reached) ascending */
+    double *desired; /* (reached, poses, 9) R_i */
+} arap_joint_spines;
+
+/* The columns of a pose are 3-vectors that move posed vertices by a number each: the translation of
+ * a bone by its weight w, and for the k-th spine, with A the linear part of its base, K v = bend x
+ * v and f = w arap_spine_factors(u), from column deforming + 5 k on A K e0, A K^2 e0, A E, A K E, A
+ * K^2 E,   E = e1 - e0. */
+
+arap_status arap_joint_spines_create(arap_job *job, const arap_skeleton *skeleton,
+                                     const arap_mesh *mesh, const arap_poses *poses,
+                                     const double *parameters, const arap_joints *joints,
+                                     arap_joint_spines *spines);
+/* For these influence maps, `desired` still to be filled in (arap_pass_pull). */
+arap_status arap_joint_spines_reach(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
+                                    arap_joint_spines *spines);
+void arap_joint_spines_clear(arap_joint_spines *spines);
+
+/* The bend of spine k in a pose where the joints are at `places` (joints, 3): an STB turns about
+ * itself wherever it points. */
+void arap_joint_spine_bend(const arap_joint_spines *spines, const double *places, int pose, int k,
+                           double *bend);
+
+/* Put `posed` there, with the transforms (poses, deforming, 3, 4), which are kept by reference. */
+void arap_joint_spines_place(arap_job *job, const arap_mesh *mesh, const double *places,
+                             const double *transforms, arap_joint_spines *spines);
+
+/* E of the reached vertices over the poses, R_i = desired; -1/2 of its derivative by the columns is
+ * added to force (poses, columns, 3). */
+arap_status arap_joint_spines_energy(arap_job *job, const arap_joint_spines *spines,
+                                     const arap_mesh *mesh, const arap_influences *in,
+                                     double *square, double *force);
+/* Half its second derivative (poses, columns, columns). */
+arap_status arap_joint_spines_curvature(arap_job *job, const arap_joint_spines *spines,
+                                        const arap_mesh *mesh, const arap_influences *in,
+                                        double *curvature);
+
+#endif

@@ -1,0 +1,57 @@
+/* The joint solver's own data, shared by joints/solver.c (stages) and joints/step.c. */
+#ifndef ARAP_JOINT_STATE_H
+#define ARAP_JOINT_STATE_H
+
+#include "joints/solver.h"
+#include "joints/system.h"
+#include "solver/solver.h"
+
+struct arap_joint_solver {
+    arap_joint_settings settings;
+    arap_solver *weights;
+    arap_joints joints;
+    arap_joint_spines spines;
+    arap_joint_energy energy;
+    arap_joint_system system;
+    double *base;                  /* (joints, 3) places of the caller */
+    double *heads, *tails;         /* (bones, 3) of the caller */
+    double *centre;                /* (joints, 3) m */
+    double *anchor;                /* (joints) a_J */
+    double *centring;              /* (joints, 9) C */
+    double *transforms, *trial;    /* (poses, deforming, 3, 4) */
+    double *force, *trial_force;   /* (poses, columns of joints/spines.h, 3) */
+    double *moves, *tried, *right; /* (joints, 3) */
+    double *there;                 /* (joints, 3) places with the moves tried */
+    double *extra;                 /* (joints, 9) anchor and centring */
+    char *fixed;                   /* (joints) */
+    double *kept;                  /* (influences) weights before a step */
+    int given;                     /* there are weights to begin with */
+    int has_system, begun, over, broken;
+    double arap, total; /* present energy, without and with the terms of places */
+    double *energies;
+    int capacity;
+    arap_joint_report report;
+};
+
+/* Energy and forces of the present state. */
+arap_status arap_joint_measure(arap_job *job, arap_joint_solver *solver);
+
+/* The present energy goes to the history. */
+arap_status arap_joint_record(arap_job *job, arap_joint_solver *solver);
+
+/* The system of the present weights, unless there is one. */
+arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *solver);
+
+/* Spines as they are at present, not as at the latest try. */
+void arap_joint_place_spines(arap_job *job, arap_joint_solver *solver);
+
+/* The unit of the system: E over relative energy. */
+double arap_joint_unit(const arap_joint_solver *solver);
+
+/* One step of the joints, or none if no step lowers the energy. */
+arap_status arap_joint_step(arap_job *job, arap_joint_solver *solver);
+
+/* Add the time since *since to a stage of the report and restart *since. */
+void arap_joint_lap(arap_joint_solver *solver, enum arap_joint_timing stage, double *since);
+
+#endif

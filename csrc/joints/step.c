@@ -1,0 +1,205 @@
+/* Steps of the joints: see joints/state.h.
+ *
+ * A step minimises the quadratic of joints/system.h with the present rotations, and the terms of
+ * places. A joint that would leave its reach goes to the edge of it and the others are solved for
+ * again; bones that would become too short hold their joints back. Then the whole step is halved
+ * until the energy, with new rotations, has not risen. Until then all is kept apart: a cancelled
+ * step changes nothing. A step costs a dense solve, and a local step per halving. */
+#include <math.h>
+#include <string.h>
+
+#include "joints/state.h"
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define HALVINGS 8
+#define REACH_ROUNDS 6
+#define LENGTH_ROUNDS 10
+
+void arap_joint_lap(arap_joint_solver *s, enum arap_joint_timing stage, double *since) {
+    double now = arap_seconds();
+    s->report.seconds[stage] += now - *since;
+    *since = now;
+}
+
+arap_status arap_joint_record(arap_job *job, arap_joint_solver *s) {
+    if (s->report.energy_count == s->capacity) {
+        int capacity = s->capacity ? 2 * s->capacity : 64;
+        double *grown = arap_realloc(s->energies, (size_t)capacity, sizeof *grown);
+        if (!grown) return arap_fail_memory(&job->error, "the energy history");
+        s->energies = grown;
+        s->capacity = capacity;
+    }
+    s->energies[s->report.energy_count++] = s->total;
+    return ARAP_OK;
+}
+
+/* The terms of places if the joints move. */
+static double place_terms(const arap_joint_solver *s, const double *moves) {
+    double sum = 0;
+    for (int j = 0; j < s->joints.count; j++) {
+        double d[3], off[3];
+        for (int c = 0; c < 3; c++) {
+            double x = s->joints.place[3 * j + c] + moves[3 * j + c];
+            d[c] = x - s->joints.rest[3 * j + c];
+            off[c] = x - s->centre[3 * j + c];
+        }
+        sum += s->anchor[j] * arap_dot(d, d);
+        for (int r = 0; r < 3; r++) sum += off[r] * arap_dot(s->centring + 9 * j + 3 * r, off);
+    }
+    return sum;
+}
+
+arap_status arap_joint_measure(arap_job *job, arap_joint_solver *s) {
+    arap_status status =
+        arap_joint_energy_run(job, &s->energy, s->transforms, s->joints.place, &s->arap, s->force);
+    memset(s->moves, 0, 3 * (size_t)s->joints.count * sizeof(double));
+    s->total = s->arap + place_terms(s, s->moves);
+    return status;
+}
+
+double arap_joint_unit(const arap_joint_solver *s) {
+    return s->weights->poses.count * s->weights->mesh.rest_energy;
+}
+
+void arap_joint_place_spines(arap_job *job, arap_joint_solver *s) {
+    if (s->spines.count)
+        arap_joint_spines_place(job, &s->weights->mesh, s->joints.place, s->transforms, &s->spines);
+}
+
+arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *s) {
+    double since = arap_seconds(), drift = s->settings.drift * s->weights->mesh.rest_energy;
+    const arap_mirror *mirror = s->weights->mirror.bone ? &s->weights->mirror : NULL;
+    if (s->has_system) return ARAP_OK;
+    arap_joint_place_spines(job, s);
+    arap_joint_system_clear(&s->system);
+    arap_status status = arap_joint_system_create(job, &s->joints, mirror, &s->weights->skeleton,
+                                                  &s->energy, drift, &s->system);
+    s->has_system = !status;
+    arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
+    return status;
+}
+
+/* Joints beyond their reach are moved to its edge and fixed there; how many. */
+static int hold_in_reach(arap_joint_solver *s) {
+    const arap_joints *joints = &s->joints;
+    int held = 0;
+    for (int j = 0; j < joints->count; j++) {
+        double from[3], *move = s->moves + 3 * j;
+        if (s->fixed[j]) continue;
+        for (int c = 0; c < 3; c++)
+            from[c] = joints->place[3 * j + c] + move[c] - joints->rest[3 * j + c];
+        double distance = sqrt(arap_dot(from, from));
+        if (distance <= joints->reach[j]) continue;
+        double share = joints->reach[j] * (1 - 1e-9) / distance;
+        for (int c = 0; c < 3; c++)
+            move[c] = joints->rest[3 * j + c] + share * from[c] - joints->place[3 * j + c];
+        s->fixed[j] = 1;
+        if (joints->partner[j] >= 0) s->fixed[joints->partner[j]] = 1;
+        held++;
+    }
+    if (held && s->system.mirror) arap_joints_mirror(joints, s->system.mirror, s->moves);
+    return held;
+}
+
+/* Is bone b shorter with these moves than it may be, and than it is? */
+static int is_too_short(const arap_joint_solver *s, int b, const double *moves) {
+    const arap_joints *joints = &s->joints;
+    int head = joints->head[b], tail = joints->tail[b];
+    double now[3], then[3];
+    for (int c = 0; c < 3; c++) {
+        now[c] = joints->place[3 * tail + c] - joints->place[3 * head + c];
+        then[c] = now[c] + moves[3 * tail + c] - moves[3 * head + c];
+    }
+    double least = s->settings.least_length * s->settings.least_length *
+                   arap_distance2(joints->rest + 3 * head, joints->rest + 3 * tail);
+    return arap_dot(then, then) < least && arap_dot(then, then) < arap_dot(now, now);
+}
+
+static void hold_joint(arap_joint_solver *s, int joint, double share) {
+    int partner = s->joints.partner[joint];
+    for (int c = 0; c < 3; c++) s->tried[3 * joint + c] *= share;
+    for (int c = 0; c < 3 && partner >= 0 && partner != joint; c++)
+        s->tried[3 * partner + c] *= share;
+}
+
+/* Shorten moves in `tried` until no bone is too short; present places are always good. */
+static void hold_lengths(arap_joint_solver *s) {
+    for (int round = 0, any = 1; any && round < LENGTH_ROUNDS + s->joints.count; round++) {
+        any = 0;
+        for (int b = 0; b < s->joints.bones; b++) {
+            if (!is_too_short(s, b, s->tried)) continue;
+            any = 1;
+            hold_joint(s, s->joints.head[b], round < LENGTH_ROUNDS ? 0.5 : 0);
+            hold_joint(s, s->joints.tail[b], round < LENGTH_ROUNDS ? 0.5 : 0);
+        }
+    }
+}
+
+/* B_J of the present state, terms of places included, into `right`, their blocks into `extra`. */
+static void find_slope(arap_joint_solver *s) {
+    const arap_joints *joints = &s->joints;
+    double unit = arap_joint_unit(s);
+    arap_joint_right_side(&s->system, s->force, s->right);
+    for (int j = 0; j < joints->count; j++) {
+        double from[3], off[3], *block = s->extra + 9 * j;
+        for (int k = 0; k < 9; k++)
+            block[k] = s->centring[9 * j + k] + (k % 4 == 0 ? s->anchor[j] : 0);
+        arap_sub(joints->place + 3 * j, joints->rest + 3 * j, from);
+        arap_sub(joints->place + 3 * j, s->centre + 3 * j, off);
+        for (int r = 0; r < 3; r++)
+            s->right[3 * j + r] -=
+                unit * (s->anchor[j] * from[r] + arap_dot(s->centring + 9 * j + 3 * r, off));
+    }
+}
+
+/* The moves that the quadratic asks for; none of a mesh without edges. */
+static arap_status find_moves(arap_job *job, arap_joint_solver *s) {
+    const arap_joints *joints = &s->joints;
+    find_slope(s);
+    memcpy(s->fixed, joints->pinned, (size_t)joints->count);
+    memset(s->moves, 0, 3 * (size_t)joints->count * sizeof(double));
+    for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0; round++) {
+        if (!arap_joint_solve(&s->system, arap_joint_unit(s), s->extra, s->right, s->fixed,
+                              s->moves))
+            return arap_fail(&job->error, ARAP_NOT_FACTORED,
+                             "the joints could not be solved for: a larger material would help");
+        if (!hold_in_reach(s)) break;
+    }
+    return ARAP_OK;
+}
+
+/* One step of the joints. */
+arap_status arap_joint_step(arap_job *job, arap_joint_solver *s) {
+    size_t count = 3 * (size_t)s->joints.count;
+    arap_status status = arap_joint_make_system(job, s);
+    double since = arap_seconds(), share = 1, arap = 0, total = 0;
+    if (!status) status = find_moves(job, s);
+    if (status) return status;
+    int taken = 0;
+    for (int k = 0; k <= HALVINGS && !taken && !status; k++, share *= 0.5) {
+        status = arap_progress(job, "joints", (double)k / (HALVINGS + 1));
+        if (status) break;
+        for (size_t c = 0; c < count; c++) s->tried[c] = share * s->moves[c];
+        hold_lengths(s);
+        for (size_t c = 0; c < count; c++) s->there[c] = s->joints.place[c] + s->tried[c];
+        arap_joint_transforms(&s->system, s->tried, s->force, s->transforms, s->trial);
+        status = arap_joint_energy_run(job, &s->energy, s->trial, s->there, &arap, s->trial_force);
+        total = arap + place_terms(s, s->tried);
+        taken = !status && total <= s->total;
+    }
+    arap_joint_lap(s, ARAP_JOINT_TIME_STEP, &since);
+    if (!taken) return status;
+    double *swap = s->transforms;
+    s->transforms = s->trial;
+    s->trial = swap;
+    swap = s->force;
+    s->force = s->trial_force;
+    s->trial_force = swap;
+    memcpy(s->joints.place, s->there, count * sizeof(double));
+    if (s->spines.count) s->has_system = 0; /* it is that of the places before */
+    s->arap = arap;
+    s->total = total;
+    s->report.joint_steps++;
+    return arap_joint_record(job, s);
+}

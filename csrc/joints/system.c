@@ -1,0 +1,413 @@
+/* The quadratic of a joint step: see joints/system.h.
+ *
+ * dt_p = C D_p dJ + P dc_p for the translations of a pose p (joints.h): D_p holds A_up - A_d at the
+ * joint that d turns about, C the sums along the chains less their mean over the component (the
+ * paper's Eq. 11: dc is the mean displacement of a component, its bones and virtual segments
+ * alike), P the members of each component. C and P are numbers, the same for all poses and
+ * coordinates. With S of joints/energy.h and the force g_p, E changes by
+ *     sum_p dt_p^T S dt_p - 2 g_p^T dt_p + drift |dc_p|^2.
+ * The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P + drift)^-1, leaves
+ *     A_J = sum_p D_p^T K D_p,   K = C^T (S - S P X P^T S) C,
+ *     B_J = sum_p D_p^T C^T (g_p - S P X P^T g_p).
+ * K is a number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
+ * sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the poses are
+ * visited for it. A single component moves freely (S P = 0) and is left where it is.
+ *
+ * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
+ * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
+ * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
+ * dJ is minimised over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
+ * Dense Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. */
+#include "joints/system.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/blas.h"
+#include "joints/spine_system.h"
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define RIDGE 1e-12      /* of the unit: for joints that nothing holds */
+#define LEAST_OWN 1e-6   /* of the stiffest joint: for joints without stiffness of their own */
+#define LEAST_DRIFT 1e-9 /* of the stiffness between components: together they move freely */
+
+static void make_chains(arap_joint_system *s) {
+    const arap_joints *joints = s->joints;
+    int n = joints->deforming;
+    memset(s->chain, 0, (size_t)n * (size_t)n * sizeof(double));
+    for (int d = 0; d < n; d++)
+        for (int a = d; joints->up[a] >= 0; a = joints->up[a]) s->chain[d * n + a] = 1;
+    for (int a = 0; a < n; a++) {
+        double sum = 0, count = 0;
+        for (int d = 0; d < n; d++)
+            if (joints->component[d] == joints->component[a]) {
+                sum += joints->segments[d] * s->chain[d * n + a];
+                count += joints->segments[d];
+            }
+        for (int d = 0; d < n; d++)
+            if (joints->component[d] == joints->component[a]) s->chain[d * n + a] -= sum / count;
+    }
+}
+
+/* `joined` and `inverse`, and S in `squeezed` becomes S - S P X P^T S; 0: no inverse. */
+static int free_components(arap_joint_system *s, double drift, double *inner, double *squeezed) {
+    const arap_joints *joints = s->joints;
+    int n = joints->deforming, count = joints->component_count;
+    double largest = 0;
+    memset(s->joined, 0, (size_t)count * (size_t)n * sizeof(double));
+    memset(s->inverse, 0, (size_t)count * (size_t)count * sizeof(double));
+    if (count < 2) return 1;
+    memset(inner, 0, (size_t)count * (size_t)count * sizeof(double));
+    for (int b = 0; b < n; b++)
+        for (int c = 0; c < n; c++) s->joined[joints->component[b] * n + c] += squeezed[b * n + c];
+    for (int k = 0; k < count; k++)
+        for (int c = 0; c < n; c++) inner[k * count + joints->component[c]] += s->joined[k * n + c];
+    for (int k = 0; k < count; k++) largest = fmax(largest, inner[k * count + k]);
+    for (int k = 0; k < count; k++) {
+        inner[k * count + k] += drift + LEAST_DRIFT * largest + 1e-300;
+        s->inverse[k * count + k] = 1;
+    }
+    if (!arap_cholesky(count, inner)) return 0;
+    arap_cholesky_solve(count, inner, count, s->inverse);
+    for (int k = 0; k < count; k++)
+        for (int l = 0; l < count; l++) {
+            double x = s->inverse[k * count + l];
+            for (int b = 0; b < n; b++)
+                for (int c = 0; c < n; c++)
+                    squeezed[b * n + c] -= s->joined[k * n + b] * x * s->joined[l * n + c];
+        }
+    return 1;
+}
+
+/* K = C^T squeezed C, in place of `squeezed`. */
+static void pull_through_chains(const arap_joint_system *s, double *squeezed, double *work) {
+    int n = s->joints->deforming;
+    memset(work, 0, (size_t)n * (size_t)n * sizeof(double));
+    for (int b = 0; b < n; b++)
+        for (int c = 0; c < n; c++)
+            for (int a = 0; squeezed[b * n + c] != 0 && a < n; a++)
+                work[b * n + a] += squeezed[b * n + c] * s->chain[c * n + a];
+    memset(squeezed, 0, (size_t)n * (size_t)n * sizeof(double));
+    for (int b = 0; b < n; b++)
+        for (int a = 0; a < n; a++)
+            for (int c = 0; s->chain[b * n + a] != 0 && c < n; c++)
+                squeezed[a * n + c] += s->chain[b * n + a] * work[b * n + c];
+}
+
+static void take_turns(arap_joint_system *s, const double *transforms) {
+    const arap_joints *joints = s->joints;
+    size_t n = (size_t)joints->deforming;
+    for (size_t p = 0; p < (size_t)s->poses; p++)
+        for (size_t d = 0; d < n; d++) {
+            int up = joints->up[d];
+            const double *own = transforms + 12 * (p * n + d);
+            const double *above = up < 0 ? own : transforms + 12 * (p * n + (size_t)up);
+            for (size_t r = 0; r < 3; r++)
+                for (size_t c = 0; c < 3; c++)
+                    s->turns[(3 * p + r) * 3 * n + 3 * d + c] = above[4 * r + c] - own[4 * r + c];
+        }
+}
+
+static void add_data(arap_joint_system *s, const double *chained, const double *gram) {
+    const arap_joints *joints = s->joints;
+    int n = joints->deforming;
+    memset(s->matrix, 0, (size_t)s->size * (size_t)s->size * sizeof(double));
+    for (int d = 0; d < n; d++)
+        for (int e = 0; e < n; e++) {
+            int j = joints->pivot[d], k = joints->pivot[e];
+            if (j < 0 || k < 0) continue;
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++)
+                    s->matrix[(size_t)(3 * j + r) * (size_t)s->size + (size_t)(3 * k + c)] +=
+                        chained[d * n + e] *
+                        gram[(size_t)(3 * d + r) * (size_t)(3 * n) + (size_t)(3 * e + c)];
+        }
+}
+
+double arap_joint_own(const arap_joint_system *s, int joint) {
+    size_t at = 3 * (size_t)joint * ((size_t)s->size + 1);
+    double sum = 0;
+    for (size_t c = 0; c < 3; c++) sum += s->matrix[at + c * ((size_t)s->size + 1)];
+    return fmax(sum / 3, 0);
+}
+
+/* s E_J^T E_J of each joint. */
+static void add_penalties(arap_joint_system *s, const int *deform_bone) {
+    const arap_joints *joints = s->joints;
+    double least = 1e-300; /* joints that the energy says nothing of stay */
+    for (int j = 0; j < joints->count; j++) least = fmax(least, LEAST_OWN * arap_joint_own(s, j));
+    for (int j = 0; j < joints->count; j++) {
+        double e[9] = {0}, *out = s->penalty + 9 * j;
+        double own = fmax(arap_joint_own(s, j), least), length = arap_joint_bone_length(joints, j);
+        for (int c = 0; c < 9; c += 4) e[c] = joints->material[j];
+        for (int d = 0; d < joints->deforming; d++) {
+            int head = joints->head[deform_bone[d]], tail = joints->tail[deform_bone[d]];
+            double b[3];
+            if (head != j && tail != j) continue;
+            arap_sub(joints->rest + 3 * tail, joints->rest + 3 * head, b);
+            double unit = length * sqrt(arap_dot(b, b));
+            for (int k = 0; unit > 0 && k < 9; k++)
+                e[k] += joints->tangential[j] * b[k / 3] * b[k % 3] / unit;
+        }
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++)
+                out[3 * r + c] = own * (e[r] * e[c] + e[3 + r] * e[3 + c] + e[6 + r] * e[6 + c]);
+    }
+}
+
+/* Curvatures of all vertices: those near spines, and S of the others. */
+static arap_status find_curvature(arap_job *job, const arap_joint_energy *energy,
+                                  double *curvature) {
+    size_t n = (size_t)energy->spines->deforming, columns = (size_t)energy->spines->columns;
+    arap_status status = arap_joint_spines_curvature(job, energy->spines, energy->mesh,
+                                                     energy->influences, curvature);
+    for (size_t p = 0; !status && p < (size_t)energy->poses->count; p++)
+        for (size_t b = 0; b < n; b++)
+            for (size_t c = 0; c < n; c++)
+                curvature[columns * (columns * p + b) + c] +=
+                    arap_joint_stiffness(energy, (int)b, (int)c);
+    return status;
+}
+
+arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
+                                     const arap_mirror *mirror, const arap_skeleton *skeleton,
+                                     const arap_joint_energy *energy, double drift,
+                                     arap_joint_system *s) {
+    size_t n = (size_t)joints->deforming, count = (size_t)joints->component_count;
+    size_t size = 3 * (size_t)joints->count;
+    double *squeezed = ARAP_NEW(double, n *n), *work = ARAP_NEW(double, n *n);
+    double *inner = ARAP_NEW(double, count *count), *gram = ARAP_NEW(double, 9 * n * n);
+    const arap_joint_spines *spines = energy->spines->count ? energy->spines : NULL;
+    size_t columns = spines ? (size_t)spines->columns : 0;
+    double *curvature = ARAP_NEW(double, columns * columns * (size_t)energy->poses->count);
+    arap_status status = ARAP_OK;
+    *s = (arap_joint_system){.joints = joints,
+                             .mirror = mirror,
+                             .poses = energy->poses->count,
+                             .size = (int)size,
+                             .turns = ARAP_NEW(double, 9 * n * (size_t)energy->poses->count),
+                             .chain = ARAP_NEW(double, n *n),
+                             .joined = ARAP_NEW(double, count *n),
+                             .inverse = ARAP_NEW(double, count *count),
+                             .matrix = ARAP_NEW(double, size *size),
+                             .penalty = ARAP_NEW(double, 3 * size),
+                             .spines = spines,
+                             .transform = energy->poses->transform,
+                             .work =
+                                 ARAP_NEW(double, 2 * size * size + 2 * size + 9 * n + 3 * count)};
+    if (!squeezed || !work || !inner || !gram || !curvature || !s->turns || !s->chain ||
+        !s->joined || !s->inverse || !s->matrix || !s->penalty || !s->work) {
+        status = arap_fail_memory(&job->error, "the joint system");
+        goto done;
+    }
+    make_chains(s);
+    if (spines) {
+        status = arap_joint_spine_system_create(job, s);
+        if (!status) status = find_curvature(job, energy, curvature);
+        if (status) goto done;
+    } else {
+        take_turns(s, energy->poses->transform);
+    }
+    for (size_t b = 0; b < n; b++)
+        for (size_t c = 0; c < n; c++)
+            squeezed[b * n + c] = spines ? curvature[b * columns + c] /* the same in all poses */
+                                         : arap_joint_stiffness(energy, (int)b, (int)c);
+    if (!free_components(s, drift, inner, squeezed)) {
+        status = arap_fail(&job->error, ARAP_NOT_FACTORED,
+                           "the components of the skeleton cannot be placed");
+        goto done;
+    }
+    if (spines) {
+        status = arap_joint_spine_data(job, s, curvature);
+        if (status) goto done;
+    } else {
+        pull_through_chains(s, squeezed, work);
+        arap_gram(3 * s->poses, 3 * (int)n, s->turns, gram);
+        add_data(s, squeezed, gram);
+    }
+    add_penalties(s, skeleton->deform_bone);
+
+done:
+    arap_free(squeezed);
+    arap_free(work);
+    arap_free(inner);
+    arap_free(gram);
+    arap_free(curvature);
+    if (status) arap_joint_system_clear(s);
+    return status;
+}
+
+void arap_joint_system_clear(arap_joint_system *s) {
+    arap_free(s->turns);
+    arap_free(s->chain);
+    arap_free(s->joined);
+    arap_free(s->inverse);
+    arap_free(s->matrix);
+    arap_free(s->penalty);
+    arap_free(s->work);
+    arap_free(s->legs);
+    arap_free(s->columns_joined);
+    arap_free(s->columns_work);
+    *s = (arap_joint_system){0};
+}
+
+void arap_joint_push_down(const arap_joint_system *s, const double *in, double *out) {
+    int n = s->joints->deforming;
+    memset(out, 0, 3 * (size_t)n * sizeof(double));
+    for (int d = 0; d < n; d++)
+        for (int a = 0; a < n; a++) {
+            double x = s->chain[d * n + a];
+            for (int r = 0; x != 0 && r < 3; r++) out[3 * a + r] += x * in[3 * d + r];
+        }
+}
+
+void arap_joint_carry_down(const arap_joint_system *s, const double *in, double *out) {
+    int n = s->joints->deforming;
+    memset(out, 0, 3 * (size_t)n * sizeof(double));
+    for (int d = 0; d < n; d++)
+        for (int a = 0; a < n; a++)
+            for (int r = 0; r < 3; r++) out[3 * d + r] += s->chain[d * n + a] * in[3 * a + r];
+}
+
+void arap_joint_right_side(const arap_joint_system *s, const double *force, double *right) {
+    if (s->spines) {
+        arap_joint_spine_right_side(s, force, right);
+        return;
+    }
+    const arap_joints *joints = s->joints;
+    size_t n = (size_t)joints->deforming;
+    int count = joints->component_count;
+    double *left = s->work, *pull = left + 3 * n, *pushed = pull + 3 * (size_t)count;
+    memset(right, 0, (size_t)s->size * sizeof(double));
+    for (size_t p = 0; p < (size_t)s->poses; p++) {
+        memcpy(left, force + 3 * n * p, 3 * n * sizeof(double));
+        memset(pull, 0, 3 * (size_t)count * sizeof(double));
+        for (size_t d = 0; d < n; d++)
+            for (int r = 0; r < 3; r++)
+                pull[3 * joints->component[d] + r] += left[3 * d + (size_t)r];
+        for (int k = 0; count > 1 && k < count; k++)
+            for (int r = 0; r < 3; r++) {
+                double x = arap_joint_answer(s, k, pull, r);
+                for (size_t d = 0; d < n; d++)
+                    left[3 * d + (size_t)r] -= s->joined[(size_t)k * n + d] * x;
+            }
+        arap_joint_push_down(s, left, pushed);
+        for (size_t d = 0; d < n; d++) {
+            if (joints->pivot[d] < 0) continue;
+            for (size_t r = 0; r < 3; r++)
+                for (size_t c = 0; c < 3; c++)
+                    right[3 * (size_t)joints->pivot[d] + c] +=
+                        s->turns[(3 * p + r) * 3 * n + 3 * d + c] * pushed[3 * d + r];
+        }
+    }
+}
+
+void arap_joint_transforms(const arap_joint_system *s, const double *moves, const double *force,
+                           const double *before, double *transforms) {
+    if (s->spines) {
+        arap_joint_spine_transforms(s, moves, force, before, transforms);
+        return;
+    }
+    const arap_joints *joints = s->joints;
+    size_t n = (size_t)joints->deforming;
+    int count = joints->component_count;
+    double *turned = s->work, *shift = turned + 3 * n, *pull = shift + 3 * n;
+    memcpy(transforms, before, 12 * n * (size_t)s->poses * sizeof(double));
+    for (size_t p = 0; p < (size_t)s->poses; p++) {
+        memset(turned, 0, 3 * n * sizeof(double));
+        memset(pull, 0, 3 * (size_t)count * sizeof(double));
+        for (size_t d = 0; d < n; d++)
+            for (size_t r = 0; joints->pivot[d] >= 0 && r < 3; r++)
+                turned[3 * d + r] =
+                    arap_dot(s->turns + (3 * p + r) * 3 * n + 3 * d, moves + 3 * joints->pivot[d]);
+        arap_joint_carry_down(s, turned, shift);
+        for (size_t d = 0; count > 1 && d < n; d++)
+            for (size_t r = 0; r < 3; r++) {
+                pull[3 * (size_t)joints->component[d] + r] += force[3 * (n * p + d) + r];
+                for (size_t k = 0; k < (size_t)count; k++)
+                    pull[3 * k + r] -= s->joined[k * n + d] * shift[3 * d + r];
+            }
+        for (size_t d = 0; d < n; d++)
+            for (int r = 0; r < 3; r++) {
+                double *t = transforms + 12 * (n * p + d) + 4 * r + 3;
+                *t += shift[3 * d + (size_t)r];
+                if (count > 1) *t += arap_joint_answer(s, joints->component[d], pull, r);
+            }
+    }
+}
+
+/* Sigma of the columns: x (size, size), each row exchanged and reflected. */
+static void exchange(const arap_joint_system *s, const double *x, double *out) {
+    const arap_joints *joints = s->joints;
+    for (int j = 0; j < joints->count; j++) {
+        int other = joints->partner[j];
+        if (other < 0)
+            memcpy(out + 3 * j, x + 3 * j, 3 * sizeof(double));
+        else
+            arap_reflect(s->mirror, x + 3 * other, 0, out + 3 * j);
+    }
+}
+
+/* Pi A Pi + (1 - Pi) unit and Pi b. */
+static void make_symmetric(const arap_joint_system *s, double unit, double *matrix, double *right,
+                           double *work) {
+    size_t size = (size_t)s->size;
+    for (int side = 0; side < 2; side++) { /* A becomes Pi A^T, twice */
+        for (size_t r = 0; r < size; r++) {
+            exchange(s, matrix + size * r, work);
+            for (size_t c = 0; c < size; c++)
+                matrix[size * r + c] = 0.5 * (matrix[size * r + c] + work[c]);
+        }
+        for (size_t r = 0; r < size; r++)
+            for (size_t c = 0; c < r; c++) {
+                double x = matrix[size * r + c];
+                matrix[size * r + c] = matrix[size * c + r];
+                matrix[size * c + r] = x;
+            }
+    }
+    for (size_t r = 0; r < size; r++) {
+        double *row = work + size;
+        memset(row, 0, size * sizeof(double));
+        row[r] = 1;
+        exchange(s, row, work);
+        for (size_t c = 0; c < size; c++)
+            matrix[size * r + c] += unit * (row[c] - 0.5 * (row[c] + work[c]));
+    }
+    exchange(s, right, work);
+    for (size_t c = 0; c < size; c++) right[c] = 0.5 * (right[c] + work[c]);
+}
+
+int arap_joint_solve(const arap_joint_system *s, double unit, const double *extra,
+                     const double *right, const char *fixed, double *moves) {
+    const arap_joints *joints = s->joints;
+    size_t size = (size_t)s->size;
+    double *matrix = s->work, *x = matrix + size * size, *scratch = x + size;
+    memcpy(matrix, s->matrix, size * size * sizeof(double));
+    memcpy(x, right, size * sizeof(double));
+    for (int j = 0; j < joints->count; j++)
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                double *to = matrix + size * (size_t)(3 * j + r) + (size_t)(3 * j + c);
+                *to += s->penalty[9 * j + 3 * r + c] + unit * extra[9 * j + 3 * r + c];
+                if (r == c) *to += unit * RIDGE;
+            }
+    if (s->mirror) make_symmetric(s, unit, matrix, x, scratch);
+    for (size_t k = 0; k < size; k++)
+        for (size_t c = 0; fixed[k / 3] && c < size; c++)
+            if (!fixed[c / 3]) x[c] -= matrix[size * k + c] * moves[k];
+    for (size_t k = 0; k < size; k++) {
+        if (!fixed[k / 3]) continue;
+        for (size_t c = 0; c < size; c++) matrix[size * k + c] = matrix[size * c + k] = 0;
+        matrix[size * k + k] = unit;
+        x[k] = unit * moves[k];
+    }
+    if (!arap_cholesky(s->size, matrix)) return 0;
+    arap_cholesky_solve(s->size, matrix, 1, x);
+    for (size_t k = 0; k < size; k++) {
+        if (!isfinite(x[k])) return 0;
+        if (!fixed[k / 3]) moves[k] = x[k];
+    }
+    if (s->mirror) arap_joints_mirror(joints, s->mirror, moves);
+    return 1;
+}

@@ -1,0 +1,67 @@
+/* One step of the joints: a quadratic in their moves, with the rotations fixed (paper section
+ * 4.4.2), and the transforms that come with moved joints. */
+#ifndef ARAP_JOINT_SYSTEM_H
+#define ARAP_JOINT_SYSTEM_H
+
+#include "joints/energy.h"
+#include "joints/joints.h"
+
+typedef struct arap_joint_system {
+    const arap_joints *joints;
+    const arap_mirror *mirror; /* or NULL */
+    int poses, size;           /* size: 3 joints */
+    double *turns;   /* (poses, 3, deforming, 3) D_d = A_up - A_d, 0 without up; rows of a stack */
+    double *chain;   /* (deforming, deforming) C of dt = C D dJ + component displacements */
+    double *joined;  /* (components, deforming) P^T S */
+    double *inverse; /* (components, components) X */
+    double *matrix;  /* (size, size) A_J, data part */
+    double *penalty; /* (joints, 9) E_J^T E_J of the paper, times the joint's own stiffness */
+    double *work;    /* more than is ever in use */
+    /* With spines: */
+    const arap_joint_spines *spines; /* NULL: there are none */
+    const double *transform;         /* (poses, deforming, 3, 4), for the linear parts */
+    struct arap_joint_leg *legs;
+    double *columns_joined; /* (poses, components, columns) in place of `joined` */
+    double *columns_work;
+} arap_joint_system;
+
+/* For the poses' linear parts and the weights of the energy; with spines also for the places where
+ * these have been put. drift: stiffness of component displacements (the paper's), per pose and in
+ * the unit of S. */
+arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
+                                     const arap_mirror *mirror, const arap_skeleton *skeleton,
+                                     const arap_joint_energy *energy, double drift,
+                                     arap_joint_system *system);
+void arap_joint_system_clear(arap_joint_system *system);
+
+/* B_J (size) of forces (poses, columns of joints/spines.h, 3). */
+void arap_joint_right_side(const arap_joint_system *system, const double *force, double *right);
+
+/* How stiff the energy holds a joint: the mean of the diagonal of its block of A_J. */
+double arap_joint_own(const arap_joint_system *system, int joint);
+
+/* Moves (joints, 3) that minimise the quadratic of A_J, `right`, the step penalty and, times
+ * `unit`, the blocks `extra` (joints, 9); joints with fixed[j] keep the moves they come with. 0:
+ * not solved. */
+int arap_joint_solve(const arap_joint_system *system, double unit, const double *extra,
+                     const double *right, const char *fixed, double *moves);
+
+/* transforms (poses, deforming, 3, 4) with these moves and the best component displacements for
+ * them, whose forces before were `force`. */
+void arap_joint_transforms(const arap_joint_system *system, const double *moves,
+                           const double *force, const double *before, double *transforms);
+
+/* out (deforming, 3) = C^T in and C in, of one pose; not in place. */
+void arap_joint_push_down(const arap_joint_system *system, const double *in, double *out);
+void arap_joint_carry_down(const arap_joint_system *system, const double *in, double *out);
+
+/* One coordinate of X (P^T f), the components' answer to a force on each of them. */
+static inline double arap_joint_answer(const arap_joint_system *s, int component,
+                                       const double *pull, int r) {
+    int count = s->joints->component_count;
+    double sum = 0;
+    for (int l = 0; l < count; l++) sum += s->inverse[component * count + l] * pull[3 * l + r];
+    return sum;
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* Anderson acceleration: see anderson.h. Walker & Ni 2011; with the energy as safeguard for
+ * local/global solvers, Peng et al. 2018.
+ *
+ * With residuals f = g(w) - w and differences to the step before, df_j and dg_j,
+ *     mixed = g - sum theta_j dg_j,   theta = argmin |f - sum theta_j df_j|
+ * over the last `window` differences, by the normal equations, made definite by a small multiple
+ * of their trace. O(window size) time a step; memory: 2 window + 2 vectors, the differences in
+ * single precision: they only say where to look. */
+#include "linalg/anderson.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define DEFINITE 1e-10
+
+struct arap_anderson {
+    size_t size;
+    int window;
+    int past;         /* differences known, at most window */
+    int next;         /* place of the next one */
+    int has_last;     /* f and g of the step before are known */
+    double *f, *g;    /* (size) of the step before */
+    float *df, *dg;   /* (window, size) */
+    double *products; /* (window, window) of the df */
+};
+
+arap_status arap_anderson_create(arap_job *job, size_t size, int window, arap_anderson **out) {
+    arap_anderson *a = *out = ARAP_NEW_ZERO(arap_anderson, 1);
+    if (!a) return arap_fail_memory(&job->error, "the acceleration");
+    a->size = size;
+    a->window = window;
+    a->f = ARAP_NEW(double, size);
+    a->g = ARAP_NEW(double, size);
+    a->df = arap_alloc((size_t)window, size * sizeof(float));
+    a->dg = arap_alloc((size_t)window, size * sizeof(float));
+    a->products = ARAP_NEW_ZERO(double, window *window);
+    if (a->f && a->g && a->df && a->dg && a->products) return ARAP_OK;
+    arap_anderson_free(a);
+    *out = NULL;
+    return arap_fail_memory(&job->error, "the acceleration");
+}
+
+void arap_anderson_free(arap_anderson *a) {
+    if (!a) return;
+    arap_free(a->f);
+    arap_free(a->g);
+    arap_free(a->df);
+    arap_free(a->dg);
+    arap_free(a->products);
+    arap_free(a);
+}
+
+void arap_anderson_restart(arap_anderson *a) { a->past = a->next = a->has_last = 0; }
+
+/* The difference of the present step to the one before takes the place of the oldest. */
+static void add_difference(arap_anderson *a, const double *w, const double *g,
+                           const double *metric) {
+    float *df = a->df + (size_t)a->next * a->size, *dg = a->dg + (size_t)a->next * a->size;
+    for (size_t i = 0; i < a->size; i++) {
+        df[i] = (float)(g[i] - w[i] - a->f[i]);
+        dg[i] = (float)(g[i] - a->g[i]);
+    }
+    if (a->past < a->window) a->past++;
+    for (int j = 0; j < a->past; j++) {
+        const float *other = a->df + (size_t)j * a->size;
+        double sum = 0;
+        for (size_t i = 0; i < a->size; i++) sum += metric[i] * df[i] * other[i];
+        a->products[a->next * a->window + j] = a->products[j * a->window + a->next] = sum;
+    }
+    a->next = (a->next + 1) % a->window;
+}
+
+/* Solve the n x n normal equations in place by Cholesky; 0 when they are not definite. */
+static int solve(int n, int stride, const double *products, double *x) {
+    double l[ARAP_MOST_WINDOW][ARAP_MOST_WINDOW], trace = 0;
+    for (int i = 0; i < n; i++) trace += products[i * stride + i];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = products[i * stride + j] + (i == j ? DEFINITE * trace : 0);
+            for (int k = 0; k < j; k++) sum -= l[i][k] * l[j][k];
+            if (i == j && !(sum > 0)) return 0;
+            l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+        }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) x[i] -= l[i][k] * x[k];
+        x[i] /= l[i][i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) x[i] -= l[k][i] * x[k];
+        x[i] /= l[i][i];
+    }
+    return 1;
+}
+
+int arap_anderson_mix(arap_anderson *a, const double *w, const double *g, const double *metric,
+                      double *mixed) {
+    double theta[ARAP_MOST_WINDOW];
+    if (a->has_last) add_difference(a, w, g, metric);
+    for (size_t i = 0; i < a->size; i++) a->f[i] = g[i] - w[i];
+    memcpy(a->g, g, a->size * sizeof *a->g);
+    a->has_last = 1;
+    for (int j = 0; j < a->past; j++) {
+        const float *df = a->df + (size_t)j * a->size;
+        theta[j] = 0;
+        for (size_t i = 0; i < a->size; i++) theta[j] += metric[i] * df[i] * a->f[i];
+    }
+    memcpy(mixed, g, a->size * sizeof *mixed);
+    if (!solve(a->past, a->window, a->products, theta)) return 0;
+    for (int j = 0; j < a->past; j++) {
+        const float *dg = a->dg + (size_t)j * a->size;
+        for (size_t i = 0; i < a->size; i++) mixed[i] -= theta[j] * dg[i];
+    }
+    return a->past;
+}

@@ -1,0 +1,35 @@
+/* BLAS calls: see blas.h. */
+#include "linalg/blas.h"
+
+#include <stddef.h>
+
+/* CBLAS constants of the reference interface. */
+enum { ROW_MAJOR = 101, TRANSPOSED = 112, UPPER = 121 };
+
+void scipy_cblas_dsyrk(int order, int uplo, int trans, int n, int k, double alpha, const double *a,
+                       int lda, double beta, double *c, int ldc);
+
+void scipy_openblas_set_num_threads(int count);
+
+void scipy_dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
+void scipy_dpotrs_(const char *uplo, const int *n, const int *count, const double *a,
+                   const int *lda, double *b, const int *ldb, int *info, size_t);
+
+void arap_blas_single_thread(void) { scipy_openblas_set_num_threads(1); }
+
+void arap_gram(int rows, int columns, const double *a, double *out) {
+    scipy_cblas_dsyrk(ROW_MAJOR, UPPER, TRANSPOSED, columns, rows, 1, a, columns, 0, out, columns);
+    for (int i = 0; i < columns; i++)
+        for (int j = 0; j < i; j++) out[(long)i * columns + j] = out[(long)j * columns + i];
+}
+
+int arap_cholesky(int n, double *a) {
+    int info = 0;
+    if (n > 0) scipy_dpotrf_("L", &n, a, &n, &info, 1);
+    return info == 0;
+}
+
+void arap_cholesky_solve(int n, const double *a, int count, double *x) {
+    int info = 0;
+    if (n > 0 && count > 0) scipy_dpotrs_("L", &n, &count, a, &n, x, &n, &info, 1);
+}

@@ -1,0 +1,211 @@
+/* Sparse Cholesky by CHOLMOD: see factor.h.
+ *
+ *   A = P' L L' P,  x = P' L'^-1 L^-1 P b
+ *
+ * with P the postorder of the order the matrix comes in. CHOLMOD chooses between the
+ * supernodal (BLAS) and the simplicial factorisation by flops per non-zero. For n unknowns of
+ * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
+ * that an iteration allocates nothing.
+ *
+ * A CHOLMOD common object belongs to each factor: factors share no state and may be used from
+ * different threads. */
+#include "linalg/factor.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <cholmod.h>
+
+#include "base/memory.h"
+
+/* Right-hand sides that are solved for together. */
+#define BLOCK 16
+
+struct arap_factor {
+    cholmod_common common;
+    cholmod_factor *factor;
+    cholmod_dense *x, *y, *e; /* work of cholmod_solve2 */
+};
+
+void arap_matrix_clear(arap_matrix *matrix) {
+    arap_free(matrix->start);
+    arap_free(matrix->row);
+    arap_free(matrix->value);
+    *matrix = (arap_matrix){0};
+}
+
+static arap_status translate(arap_error *error, const cholmod_common *common, const char *doing,
+                             size_t minor, size_t size) {
+    switch (common->status) {
+    case CHOLMOD_OK:
+    case CHOLMOD_DSMALL:
+        return ARAP_OK;
+    case CHOLMOD_OUT_OF_MEMORY:
+        return arap_fail(error, ARAP_NO_MEMORY, "not enough memory for %s (%zu unknowns)", doing,
+                         size);
+    case CHOLMOD_TOO_LARGE:
+        return arap_fail(error, ARAP_NO_MEMORY, "%zu unknowns are too many for %s", size, doing);
+    case CHOLMOD_NOT_POSDEF:
+        return arap_fail(error, ARAP_NOT_FACTORED,
+                         "%s: the matrix is not positive definite at unknown %zu of %zu", doing,
+                         minor, size);
+    default:
+        return arap_fail(error, ARAP_NOT_FACTORED, "%s failed with CHOLMOD status %d", doing,
+                         common->status);
+    }
+}
+
+/* A view of our matrix; nothing is copied. */
+static cholmod_sparse view(const arap_matrix *matrix) {
+    size_t n = (size_t)matrix->size;
+    return (cholmod_sparse){.nrow = n,
+                            .ncol = n,
+                            .nzmax = (size_t)matrix->start[n],
+                            .p = matrix->start,
+                            .i = matrix->row,
+                            .x = matrix->value,
+                            .stype = -1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = CHOLMOD_REAL,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
+}
+
+static void start_common(cholmod_common *common) {
+    cholmod_start(common);
+    common->print = 0;
+    common->nmethods = 1;
+    common->method[0].ordering = CHOLMOD_NATURAL;
+    common->postorder = 1;
+}
+
+arap_status arap_factor_create(arap_job *job, const arap_matrix *matrix, arap_factor **out) {
+    arap_factor *f = *out = ARAP_NEW_ZERO(arap_factor, 1);
+    if (!f) return arap_fail_memory(&job->error, "the factorisation");
+    start_common(&f->common);
+    cholmod_sparse a = view(matrix);
+    f->factor = cholmod_analyze(&a, &f->common);
+    arap_status status =
+        translate(&job->error, &f->common, "the symbolic factorisation", 0, (size_t)matrix->size);
+    if (!status) status = arap_factor_update(job, f, matrix);
+    if (status) {
+        arap_factor_free(f);
+        *out = NULL;
+    }
+    return status;
+}
+
+arap_status arap_factor_update(arap_job *job, arap_factor *f, const arap_matrix *matrix) {
+    cholmod_sparse a = view(matrix);
+    cholmod_factorize(&a, f->factor, &f->common);
+    return translate(&job->error, &f->common, "the factorisation", f->factor->minor,
+                     (size_t)matrix->size);
+}
+
+/* A view of `columns` right-hand sides. */
+static cholmod_dense right_sides(size_t size, int columns, double *x) {
+    return (cholmod_dense){.nrow = size,
+                           .ncol = (size_t)columns,
+                           .nzmax = size * (size_t)columns,
+                           .d = size,
+                           .x = x,
+                           .xtype = CHOLMOD_REAL,
+                           .dtype = CHOLMOD_DOUBLE};
+}
+
+arap_status arap_factor_solve(arap_job *job, arap_factor *f, double *x) {
+    size_t n = f->factor->n;
+    cholmod_dense b = right_sides(n, 1, x);
+    if (!cholmod_solve2(CHOLMOD_A, f->factor, &b, NULL, &f->x, NULL, &f->y, &f->e, &f->common))
+        return translate(&job->error, &f->common, "the solve", 0, n);
+    memcpy(x, f->x->x, n * sizeof(double));
+    return ARAP_OK;
+}
+
+/* Blocks of right-hand sides run side by side: a solve only reads the factor, and each has a
+ * common object of its own. */
+typedef struct solve_task {
+    const arap_factor *factor;
+    double *x;
+    int columns;
+    int *failed; /* (blocks) CHOLMOD status */
+} solve_task;
+
+static void solve_block(void *data, int block, int worker) {
+    (void)worker;
+    const solve_task *task = data;
+    size_t n = task->factor->factor->n;
+    int first = block * BLOCK, left = task->columns - first;
+    double *x = task->x + (size_t)first * n;
+    cholmod_common common;
+    start_common(&common);
+    cholmod_dense b = right_sides(n, left < BLOCK ? left : BLOCK, x);
+    cholmod_dense *solution = cholmod_solve(CHOLMOD_A, task->factor->factor, &b, &common);
+    if (solution) memcpy(x, solution->x, n * b.ncol * sizeof(double));
+    task->failed[block] = solution ? CHOLMOD_OK : common.status;
+    cholmod_free_dense(&solution, &common);
+    cholmod_finish(&common);
+}
+
+arap_status arap_factor_solve_all(arap_job *job, arap_factor *f, int columns, double *x) {
+    int blocks = (columns + BLOCK - 1) / BLOCK;
+    int *failed = ARAP_NEW(int, blocks);
+    arap_status status = ARAP_OK;
+    if (!failed) return arap_fail_memory(&job->error, "the solve");
+    arap_parallel(job, blocks, solve_block, &(solve_task){f, x, columns, failed});
+    for (int k = 0; k < blocks && !status; k++) {
+        f->common.status = failed[k];
+        status = translate(&job->error, &f->common, "the solve", 0, f->factor->n);
+    }
+    arap_free(failed);
+    return status;
+}
+
+double arap_factor_size(const arap_factor *f) {
+    return f->factor->is_super ? (double)f->factor->xsize : (double)f->factor->nzmax;
+}
+
+void arap_factor_free(arap_factor *f) {
+    if (!f) return;
+    cholmod_free_factor(&f->factor, &f->common);
+    cholmod_free_dense(&f->x, &f->common);
+    cholmod_free_dense(&f->y, &f->common);
+    cholmod_free_dense(&f->e, &f->common);
+    cholmod_finish(&f->common);
+    arap_free(f);
+}
+
+arap_status arap_fill_reducing_order(arap_job *job, int count, const size_t *row_start,
+                                     const int *neighbour, int *order) {
+    if (row_start[count] / 2 > INT_MAX)
+        return arap_fail(&job->error, ARAP_NO_MEMORY, "the mesh has too many edges (%zu)",
+                         row_start[count] / 2);
+    arap_status status = ARAP_OK;
+    cholmod_common common;
+    start_common(&common);
+    arap_matrix graph = {.size = count,
+                         .start = ARAP_NEW(int, count + 1),
+                         .row = ARAP_NEW(int, row_start[count] / 2 + 1)};
+    if (!graph.start || !graph.row) {
+        status = arap_fail_memory(&job->error, "the elimination order");
+        goto done;
+    }
+    int fill = 0;
+    for (int j = 0; j < count; j++) {
+        graph.start[j] = fill;
+        for (size_t e = row_start[j]; e < row_start[j + 1]; e++)
+            if (neighbour[e] > j) graph.row[fill++] = neighbour[e];
+    }
+    graph.start[count] = fill;
+    cholmod_sparse pattern = view(&graph);
+    pattern.xtype = CHOLMOD_PATTERN;
+    pattern.x = NULL;
+    cholmod_amd(&pattern, NULL, 0, order, &common);
+    status = translate(&job->error, &common, "the elimination order", 0, (size_t)count);
+
+done:
+    arap_matrix_clear(&graph);
+    cholmod_finish(&common);
+    return status;
+}

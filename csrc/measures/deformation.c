@@ -1,0 +1,235 @@
+/* What is seen of a mesh that deforms: see deformation.h.
+ *
+ * Means over poses are kept as sums, so that poses may come a few at a time: squared strain of
+ * every triangle, squared drift of every limb, and the volume. Each sum runs over the poses in
+ * their order, whatever the number of threads and of poses that are posed at once.
+ *
+ * O(poses x (influences + triangles)): 50,000 triangles in 80 poses take 0.1 s on one processor.
+ * Besides the sums it needs the points of some poses, at most 3 MB or four poses. Fails without
+ * memory and for points that are not finite. */
+#include "measures/deformation.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "measures/pose_lanes.h"
+
+#define POINTS_AT_ONCE 131072
+
+static arap_status check_input(arap_job *job, const arap_geometry *geometry,
+                               const arap_bones *bones) {
+    arap_mesh mesh = {0};
+    arap_skeleton skeleton = {0};
+    arap_status status = arap_mesh_create(job, geometry, -1, &mesh);
+    if (!status) status = arap_skinning_skeleton(job, bones, &mesh, &skeleton);
+    arap_skeleton_clear(&skeleton);
+    arap_mesh_clear(&mesh);
+    return status;
+}
+
+static void *copy(const void *from, size_t bytes) {
+    char *to = ARAP_NEW(char, bytes);
+    if (to && from) memcpy(to, from, bytes);
+    return to;
+}
+
+static arap_status copy_input(arap_job *job, const arap_geometry *geometry, const arap_bones *bones,
+                              arap_deformation *d) {
+    size_t m = (size_t)bones->count;
+    d->vertices = copy(geometry->vertices, 3 * (size_t)d->count * sizeof(double));
+    d->heads = copy(bones->heads, 3 * m * sizeof(double));
+    d->tails = copy(bones->tails, 3 * m * sizeof(double));
+    d->kinds = copy(bones->kinds, m);
+    d->segments = copy(bones->segments, m * sizeof(int));
+    if (!d->vertices || !d->heads || !d->tails || !d->kinds || !d->segments)
+        return arap_fail_memory(&job->error, "the deformation");
+    d->bones = (arap_bones){.count = bones->count,
+                            .heads = m ? d->heads : NULL,
+                            .tails = m ? d->tails : NULL,
+                            .kinds = bones->kinds ? d->kinds : NULL,
+                            .segments = bones->segments ? d->segments : NULL};
+    return ARAP_OK;
+}
+
+arap_status arap_deformation_create(arap_job *job, const arap_geometry *geometry,
+                                    const arap_bones *bones, arap_deformation *d) {
+    *d = (arap_deformation){.count = geometry->vertex_count};
+    arap_status status = check_input(job, geometry, bones);
+    if (!status) status = copy_input(job, geometry, bones, d);
+    if (status) goto done;
+    status = arap_surface_create(job, d->vertices, geometry->triangles, geometry->triangle_count,
+                                 &d->surface);
+    if (!status)
+        status = arap_enclosure_create(job, d->count, d->vertices, geometry->triangles,
+                                       geometry->triangle_count, &d->enclosure);
+    if (!status)
+        status = arap_limbs_create(job, d->count, d->vertices, bones->count, d->heads, d->tails,
+                                   bones->deform, &d->limbs);
+    if (status) goto done;
+    d->strain2 = ARAP_NEW_ZERO(double, d->surface.count);
+    d->drift2 = ARAP_NEW_ZERO(double, d->limbs.count);
+    if (!d->strain2 || !d->drift2) status = arap_fail_memory(&job->error, "the deformation");
+
+done:
+    if (status) arap_deformation_clear(d);
+    return status;
+}
+
+void arap_deformation_clear(arap_deformation *d) {
+    arap_free(d->vertices);
+    arap_free(d->heads);
+    arap_free(d->tails);
+    arap_free(d->kinds);
+    arap_free(d->segments);
+    arap_surface_clear(&d->surface);
+    arap_limbs_clear(&d->limbs);
+    arap_enclosure_clear(&d->enclosure);
+    arap_free(d->strain2);
+    arap_free(d->drift2);
+    *d = (arap_deformation){0};
+}
+
+/* `points` of a group from those of its poses (size, count, 3). */
+static void into_lanes(size_t numbers, int size, const double *posed, double *points) {
+    for (int l = 0; l < ARAP_POSE_LANES; l++) {
+        const double *from = posed + numbers * (size_t)(l < size ? l : size - 1);
+        for (size_t k = 0; k < numbers; k++) points[ARAP_POSE_LANES * k + (size_t)l] = from[k];
+    }
+}
+
+static arap_status check_points(arap_error *error, int first, size_t count, const double *points) {
+    for (size_t at = 0; at < 3 * ARAP_POSE_LANES * count; at++)
+        if (!isfinite(points[at])) {
+            size_t lane = at % ARAP_POSE_LANES, point = at / (3 * ARAP_POSE_LANES);
+            const double *own = points + 3 * ARAP_POSE_LANES * point + lane;
+            return arap_fail(error, ARAP_BAD_VALUE, "posed[%zu, %zu] is (%g, %g, %g): not finite",
+                             (size_t)first + lane, point, own[0], own[ARAP_POSE_LANES],
+                             own[2 * ARAP_POSE_LANES]);
+        }
+    return ARAP_OK;
+}
+
+typedef struct drift_task {
+    arap_deformation *deformation;
+    const arap_skinning *skinning;
+    int first, poses;
+    const double *points;
+} drift_task;
+
+static void add_limb(void *data, int limb, int worker) {
+    (void)worker;
+    const drift_task *task = data;
+    arap_deformation *d = task->deformation;
+    for (int p = 0; p < task->poses; p++) {
+        const double *lane = task->points +
+                             arap_group_stride(d->count) * (size_t)(p / ARAP_POSE_LANES) +
+                             p % ARAP_POSE_LANES;
+        double carried[3];
+        arap_skin_beside(task->skinning, task->first + p, d->limbs.bone[limb],
+                         d->limbs.centre + 3 * (size_t)limb, carried);
+        d->drift2[limb] += arap_limb_drift2(&d->limbs, limb, lane, carried);
+    }
+}
+
+/* Add the poses first..first + poses - 1, posed at `points`. volumes: (poses) of scratch. */
+static void add_poses(const arap_job *job, arap_deformation *d, const arap_skinning *skinning,
+                      int first, int poses, const double *points, double *volumes) {
+    drift_task task = {d, skinning, first, poses, points};
+    arap_surface_add(job, &d->surface, poses, d->count, points, d->strain2);
+    arap_parallel(job, d->limbs.count, add_limb, &task);
+    arap_enclosed_volume(job, &d->enclosure, poses, points, volumes);
+    for (int p = 0; p < poses; p++) d->volume += volumes[p];
+    d->poses += poses;
+}
+
+/* The sums of a deformation, to put them back. */
+static double *keep_sums(const arap_deformation *d) {
+    double *kept = ARAP_NEW(double, d->surface.count + (size_t)d->limbs.count);
+    if (!kept) return NULL;
+    memcpy(kept, d->strain2, d->surface.count * sizeof *kept);
+    memcpy(kept + d->surface.count, d->drift2, (size_t)d->limbs.count * sizeof *kept);
+    return kept;
+}
+
+static void put_back(arap_deformation *d, const double *kept, int poses, double volume) {
+    memcpy(d->strain2, kept, d->surface.count * sizeof *kept);
+    memcpy(d->drift2, kept + d->surface.count, (size_t)d->limbs.count * sizeof *kept);
+    d->poses = poses;
+    d->volume = volume;
+}
+
+arap_status arap_deformation_add(arap_job *job, arap_deformation *d, const arap_skinning *skinning,
+                                 const arap_rows *rows, const double *posed) {
+    int groups = arap_pose_groups(skinning->poses), before = d->poses;
+    int at_once = POINTS_AT_ONCE / ARAP_POSE_LANES / d->count;
+    double volume = d->volume;
+    at_once = at_once < 1 ? 1 : at_once < groups ? at_once : groups;
+    size_t numbers = 3 * (size_t)d->count, stride = arap_group_stride(d->count);
+    double *points = ARAP_NEW(double, stride *(size_t)at_once);
+    double *volumes = ARAP_NEW(double, ARAP_POSE_LANES *at_once), *kept = keep_sums(d);
+    arap_influences columns = {0};
+    arap_status status = ARAP_OK;
+    if (!points || !volumes || !kept) {
+        status = arap_fail_memory(&job->error, "the deformation");
+        goto done;
+    }
+    if (rows) status = arap_skinning_rows(job, skinning, rows, &columns);
+    for (int first = 0; first < groups && !status; first += at_once) {
+        int some = at_once < groups - first ? at_once : groups - first;
+        int pose = first * ARAP_POSE_LANES, poses = some * ARAP_POSE_LANES;
+        if (poses > skinning->poses - pose) poses = skinning->poses - pose;
+        if (rows) arap_skin(job, skinning, &columns, first, some, points);
+        for (int g = 0; g < some && !status; g++) {
+            if (!rows)
+                into_lanes(numbers, arap_group_size(poses, g),
+                           posed + numbers * (size_t)(pose + g * ARAP_POSE_LANES),
+                           points + stride * (size_t)g);
+            status = check_points(&job->error, pose + g * ARAP_POSE_LANES, (size_t)d->count,
+                                  points + stride * (size_t)g);
+        }
+        if (status) break;
+        add_poses(job, d, skinning, pose, poses, points, volumes);
+        status = arap_progress(job, "deformation", (double)(pose + poses) / skinning->poses);
+    }
+    if (status) put_back(d, kept, before, volume);
+
+done:
+    arap_influences_clear(&columns);
+    arap_free(points);
+    arap_free(volumes);
+    arap_free(kept);
+    return status;
+}
+
+void arap_deformation_restart(arap_deformation *d) {
+    memset(d->strain2, 0, d->surface.count * sizeof *d->strain2);
+    memset(d->drift2, 0, (size_t)d->limbs.count * sizeof *d->drift2);
+    d->poses = 0;
+    d->volume = 0;
+}
+
+arap_status arap_deformation_measures(arap_job *job, const arap_deformation *d,
+                                      arap_measures *out) {
+    *out = (arap_measures){.drift = NAN, .worst_drift = NAN, .volume = NAN};
+    arap_status status =
+        arap_surface_summarize(job, &d->surface, d->poses, d->strain2, &out->strain);
+    if (status || d->poses < 1) return status;
+    double sum = 0, most = 0;
+    for (int l = 0; l < d->limbs.count; l++) {
+        double drift = sqrt(d->drift2[l] / d->poses);
+        sum += drift;
+        most = fmax(most, drift);
+    }
+    if (d->limbs.count) {
+        out->drift = sum / d->limbs.count;
+        out->worst_drift = most;
+    }
+    if (d->enclosure.volume > 0) out->volume = d->volume / d->poses / d->enclosure.volume - 1;
+    return status;
+}
+
+void arap_bone_drift(const arap_deformation *d, double *out) {
+    for (int b = 0; b < d->bones.count; b++) out[b] = NAN;
+    for (int l = 0; l < d->limbs.count && d->poses > 0; l++)
+        out[d->limbs.bone[l]] = sqrt(d->drift2[l] / d->poses);
+}

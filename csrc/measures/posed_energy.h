@@ -1,0 +1,13 @@
+/* The ARAP energy of a mesh that is posed by whatever means. */
+#ifndef ARAP_POSED_ENERGY_H
+#define ARAP_POSED_ENERGY_H
+
+#include "mesh/mesh.h"
+
+/* posed (poses, input_count, 3) in the caller's units; of welded vertices the first counts.
+ * Relative energy as arap_energy tells it, and unless NULL that of each vertex (count), relative to
+ * its own one-ring. Errors name the first coordinate that is not finite. */
+arap_status arap_posed_energy(arap_job *job, const arap_mesh *mesh, int poses, const double *posed,
+                              double *energy, double *vertex_energy);
+
+#endif

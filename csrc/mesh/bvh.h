@@ -1,0 +1,37 @@
+/* A bounding volume hierarchy over boxes of any primitives (triangles, bone segments).
+ *
+ * The tree knows boxes only; the exact test of a primitive is the caller's function. Boxes
+ * may be flat or points. Build: O(count log count), 64 bytes per node. */
+#ifndef ARAP_BVH_H
+#define ARAP_BVH_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+typedef struct arap_bvh arap_bvh;
+
+/* boxes: (count, 6) as lo x y z, hi x y z; finite. tags: (count) or NULL; a query may skip
+ * all primitives of one tag (here: all triangles of one part). */
+arap_status arap_bvh_build(arap_bvh **out, size_t count, const double *boxes, const int *tags,
+                           arap_error *error);
+void arap_bvh_free(arap_bvh *bvh);
+
+/* Squared distance from `p` to primitive `index`. */
+typedef double (*arap_distance_fn)(const void *data, int index, const double *p);
+
+/* Primitive nearest to p, or -1 if none is nearer than sqrt(*distance2); *distance2 is then
+ * its squared distance. Among those equally near, but for rounding, the lowest index wins, so
+ * that it is the same one when everything is turned; what counts as rounding is meant for
+ * coordinates about 1. Primitives of the tag `skip` are passed over (-1: none). */
+int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
+                     const void *data, double *distance2);
+
+/* Non-zero if the segment from a to b crosses primitive `index`. */
+typedef int (*arap_hit_fn)(const void *data, int index, const double *a, const double *b);
+
+/* Non-zero if any primitive is crossed by the segment [a, b]. */
+int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap_hit_fn hit,
+                     const void *data);
+
+#endif

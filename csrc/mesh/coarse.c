@@ -1,0 +1,245 @@
+/* A coarser mesh: see coarse.h.
+ *
+ * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): of the vertices, one
+ * after another, one that is still free takes its nearest free neighbours, up to MOST together.
+ * They are visited in strides of about the golden section, so that clusters do not grow into
+ * stripes along the order in which somebody once made the mesh. A mesh of triangles keeps about a
+ * third of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored
+ * mesh get clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they
+ * would lose their faces. A triangle between three clusters is one of the coarse mesh, a tet
+ * between four is a tet, between three a triangle, between two an edge: where a volume is thin, it
+ * becomes a sheet or a wire rather than come apart. Clusters are either on the surface of a volume
+ * or inside, so that it keeps its shape. O(edges), prolonging times the influences.
+ */
+#include "mesh/coarse.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define LEAST 32      /* vertices of a part that is made coarser */
+#define MOST 4        /* vertices of a cluster */
+#define ROUNDING 1e-9 /* of a length: decides nothing, regular meshes have many ties */
+
+static int joins(const arap_mesh *mesh, size_t e) {
+    return mesh->kind[e] == ARAP_EDGE_FACE || mesh->kind[e] == ARAP_EDGE_WIRE;
+}
+
+typedef struct clustering {
+    const arap_mesh *mesh;
+    const int *group, *partner;
+    const char *small;   /* (parts) keep their vertices */
+    const char *surface; /* (vertices) on the surface of the tets */
+    int *cluster;        /* (vertices) -1: free */
+} clustering;
+
+static int partner_of(const clustering *c, int i) { return c->partner ? c->partner[i] : -1; }
+
+/* May k join the cluster that grows from i, and its partner that of the partner of i? */
+static int may_join(const clustering *c, int i, int k) {
+    int image = partner_of(c, k);
+    if (c->cluster[k] >= 0 || c->group[k] != c->group[i] || c->surface[k] != c->surface[i])
+        return 0;
+    if (partner_of(c, i) < 0 || image < 0) return 1;
+    return image == k ? partner_of(c, i) == i : c->cluster[image] < 0;
+}
+
+/* The neighbour of vertex i that is nearest to it of those that may join it, or -1. */
+static int nearest_free(const clustering *c, int i) {
+    const arap_mesh *mesh = c->mesh;
+    double least = INFINITY;
+    int best = -1;
+    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+        int k = mesh->neighbour[e];
+        double length2 = arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)k);
+        if (!joins(mesh, e) || !may_join(c, i, k) || length2 >= (1 - ROUNDING) * least) continue;
+        least = length2;
+        best = k;
+    }
+    return best;
+}
+
+/* A step that goes through all of n vertices, far from the last ones each time: the number nearest
+ * below the golden section of n that has no divisor with it. */
+static int stride_of(int n) {
+    int stride = (int)(0.6180339887 * n);
+    for (; stride > 1; stride--) {
+        int a = n, b = stride;
+        while (b) {
+            int rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1) break;
+    }
+    return stride > 0 ? stride : 1;
+}
+
+/* Number the clusters of all vertices: that of a vertex, at once with that of its partner. */
+static void cluster_vertices(const clustering *c, arap_coarse *out) {
+    for (int i = 0; i < c->mesh->count; i++) c->cluster[i] = -1;
+    int stride = stride_of(c->mesh->count);
+    for (int k = 0, i = 0; k < c->mesh->count;
+         k++, i = (int)(((long long)i + stride) % c->mesh->count)) {
+        if (c->cluster[i] >= 0) continue;
+        int own = out->count++, image = partner_of(c, i), other = own;
+        c->cluster[i] = own;
+        out->seed[own] = i;
+        if (image >= 0 && image != i) {
+            other = out->count++;
+            c->cluster[image] = other;
+            out->seed[other] = image;
+        }
+        for (int taken = 1; taken < MOST && !c->small[c->mesh->part[i]]; taken++) {
+            int near = nearest_free(c, i);
+            if (near < 0) break;
+            c->cluster[near] = own;
+            image = partner_of(c, i) < 0 ? -1 : partner_of(c, near);
+            if (image < 0 || image == near) continue;
+            c->cluster[image] = other;
+            taken += own == other;
+        }
+    }
+}
+
+/* Means of the clusters; what is left of triangles and wires. */
+static void build(const arap_mesh *mesh, int *sizes, arap_coarse *out) {
+    memset(sizes, 0, (size_t)out->count * sizeof *sizes);
+    memset(out->vertices, 0, 3 * (size_t)out->count * sizeof *out->vertices);
+    for (int i = 0; i < mesh->count; i++) {
+        int k = out->cluster[i];
+        sizes[k]++;
+        for (int c = 0; c < 3; c++) out->vertices[3 * k + c] += mesh->v[3 * (size_t)i + (size_t)c];
+    }
+    for (int k = 0; k < out->count; k++)
+        for (int c = 0; c < 3; c++)
+            out->vertices[3 * k + c] =
+                mesh->centre[c] + mesh->diagonal * out->vertices[3 * k + c] / sizes[k];
+    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
+        int *corner = out->triangles + 3 * out->triangle_count;
+        for (int c = 0; c < 3; c++) corner[c] = out->cluster[mesh->triangles[3 * t + (size_t)c]];
+        out->triangle_count +=
+            corner[0] != corner[1] && corner[1] != corner[2] && corner[2] != corner[0];
+    }
+    for (size_t t = 0; t < mesh->tet_count; t++) {
+        int corner[4], count = 0;
+        for (int c = 0; c < 4; c++) {
+            int k = out->cluster[mesh->tets[4 * t + (size_t)c]], known = 0;
+            for (int d = 0; d < count; d++) known |= corner[d] == k;
+            if (!known) corner[count++] = k;
+        }
+        if (count == 4) memcpy(out->tets + 4 * out->tet_count++, corner, 4 * sizeof(int));
+        if (count == 3) memcpy(out->triangles + 3 * out->triangle_count++, corner, 3 * sizeof(int));
+        if (count == 2) memcpy(out->edges + 2 * out->edge_count++, corner, 2 * sizeof(int));
+    }
+    for (size_t e = 0; e < mesh->wire_count - mesh->link_count; e++) {
+        int *end = out->edges + 2 * out->edge_count;
+        for (int c = 0; c < 2; c++) end[c] = out->cluster[mesh->wires[2 * e + (size_t)c]];
+        out->edge_count += end[0] != end[1];
+    }
+    for (size_t e = mesh->wire_count - mesh->link_count; e < mesh->wire_count; e++) {
+        int *end = out->links + 2 * out->link_count++;
+        for (int c = 0; c < 2; c++) end[c] = out->cluster[mesh->wires[2 * e + (size_t)c]];
+    }
+}
+
+arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group, const int *partner,
+                         arap_coarse *out) {
+    size_t n = (size_t)mesh->count;
+    int *sizes = ARAP_NEW_ZERO(int, n);
+    char *small = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
+    arap_status status = ARAP_OK;
+    *out = (arap_coarse){
+        .cluster = ARAP_NEW(int, n),
+        .seed = ARAP_NEW(int, n),
+        .triangles = ARAP_NEW(int, 3 * (mesh->triangle_count + mesh->tet_count)),
+        .edges = ARAP_NEW(int, 2 * (mesh->wire_count - mesh->link_count + mesh->tet_count)),
+        .links = ARAP_NEW(int, 2 * mesh->link_count),
+        .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
+    if (!sizes || !small || !surface || !out->cluster || !out->seed || !out->triangles ||
+        !out->edges || !out->links || !out->tets)
+        goto no_memory;
+    for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
+    for (int p = 0; p < mesh->part_count; p++) small[p] = sizes[p] < LEAST;
+    for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
+    cluster_vertices(&(clustering){mesh, group, partner, small, surface, out->cluster}, out);
+    out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
+    if (!out->vertices) goto no_memory;
+    build(mesh, sizes, out);
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&job->error, "the coarse mesh");
+    arap_coarse_clear(out);
+done:
+    arap_free(sizes);
+    arap_free(small);
+    arap_free(surface);
+    return status;
+}
+
+void arap_coarse_clear(arap_coarse *coarse) {
+    arap_free(coarse->cluster);
+    arap_free(coarse->seed);
+    arap_free(coarse->vertices);
+    arap_free(coarse->triangles);
+    arap_free(coarse->edges);
+    arap_free(coarse->links);
+    arap_free(coarse->tets);
+    *coarse = (arap_coarse){0};
+}
+
+/* Sum of the rows of the clusters around vertex i in `sum` (bones, zero before), and how many
+ * bones `listed` names. */
+static int blend_row(const arap_mesh *mesh, const arap_coarse *coarse,
+                     const arap_influences *weights, int i, double *sum, int *listed) {
+    int count = 0;
+    for (size_t r = mesh->ring[i]; r <= mesh->ring[i + 1]; r++) {
+        int own = r == mesh->ring[i + 1];
+        if (!own && !joins(mesh, r)) continue;
+        int k = coarse->cluster[own ? i : mesh->neighbour[r]];
+        for (size_t e = weights->start[k]; e < weights->start[k + 1]; e++) {
+            if (!(weights->weight[e] > 0)) continue;
+            if (sum[weights->bone[e]] == 0) listed[count++] = weights->bone[e];
+            sum[weights->bone[e]] += weights->weight[e];
+        }
+    }
+    for (int a = 1; a < count; a++) { /* bones ascending */
+        int b = listed[a], at = a;
+        for (; at > 0 && listed[at - 1] > b; at--) listed[at] = listed[at - 1];
+        listed[at] = b;
+    }
+    return count;
+}
+
+arap_status arap_prolong(arap_job *job, const arap_mesh *mesh, const arap_coarse *coarse,
+                         const arap_influences *weights, int bones, arap_influences *out) {
+    int *sizes = ARAP_NEW(int, mesh->count), *listed = ARAP_NEW(int, bones);
+    double *sum = ARAP_NEW_ZERO(double, bones);
+    arap_status status = ARAP_OK;
+    if (!sizes || !listed || !sum) {
+        status = arap_fail_memory(&job->error, "the weights");
+        goto done;
+    }
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0; i < mesh->count; i++) {
+            sizes[i] = blend_row(mesh, coarse, weights, i, sum, listed);
+            for (int k = 0; k < sizes[i]; k++) {
+                if (fill) {
+                    out->bone[out->start[i] + (size_t)k] = listed[k];
+                    out->weight[out->start[i] + (size_t)k] = sum[listed[k]];
+                }
+                sum[listed[k]] = 0;
+            }
+        }
+        if (!fill) status = arap_influences_create(job, mesh->count, sizes, out);
+    }
+    if (!status) arap_influences_normalise(out);
+
+done:
+    arap_free(sizes);
+    arap_free(listed);
+    arap_free(sum);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* A coarser mesh of the same shape: what the weights of many vertices are found on first. */
+#ifndef ARAP_COARSE_H
+#define ARAP_COARSE_H
+
+#include "weights/influences.h"
+#include "mesh/mesh.h"
+
+typedef struct arap_coarse {
+    int count;        /* clusters, the vertices of the coarse mesh */
+    int *cluster;     /* (vertices) of the fine mesh -> cluster */
+    int *seed;        /* (count) the fine vertex that each grew from */
+    double *vertices; /* (count, 3) means of the clusters, units of the caller */
+    size_t triangle_count;
+    int *triangles; /* (triangle_count, 3) */
+    size_t edge_count;
+    int *edges; /* (edge_count, 2) of wires */
+    size_t link_count;
+    int *links; /* (link_count, 2) between parts */
+    size_t tet_count;
+    int *tets; /* (tet_count, 4) */
+} arap_coarse;
+
+/* Clusters of vertices that faces or wires join, never of different parts nor of different
+ * groups, group (vertices). partner (vertices): mirror images, -1 without one, or NULL. */
+arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group, const int *partner,
+                         arap_coarse *out);
+void arap_coarse_clear(arap_coarse *coarse);
+
+/* Weights of the fine mesh from those of the clusters: every vertex takes the mean of those of
+ * its cluster and of its neighbours'. */
+arap_status arap_prolong(arap_job *job, const arap_mesh *mesh, const arap_coarse *coarse,
+                         const arap_influences *weights, int bones, arap_influences *out);
+
+#endif

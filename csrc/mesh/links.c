@@ -1,0 +1,209 @@
+/* Proximity links: see links.h.
+ *
+ * Buttons, eyes, teeth, hair cards and layers of clothing are parts of their own: no edge of
+ * the energy ties them to the body. Every part is therefore linked to its nearest other part
+ * by wire edges (SPEC section 1): each of its vertices looks for the nearest triangle of
+ * another part, and with d0 the smallest distance found
+ *   - vertices within d0 + TOUCHING x (size of the part) are linked: the root of a hair
+ *     card, the neck of a head, all of a button;
+ *   - so are vertices within d0 + LAYERED x size over a surface that faces the same way:
+ *     a jacket over a body, but not one thigh to the other.
+ * A link goes to the corner of the triangle that is nearest in barycentric terms. Parts that
+ * are farther than REACH from everything stay loose. Parts joined so far count as one in the
+ * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
+ *
+ * O(vertices of the smaller parts x log triangles) per round, at most log2(parts) rounds. */
+#include "mesh/links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "initial/heat.h"
+#include "base/memory.h"
+#include "mesh/nearest.h"
+#include "base/vec3.h"
+
+#define REACH 0.05    /* of the size of the mesh, see mesh.h */
+#define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
+#define LAYERED 0.1
+#define ROUNDING 1e-7 /* differences below it decide nothing: regular shapes have many ties */
+#define CHUNK 256
+
+typedef struct query {
+    double distance; /* to the nearest triangle of another cluster, INFINITY if out of reach */
+    int triangle;
+} query;
+
+typedef struct linking {
+    const arap_mesh *mesh;
+    const arap_bvh *faces;
+    double *vertex_normal; /* (count, 3) area-weighted, not unit */
+    const int *cluster;    /* (parts) */
+    int largest;           /* cluster that does not look for others */
+    query *queries;        /* (count) */
+} linking;
+
+static double triangle_distance(const void *data, int index, const double *p) {
+    const arap_mesh *mesh = data;
+    const int *tri = mesh->triangles + 3 * (size_t)index;
+    double bary[3];
+    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                    mesh->v + 3 * (size_t)tri[2], bary);
+}
+
+static void query_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const linking *l = data;
+    const arap_mesh *mesh = l->mesh;
+    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        int cluster = l->cluster[mesh->part[i]];
+        double d2 = REACH * REACH * mesh->size * mesh->size;
+        l->queries[i] = (query){INFINITY, -1};
+        if (cluster == l->largest) continue;
+        int t = arap_bvh_nearest(l->faces, mesh->v + 3 * (size_t)i, cluster, triangle_distance,
+                                 mesh, &d2);
+        if (t >= 0) l->queries[i] = (query){sqrt(d2), t};
+    }
+}
+
+static int root_of(int *parent, int i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+typedef struct cluster_facts {
+    double mean[3], radius2, nearest; /* of its vertices; the size does not change in a turn */
+    size_t triangles;
+    int vertices;
+} cluster_facts;
+
+/* Corner with the largest barycentric coordinate; of equal ones the lowest vertex. Where the
+ * nearest point is on an edge of several triangles, all of them have that corner. */
+static int nearest_corner(const int *tri, const double *bary) {
+    int best = 0;
+    for (int c = 1; c < 3; c++)
+        if (bary[c] > bary[best] + ROUNDING ||
+            (bary[c] > bary[best] - ROUNDING && tri[c] < tri[best]))
+            best = c;
+    return tri[best];
+}
+
+/* Does the surface at vertex i face the same way as at a point of a triangle? Perpendicular ones
+ * do not. The normal is interpolated: on an edge it is the same for all its triangles. */
+static int face_alike(const linking *l, int i, const int *tri, const double *bary) {
+    const double *own = l->vertex_normal + 3 * (size_t)i;
+    double there[3] = {0, 0, 0};
+    for (int c = 0; c < 3; c++) {
+        const double *normal = l->vertex_normal + 3 * (size_t)tri[c];
+        double length = sqrt(arap_dot(normal, normal));
+        for (int k = 0; k < 3 && length > 0; k++) there[k] += bary[c] * normal[k] / length;
+    }
+    return arap_dot(own, there) > ROUNDING * sqrt(arap_dot(own, own));
+}
+
+/* One round: links of every cluster to its nearest others, clusters united. Returns the number
+ * of links added, or -1 when out of memory. */
+static long link_round(arap_job *job, linking *l, int *parent, cluster_facts *facts, int *links,
+                       size_t *count) {
+    const arap_mesh *mesh = l->mesh;
+    size_t before = *count;
+    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
+    for (int p = 0; p < mesh->part_count; p++)
+        facts[p] = (cluster_facts){.nearest = INFINITY, .triangles = facts[p].triangles};
+    for (int i = 0; i < mesh->count; i++) {
+        cluster_facts *f = &facts[l->cluster[mesh->part[i]]];
+        for (int c = 0; c < 3; c++) f->mean[c] += mesh->v[3 * (size_t)i + (size_t)c];
+        f->vertices++;
+        f->nearest = fmin(f->nearest, l->queries[i].distance);
+    }
+    for (int p = 0; p < mesh->part_count; p++)
+        for (int c = 0; c < 3 && facts[p].vertices; c++) facts[p].mean[c] /= facts[p].vertices;
+    for (int i = 0; i < mesh->count; i++) {
+        cluster_facts *f = &facts[l->cluster[mesh->part[i]]];
+        f->radius2 = fmax(f->radius2, arap_distance2(mesh->v + 3 * (size_t)i, f->mean));
+    }
+    for (int i = 0; i < mesh->count; i++) {
+        const query *q = &l->queries[i];
+        if (q->triangle < 0) continue;
+        const cluster_facts *f = &facts[l->cluster[mesh->part[i]]];
+        double size = 2 * sqrt(f->radius2), beyond = q->distance - f->nearest;
+        if (beyond > LAYERED * size + ROUNDING) continue;
+        const int *tri = mesh->triangles + 3 * (size_t)q->triangle;
+        double bary[3];
+        arap_nearest_on_triangle(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)tri[0],
+                                 mesh->v + 3 * (size_t)tri[1], mesh->v + 3 * (size_t)tri[2], bary);
+        if (beyond > TOUCHING * size + ROUNDING && !face_alike(l, i, tri, bary)) continue;
+        int to = nearest_corner(tri, bary);
+        links[2 * *count] = i;
+        links[2 * (*count)++ + 1] = to;
+        int a = root_of(parent, mesh->part[i]), b = root_of(parent, mesh->part[to]);
+        if (a != b) parent[a > b ? a : b] = a > b ? b : a;
+    }
+    return (long)(*count - before);
+}
+
+/* Cluster of each part from the union-find, and the cluster with the most triangles. */
+static void name_clusters(const arap_mesh *mesh, int *parent, int *cluster, cluster_facts *facts,
+                          int *largest) {
+    for (int p = 0; p < mesh->part_count; p++) {
+        cluster[p] = root_of(parent, p);
+        facts[p].triangles = 0;
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        facts[cluster[mesh->part[mesh->triangles[3 * t]]]].triangles++;
+    *largest = 0;
+    for (int p = 0; p < mesh->part_count; p++)
+        if (facts[p].triangles > facts[*largest].triangles) *largest = p;
+}
+
+arap_status arap_link_parts(arap_job *job, const arap_mesh *mesh, int **links, size_t *count,
+                            int *linked) {
+    arap_status status = ARAP_OK;
+    size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, capacity = n;
+    int *cluster = ARAP_NEW(int, parts), *parent = ARAP_NEW(int, parts);
+    cluster_facts *facts = ARAP_NEW(cluster_facts, parts);
+    linking l = {.mesh = mesh,
+                 .vertex_normal = ARAP_NEW(double, 3 * n),
+                 .cluster = cluster,
+                 .queries = ARAP_NEW(query, n)};
+    *links = NULL;
+    *count = 0;
+    *linked = 0;
+    if (!cluster || !parent || !facts || !l.vertex_normal || !l.queries) goto no_memory;
+    if (parts < 2 || !mesh->triangle_count) goto done;
+    arap_vertex_normals(mesh, l.vertex_normal);
+    for (size_t p = 0; p < parts; p++) parent[p] = (int)p;
+    for (;;) {
+        arap_bvh *faces = NULL;
+        int *grown = arap_realloc(*links, 2 * capacity, sizeof(int));
+        if (!grown) goto no_memory;
+        *links = grown;
+        name_clusters(mesh, parent, cluster, facts, &l.largest);
+        status = arap_face_bvh(job, mesh, cluster, &faces);
+        if (status) goto done;
+        l.faces = faces;
+        long added = link_round(job, &l, parent, facts, *links, count);
+        arap_bvh_free(faces);
+        status = arap_progress(job, "links between parts", 1);
+        if (status || !added) break;
+        capacity = *count + n;
+    }
+    /* Parts joined to another, the largest cluster's own core not counted. */
+    for (size_t p = 0; p < parts; p++) *linked += root_of(parent, (int)p) != (int)p;
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&job->error, "links between parts");
+done:
+    arap_free(cluster);
+    arap_free(parent);
+    arap_free(facts);
+    arap_free(l.vertex_normal);
+    arap_free(l.queries);
+    if (status) {
+        arap_free(*links);
+        *links = NULL;
+    }
+    return status;
+}

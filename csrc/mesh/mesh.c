@@ -1,0 +1,282 @@
+/* Mesh input: checks, welding, scaling, parts. See mesh.h.
+ *
+ * Welding: vertices within a share of the bounding box diagonal of one another (and chains of
+ * such) become one vertex, so that the split seams of glTF and FBX get identical weights.
+ * They are found by sorting along an oblique direction and comparing each vertex with those
+ * that follow within the tolerance: O(n log n) unless most vertices coincide. Faces that lose
+ * a corner to welding are dropped.
+ *
+ * Parts: connected components over faces and edges, by union-find, numbered by their lowest
+ * vertex. */
+#include "mesh/mesh.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "mesh/tets.h"
+#include "base/vec3.h"
+
+double arap_triangle_area(const double *a, const double *b, const double *c) {
+    double u[3], v[3], n[3];
+    arap_sub(b, a, u);
+    arap_sub(c, a, v);
+    arap_cross(u, v, n);
+    return 0.5 * sqrt(arap_dot(n, n));
+}
+
+void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal) {
+    const int *tri = mesh->triangles + 3 * t;
+    const double *a = mesh->v + 3 * (size_t)tri[0];
+    double u[3], v[3];
+    arap_sub(mesh->v + 3 * (size_t)tri[1], a, u);
+    arap_sub(mesh->v + 3 * (size_t)tri[2], a, v);
+    arap_cross(u, v, normal);
+}
+
+void arap_vertex_normals(const arap_mesh *mesh, double *normals) {
+    memset(normals, 0, 3 * (size_t)mesh->count * sizeof *normals);
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        double normal[3];
+        arap_triangle_normal(mesh, t, normal);
+        for (int c = 0; c < 3; c++)
+            for (int k = 0; k < 3; k++)
+                normals[3 * (size_t)mesh->triangles[3 * t + c] + k] += normal[k];
+    }
+}
+
+static arap_status check_geometry(arap_error *error, const arap_geometry *g) {
+    if (g->vertex_count < 1) return arap_fail(error, ARAP_BAD_VALUE, "the mesh has no vertices");
+    for (size_t i = 0; i < 3 * (size_t)g->vertex_count; i++)
+        if (!isfinite(g->vertices[i]))
+            return arap_fail(error, ARAP_BAD_VALUE, "vertices[%zu, %zu] is %g: not finite", i / 3,
+                             i % 3, g->vertices[i]);
+    for (size_t i = 0; i < 3 * g->triangle_count; i++)
+        if (g->triangles[i] < 0 || g->triangles[i] >= g->vertex_count)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "triangles[%zu, %zu] is %d: no vertex of the %d there are", i / 3,
+                             i % 3, g->triangles[i], g->vertex_count);
+    for (size_t i = 0; i < 2 * g->edge_count; i++)
+        if (g->edges[i] < 0 || g->edges[i] >= g->vertex_count)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "edges[%zu, %zu] is %d: no vertex of the %d there are", i / 2, i % 2,
+                             g->edges[i], g->vertex_count);
+    for (size_t i = 0; i < 4 * g->tet_count; i++)
+        if (g->tets[i] < 0 || g->tets[i] >= g->vertex_count)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "tets[%zu, %zu] is %d: no vertex of the %d there are", i / 4, i % 4,
+                             g->tets[i], g->vertex_count);
+    return ARAP_OK;
+}
+
+static int find_root(int *parent, int i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+/* The lower root wins, so a set is named by its lowest member. */
+static void unite(int *parent, int i, int j) {
+    i = find_root(parent, i);
+    j = find_root(parent, j);
+    if (i < j)
+        parent[j] = i;
+    else
+        parent[i] = j;
+}
+
+typedef struct sorted_vertex {
+    double key;
+    int index;
+} sorted_vertex;
+
+static int compare_keys(const void *a, const void *b) {
+    const sorted_vertex *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->index - y->index;
+}
+
+/* Fill mesh->weld, ->first and ->count; `vertices` are centred and scaled. */
+static arap_status weld(arap_job *job, arap_mesh *mesh, const double *vertices, double tolerance) {
+    /* No modelling habit puts many vertices on one plane across this direction. */
+    static const double direction[3] = {0.5347, 0.2713, 0.8003};
+    int n = mesh->input_count;
+    sorted_vertex *sorted = ARAP_NEW(sorted_vertex, n);
+    if (!sorted) return arap_fail_memory(&job->error, "welding");
+    for (int i = 0; i < n; i++) {
+        sorted[i] = (sorted_vertex){arap_dot(vertices + 3 * (size_t)i, direction), i};
+        mesh->weld[i] = i;
+    }
+    if (tolerance >= 0) qsort(sorted, (size_t)n, sizeof *sorted, compare_keys);
+    for (int s = 0; s < n && tolerance >= 0; s++) {
+        const double *p = vertices + 3 * (size_t)sorted[s].index;
+        for (int t = s + 1; t < n && sorted[t].key - sorted[s].key <= tolerance; t++)
+            if (arap_distance2(p, vertices + 3 * (size_t)sorted[t].index) <= tolerance * tolerance)
+                unite(mesh->weld, sorted[s].index, sorted[t].index);
+    }
+    arap_free(sorted);
+    /* The lowest vertex of a set is its root. */
+    for (int i = 0; i < n; i++) mesh->next[i] = find_root(mesh->weld, i);
+    mesh->count = 0;
+    for (int i = 0; i < n; i++)
+        mesh->weld[i] = mesh->next[i] == i ? mesh->count++ : mesh->weld[mesh->next[i]];
+    for (int v = 0; v < mesh->count; v++) mesh->first[v] = -1;
+    for (int i = n - 1; i >= 0; i--) {
+        mesh->next[i] = mesh->first[mesh->weld[i]];
+        mesh->first[mesh->weld[i]] = i;
+    }
+    return ARAP_OK;
+}
+
+/* Centre and diagonal of the box of all vertices, in the caller's units. */
+static void measure(arap_mesh *mesh, const arap_geometry *g) {
+    double lo[3], hi[3];
+    memcpy(lo, g->vertices, sizeof lo);
+    memcpy(hi, g->vertices, sizeof hi);
+    for (int i = 1; i < g->vertex_count; i++)
+        for (int c = 0; c < 3; c++) {
+            lo[c] = fmin(lo[c], g->vertices[3 * (size_t)i + c]);
+            hi[c] = fmax(hi[c], g->vertices[3 * (size_t)i + c]);
+        }
+    for (int c = 0; c < 3; c++) mesh->centre[c] = 0.5 * (lo[c] + hi[c]);
+    mesh->diagonal = sqrt(arap_distance2(lo, hi));
+    if (!(mesh->diagonal > 0)) mesh->diagonal = 1;
+}
+
+/* Fill mesh->size; twice the largest distance from the mean vertex where there is no surface. */
+static void measure_size(arap_mesh *mesh) {
+    double mean[3] = {0, 0, 0}, area = 0, radius2 = 0;
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const int *tri = mesh->triangles + 3 * t;
+        area += arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                   mesh->v + 3 * (size_t)tri[2]);
+    }
+    for (size_t i = 0; i < 3 * (size_t)mesh->count; i++) mean[i % 3] += mesh->v[i] / mesh->count;
+    for (int i = 0; i < mesh->count; i++)
+        radius2 = fmax(radius2, arap_distance2(mesh->v + 3 * (size_t)i, mean));
+    mesh->size = area > 0 ? sqrt(2 * area) : radius2 > 0 ? 2 * sqrt(radius2) : 1;
+}
+
+static arap_status find_parts(arap_job *job, arap_mesh *mesh) {
+    int n = mesh->count;
+    char *has_face = ARAP_NEW_ZERO(char, n);
+    if (!has_face) return arap_fail_memory(&job->error, "the mesh parts");
+    for (int i = 0; i < n; i++) mesh->part[i] = i;
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const int *tri = mesh->triangles + 3 * t;
+        unite(mesh->part, tri[0], tri[1]);
+        unite(mesh->part, tri[0], tri[2]);
+        if (arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                               mesh->v + 3 * (size_t)tri[2]) > 0)
+            has_face[tri[0]] = 1;
+    }
+    for (size_t t = 0; t < mesh->tet_count; t++) {
+        const int *tet = mesh->tets + 4 * t;
+        for (int c = 1; c < 4; c++) unite(mesh->part, tet[0], tet[c]);
+        if (arap_mesh_tet_volume(mesh, t) != 0) has_face[tet[0]] = 1;
+    }
+    for (size_t w = 0; w < mesh->wire_count; w++)
+        unite(mesh->part, mesh->wires[2 * w], mesh->wires[2 * w + 1]);
+    for (int i = 0; i < n; i++) {
+        int root = find_root(mesh->part, i);
+        if (has_face[i]) has_face[root] = 1;
+        mesh->part[i] = root;
+    }
+    mesh->part_count = mesh->face_part_count = 0;
+    for (int i = 0; i < n; i++) {
+        if (mesh->part[i] == i) {
+            mesh->face_part_count += has_face[i];
+            mesh->part[i] = mesh->part_count++;
+        } else {
+            mesh->part[i] = mesh->part[mesh->part[i]];
+        }
+    }
+    arap_free(has_face);
+    return ARAP_OK;
+}
+
+arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_tolerance,
+                             arap_mesh *mesh) {
+    arap_status status = check_geometry(&job->error, g);
+    double *scaled = NULL;
+    *mesh = (arap_mesh){0};
+    if (status) return status;
+    size_t n = (size_t)g->vertex_count;
+    mesh->input_count = g->vertex_count;
+    measure(mesh, g);
+    if (!isfinite(mesh->diagonal))
+        return arap_fail(&job->error, ARAP_BAD_VALUE, "the bounding box of the mesh is too large");
+    mesh->weld = ARAP_NEW(int, n);
+    mesh->first = ARAP_NEW(int, n);
+    mesh->next = ARAP_NEW(int, n);
+    mesh->triangles = ARAP_NEW(int, 3 * g->triangle_count);
+    mesh->wires = ARAP_NEW(int, 2 * g->edge_count);
+    mesh->tets = ARAP_NEW(int, 4 * g->tet_count);
+    scaled = ARAP_NEW(double, 3 * n);
+    if (!mesh->weld || !mesh->first || !mesh->next || !mesh->triangles || !mesh->wires ||
+        !mesh->tets || !scaled)
+        goto no_memory;
+    for (size_t i = 0; i < 3 * n; i++)
+        scaled[i] = (g->vertices[i] - mesh->centre[i % 3]) / mesh->diagonal;
+    status = weld(job, mesh, scaled, weld_tolerance);
+    if (status) goto done;
+
+    mesh->v = ARAP_NEW(double, 3 * (size_t)mesh->count);
+    mesh->part = ARAP_NEW(int, mesh->count);
+    if (!mesh->v || !mesh->part) goto no_memory;
+    for (int i = 0; i < mesh->count; i++)
+        memcpy(mesh->v + 3 * (size_t)i, scaled + 3 * (size_t)mesh->first[i], 3 * sizeof(double));
+    for (size_t t = 0; t < g->triangle_count; t++) {
+        int a = mesh->weld[g->triangles[3 * t]], b = mesh->weld[g->triangles[3 * t + 1]],
+            c = mesh->weld[g->triangles[3 * t + 2]];
+        if (a == b || b == c || c == a) continue;
+        int *out = mesh->triangles + 3 * mesh->triangle_count++;
+        out[0] = a, out[1] = b, out[2] = c;
+    }
+    for (size_t e = 0; e < g->edge_count; e++) {
+        int a = mesh->weld[g->edges[2 * e]], b = mesh->weld[g->edges[2 * e + 1]];
+        if (a == b) continue;
+        int *out = mesh->wires + 2 * mesh->wire_count++;
+        out[0] = a, out[1] = b;
+    }
+    for (size_t t = 0; t < g->tet_count; t++) {
+        int *out = mesh->tets + 4 * mesh->tet_count, different = 1;
+        for (int c = 0; c < 4; c++) out[c] = mesh->weld[g->tets[4 * t + (size_t)c]];
+        for (int c = 0; c < 4; c++)
+            for (int d = 0; d < c; d++) different &= out[c] != out[d];
+        mesh->tet_count += (size_t)different;
+    }
+    status = arap_tets_surface(job, mesh);
+    if (status) goto done;
+    measure_size(mesh);
+    status = find_parts(job, mesh);
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&job->error, "the mesh");
+done:
+    arap_free(scaled);
+    if (status) arap_mesh_clear(mesh);
+    return status;
+}
+
+void arap_mesh_clear(arap_mesh *mesh) {
+    arap_free(mesh->weld);
+    arap_free(mesh->first);
+    arap_free(mesh->next);
+    arap_free(mesh->v);
+    arap_free(mesh->triangles);
+    arap_free(mesh->tets);
+    arap_free(mesh->wires);
+    arap_free(mesh->part);
+    arap_free(mesh->ring);
+    arap_free(mesh->neighbour);
+    arap_free(mesh->reverse);
+    arap_free(mesh->edge);
+    arap_free(mesh->both);
+    arap_free(mesh->kind);
+    arap_free(mesh->area);
+    arap_free(mesh->spoke_start);
+    arap_free(mesh->spoke);
+    *mesh = (arap_mesh){0};
+}

@@ -1,0 +1,141 @@
+/* The mesh of a problem: welded, centred, scaled to a bounding box diagonal of 1, with the
+ * one-rings and ARAP weights that the energy is summed over. */
+#ifndef ARAP_MESH_H
+#define ARAP_MESH_H
+
+#include <stddef.h>
+
+#include "base/job.h"
+
+/* What the caller has: any triangle soup, any tets. Edges are those of no face (loose or drawn). */
+typedef struct arap_geometry {
+    int vertex_count;
+    const double *vertices; /* (vertex_count, 3) */
+    size_t triangle_count;
+    const int *triangles; /* (triangle_count, 3) */
+    size_t edge_count;
+    const int *edges; /* (edge_count, 2) */
+    size_t tet_count;
+    const int *tets; /* (tet_count, 4) */
+} arap_geometry;
+
+/* What an edge belongs to; a lower kind wins where an edge is of several. */
+enum arap_edge_kind {
+    ARAP_EDGE_FACE,
+    ARAP_EDGE_WIRE,     /* loose or drawn */
+    ARAP_EDGE_LINK,     /* between a loose part and what it sits on */
+    ARAP_EDGE_COLLAPSED /* of faces without area and tets without volume only */
+};
+
+/* A spoke: an edge from a vertex to a point inside that a bone carries, see truss.h. */
+typedef struct arap_spoke {
+    int bone;
+    int column[2]; /* of the poses, that move the point, and their shares; bendy.h */
+    double share[2];
+    double point[3];
+    double strength, held; /* in the unit of a_ik, and the share of it that is left */
+    char whole;            /* its part surrounds no bone and hangs on this one as a whole */
+    int released;          /* the user has let it go */
+    double weight;         /* what counts of its strength */
+} arap_spoke;
+
+typedef struct arap_mesh {
+    int input_count;       /* vertices of the caller */
+    int *weld;             /* (input_count) caller's vertex -> vertex */
+    double centre[3];      /* centre of the bounding box, caller's units */
+    double diagonal;       /* bounding box diagonal, caller's units; 1 for a point */
+    double size;           /* root of twice the surface: about the diagonal for a body, but the
+                              same however it is turned and whatever lies far off; units of v */
+    int count;             /* vertices */
+    int *first;            /* (count) lowest caller's vertex welded into this one */
+    int *next;             /* (input_count) next caller's vertex welded into the same, or -1 */
+    double *v;             /* (count, 3) (caller's - centre) / diagonal */
+    size_t tet_count;      /* tets with four different vertices */
+    int *tets;             /* (tet_count, 4) */
+    size_t triangle_count; /* triangles with three different vertices: the surface of the tets,
+                              then those of no tet */
+    int *triangles;        /* (triangle_count, 3) */
+    size_t surface_count;  /* how many of them are the surface of the tets, which weighs nothing */
+    double thickness;      /* by which areas and lengths count beside volumes, see tets.c */
+    size_t wire_count;     /* edges of no face, then links between parts */
+    size_t link_count;     /* how many of them are links */
+    int *wires;            /* (wire_count, 2) */
+    int part_count;        /* components connected by faces and the caller's edges */
+    int *part;             /* (count) */
+    int face_part_count;   /* of these, with at least one face or tet of non-zero size */
+
+    /* One-rings, made by arap_mesh_connect: row i holds the neighbours of vertex i, ascending. */
+    size_t *ring;       /* (count + 1) */
+    int *neighbour;     /* (ring[count]) */
+    size_t *reverse;    /* (ring[count]) where neighbour[e] holds i in its own row */
+    double *edge;       /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, SPEC section 1 */
+    double *both;       /* (ring[count]) a_ik + a_ki */
+    char *kind;         /* (ring[count]) enum arap_edge_kind */
+    double *area;       /* (count) Lambda_i, barycentric cell area (for tets: volume); small for
+                           wire vertices */
+    size_t *spoke_start; /* (count + 1) first spoke of each vertex; NULL: there is no truss */
+    arap_spoke *spoke;
+    int largest_ring;   /* most neighbours of a vertex */
+    double unit; /* edge weights are areas times (unit / length)^2, see rings.c; 0: the paper's */
+    double rest_energy; /* sum a_ik |e_ik|^2, spokes included: the energy's unit for one pose */
+} arap_mesh;
+
+/* An island: vertices connected by faces, wires or links. */
+typedef struct arap_island {
+    int vertex; /* its first vertex, caller's index */
+    int size;   /* vertices, after welding */
+    int rigid;  /* 1: no bone is near, all of it follows the nearest one */
+} arap_island;
+
+/* Vertices nearer than this share of the diagonal are one vertex. */
+#define ARAP_WELD_TOLERANCE 1e-6
+
+/* Check, weld (unless the tolerance is negative), centre, scale and find the parts. Errors
+ * name the first bad index or coordinate. */
+arap_status arap_mesh_create(arap_job *job, const arap_geometry *geometry, double weld_tolerance,
+                             arap_mesh *mesh);
+
+/* Add links (pairs of vertices) to the wires and build the one-rings. edge_power: see rings.c; 0 are
+ * the paper's edge weights. */
+arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count,
+                              double edge_power);
+
+void arap_mesh_clear(arap_mesh *mesh);
+
+/* e_ik = v_k - v_i of directed edge `e` of vertex i. */
+static inline void arap_mesh_edge(const arap_mesh *mesh, int i, size_t e, double *out) {
+    const double *a = mesh->v + 3 * (size_t)i, *b = mesh->v + 3 * (size_t)mesh->neighbour[e];
+    for (int c = 0; c < 3; c++) out[c] = b[c] - a[c];
+}
+
+/* Directed edge from vertex `from` to its neighbour `to`. */
+static inline size_t arap_mesh_find_edge(const arap_mesh *mesh, int from, int to) {
+    size_t lo = mesh->ring[from], hi = mesh->ring[from + 1];
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (mesh->neighbour[mid] < to)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The spokes of vertex i: from *first on, as many as returned. */
+static inline int arap_mesh_spokes(const arap_mesh *mesh, int i, const arap_spoke **first) {
+    *first = mesh->spoke_start ? mesh->spoke + mesh->spoke_start[i] : NULL;
+    return mesh->spoke_start ? (int)(mesh->spoke_start[i + 1] - mesh->spoke_start[i]) : 0;
+}
+
+/* Weights of the spokes of vertex i, and, unless it is NULL, their rest energy in one pose. */
+double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest);
+
+/* Normal of triangle t, twice its area long; those of all vertices (count, 3), the sums of the
+ * normals of their triangles. */
+void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal);
+void arap_vertex_normals(const arap_mesh *mesh, double *normals);
+
+/* Area of the triangle with the given corners; never NaN. */
+double arap_triangle_area(const double *a, const double *b, const double *c);
+
+#endif

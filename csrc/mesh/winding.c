@@ -1,0 +1,24 @@
+/* Winding numbers: the sum of the solid angles of all triangles over 4 pi (Jacobson, Kavan and
+ * Sorkine 2013; the angle of a triangle by Van Oosterom and Strackee 1983). It needs no closed
+ * mesh. O(triangles) for each point; in the surface itself it is anything between its sides. */
+#include "mesh/winding.h"
+
+#include "base/vec3.h"
+
+#define PI 3.14159265358979323846
+
+double arap_winding_number(const arap_mesh *mesh, const double *p) {
+    double sum = 0;
+    for (size_t k = 0; k < mesh->triangle_count; k++) {
+        double e[3][3], length[3], normal[3];
+        for (int j = 0; j < 3; j++) {
+            arap_sub(mesh->v + 3 * (size_t)mesh->triangles[3 * k + (size_t)j], p, e[j]);
+            length[j] = sqrt(arap_dot(e[j], e[j]));
+        }
+        arap_cross(e[1], e[2], normal);
+        double below = length[0] * length[1] * length[2] + arap_dot(e[0], e[1]) * length[2] +
+                       arap_dot(e[1], e[2]) * length[0] + arap_dot(e[2], e[0]) * length[1];
+        sum += atan2(arap_dot(e[0], normal), below);
+    }
+    return sum / (2 * PI);
+}

@@ -1,0 +1,170 @@
+/* Checked access to NumPy arrays: see python/array.h. */
+#include "python/array.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void arap_arrays_release(arap_arrays *arrays) {
+    for (int i = 0; i < arrays->count; i++) Py_DECREF(arrays->held[i]);
+    arrays->count = 0;
+}
+
+void *arap_hold(arap_arrays *arrays, PyObject *array) {
+    if (!array) return NULL;
+    if (arrays->count == ARAP_MOST_ARRAYS) {
+        Py_DECREF(array);
+        PyErr_SetString(PyExc_SystemError, "too many arrays for one call");
+        return NULL;
+    }
+    arrays->held[arrays->count++] = array;
+    return PyArray_DATA((PyArrayObject *)array);
+}
+
+static void print_shape(char *out, size_t room, int dimensions, const npy_intp *sizes) {
+    size_t used = (size_t)snprintf(out, room, "(");
+    for (int d = 0; d < dimensions && used < room; d++) {
+        const char *comma = d ? ", " : "";
+        used += (size_t)(sizes[d] < 0 ? snprintf(out + used, room - used, "%sn", comma)
+                                      : snprintf(out + used, room - used, "%s%lld", comma,
+                                                 (long long)sizes[d]));
+    }
+    if (used < room) snprintf(out + used, room - used, dimensions == 1 ? ",)" : ")");
+}
+
+/* Put the name of an argument in front of NumPy's ValueError or TypeError about it. */
+static void name_exception(const char *name) {
+    PyObject *type, *value, *trace;
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError))
+        return;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_Format(type, "%s: %S", name, value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
+/* Are all unsigned integers below 2^63? If not, or out of memory, an exception says so. */
+static int fits_signed(PyObject *array, const char *name) {
+    PyObject *wide = PyArray_FROMANY(array, NPY_ULONGLONG, 0, 0, NPY_ARRAY_IN_ARRAY);
+    if (!wide) return 0;
+    const unsigned long long *data = PyArray_DATA((PyArrayObject *)wide);
+    npy_intp count = PyArray_SIZE((PyArrayObject *)wide), i = 0;
+    while (i < count && data[i] <= LLONG_MAX) i++;
+    if (i < count) PyErr_Format(PyExc_ValueError, "%s holds %llu: too large", name, data[i]);
+    Py_DECREF(wide);
+    return i == count;
+}
+
+/* A new contiguous array of `type`, or NULL. `kinds`: the dtype kinds accepted. */
+static PyObject *convert(PyObject *argument, const char *name, int type, const char *kinds,
+                         const char *expected, arap_shape *shape) {
+    PyObject *any = PyArray_FROM_O(argument);
+    if (!any) {
+        name_exception(name);
+        return NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)any;
+    char kind = PyArray_DESCR(array)->kind;
+    int empty = PyArray_SIZE(array) == 0; /* an empty list has dtype float64 */
+    if (!strchr(kinds, kind) && !empty) {
+        PyErr_Format(PyExc_TypeError, "%s must hold %s, not %R", name, expected,
+                     (PyObject *)PyArray_DESCR(array));
+        Py_DECREF(any);
+        return NULL;
+    }
+    int fits = PyArray_NDIM(array) == shape->dimensions;
+    for (int d = 0; fits && d < shape->dimensions; d++)
+        fits = shape->size[d] < 0 || shape->size[d] == PyArray_DIM(array, d);
+    if (!fits && empty && shape->size[0] <= 0) { /* nothing at all, in whatever shape */
+        for (int d = 0; d < shape->dimensions; d++)
+            if (d == 0 || shape->size[d] < 0) shape->size[d] = 0;
+        Py_DECREF(any);
+        return PyArray_SimpleNew(shape->dimensions, shape->size, type);
+    }
+    if (!fits) {
+        char found[96], wanted[96];
+        print_shape(found, sizeof found, PyArray_NDIM(array), PyArray_DIMS(array));
+        print_shape(wanted, sizeof wanted, shape->dimensions, shape->size);
+        PyErr_Format(PyExc_ValueError, "%s has shape %s, expected %s", name, found, wanted);
+        Py_DECREF(any);
+        return NULL;
+    }
+    for (int d = 0; d < shape->dimensions; d++) shape->size[d] = PyArray_DIM(array, d);
+    if (type == NPY_LONGLONG && kind == 'u' && !fits_signed(any, name)) {
+        Py_DECREF(any);
+        return NULL;
+    }
+    PyObject *result = PyArray_FROMANY(any, type, shape->dimensions, shape->dimensions,
+                                       NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST);
+    Py_DECREF(any);
+    return result;
+}
+
+const double *arap_doubles(arap_arrays *arrays, PyObject *argument, const char *name,
+                           arap_shape *shape) {
+    if (!argument || argument == Py_None) return NULL;
+    return arap_hold(arrays, convert(argument, name, NPY_DOUBLE, "fiu", "numbers", shape));
+}
+
+int arap_check_finite(const double *data, npy_intp count, const char *name) {
+    for (npy_intp i = 0; i < count; i++) {
+        if (isfinite(data[i])) continue;
+        char text[32];
+        snprintf(text, sizeof text, "%g", data[i]);
+        PyErr_Format(PyExc_ValueError, "%s holds %s: not finite", name, text);
+        return -1;
+    }
+    return 0;
+}
+
+const long long *arap_longs(arap_arrays *arrays, PyObject *argument, const char *name,
+                            arap_shape *shape) {
+    if (!argument || argument == Py_None) return NULL;
+    return arap_hold(arrays, convert(argument, name, NPY_LONGLONG, "iu", "integers", shape));
+}
+
+const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, arap_shape *shape) {
+    if (!argument || argument == Py_None) return NULL;
+    PyObject *wide = convert(argument, name, NPY_LONGLONG, "iu", "integers", shape);
+    if (!wide) return NULL;
+    PyObject *array = PyArray_SimpleNew(shape->dimensions, shape->size, NPY_INT);
+    if (array) {
+        const long long *from = PyArray_DATA((PyArrayObject *)wide);
+        int *to = PyArray_DATA((PyArrayObject *)array);
+        npy_intp count = PyArray_SIZE((PyArrayObject *)wide);
+        for (npy_intp i = 0; i < count; i++) {
+            to[i] = (int)from[i];
+            if (to[i] == from[i]) continue;
+            PyErr_Format(PyExc_ValueError, "%s holds %lld: too large", name, from[i]);
+            Py_CLEAR(array);
+            break;
+        }
+    }
+    Py_DECREF(wide);
+    return arap_hold(arrays, array);
+}
+
+const char *arap_bools(arap_arrays *arrays, PyObject *argument, const char *name,
+                       arap_shape *shape) {
+    if (!argument || argument == Py_None) return NULL;
+    return arap_hold(arrays, convert(argument, name, NPY_BOOL, "biu", "booleans", shape));
+}
+
+static PyObject *new_array(int dimensions, const npy_intp *sizes, int type, const void *data,
+                           size_t item) {
+    PyObject *array = PyArray_SimpleNew(dimensions, sizes, type);
+    if (array && data)
+        memcpy(PyArray_DATA((PyArrayObject *)array), data,
+               item * (size_t)PyArray_SIZE((PyArrayObject *)array));
+    return array;
+}
+
+PyObject *arap_new_doubles(int dimensions, const npy_intp *sizes, const double *data) {
+    return new_array(dimensions, sizes, NPY_DOUBLE, data, sizeof(double));
+}
+
+PyObject *arap_new_ints(int dimensions, const npy_intp *sizes, const int *data) {
+    return new_array(dimensions, sizes, NPY_INT, data, sizeof(int));
+}

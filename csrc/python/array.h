@@ -1,0 +1,49 @@
+/* Checked access to NumPy arrays, with one style of message. */
+#ifndef ARAP_PYARRAY_H
+#define ARAP_PYARRAY_H
+
+/* python/module.c defines ARAP_IMPORT_ARRAY before this header: it alone imports NumPy's API. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#define PY_ARRAY_UNIQUE_SYMBOL araplbs_array_api
+#ifndef ARAP_IMPORT_ARRAY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+/* Contiguous arrays that live as long as one call needs them, released together. */
+#define ARAP_MOST_ARRAYS 40
+typedef struct arap_arrays {
+    int count;
+    PyObject *held[ARAP_MOST_ARRAYS];
+} arap_arrays;
+
+void arap_arrays_release(arap_arrays *arrays);
+
+/* Data of a new array, which is theirs now; NULL with an exception where there is no array or no
+ * room for it. */
+void *arap_hold(arap_arrays *arrays, PyObject *array);
+
+/* The dimensions of an argument; -1 accepts any size and is replaced by the one found. */
+typedef struct arap_shape {
+    int dimensions;
+    npy_intp size[4];
+} arap_shape;
+
+/* Data of a numeric / integer / boolean argument in the given shape, or NULL with a Python
+ * exception that names the argument. None gives NULL without an exception. */
+const double *arap_doubles(arap_arrays *arrays, PyObject *argument, const char *name,
+                           arap_shape *shape);
+/* Raise ValueError and return -1 if one of `count` numbers is not finite. */
+int arap_check_finite(const double *data, npy_intp count, const char *name);
+const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, arap_shape *shape);
+const long long *arap_longs(arap_arrays *arrays, PyObject *argument, const char *name,
+                            arap_shape *shape);
+const char *arap_bools(arap_arrays *arrays, PyObject *argument, const char *name,
+                       arap_shape *shape);
+
+/* New arrays holding a copy. NULL with an exception when out of memory. */
+PyObject *arap_new_doubles(int dimensions, const npy_intp *sizes, const double *data);
+PyObject *arap_new_ints(int dimensions, const npy_intp *sizes, const int *data);
+
+#endif

@@ -1,0 +1,60 @@
+/* Statuses as exceptions, progress as calls: see python/error.h. */
+#include "python/error.h"
+
+PyObject *arap_raise(const arap_module_state *state, const arap_job *job) {
+    if (PyErr_Occurred()) return NULL;
+    PyObject *type = PyExc_SystemError;
+    switch (job->error.status) {
+    case ARAP_NO_MEMORY:
+        type = PyExc_MemoryError;
+        break;
+    case ARAP_BAD_VALUE:
+        type = PyExc_ValueError;
+        break;
+    case ARAP_CANCELLED:
+        type = state->cancelled;
+        break;
+    case ARAP_NOT_FINITE:
+    case ARAP_NOT_FACTORED:
+        type = state->solver_error;
+        break;
+    case ARAP_OK:
+    case ARAP_STATUS_COUNT:
+        break;
+    }
+    PyErr_SetString(type, job->error.text);
+    return NULL;
+}
+
+/* Called without the GIL, between steps, on the thread that made the call. */
+static int report_progress(void *data, const char *stage, double fraction) {
+    const arap_py_job *self = data;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int stop = PyErr_CheckSignals() != 0;
+    if (!stop && self->progress) {
+        PyObject *answer = PyObject_CallFunction(self->progress, "sd", stage, fraction);
+        stop = !answer || answer == Py_False;
+        Py_XDECREF(answer);
+    }
+    PyGILState_Release(gil);
+    return stop;
+}
+
+int arap_py_job_init(arap_py_job *self, PyObject *progress, int threads) {
+    if (threads < 0) {
+        PyErr_Format(PyExc_ValueError, "threads is %d: must be 0 (all processors) or more",
+                     threads);
+        return -1;
+    }
+    if (progress && progress != Py_None && !PyCallable_Check(progress)) {
+        PyErr_Format(PyExc_TypeError, "progress must be callable, not %R",
+                     (PyObject *)Py_TYPE(progress));
+        return -1;
+    }
+    if (threads > ARAP_MOST_THREADS) threads = ARAP_MOST_THREADS;
+    *self = (arap_py_job){.job = {.threads = threads ? threads : arap_processors(),
+                                  .progress = report_progress,
+                                  .progress_data = self},
+                          .progress = progress == Py_None ? NULL : progress};
+    return 0;
+}

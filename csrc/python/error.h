@@ -1,0 +1,28 @@
+/* The one place that turns a status into a Python exception, and progress into Python calls. */
+#ifndef ARAP_PYERROR_H
+#define ARAP_PYERROR_H
+
+#include "base/job.h"
+#include "python/array.h"
+
+/* Exceptions of the module, stored in its state (no globals). */
+typedef struct arap_module_state {
+    PyObject *solver_error; /* araplbs.SolverError(ArithmeticError) */
+    PyObject *cancelled;    /* araplbs.Cancelled(Exception) */
+    PyObject *solver_type;
+    PyObject *joint_solver_type;
+} arap_module_state;
+
+/* Raise what the job's error says; always returns NULL. A pending exception (raised by a
+ * progress callback) is kept. */
+PyObject *arap_raise(const arap_module_state *state, const arap_job *job);
+
+/* A job that reports to the callable `progress` (None: only listens to Ctrl-C).
+ * threads 0: one per processor. Returns -1 with an exception for a bad thread count. */
+typedef struct arap_py_job {
+    arap_job job;
+    PyObject *progress; /* borrowed */
+} arap_py_job;
+int arap_py_job_init(arap_py_job *self, PyObject *progress, int threads);
+
+#endif

@@ -1,0 +1,10 @@
+/* The inside of a solver as a dict of arrays, for tests: nothing here is public. */
+#ifndef ARAP_PYINSIDE_H
+#define ARAP_PYINSIDE_H
+
+#include "arap.h"
+#include "python/array.h"
+
+PyObject *arap_inside_dict(const arap_solver *solver);
+
+#endif

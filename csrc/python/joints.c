@@ -1,0 +1,469 @@
+/* The Python type araplbs.JointSolver: see the stubs for its documentation. Every method holds the
+ * lock of the object while it works. */
+#include "python/joints.h"
+
+#include <string.h>
+
+#include "joints/solver.h"
+#include "base/memory.h"
+#include "python/input.h"
+#include "python/lock.h"
+#include "python/report.h"
+
+#define MATERIAL 0.3
+#define TANGENTIAL 0.5
+
+typedef struct joints_object {
+    PyObject_HEAD arap_joint_solver *solver;
+    arap_py_lock lock;
+    PyObject *progress; /* callable or NULL */
+    int threads;
+} joints_object;
+
+static arap_module_state *state_of(joints_object *self) {
+    return PyType_GetModuleState(Py_TYPE((PyObject *)self));
+}
+
+static int enter(joints_object *self) {
+    if (self->solver) return arap_py_take(&self->lock, "JointSolver");
+    PyErr_SetString(PyExc_RuntimeError, "the JointSolver was not created");
+    return -1;
+}
+
+static PyObject *joints_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args;
+    (void)kwargs;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    joints_object *self = (joints_object *)allocate(type, 0);
+    if (!self) return NULL;
+    self->lock.lock = PyThread_allocate_lock();
+    if (!self->lock.lock) {
+        Py_DECREF((PyObject *)self);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)self;
+}
+
+static int joints_traverse(joints_object *self, visitproc visit, void *arg) {
+    Py_VISIT((PyObject *)Py_TYPE((PyObject *)self));
+    Py_VISIT(self->progress);
+    return 0;
+}
+
+static int joints_clear(joints_object *self) {
+    Py_CLEAR(self->progress);
+    return 0;
+}
+
+static void joints_dealloc(joints_object *self) {
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    PyObject_GC_UnTrack((PyObject *)self);
+    joints_clear(self);
+    arap_joint_solver_free(self->solver);
+    if (self->lock.lock) PyThread_free_lock(self->lock.lock);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF((PyObject *)type);
+}
+
+typedef struct joints_arguments {
+    PyObject *vertices, *triangles, *heads, *tails, *parents;
+    PyObject *edges, *roll_axes, *deform, *limits, *kinds, *ranges, *poses, *bends, *parameters,
+        *mirror, *weights, *progress, *pinned, *material, *tangential;
+    const char *method;
+    unsigned long long seed;
+} joints_arguments;
+
+static int parse(PyObject *args, PyObject *kwargs, joints_arguments *a, arap_settings *s,
+                 arap_joint_settings *j, int *threads) {
+    static char *names[] = {"vertices",
+                            "triangles",
+                            "bone_heads",
+                            "bone_tails",
+                            "bone_parents",
+                            "edges",
+                            "bone_roll_axes",
+                            "bone_deform",
+                            "bone_limits",
+                            "bone_kinds",
+                            "bone_ranges",
+                            "poses",
+                            "bends",
+                            "parameters",
+                            "mirror",
+                            "weights",
+                            "progress",
+                            "pinned",
+                            "material",
+                            "tangential",
+                            "threads",
+                            "pose_count",
+                            "seed",
+                            "swing",
+                            "twist",
+                            "max_influences",
+                            "link_parts",
+                            "method",
+                            "optimize_weights",
+                            "anchor",
+                            "centring",
+                            "drift",
+                            "reach",
+                            "least_length",
+                            "iterations",
+                            "tolerance",
+                            "edge_power",
+                            "truss",
+                            "hold",
+                            NULL};
+    arap_int_argument threads_given = {"threads", *threads},
+                      count = {"pose_count", s->sampling.count},
+                      most = {"max_influences", s->max_influences},
+                      iterations = {"iterations", j->iterations};
+    *a = (joints_arguments){.method = "alternate"};
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOOO&O&O&ddO&pspdddddO&dddd:JointSolver", names,
+            &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
+            &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->poses, &a->bends,
+            &a->parameters, &a->mirror, &a->weights, &a->progress, &a->pinned, &a->material,
+            &a->tangential, arap_read_int, &threads_given, arap_read_int, &count, arap_read_seed,
+            &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, &s->link_parts,
+            &a->method, &j->optimize_weights, &j->anchor, &j->centring, &j->drift, &j->input.reach,
+            &j->least_length, arap_read_int, &iterations, &j->tolerance, &s->edge_power, &s->truss,
+            &s->hold))
+        return -1;
+    *threads = threads_given.value;
+    s->sampling.count = count.value;
+    s->sampling.seed = a->seed;
+    s->max_influences = most.value;
+    j->iterations = iterations.value;
+    j->together = !strcmp(a->method, "together");
+    if (j->together || !strcmp(a->method, "alternate")) return 0;
+    PyErr_Format(PyExc_ValueError, "method is '%s': must be 'alternate' or 'together'", a->method);
+    return -1;
+}
+
+/* A number per end of a bone (m, 2), or one for all. */
+static const double *per_end(arap_arrays *arrays, PyObject *argument, const char *name,
+                             double usual, npy_intp bones) {
+    arap_shape shape = {2, {bones, 2}};
+    if (argument && argument != Py_None && !PyNumber_Check(argument))
+        return arap_doubles(arrays, argument, name, &shape);
+    if (argument && PyArray_Check(argument) && PyArray_NDIM((PyArrayObject *)argument))
+        return arap_doubles(arrays, argument, name, &shape);
+    double value = argument && argument != Py_None ? PyFloat_AsDouble(argument) : usual;
+    if (PyErr_Occurred()) return NULL;
+    double *data = arap_hold(arrays, PyArray_SimpleNew(2, shape.size, NPY_DOUBLE));
+    for (npy_intp k = 0; data && k < 2 * bones; k++) data[k] = value;
+    return data;
+}
+
+static int parse_ends(arap_arrays *arrays, const joints_arguments *a, npy_intp bones,
+                      arap_joint_input *input) {
+    arap_shape shape = {2, {bones, 2}};
+    input->pinned = arap_bools(arrays, a->pinned, "pinned", &shape);
+    if (!PyErr_Occurred())
+        input->material = per_end(arrays, a->material, "material", MATERIAL, bones);
+    if (!PyErr_Occurred())
+        input->tangential = per_end(arrays, a->tangential, "tangential", TANGENTIAL, bones);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
+    joints_arguments a;
+    arap_settings settings;
+    arap_joint_settings joint_settings;
+    arap_arrays arrays = {0};
+    arap_problem problem = {0};
+    arap_rows rows;
+    arap_reflection reflection;
+    arap_py_job run;
+    arap_joint_solver *created = NULL;
+    int threads = 0, given = 0, mirrored = 0, result = -1;
+    arap_settings_default(&settings);
+    arap_joint_settings_default(&joint_settings);
+    if (arap_py_take(&self->lock, "JointSolver")) return -1;
+    if (self->solver) {
+        PyErr_SetString(PyExc_RuntimeError, "a JointSolver is created once");
+        goto done;
+    }
+    if (parse(args, kwargs, &a, &settings, &joint_settings, &threads) ||
+        arap_py_job_init(&run, a.progress, threads) ||
+        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, NULL,
+                                  &problem.geometry) ||
+        arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
+                               a.limits, &problem.bones) ||
+        arap_kinds_from_python(&arrays, a.kinds, a.ranges, NULL, NULL, &problem.bones) ||
+        arap_transforms_from_python(&arrays, a.poses, problem.bones.count,
+                                    &problem.poses.transforms, &problem.poses.count) ||
+        arap_bends_from_python(&arrays, a.bends, NULL, a.parameters, problem.geometry.vertex_count,
+                               &problem.bones, &problem.poses) ||
+        arap_rows_from_python(&arrays, a.weights, problem.geometry.vertex_count,
+                              problem.bones.count, &rows, &given) ||
+        arap_reflection_from_python(&arrays, a.mirror, problem.bones.count, &reflection,
+                                    &mirrored) ||
+        parse_ends(&arrays, &a, problem.bones.count, &joint_settings.input))
+        goto done;
+    problem.weights = given ? &rows : NULL;
+    problem.start_from_weights = given;
+    problem.mirror = mirrored ? &reflection : NULL;
+
+    Py_BEGIN_ALLOW_THREADS arap_joint_solver_create(&run.job, &problem, &settings, &joint_settings,
+                                                    &created);
+    Py_END_ALLOW_THREADS if (!created) {
+        arap_raise(state_of(self), &run.job);
+        goto done;
+    }
+    self->threads = run.job.threads;
+    Py_XINCREF(run.progress);
+    self->progress = run.progress;
+    self->solver = created;
+    result = 0;
+
+done:
+    arap_arrays_release(&arrays);
+    arap_py_leave(&self->lock);
+    return result;
+}
+
+static double energy_of(joints_object *self) {
+    arap_joint_report report;
+    arap_joint_solver_report(self->solver, &report);
+    return report.energy;
+}
+
+/* Iterate `count` times; the energy reached. The lock is held. */
+static PyObject *iterate_locked(joints_object *self, int count) {
+    arap_py_job run;
+    arap_status status;
+    arap_py_job_init(&run, self->progress, self->threads);
+    Py_BEGIN_ALLOW_THREADS status = arap_joint_solver_iterate(&run.job, self->solver, count);
+    Py_END_ALLOW_THREADS if (status) return arap_raise(state_of(self), &run.job);
+    return PyFloat_FromDouble(energy_of(self));
+}
+
+static PyObject *joints_iterate(joints_object *self, PyObject *args) {
+    arap_int_argument count = {"count", 1};
+    if (!PyArg_ParseTuple(args, "|O&:iterate", arap_read_int, &count)) return NULL;
+    if (count.value < 0)
+        return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count.value);
+    if (enter(self)) return NULL;
+    PyObject *energy = iterate_locked(self, count.value);
+    arap_py_leave(&self->lock);
+    return energy;
+}
+
+static PyObject *joints_solve(joints_object *self, PyObject *unused) {
+    (void)unused;
+    PyObject *energy = NULL;
+    if (enter(self)) return NULL;
+    do {
+        Py_XDECREF(energy);
+        energy = iterate_locked(self, 1);
+    } while (energy && !arap_joint_solver_done(self->solver));
+    arap_py_leave(&self->lock);
+    return energy;
+}
+
+/* (heads, tails) */
+static PyObject *present_bones(joints_object *self) {
+    npy_intp sizes[2] = {arap_joint_solver_joints(self->solver)->bones, 3};
+    PyObject *heads = arap_new_doubles(2, sizes, NULL), *tails = arap_new_doubles(2, sizes, NULL);
+    if (!heads || !tails) {
+        Py_XDECREF(heads);
+        Py_XDECREF(tails);
+        return NULL;
+    }
+    arap_joint_solver_bones(self->solver, PyArray_DATA((PyArrayObject *)heads),
+                            PyArray_DATA((PyArrayObject *)tails));
+    return Py_BuildValue("(NN)", heads, tails);
+}
+
+static PyObject *one_end(joints_object *self, Py_ssize_t which) {
+    PyObject *both = present_bones(self);
+    PyObject *end = both ? Py_NewRef(PyTuple_GetItem(both, which)) : NULL;
+    Py_XDECREF(both);
+    return end;
+}
+
+static PyObject *present_heads(joints_object *self) { return one_end(self, 0); }
+static PyObject *present_tails(joints_object *self) { return one_end(self, 1); }
+
+static PyObject *present_poses(joints_object *self) {
+    arap_joint_report report;
+    arap_joint_solver_report(self->solver, &report);
+    npy_intp sizes[4] = {report.poses, arap_joint_solver_joints(self->solver)->bones, 3, 4};
+    PyObject *poses = arap_new_doubles(4, sizes, NULL);
+    if (poses) arap_joint_solver_poses(self->solver, PyArray_DATA((PyArrayObject *)poses));
+    return poses;
+}
+
+static PyObject *present_bends(joints_object *self) {
+    arap_joint_report report;
+    arap_joint_solver_report(self->solver, &report);
+    npy_intp sizes[3] = {report.poses, arap_joint_solver_joints(self->solver)->bones, ARAP_BEND};
+    PyObject *bends = arap_new_doubles(3, sizes, NULL);
+    if (bends) arap_joint_solver_bends(self->solver, PyArray_DATA((PyArrayObject *)bends));
+    return bends;
+}
+
+static int take_weights(joints_object *self, arap_influences *weights) {
+    arap_py_job run;
+    arap_status status;
+    double energy;
+    arap_py_job_init(&run, NULL, self->threads);
+    run.job.progress = NULL;
+    Py_BEGIN_ALLOW_THREADS status =
+        arap_solver_weights(&run.job, arap_joint_solver_inner(self->solver), weights, &energy);
+    Py_END_ALLOW_THREADS if (!status) return 0;
+    arap_raise(state_of(self), &run.job);
+    return -1;
+}
+
+static PyObject *dense_weights(joints_object *self) {
+    arap_influences in = {0};
+    if (take_weights(self, &in)) return NULL;
+    PyObject *array = arap_dense_weights(&in, arap_joint_solver_joints(self->solver)->bones);
+    arap_influences_clear(&in);
+    return array;
+}
+
+static PyObject *sparse_weights(joints_object *self) {
+    arap_influences in = {0};
+    if (take_weights(self, &in)) return NULL;
+    PyObject *rows = arap_sparse_weights(&in);
+    arap_influences_clear(&in);
+    return rows;
+}
+
+static PyObject *present_energy(joints_object *self) { return PyFloat_FromDouble(energy_of(self)); }
+
+static PyObject *energy_history(joints_object *self) {
+    arap_joint_report report;
+    arap_joint_solver_report(self->solver, &report);
+    npy_intp count = report.energy_count;
+    return arap_new_doubles(1, &count, report.energies);
+}
+
+static PyObject *is_done(joints_object *self) {
+    return PyBool_FromLong(arap_joint_solver_done(self->solver));
+}
+
+static PyObject *full_report(joints_object *self) {
+    const arap_joints *joints = arap_joint_solver_joints(self->solver);
+    npy_intp bones = joints->bones;
+    double diagonal, most = 0, sum = 0;
+    arap_joint_report r;
+    struct arap_inside inside;
+    arap_joint_solver_report(self->solver, &r);
+    arap_solver_inside(arap_joint_solver_inner(self->solver), &inside);
+    diagonal = inside.mesh->diagonal;
+    for (int j = 0; j < joints->count; j++) {
+        double d = diagonal * arap_joint_distance(joints, j);
+        sum += d;
+        if (d > most) most = d;
+    }
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:N,s:N,s:N}",
+                         "joints", r.joints, "pinned_joints", r.pinned, "mirrored_joints",
+                         r.mirrored, "centred_joints", r.centred, "components", r.components,
+                         "poses", r.poses, "iterations", r.iterations, "joint_steps", r.joint_steps,
+                         "weight_steps", r.weight_steps, "energy_before",
+                         r.energy_count ? r.energies[0] : r.energy, "energy_after",
+                         r.energy_count ? r.energies[r.energy_count - 1] : r.energy, "most_moved",
+                         most, "mean_moved", joints->count ? sum / joints->count : 0,
+                         "joint_of_head", arap_new_ints(1, &bones, joints->head), "joint_of_tail",
+                         arap_new_ints(1, &bones, joints->tail), "seconds",
+                         arap_stage_seconds(ARAP_JOINT_TIMES, arap_joint_timing_names, r.seconds));
+}
+
+/* (A_J, B_J, unit, diagonal) */
+static PyObject *inside(joints_object *self) {
+    npy_intp size = 3 * arap_joint_solver_joints(self->solver)->count, sizes[2] = {size, size};
+    PyObject *matrix = arap_new_doubles(2, sizes, NULL), *right = arap_new_doubles(1, &size, NULL);
+    arap_py_job run;
+    double unit;
+    struct arap_inside weights;
+    arap_solver_inside(arap_joint_solver_inner(self->solver), &weights);
+    arap_py_job_init(&run, NULL, self->threads);
+    if (!matrix || !right) goto failed;
+    if (!arap_joint_solver_inside(&run.job, self->solver, PyArray_DATA((PyArrayObject *)matrix),
+                                  PyArray_DATA((PyArrayObject *)right), &unit))
+        return Py_BuildValue("(NNdd)", matrix, right, unit, weights.mesh->diagonal);
+    arap_raise(state_of(self), &run.job);
+
+failed:
+    Py_XDECREF(matrix);
+    Py_XDECREF(right);
+    return NULL;
+}
+
+static PyObject *get_property(joints_object *self, void *closure) {
+    PyObject *(*const *read)(joints_object *) = closure;
+    if (enter(self)) return NULL;
+    PyObject *value = (*read)(self);
+    arap_py_leave(&self->lock);
+    return value;
+}
+
+static PyMethodDef joints_methods[] = {
+    {"iterate", (PyCFunction)joints_iterate, METH_VARARGS,
+     "iterate(count=1) -> relative energy after up to `count` iterations"},
+    {"solve", (PyCFunction)joints_solve, METH_NOARGS,
+     "solve() -> relative energy; iterates until done"},
+    {0}};
+
+typedef PyObject *(*reader)(joints_object *);
+#define PROPERTY(name, read, doc)                                                                  \
+    {                                                                                              \
+        name, (getter)get_property, NULL, doc, (void *)&(const reader) { read }                    \
+    }
+
+static PyGetSetDef joints_properties[] = {
+    PROPERTY("heads", present_heads, "(bones, 3) present heads"),
+    PROPERTY("tails", present_tails, "(bones, 3) present tails"),
+    PROPERTY("poses", present_poses, "(poses, bones, 3, 4) the poses with the joints moved"),
+    PROPERTY("bends", present_bends, "(poses, bones, 4) bends of these poses"),
+    PROPERTY("weights", dense_weights, "(vertices, bones) weights to use"),
+    PROPERTY("sparse_weights", sparse_weights, "the same as (start, bones, weights) of the rows"),
+    PROPERTY("energy", present_energy, "relative energy of joints and weights"),
+    PROPERTY("energies", energy_history, "energies with all terms, from the start on"),
+    PROPERTY("report", full_report, "what was done, as a dict"),
+    PROPERTY("done", is_done, "whether nothing is left to do"),
+    PROPERTY("_inside", inside, "what the tests look at"),
+    {0}};
+
+static PyType_Slot joints_slots[] = {{Py_tp_new, joints_new},
+                                     {Py_tp_init, joints_init},
+                                     {Py_tp_dealloc, joints_dealloc},
+                                     {Py_tp_traverse, joints_traverse},
+                                     {Py_tp_clear, joints_clear},
+                                     {Py_tp_methods, joints_methods},
+                                     {Py_tp_getset, joints_properties},
+                                     {Py_tp_doc, "Joints of a skeleton, optimised for a mesh."},
+                                     {0, NULL}};
+
+static PyType_Spec joints_spec = {.name = "araplbs.JointSolver",
+                                  .basicsize = sizeof(joints_object),
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                  .slots = joints_slots};
+
+PyObject *arap_make_joint_solver_type(PyObject *module) {
+    return PyType_FromModuleAndSpec(module, &joints_spec, NULL);
+}
+
+PyObject *arap_py_optimize_joints(PyObject *module, PyObject *args, PyObject *kwargs) {
+    arap_module_state *state = PyModule_GetState(module);
+    PyObject *solver = PyObject_Call(state->joint_solver_type, args, kwargs);
+    PyObject *energy = solver ? PyObject_CallMethod(solver, "solve", NULL) : NULL, *result = NULL;
+    if (energy) {
+        PyObject *both = present_bones((joints_object *)solver);
+        PyObject *report = both ? full_report((joints_object *)solver) : NULL;
+        if (report)
+            result =
+                Py_BuildValue("(OON)", PyTuple_GetItem(both, 0), PyTuple_GetItem(both, 1), report);
+        Py_XDECREF(both);
+    }
+    Py_XDECREF(energy);
+    Py_XDECREF(solver);
+    return result;
+}

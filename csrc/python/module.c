@@ -1,0 +1,123 @@
+/* The module araplbs: it puts together the functions, the exceptions and the types. */
+#define ARAP_IMPORT_ARRAY
+#include "python/array.h"
+
+#include "linalg/blas.h"
+#include "energy/local_kernels.h"
+#include "base/memory.h"
+#include "python/deform.h"
+#include "python/deformation.h"
+#include "python/error.h"
+#include "python/functions.h"
+#include "python/joints.h"
+#include "python/solver.h"
+
+#ifdef ARAP_FAULT_INJECTION
+static PyObject *module_fail_allocations_after(PyObject *module, PyObject *argument) {
+    (void)module;
+    long count = PyLong_AsLong(argument);
+    if (PyErr_Occurred()) return NULL;
+    arap_fail_allocations_after(count);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyLong_FromLong(arap_live_allocations());
+}
+#endif
+
+#define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef methods[] = {
+    {"energy", KEYWORDS(arap_py_energy), "Relative ARAP energy of any weights over given poses."},
+    {"posed_energy", KEYWORDS(arap_py_posed_energy), "Relative ARAP energy of posed points."},
+    {"dual_quaternion_skinning", KEYWORDS(arap_py_dual_quaternion_skinning),
+     "Posed points (poses, n, 3) as Blender's Preserve Volume deforms."},
+    {"surface_strain", KEYWORDS(arap_py_surface_strain),
+     "Strain of triangles (f,) of posed points."},
+    {"deformation", KEYWORDS(arap_py_deformation),
+     "Surface strain, limb drift and volume change of weights over poses, as a dict."},
+    {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
+     "Places along bones (n, bones) that follow the surface."},
+    {"control_bones", KEYWORDS(arap_py_control_bones), "Which bones are controls, and why, (m,)."},
+    {"sample_poses", KEYWORDS(arap_py_sample_poses),
+     "Random poses of a skeleton, (count, bones, 3, 4)."},
+    {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS,
+     "Transforms (poses, bones, 3, 4) of local rotations (poses, bones, 3, 3)."},
+    {"nearest_rotations", arap_py_nearest_rotations, METH_O,
+     "Nearest rotations to (n, 3, 3) matrices."},
+    {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
+     "(heads, tails, report) of a JointSolver run to its end."},
+    {"embed", KEYWORDS(arap_py_embed), "Tets that hold points, and the coordinates there."},
+    {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
+#ifdef ARAP_FAULT_INJECTION
+    {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},
+    {"_live_allocations", module_live_allocations, METH_NOARGS, "For tests of clean-up."},
+#endif
+    {0}};
+
+static int add_exception(PyObject *module, const char *name, const char *full, const char *doc,
+                         PyObject *base, PyObject **out) {
+    *out = PyErr_NewExceptionWithDoc(full, doc, base, NULL);
+    return *out ? PyModule_AddObjectRef(module, name, *out) : -1;
+}
+
+static int add_type(PyObject *module, const char *name, PyObject *type) {
+    int failed = !type || PyModule_AddObjectRef(module, name, type);
+    Py_XDECREF(type);
+    return failed;
+}
+
+static int module_exec(PyObject *module) {
+    arap_module_state *state = PyModule_GetState(module);
+    if (PyArray_ImportNumPyAPI() < 0) return -1;
+    arap_blas_single_thread();
+    state->solver_type = arap_make_solver_type(module);
+    state->joint_solver_type = arap_make_joint_solver_type(module);
+    if (!state->solver_type || PyModule_AddObjectRef(module, "Solver", state->solver_type) ||
+        !state->joint_solver_type ||
+        PyModule_AddObjectRef(module, "JointSolver", state->joint_solver_type) ||
+        add_type(module, "Deformation", arap_make_deformation_type(module)) ||
+        add_exception(module, "SolverError", "araplbs.SolverError",
+                      "The weights could not be solved for.", PyExc_ArithmeticError,
+                      &state->solver_error) ||
+        add_exception(module, "Cancelled", "araplbs.Cancelled",
+                      "The progress function asked to stop.", NULL, &state->cancelled) ||
+        PyModule_AddStringConstant(module, "__version__", ARAPLBS_VERSION) ||
+        PyModule_AddStringConstant(module, "simd", arap_kernel_name()))
+        return -1;
+    return 0;
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg) {
+    arap_module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->solver_error);
+    Py_VISIT(state->cancelled);
+    Py_VISIT(state->solver_type);
+    Py_VISIT(state->joint_solver_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module) {
+    arap_module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->solver_error);
+    Py_CLEAR(state->cancelled);
+    Py_CLEAR(state->solver_type);
+    Py_CLEAR(state->joint_solver_type);
+    return 0;
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};
+
+static PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
+                                 .m_name = "araplbs",
+                                 .m_doc = "Skinning weights that keep the posed mesh rigid.",
+                                 .m_size = sizeof(arap_module_state),
+                                 .m_methods = methods,
+                                 .m_slots = slots,
+                                 .m_traverse = module_traverse,
+                                 .m_clear = module_clear};
+
+PyMODINIT_FUNC PyInit_araplbs(void) { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,20 @@
+/* What solvers hand out, as Python objects. Each is NULL with an exception when out of memory. */
+#ifndef ARAP_PYREPORT_H
+#define ARAP_PYREPORT_H
+
+#include "arap.h"
+#include "python/array.h"
+
+/* (count, bones) with zeros. */
+PyObject *arap_dense_weights(const arap_influences *in, int bones);
+
+/* (start, bones, weights) of the rows. */
+PyObject *arap_sparse_weights(const arap_influences *in);
+
+/* (vertices, bones, held, released) of spokes. */
+PyObject *arap_spoke_arrays(size_t count, const arap_spoke_view *spokes);
+
+/* A dictionary of the seconds of each stage. */
+PyObject *arap_stage_seconds(int count, const char *const *names, const double *seconds);
+
+#endif

@@ -1,0 +1,594 @@
+/* The Python type araplbs.Solver: see the stubs for its documentation. Every method holds the lock
+ * of the object while it looks at or changes it. */
+#include "python/solver.h"
+
+#include <string.h>
+
+#include "arap.h"
+#include "base/memory.h"
+#include "python/input.h"
+#include "python/inside.h"
+#include "python/lock.h"
+#include "python/report.h"
+
+typedef struct solver_object {
+    PyObject_HEAD arap_solver *solver;
+    arap_py_lock lock;
+    PyObject *progress; /* callable or NULL */
+    int threads;
+    /* What was handed out last, until the next iteration. */
+    arap_influences weights;
+    double energy;
+    int has_weights;
+} solver_object;
+
+static arap_module_state *state_of(solver_object *self) {
+    return PyType_GetModuleState(Py_TYPE((PyObject *)self));
+}
+
+/* Take the lock of a solver that was created; -1 with an exception otherwise. */
+static int enter(solver_object *self) {
+    if (self->solver) return arap_py_take(&self->lock, "Solver");
+    PyErr_SetString(PyExc_RuntimeError, "the Solver was not created");
+    return -1;
+}
+
+static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args;
+    (void)kwargs;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    solver_object *self = (solver_object *)allocate(type, 0);
+    if (!self) return NULL;
+    self->lock.lock = PyThread_allocate_lock();
+    if (!self->lock.lock) {
+        Py_DECREF((PyObject *)self);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)self;
+}
+
+static int solver_traverse(solver_object *self, visitproc visit, void *arg) {
+    Py_VISIT((PyObject *)Py_TYPE((PyObject *)self));
+    Py_VISIT(self->progress);
+    return 0;
+}
+
+static int solver_clear(solver_object *self) {
+    Py_CLEAR(self->progress);
+    return 0;
+}
+
+static void solver_dealloc(solver_object *self) {
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    PyObject_GC_UnTrack((PyObject *)self);
+    solver_clear(self);
+    arap_influences_clear(&self->weights);
+    arap_solver_free(self->solver);
+    if (self->lock.lock) PyThread_free_lock(self->lock.lock);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF((PyObject *)type);
+}
+
+static int choose(const char *value, const char *name, const char *const *choices, int *out) {
+    for (int i = 0; choices[i]; i++)
+        if (!strcmp(value, choices[i])) {
+            *out = i;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "%s is '%s': no such choice", name, value);
+    return -1;
+}
+
+/* The parsed keyword arguments that need more than one step. */
+typedef struct solver_arguments {
+    PyObject *vertices, *triangles, *heads, *tails, *parents;
+    PyObject *edges, *tets, *roll_axes, *deform, *limits, *kinds, *ranges, *segments, *stretch,
+        *poses, *bends, *segment_poses, *parameters, *weights, *locked_vertices, *locked_bones,
+        *vertex_sets, *constraints, *influences, *released, *mirror, *progress, *support;
+    const char *precision, *positivity, *filter, *initial;
+    int start_from_weights;
+    unsigned long long seed;
+} solver_arguments;
+
+static int parse(PyObject *args, PyObject *kwargs, solver_arguments *a, arap_settings *s,
+                 int *threads) {
+    static char *names[] = {"vertices",
+                            "triangles",
+                            "bone_heads",
+                            "bone_tails",
+                            "bone_parents",
+                            "edges",
+                            "tets",
+                            "bone_roll_axes",
+                            "bone_deform",
+                            "bone_limits",
+                            "bone_kinds",
+                            "bone_ranges",
+                            "bone_segments",
+                            "bone_stretch",
+                            "poses",
+                            "bends",
+                            "segment_poses",
+                            "parameters",
+                            "weights",
+                            "start_from_weights",
+                            "locked_vertices",
+                            "locked_bones",
+                            "vertex_sets",
+                            "constraints",
+                            "influences",
+                            "released",
+                            "mirror",
+                            "progress",
+                            "threads",
+                            "precision",
+                            "pose_count",
+                            "seed",
+                            "swing",
+                            "twist",
+                            "max_influences",
+                            "widenings",
+                            "least_weight",
+                            "iterations",
+                            "tolerance",
+                            "acceleration",
+                            "coarsen",
+                            "rotation_clusters",
+                            "heat_floor",
+                            "support",
+                            "link_parts",
+                            "hold",
+                            "attach",
+                            "neumann",
+                            "positivity",
+                            "filter",
+                            "constraint_strength",
+                            "harmonic",
+                            "damping",
+                            "initial",
+                            "edge_power",
+                            "truss",
+                            "least_worth",
+                            NULL};
+    static const char *const precisions[] = {"double", "single", NULL};
+    static const char *const positivities[] = {"clip", "penalty", "none", NULL};
+    static const char *const filters[] = {"none", "all", "extrema", NULL};
+    static const char *const initials[] = {"heat", "bbw", NULL};
+    int choice;
+    arap_int_argument threads_given = {"threads", *threads},
+                      count = {"pose_count", s->sampling.count},
+                      most = {"max_influences", s->max_influences},
+                      widenings = {"widenings", s->widenings},
+                      iterations = {"iterations", s->iterations},
+                      acceleration = {"acceleration", s->acceleration},
+                      coarsen = {"coarsen", s->coarsen};
+    *a = (solver_arguments){
+        .precision = "single", .positivity = "clip", .filter = "none", .initial = "heat"};
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOpOOOOOOOOO&sO&O&ddO&O&dO&dO&O&ddOpdppssdddsddd:Solver",
+            names, &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
+            &a->tets, &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->segments,
+            &a->stretch, &a->poses, &a->bends, &a->segment_poses, &a->parameters, &a->weights,
+            &a->start_from_weights, &a->locked_vertices, &a->locked_bones, &a->vertex_sets,
+            &a->constraints, &a->influences, &a->released, &a->mirror, &a->progress, arap_read_int,
+            &threads_given, &a->precision, arap_read_int, &count, arap_read_seed, &a->seed,
+            &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, arap_read_int, &widenings,
+            &s->least_weight, arap_read_int, &iterations, &s->tolerance, arap_read_int,
+            &acceleration, arap_read_int, &coarsen, &s->rotation_clusters, &s->heat_floor,
+            &a->support, &s->link_parts, &s->hold, &s->attach, &s->neumann, &a->positivity,
+            &a->filter, &s->strength, &s->harmonic, &s->damping, &a->initial,
+            &s->edge_power, &s->truss, &s->least_worth))
+        return -1;
+    *threads = threads_given.value;
+    s->sampling.count = count.value;
+    s->max_influences = most.value;
+    s->widenings = widenings.value;
+    s->iterations = iterations.value;
+    s->acceleration = acceleration.value;
+    s->coarsen = coarsen.value;
+    s->sampling.seed = a->seed;
+    if (choose(a->precision, "precision", precisions, &choice)) return -1;
+    s->single_precision = choice;
+    if (choose(a->positivity, "positivity", positivities, &choice)) return -1;
+    s->positivity = (arap_positivity)choice;
+    if (choose(a->filter, "filter", filters, &choice)) return -1;
+    s->filter = (arap_filter)choice;
+    if (choose(a->initial, "initial", initials, &choice)) return -1;
+    s->initial = (arap_initial)choice;
+    if (a->support && a->support != Py_None &&
+        !(PyTuple_Check(a->support) &&
+          PyArg_ParseTuple(a->support, "idd", &s->pruning.least, &s->pruning.kept_sum,
+                           &s->pruning.relative))) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "support is %R, expected (least, kept_sum, relative)",
+                     a->support);
+        return -1;
+    }
+    return 0;
+}
+
+/* locked_vertices (n,); locked_bones (m,), or (sets, m) with vertex_sets (n,). */
+static int parse_locks(arap_arrays *arrays, const solver_arguments *a, arap_problem *problem) {
+    int several = a->vertex_sets && a->vertex_sets != Py_None;
+    npy_intp m = problem->bones.count;
+    arap_shape per_vertex = {1, {problem->geometry.vertex_count}}, bones = {1, {m}},
+               per_set = {2, {-1, m}}, *shape = several ? &per_set : &bones;
+    problem->locked_vertices =
+        arap_bools(arrays, a->locked_vertices, "locked_vertices", &per_vertex);
+    if (PyErr_Occurred()) return -1;
+    problem->vertex_set = arap_ints(arrays, a->vertex_sets, "vertex_sets", &per_vertex);
+    if (PyErr_Occurred()) return -1;
+    problem->locked_bones = arap_bools(arrays, a->locked_bones, "locked_bones", shape);
+    if (PyErr_Occurred()) return -1;
+    if (several && !problem->locked_bones) {
+        PyErr_SetString(PyExc_ValueError, "vertex_sets needs locked_bones of shape (sets, bones)");
+        return -1;
+    }
+    if (several && !per_set.size[0]) {
+        PyErr_SetString(PyExc_ValueError,
+                        "locked_bones has no rows: vertex_sets needs at least one");
+        return -1;
+    }
+    problem->set_count = several ? (int)per_set.size[0] : 1;
+    return 0;
+}
+
+static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
+    solver_arguments a;
+    arap_settings settings;
+    arap_arrays arrays = {0};
+    arap_problem problem = {0};
+    arap_rows rows;
+    arap_reflection reflection;
+    arap_py_job run;
+    arap_solver *created = NULL;
+    int threads = 0, given = 0, mirrored = 0, result = -1;
+    arap_settings_default(&settings);
+    if (arap_py_take(&self->lock, "Solver")) return -1;
+    if (self->solver) {
+        PyErr_SetString(PyExc_RuntimeError, "a Solver is created once");
+        goto done;
+    }
+    if (parse(args, kwargs, &a, &settings, &threads) ||
+        arap_py_job_init(&run, a.progress, threads) ||
+        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, a.tets,
+                                  &problem.geometry) ||
+        arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
+                               a.limits, &problem.bones) ||
+        arap_kinds_from_python(&arrays, a.kinds, a.ranges, a.segments, a.stretch, &problem.bones) ||
+        arap_transforms_from_python(&arrays, a.poses, problem.bones.count,
+                                    &problem.poses.transforms, &problem.poses.count) ||
+        arap_bends_from_python(&arrays, a.bends, a.segment_poses, a.parameters,
+                               problem.geometry.vertex_count, &problem.bones, &problem.poses) ||
+        arap_rows_from_python(&arrays, a.weights, problem.geometry.vertex_count,
+                              problem.bones.count, &rows, &given) ||
+        arap_edits_from_python(&arrays, a.constraints, a.influences, a.released, &problem.edits) ||
+        arap_reflection_from_python(&arrays, a.mirror, problem.bones.count, &reflection, &mirrored))
+        goto done;
+    problem.weights = given ? &rows : NULL;
+    problem.start_from_weights = a.start_from_weights;
+    problem.mirror = mirrored ? &reflection : NULL;
+    if (parse_locks(&arrays, &a, &problem)) goto done;
+
+    Py_BEGIN_ALLOW_THREADS arap_solver_create(&run.job, &problem, &settings, &created);
+    Py_END_ALLOW_THREADS if (!created) {
+        arap_raise(state_of(self), &run.job);
+        goto done;
+    }
+    self->threads = run.job.threads;
+    Py_XINCREF(run.progress);
+    self->progress = run.progress;
+    self->solver = created;
+    result = 0;
+
+done:
+    arap_arrays_release(&arrays);
+    arap_py_leave(&self->lock);
+    return result;
+}
+
+static void start_job(solver_object *self, arap_py_job *run) {
+    arap_py_job_init(run, self->progress, self->threads);
+}
+
+/* Iterate `count` times; the energy reached. The lock is held. */
+static PyObject *iterate_locked(solver_object *self, int count) {
+    arap_py_job run;
+    arap_report report;
+    arap_status status;
+    start_job(self, &run);
+    self->has_weights = 0;
+    Py_BEGIN_ALLOW_THREADS status = arap_solver_iterate(&run.job, self->solver, count);
+    Py_END_ALLOW_THREADS if (status) return arap_raise(state_of(self), &run.job);
+    arap_solver_report(self->solver, &report);
+    return PyFloat_FromDouble(report.energies[report.energy_count - 1]);
+}
+
+static PyObject *solver_iterate(solver_object *self, PyObject *args) {
+    arap_int_argument count = {"count", 1};
+    if (!PyArg_ParseTuple(args, "|O&:iterate", arap_read_int, &count)) return NULL;
+    if (count.value < 0)
+        return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count.value);
+    if (enter(self)) return NULL;
+    PyObject *energy = iterate_locked(self, count.value);
+    arap_py_leave(&self->lock);
+    return energy;
+}
+
+static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"constraints", "influences", "released", NULL};
+    PyObject *constraints = NULL, *influences = NULL, *released = NULL;
+    arap_arrays arrays = {0};
+    arap_edits edits;
+    arap_py_job run;
+    arap_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOO:edit", names, &constraints, &influences,
+                                     &released) ||
+        arap_edits_from_python(&arrays, constraints, influences, released, &edits) || enter(self))
+        goto done;
+    start_job(self, &run);
+    self->has_weights = 0;
+    Py_BEGIN_ALLOW_THREADS status = arap_solver_edit(&run.job, self->solver, &edits);
+    Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
+    arap_py_leave(&self->lock);
+
+done:
+    arap_arrays_release(&arrays);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *solver_solve(solver_object *self, PyObject *unused) {
+    (void)unused;
+    PyObject *energy = NULL;
+    if (enter(self)) return NULL;
+    do {
+        Py_XDECREF(energy);
+        energy = iterate_locked(self, 1);
+    } while (energy && !arap_solver_done(self->solver));
+    arap_py_leave(&self->lock);
+    return energy;
+}
+
+/* Compute what is handed out, unless nothing has changed since. The lock is held. */
+static int refresh_weights(solver_object *self) {
+    arap_py_job run;
+    arap_status status;
+    if (self->has_weights) return 0;
+    start_job(self, &run);
+    run.job.progress = NULL;
+    arap_influences_clear(&self->weights);
+    Py_BEGIN_ALLOW_THREADS status =
+        arap_solver_weights(&run.job, self->solver, &self->weights, &self->energy);
+    Py_END_ALLOW_THREADS self->has_weights = !status;
+    if (!status) return 0;
+    arap_raise(state_of(self), &run.job);
+    return -1;
+}
+
+static PyObject *dense(const arap_solver *solver, const arap_influences *in) {
+    arap_report report;
+    arap_solver_report(solver, &report);
+    return arap_dense_weights(in, report.bones);
+}
+
+static PyObject *dense_weights(solver_object *self) { return dense(self->solver, &self->weights); }
+
+static PyObject *sparse_weights(solver_object *self) { return arap_sparse_weights(&self->weights); }
+
+static PyObject *weights_energy(solver_object *self) { return PyFloat_FromDouble(self->energy); }
+
+static PyObject *handed_out(solver_object *self,
+                            arap_status (*hand_out)(arap_job *, const arap_solver *,
+                                                    arap_influences *)) {
+    arap_py_job run;
+    arap_influences weights;
+    start_job(self, &run);
+    arap_status status = hand_out(&run.job, self->solver, &weights);
+    if (status) return arap_raise(state_of(self), &run.job);
+    PyObject *array = dense(self->solver, &weights);
+    arap_influences_clear(&weights);
+    return array;
+}
+
+static PyObject *initial_weights(solver_object *self) {
+    return handed_out(self, arap_solver_initial_weights);
+}
+
+static PyObject *raw_weights(solver_object *self) {
+    return handed_out(self, arap_solver_raw_weights);
+}
+
+/* A list with a dictionary for each row of constraints. */
+static PyObject *constraint_rows(solver_object *self) {
+    static const char *const kinds[] = {"hold", "attach", "user"};
+    arap_row_view *rows = NULL;
+    arap_py_job run;
+    int count = 0;
+    start_job(self, &run);
+    if (arap_solver_rows(&run.job, self->solver, &count, &rows))
+        return arap_raise(state_of(self), &run.job);
+    PyObject *list = PyList_New(count);
+    for (int r = 0; list && r < count; r++) {
+        PyObject *item =
+            Py_BuildValue("{s:i,s:i,s:d,s:s,s:O}", "vertex", rows[r].vertex, "bone", rows[r].bone,
+                          "target", rows[r].target, "kind", kinds[rows[r].kind], "released",
+                          rows[r].released ? Py_True : Py_False);
+        if (item)
+            PyList_SetItem(list, r, item);
+        else
+            Py_CLEAR(list);
+    }
+    arap_free(rows);
+    return list;
+}
+
+static PyObject *spokes(solver_object *self) {
+    arap_spoke_view *views = NULL;
+    arap_py_job run;
+    size_t count = 0;
+    start_job(self, &run);
+    if (arap_solver_spokes(&run.job, self->solver, &count, &views))
+        return arap_raise(state_of(self), &run.job);
+    PyObject *arrays = arap_spoke_arrays(count, views);
+    arap_free(views);
+    return arrays;
+}
+
+static PyObject *is_done(solver_object *self) {
+    return PyBool_FromLong(arap_solver_done(self->solver));
+}
+
+static PyObject *energy_history(solver_object *self) {
+    arap_report report;
+    arap_solver_report(self->solver, &report);
+    npy_intp count = report.energy_count;
+    return arap_new_doubles(1, &count, report.energies);
+}
+
+static PyObject *unseen_parts(const arap_report *report) {
+    PyObject *list = PyList_New(report->unseen_count);
+    for (int k = 0; list && k < report->unseen_count; k++) {
+        const arap_island *island = &report->unseen[k];
+        PyObject *item = Py_BuildValue("{s:i,s:i,s:O}", "vertex", island->vertex, "size",
+                                       island->size, "rigid", island->rigid ? Py_True : Py_False);
+        if (!item) {
+            Py_DECREF(list);
+            return NULL;
+        }
+        PyList_SetItem(list, k, item);
+    }
+    return list;
+}
+
+/* Entries of the energy history at which the influence maps changed. */
+static PyObject *stage_starts(const arap_report *report) {
+    PyObject *list = PyList_New(0);
+    for (int k = 1; list && k <= ARAP_MOST_STAGES; k++) {
+        if (report->stage_start[k] < 0) continue;
+        PyObject *entry = PyLong_FromLong(report->stage_start[k]);
+        if (!entry || PyList_Append(list, entry)) Py_CLEAR(list);
+        Py_XDECREF(entry);
+    }
+    return list;
+}
+
+/* Most and mean influences per vertex, and the bones that influence nothing. */
+static PyObject *influence_facts(solver_object *self, const arap_report *report) {
+    const arap_influences *in = &self->weights;
+    PyObject *idle = PyList_New(0);
+    char *used = PyMem_Calloc((size_t)report->bones, 1);
+    size_t most = 0;
+    if (!idle || !used) goto failed;
+    for (int i = 0; i < in->count; i++)
+        if (in->start[i + 1] - in->start[i] > most) most = in->start[i + 1] - in->start[i];
+    for (size_t e = 0; e < in->start[in->count]; e++)
+        if (in->weight[e] > 0) used[in->bone[e]] = 1;
+    struct arap_inside inside;
+    arap_solver_inside(self->solver, &inside);
+    for (int d = 0; d < inside.skeleton->deform_count; d++) {
+        int bone = inside.skeleton->deform_bone[d];
+        if (used[bone]) continue;
+        PyObject *number = PyLong_FromLong(bone);
+        if (!number || PyList_Append(idle, number)) {
+            Py_XDECREF(number);
+            goto failed;
+        }
+        Py_DECREF(number);
+    }
+    PyMem_Free(used);
+    return Py_BuildValue("{s:n,s:d,s:N}", "most_influences", (Py_ssize_t)most, "mean_influences",
+                         (double)in->start[in->count] / in->count, "idle_bones", idle);
+
+failed:
+    PyMem_Free(used);
+    Py_XDECREF(idle);
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
+
+static PyObject *full_report(solver_object *self) {
+    arap_report r;
+    arap_solver_report(self->solver, &r);
+    PyObject *report = Py_BuildValue(
+        "{s:i,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,"
+        "s:d,s:N}",
+        "vertices", r.vertices, "welded", r.welded, "coarse_vertices", r.coarse_vertices, "parts",
+        r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "mirror_bones",
+        r.mirror_bones, "mirrored_vertices", r.mirrored_vertices, "unseen_parts", unseen_parts(&r),
+        "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations",
+        r.iterations, "stage_starts", stage_starts(&r), "energy_before", r.energy_before,
+        "energy_after", self->energy, "unknowns", r.unknowns, "factor_size", r.factor_size,
+        "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
+        "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds",
+        arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
+    PyObject *facts = report ? influence_facts(self, &r) : NULL;
+    if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
+    Py_XDECREF(facts);
+    return report;
+}
+
+static PyObject *inside(solver_object *self) { return arap_inside_dict(self->solver); }
+
+/* A property: how to read it, and whether it needs the handed-out weights. */
+typedef struct property {
+    PyObject *(*read)(solver_object *self);
+    int needs_weights;
+} property;
+
+static PyObject *get_property(solver_object *self, void *closure) {
+    const property *p = closure;
+    PyObject *value = NULL;
+    if (enter(self)) return NULL;
+    if (!p->needs_weights || !refresh_weights(self)) value = p->read(self);
+    arap_py_leave(&self->lock);
+    return value;
+}
+
+static PyMethodDef solver_methods[] = {
+    {"iterate", (PyCFunction)solver_iterate, METH_VARARGS,
+     "iterate(count=1) -> relative energy after up to `count` iterations"},
+    {"edit", (PyCFunction)(void (*)(void))solver_edit, METH_VARARGS | METH_KEYWORDS,
+     "edit(*, constraints=None, influences=None, released=None): replaces those of the creation"},
+    {"solve", (PyCFunction)solver_solve, METH_NOARGS,
+     "solve() -> relative energy; iterates until done"},
+    {0}};
+
+#define PROPERTY(name, read, needs_weights, doc)                                                   \
+    {                                                                                              \
+        name, (getter)get_property, NULL, doc, (void *)&(const property) { read, needs_weights }   \
+    }
+
+static PyGetSetDef solver_properties[] = {
+    PROPERTY("weights", dense_weights, 1, "(vertices, bones) weights to use"),
+    PROPERTY("sparse_weights", sparse_weights, 1,
+             "the same as (start, bones, weights) of the rows"),
+    PROPERTY("energy", weights_energy, 1, "relative energy of `weights`"),
+    PROPERTY("report", full_report, 1, "what was done, as a dict"),
+    PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),
+    PROPERTY("initial_weights", initial_weights, 0, "weights before any iteration"),
+    PROPERTY("raw_weights", raw_weights, 0, "present weights before clipping"),
+    PROPERTY("constraint_rows", constraint_rows, 0, "rows that hold weights"),
+    PROPERTY("spokes", spokes, 0, "what ties vertices to bones"),
+    PROPERTY("done", is_done, 0, "whether nothing is left to do"),
+    PROPERTY("_inside", inside, 0, "arrays that the tests look at"),
+    {0}};
+
+static PyType_Slot solver_slots[] = {{Py_tp_new, solver_new},
+                                     {Py_tp_init, solver_init},
+                                     {Py_tp_dealloc, solver_dealloc},
+                                     {Py_tp_traverse, solver_traverse},
+                                     {Py_tp_clear, solver_clear},
+                                     {Py_tp_methods, solver_methods},
+                                     {Py_tp_getset, solver_properties},
+                                     {Py_tp_doc, "Skinning weights of one mesh and skeleton."},
+                                     {0, NULL}};
+
+static PyType_Spec solver_spec = {.name = "araplbs.Solver",
+                                  .basicsize = sizeof(solver_object),
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                  .slots = solver_slots};
+
+PyObject *arap_make_solver_type(PyObject *module) {
+    return PyType_FromModuleAndSpec(module, &solver_spec, NULL);
+}

@@ -1,0 +1,173 @@
+/* Bendy bones: see bendy.h.
+ *
+ * A bendy bone of S segments has S + 1 joints with a transform M_j each. A vertex at the place u
+ * along the bone lies between two of them, j = floor(u S) (the last but one at u = 1), and follows
+ *     T_ib = (1 - s) M_j + s M_j+1,   s = u S - j
+ * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). So w_ib is the weight of two columns
+ * of transforms at the fixed ratio (1 - s) : s, and all that is summed over poses for rigid bones
+ * (Gram matrix, moments: SPEC section 4) is summed for columns: no vertex is visited per pose, at
+ * up to four times the products per pair of bones.
+ *
+ * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of SPEC section
+ * 2. Where the spine is stretched by sigma, joints scale along the bone as well, with e = E / |E|
+ *     M_j p = T (c(u_j) + R(u_j) D (p - e0 - u_j E)),   D = I + (sigma - 1) e e'
+ * so that what is beside u_j goes where the spine takes it, M_j goes on along the tangent of the
+ * spine, and stretch.h sees the stretch. All M_j of a straight bone are one:
+ * D about the head, the spine itself for 0 < u < 1, but beyond the ends it goes on stretching.
+ *
+ * O(vertices x bendy bones) time and memory here; what is summed over poses is O(columns^2) (the
+ * Gram matrix, 16 numbers per pair of columns), so that 100 bones of 31 segments are 3200 columns
+ * and 1.3 GB, twice that while it is made. Fails without memory and for parameters that cannot be.
+ */
+#include "rig/bendy.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "rig/spines.h"
+#include "base/vec3.h"
+
+static inline int is_bendy(const arap_skeleton *s, int deforming) {
+    return s->kinds[s->deform_bone[deforming]] == ARAP_BONE_BENDY;
+}
+
+int arap_joint_count(const arap_bones *bones) {
+    int joints = 0;
+    for (int b = 0; b < bones->count && bones->kinds && bones->segments; b++) {
+        int deforms = !bones->deform || bones->deform[b], segments = bones->segments[b];
+        int valid = segments >= 1 && segments <= ARAP_MOST_SEGMENTS; /* or an error later on */
+        if (bones->kinds[b] == ARAP_BONE_BENDY && deforms && valid) joints += segments + 1;
+    }
+    return joints;
+}
+
+int arap_bendy_columns(const arap_skeleton *s) {
+    int columns = 0;
+    for (int d = 0; d < s->deform_count; d++)
+        if (is_bendy(s, d)) columns += s->bendy_segments[s->deform_bone[d]];
+    return columns;
+}
+
+arap_status arap_bendy_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                              int bones, const double *parameters, arap_bendy *bendy) {
+    *bendy = (arap_bendy){0};
+    for (int d = 0; d < s->deform_count; d++) bendy->count += is_bendy(s, d);
+    if (!bendy->count) return ARAP_OK;
+    bendy->place = ARAP_NEW(int, bones);
+    bendy->bone = ARAP_NEW(int, bendy->count);
+    bendy->segments = ARAP_NEW(int, bendy->count);
+    bendy->further = ARAP_NEW(int, bendy->count);
+    bendy->parameter = ARAP_NEW(double, (size_t)mesh->count *(size_t)bendy->count);
+    arap_status status = ARAP_OK;
+    if (!bendy->place || !bendy->bone || !bendy->segments || !bendy->further || !bendy->parameter) {
+        status = arap_fail_memory(&job->error, "the bendy bones");
+        goto done;
+    }
+    for (int d = 0, k = 0, column = bones; d < bones; d++) {
+        bendy->place[d] = -1;
+        if (d >= s->deform_count || !is_bendy(s, d)) continue;
+        bendy->place[d] = k;
+        bendy->bone[k] = d;
+        bendy->segments[k] = s->bendy_segments[s->deform_bone[d]];
+        bendy->further[k] = column;
+        column += bendy->segments[k++];
+    }
+    for (int k = 0; k < bendy->count && !status; k++)
+        status = arap_bone_parameters(&job->error, s, mesh, s->deform_bone[bendy->bone[k]],
+                                      parameters, bendy->parameter + k, bendy->count);
+
+done:
+    if (status) arap_bendy_clear(bendy);
+    return status;
+}
+
+void arap_bendy_clear(arap_bendy *bendy) {
+    arap_free(bendy->place);
+    arap_free(bendy->bone);
+    arap_free(bendy->segments);
+    arap_free(bendy->further);
+    arap_free(bendy->parameter);
+    *bendy = (arap_bendy){0};
+}
+
+/* transform (3, 4) after the scale along the bone, about its place u. */
+static void scale_along(const double *head, const double *tail, double u, double stretch,
+                        double *transform) {
+    double along[3], centre[3];
+    arap_sub(tail, head, along);
+    double length2 = arap_dot(along, along), share = length2 > 0 ? (stretch - 1) / length2 : 0;
+    for (int c = 0; c < 3; c++) centre[c] = head[c] + u * along[c];
+    for (int r = 0; r < 3; r++) {
+        double *row = transform + 4 * r, moved = share * arap_dot(row, along);
+        for (int c = 0; c < 3; c++) row[c] += moved * along[c];
+        row[3] -= moved * arap_dot(along, centre);
+    }
+}
+
+void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *s, const double *bends,
+                     double *transforms) {
+    static const double straight[ARAP_BEND] = {0, 0, 0, 1};
+    for (int k = 0; k < bendy->count; k++) {
+        int b = s->deform_bone[bendy->bone[k]];
+        const double *head = s->heads + 3 * b, *tail = s->tails + 3 * b;
+        const double *bend = bends ? bends + ARAP_BEND * b : straight;
+        double base[12];
+        memcpy(base, transforms + 12 * bendy->bone[k], sizeof base);
+        for (int j = 0; j <= bendy->segments[k]; j++) {
+            double own[12], u = (double)j / bendy->segments[k];
+            int column = j ? bendy->further[k] + j - 1 : bendy->bone[k];
+            arap_spine_transform(head, tail, bend, u, own, NULL);
+            scale_along(head, tail, u, bend[3], own);
+            arap_compose(base, own, transforms + 12 * column);
+        }
+    }
+}
+
+void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms) {
+    for (int k = 0; k < bendy->count; k++) {
+        memcpy(transforms + 12 * bendy->bone[k], joints, 12 * sizeof(double));
+        memcpy(transforms + 12 * bendy->further[k], joints + 12,
+               12 * (size_t)bendy->segments[k] * sizeof(double));
+        joints += 12 * (bendy->segments[k] + 1);
+    }
+}
+
+arap_status arap_bendy_expand(arap_job *job, const arap_bendy *bendy, const arap_influences *in,
+                              arap_influences *out) {
+    int *sizes = ARAP_NEW_ZERO(int, in->count), column[2];
+    double share[2];
+    if (!sizes) return arap_fail_memory(&job->error, "the bendy bones");
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            sizes[i] += arap_bone_columns(bendy, i, in->bone[e], column, share);
+    arap_status status = arap_influences_create(job, in->count, sizes, out);
+    arap_free(sizes);
+    if (!status) arap_bendy_update(bendy, in, out);
+    return status;
+}
+
+void arap_bendy_update(const arap_bendy *bendy, const arap_influences *in, arap_influences *out) {
+    size_t fill = 0;
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            int column[2];
+            double share[2];
+            int count = arap_bone_columns(bendy, i, in->bone[e], column, share);
+            for (int c = 0; c < count; c++) {
+                out->bone[fill] = column[c];
+                out->weight[fill++] = share[c] * in->weight[e];
+            }
+        }
+}
+
+void arap_bendy_gather(const arap_bendy *bendy, const arap_influences *in, const double *columns,
+                       double *out) {
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            int column[2];
+            double share[2];
+            int count = arap_bone_columns(bendy, i, in->bone[e], column, share);
+            out[e] = 0;
+            for (int c = 0; c < count; c++) out[e] += share[c] * *columns++;
+        }
+}

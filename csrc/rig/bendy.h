@@ -1,0 +1,78 @@
+/* Bendy bones: bones of several segments, as Blender deforms with. */
+#ifndef ARAP_BENDY_H
+#define ARAP_BENDY_H
+
+#include "weights/influences.h"
+#include "mesh/mesh.h"
+#include "rig/skeleton.h"
+
+/* The bendy bones of a problem, and where the vertices lie along them. The transforms of a pose
+ * (arap_poses) are in columns: one for each bone, then those of the further joints. */
+typedef struct arap_bendy {
+    int count;         /* 0: there is none, and nothing else here */
+    int *place;        /* (bones) of a bone among the bendy ones, or -1 */
+    int *bone;         /* (count) */
+    int *segments;     /* (count) */
+    int *further;      /* (count) column of joint 1; joint 0 has that of the bone */
+    double *parameter; /* (vertices, count) u */
+} arap_bendy;
+
+/* Joints of the deforming bendy bones of the caller: segments + 1 for each. */
+int arap_joint_count(const arap_bones *bones);
+
+/* Columns that the bendy bones need beside those of the bones themselves. */
+int arap_bendy_columns(const arap_skeleton *skeleton);
+
+/* bones: those of the poses, of which the first are the deforming bones of the skeleton.
+ * parameters: (vertices, bones) of the caller, NaN or NULL: the place along the bone. */
+arap_status arap_bendy_create(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
+                              int bones, const double *parameters, arap_bendy *bendy);
+void arap_bendy_clear(arap_bendy *bendy);
+
+/* Fill in the joints of one pose (columns, 3, 4) whose bones are there already, as those of spines
+ * with these bends (bones of the caller, ARAP_BEND), NULL: straight ones. Joint 0 takes the place
+ * of the bone, scaled by its stretch. */
+void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, const double *bends,
+                     double *transforms);
+
+/* The same from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
+void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms);
+
+/* The columns that move what is at place u along a bone, with their shares, of which the first is
+ * not 0; returns their number. */
+static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u, int *column,
+                                     double *share) {
+    int k = bendy->count ? bendy->place[bone] : -1;
+    column[0] = column[1] = bone;
+    share[0] = 1;
+    share[1] = 0;
+    if (k < 0) return 1;
+    double at = u * bendy->segments[k];
+    int joint = (int)at < bendy->segments[k] ? (int)at : bendy->segments[k] - 1;
+    int end = at - joint >= 1; /* of the bone: its last joint alone, which comes first */
+    if (joint) column[end] = bendy->further[k] + joint - 1;
+    column[1 - end] = bendy->further[k] + joint;
+    share[1] = end ? 0 : at - joint;
+    share[0] = 1 - share[1];
+    return 2;
+}
+
+/* The same for a vertex. */
+static inline int arap_bone_columns(const arap_bendy *bendy, int vertex, int bone, int *column,
+                                    double *share) {
+    int k = bendy->count ? bendy->place[bone] : -1;
+    double u = k < 0 ? 0 : bendy->parameter[(size_t)vertex * (size_t)bendy->count + (size_t)k];
+    return arap_place_columns(bendy, bone, u, column, share);
+}
+
+/* Weights of columns in place of bones: rows of up to twice the size, whose columns do not ascend.
+ * The second brings them up to date when the weights have changed. */
+arap_status arap_bendy_expand(arap_job *job, const arap_bendy *bendy, const arap_influences *in,
+                              arap_influences *out);
+void arap_bendy_update(const arap_bendy *bendy, const arap_influences *in, arap_influences *out);
+
+/* The derivatives by the weights of bones from those by the weights of columns. */
+void arap_bendy_gather(const arap_bendy *bendy, const arap_influences *in, const double *columns,
+                       double *out);
+
+#endif

@@ -1,0 +1,311 @@
+/* The study of bones and skin: see control_study.h.
+ *
+ * Inside is told by winding numbers of either sign, |w| > 0.3 for the sake of open meshes, and
+ * lazily: O(triangles) for each bone that is in doubt. Ranking is O(vertices log bones), and for a
+ * group that goes only what is near to it. All lengths are shares of others, so place, turn and
+ * scale of the scene change nothing. */
+#include "rig/control_study.h"
+
+#include "base/memory.h"
+#include "mesh/nearest.h"
+#include "base/vec3.h"
+#include "mesh/winding.h"
+
+#define CHUNK 256
+
+#define INSIDE 0.3     /* least winding number inside */
+#define ATTACHED 0.15  /* of the shorter one's length: a bone this near to a tail continues it */
+#define ON_BONE 0.1    /* of its length: a sample this near to another bone lies on it */
+#define SHORTEST 0.005 /* of the size of the mesh: shorter bones count as this long */
+#define TIED 1.01      /* distances of this ratio are equal */
+
+const double *arap_study_head(const arap_study *t, int d) {
+    return t->s.heads + 3 * t->s.deform_bone[d];
+}
+const double *arap_study_tail(const arap_study *t, int d) {
+    return t->s.tails + 3 * t->s.deform_bone[d];
+}
+
+static void sample(const arap_study *t, int d, int k, double *point) {
+    double share = (k + 0.5) / ARAP_STUDY_SAMPLES;
+    for (int c = 0; c < 3; c++)
+        point[c] = arap_study_head(t, d)[c] +
+                   share * (arap_study_tail(t, d)[c] - arap_study_head(t, d)[c]);
+}
+
+int arap_study_parent(const arap_study *t, int d) {
+    int up = t->s.deform_parent[d];
+    return up >= 0 && !t->control[up] ? up : -1;
+}
+
+int arap_study_is_below(const arap_study *t, int d, int ancestor) {
+    while (d >= 0 && d != ancestor) d = t->s.deform_parent[d];
+    return d >= 0;
+}
+
+double arap_study_distance2(const arap_study *t, int d, const double *point) {
+    double nearest[3];
+    return arap_nearest_on_segment(point, arap_study_head(t, d), arap_study_tail(t, d), nearest);
+}
+
+typedef struct rank_task {
+    arap_study *t;
+    arap_bvh *tree;  /* bones by their groups */
+    const int *bone; /* of each primitive of the tree */
+    int stale;       /* the group whose vertices are looked at again, -1: all */
+} rank_task;
+
+static double to_bone2(const void *data, int index, const double *p) {
+    const rank_task *task = data;
+    return arap_study_distance2(task->t, task->bone[index], p);
+}
+
+static void rank_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const rank_task *task = data;
+    arap_study *t = task->t;
+    int begin = chunk * CHUNK;
+    int end = begin + CHUNK < t->mesh.count ? begin + CHUNK : t->mesh.count;
+    for (int i = begin; i < end; i++) {
+        int *nearest = t->nearest + 2 * (size_t)i;
+        if (task->stale >= 0 && nearest[0] != task->stale && nearest[1] != task->stale) continue;
+        for (int k = 0; k < 2; k++) {
+            double *d2 = t->distance2 + 2 * (size_t)i + k;
+            *d2 = INFINITY;
+            int at = arap_bvh_nearest(task->tree, t->mesh.v + 3 * (size_t)i, k ? nearest[0] : -1,
+                                      to_bone2, task, d2);
+            nearest[k] = at < 0 ? -1 : t->group[task->bone[at]];
+        }
+    }
+}
+
+static void sum_shares(arap_study *t) {
+    for (int g = 0; g < t->s.deform_count; g++) t->own[g] = t->gain[g] = 0, t->reach2[g] = INFINITY;
+    for (int i = 0; i < t->mesh.count; i++) {
+        const int *nearest = t->nearest + 2 * (size_t)i;
+        const double *d2 = t->distance2 + 2 * (size_t)i;
+        double ratio = d2[1] > d2[0] ? sqrt(d2[0] / d2[1]) : 1;
+        t->own[nearest[0]] += t->area[i];
+        t->gain[nearest[0]] += t->area[i] * (1 - ratio);
+        if (ratio * TIED > 1) t->own[nearest[1]] += t->area[i];
+        for (int k = 0; k < 2 && nearest[k] >= 0; k++)
+            t->reach2[nearest[k]] = fmin(t->reach2[nearest[k]], d2[k]);
+    }
+}
+
+arap_status arap_study_rank(arap_study *t, int stale) {
+    int n = t->s.deform_count, count = 0;
+    rank_task task = {.t = t, .stale = stale};
+    arap_status status = ARAP_OK;
+    double *boxes = ARAP_NEW(double, 6 * n);
+    int *bone = ARAP_NEW(int, n), *tags = ARAP_NEW(int, n);
+    if (!boxes || !bone || !tags) {
+        status = arap_fail_memory(&t->job->error, "the control bones");
+        goto done;
+    }
+    for (int d = 0; d < n; d++) t->alone[d] = 1;
+    for (int d = 0; d < n; d++) {
+        if (t->group[d] < 0) continue;
+        if (t->group[d] != d) t->alone[t->group[d]] = 0;
+        for (int c = 0; c < 3; c++) {
+            double a = arap_study_head(t, d)[c], b = arap_study_tail(t, d)[c];
+            boxes[6 * count + c] = fmin(a, b), boxes[6 * count + 3 + c] = fmax(a, b);
+        }
+        tags[count] = t->group[d];
+        bone[count++] = d;
+    }
+    task.bone = bone;
+    status = arap_bvh_build(&task.tree, (size_t)count, boxes, tags, &t->job->error);
+    if (status) goto done;
+    arap_parallel(t->job, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, &task);
+    sum_shares(t);
+
+done:
+    arap_bvh_free(task.tree);
+    arap_free(boxes);
+    arap_free(bone);
+    arap_free(tags);
+    return status;
+}
+
+double arap_study_gain_ratio(const arap_study *t, int group) {
+    return t->own[group] > 0 ? t->gain[group] / t->own[group] : 0;
+}
+
+static double to_face2(const void *data, int index, const double *p) {
+    const arap_mesh *mesh = data;
+    size_t k = (size_t)index;
+    double at[3];
+    if (k >= mesh->triangle_count) {
+        const int *wire = mesh->wires + 2 * (k - mesh->triangle_count);
+        return arap_nearest_on_segment(p, mesh->v + 3 * (size_t)wire[0],
+                                       mesh->v + 3 * (size_t)wire[1], at);
+    }
+    const int *tri = mesh->triangles + 3 * k;
+    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                    mesh->v + 3 * (size_t)tri[2], at);
+}
+
+static arap_status build_surface(arap_study *t) {
+    const arap_mesh *mesh = &t->mesh;
+    size_t count = mesh->triangle_count + mesh->wire_count;
+    double *boxes = ARAP_NEW(double, 6 * count);
+    if (!boxes) return arap_fail_memory(&t->job->error, "the control bones");
+    for (size_t k = 0; k < count; k++) {
+        int corners = k < mesh->triangle_count ? 3 : 2;
+        const int *at =
+            corners == 3 ? mesh->triangles + 3 * k : mesh->wires + 2 * (k - mesh->triangle_count);
+        for (int c = 0; c < 3; c++) {
+            boxes[6 * k + (size_t)c] = INFINITY, boxes[6 * k + 3 + (size_t)c] = -INFINITY;
+            for (int j = 0; j < corners; j++) {
+                double x = mesh->v[3 * (size_t)at[j] + (size_t)c];
+                boxes[6 * k + (size_t)c] = fmin(boxes[6 * k + (size_t)c], x);
+                boxes[6 * k + 3 + (size_t)c] = fmax(boxes[6 * k + 3 + (size_t)c], x);
+            }
+        }
+    }
+    arap_status status = arap_bvh_build(&t->surface, count, boxes, NULL, &t->job->error);
+    arap_free(boxes);
+    return status;
+}
+
+typedef struct sample_task {
+    arap_study *t;
+    int bone;
+} sample_task;
+
+static void wind_sample(void *data, int k, int worker) {
+    (void)worker;
+    const sample_task *task = data;
+    double p[3];
+    sample(task->t, task->bone, k, p);
+    task->t->winding[task->bone * ARAP_STUDY_SAMPLES + k] =
+        fabs(arap_winding_number(&task->t->mesh, p));
+}
+
+int arap_study_outside(arap_study *t, int d) {
+    int count = 0;
+    if (t->winding[d * ARAP_STUDY_SAMPLES] < 0)
+        arap_parallel(t->job, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
+    for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
+        count += t->winding[d * ARAP_STUDY_SAMPLES + k] < INSIDE;
+    return count;
+}
+
+const double *arap_study_clearance(arap_study *t, int d) {
+    double *clearance = t->clearance + d * ARAP_STUDY_SAMPLES;
+    if (!t->surface && !t->failed) t->failed = build_surface(t);
+    for (int k = 0; k < ARAP_STUDY_SAMPLES && !t->failed && clearance[k] < 0; k++) {
+        double p[3], d2 = INFINITY;
+        sample(t, d, k, p);
+        arap_bvh_nearest(t->surface, p, -1, to_face2, &t->mesh, &d2);
+        clearance[k] = sqrt(d2);
+    }
+    return clearance;
+}
+
+int arap_study_is_away(arap_study *t, int d, double lengths) {
+    double least = lengths * t->length[d];
+    if (t->group[d] == d && t->alone[d] && t->reach2[d] < least * least) return 0;
+    const double *clearance = arap_study_clearance(t, d);
+    for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
+        if (clearance[k] < least) return 0;
+    return arap_study_outside(t, d) == ARAP_STUDY_SAMPLES;
+}
+
+int arap_study_in_place_of_others(const arap_study *t, int d) {
+    double near2 = ON_BONE * ON_BONE * t->length[d] * t->length[d];
+    int on = 0;
+    for (int k = 0; k < ARAP_STUDY_SAMPLES; k++) {
+        double point[3];
+        int found = 0;
+        sample(t, d, k, point);
+        for (int o = 0; o < t->s.deform_count && !found; o++)
+            found = t->group[o] >= 0 && t->group[o] != t->group[d] &&
+                    arap_study_distance2(t, o, point) <= near2;
+        on += found;
+    }
+    if (2 * on > ARAP_STUDY_SAMPLES) return 1;
+    for (int o = 0; o < t->s.deform_count; o++)
+        if (t->group[o] != t->group[d] && (t->control[o] || arap_study_parent(t, o) >= 0) &&
+            arap_distance2(arap_study_head(t, o), arap_study_head(t, d)) <= near2)
+            return 1;
+    return 0;
+}
+
+int arap_study_continues(const arap_study *t, int d, int parent) {
+    double reach = ATTACHED * fmin(t->length[parent], t->length[d]);
+    return arap_distance2(arap_study_head(t, d), arap_study_tail(t, parent)) <= reach * reach;
+}
+
+static void weigh_skin(arap_study *t) {
+    double sum = 0;
+    for (size_t k = 0; k < t->mesh.triangle_count; k++) {
+        const int *tri = t->mesh.triangles + 3 * k;
+        double area =
+            arap_triangle_area(t->mesh.v + 3 * (size_t)tri[0], t->mesh.v + 3 * (size_t)tri[1],
+                               t->mesh.v + 3 * (size_t)tri[2]);
+        for (int j = 0; j < 3; j++) t->area[tri[j]] += area / 3;
+        sum += area;
+    }
+    for (int i = 0; i < t->mesh.count && sum > 0; i++) t->area[i] /= sum;
+}
+
+arap_status arap_study_create(arap_job *job, const arap_geometry *geometry, const arap_bones *bones,
+                              arap_study *t) {
+    *t = (arap_study){.job = job};
+    arap_status status = arap_mesh_create(job, geometry, ARAP_WELD_TOLERANCE, &t->mesh);
+    if (!status) status = arap_skeleton_create(job, bones, &t->mesh, &t->s);
+    if (status) goto done;
+    size_t n = (size_t)t->s.deform_count, count = (size_t)t->mesh.count;
+    t->area = ARAP_NEW_ZERO(double, count);
+    t->length = ARAP_NEW(double, n);
+    t->clearance = ARAP_NEW(double, n *ARAP_STUDY_SAMPLES);
+    t->winding = ARAP_NEW(double, n *ARAP_STUDY_SAMPLES);
+    t->named = ARAP_NEW_ZERO(char, n);
+    t->keep = ARAP_NEW_ZERO(char, n);
+    t->alone = ARAP_NEW_ZERO(char, n);
+    t->control = ARAP_NEW_ZERO(int, n);
+    t->group = ARAP_NEW(int, n);
+    t->own = ARAP_NEW(double, n);
+    t->gain = ARAP_NEW(double, n);
+    t->reach2 = ARAP_NEW(double, n);
+    t->nearest = ARAP_NEW(int, 2 * count);
+    t->distance2 = ARAP_NEW(double, 2 * count);
+    if (!t->area || !t->length || !t->clearance || !t->winding || !t->named || !t->keep ||
+        !t->alone || !t->reach2 || !t->control || !t->group || !t->own || !t->gain || !t->nearest ||
+        !t->distance2) {
+        status = arap_fail_memory(&job->error, "the control bones");
+        goto done;
+    }
+    weigh_skin(t);
+    for (int d = 0; d < t->s.deform_count; d++)
+        t->length[d] = fmax(sqrt(arap_distance2(arap_study_head(t, d), arap_study_tail(t, d))),
+                            SHORTEST * t->mesh.size);
+    for (size_t k = 0; k < n * ARAP_STUDY_SAMPLES; k++) t->clearance[k] = t->winding[k] = -1;
+
+done:
+    if (status) arap_study_clear(t);
+    return status;
+}
+
+void arap_study_clear(arap_study *t) {
+    arap_bvh_free(t->surface);
+    arap_free(t->area);
+    arap_free(t->length);
+    arap_free(t->clearance);
+    arap_free(t->winding);
+    arap_free(t->named);
+    arap_free(t->keep);
+    arap_free(t->alone);
+    arap_free(t->reach2);
+    arap_free(t->control);
+    arap_free(t->group);
+    arap_free(t->own);
+    arap_free(t->gain);
+    arap_free(t->nearest);
+    arap_free(t->distance2);
+    arap_skeleton_clear(&t->s);
+    arap_mesh_clear(&t->mesh);
+    *t = (arap_study){0};
+}

@@ -1,0 +1,356 @@
+/* The mirror map: see mirror.h.
+ *
+ * A point x has its image at S x = x - 2 (n . x - d) n. Two vertices are partners when each is the
+ * nearest of all to the other's image, within a quarter of the mean length of its edges. From
+ * there pairs grow along edges: of the neighbours of two partners, those still alone become
+ * partners when each is the nearest of them to the other's image, within half the length of the
+ * edge; so halves may differ as sculpted ones do. Some vertices are near by chance, above all
+ * where the halves are cut into faces differently. Partners must therefore have half of their
+ * edges in common, at least (not all: a quad may be cut the other way on the other side), which is
+ * asked again until it holds for all; and of each connected part two thirds must have partners.
+ * All other vertices have none and are solved freely.
+ *
+ * Symmetric weights are w(i, b) = w(j, b') with partners i, j and b, b'. The rows of partners are
+ * made images of each other, and after each step of the solver their weights the mean of both
+ * sides: the projection to symmetric weights. As the problem is symmetric, but for what the halves
+ * differ by, this moves little. A vertex that a bone without partner moves cannot be symmetric.
+ *
+ * O(n log n) for the positions, vertices in parallel; O(edges x ring) for the rest. */
+#include "rig/mirror.h"
+
+#include <string.h>
+
+#include "mesh/bvh.h"
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define NEAR 0.25  /* of the mean edge of a vertex: how far off its image the partner may be */
+#define ALONG 0.5  /* of an edge that leads to a vertex: the same */
+#define LONE 0.001 /* NEAR for a vertex without edges, a share of the diagonal */
+#define CHUNK 512
+
+static arap_status check_partner(arap_error *error, const arap_reflection *reflection,
+                                 const arap_skeleton *s, int b) {
+    int other = reflection->bone_partners[b];
+    if (other < -1 || other >= s->count)
+        return arap_fail(error, ARAP_BAD_VALUE,
+                         "the mirror partner of bone %d is %d: no bone of the %d there are", b,
+                         other, s->count);
+    if (other < 0) return ARAP_OK;
+    if (reflection->bone_partners[other] != b)
+        return arap_fail(error, ARAP_BAD_VALUE,
+                         "the mirror partner of bone %d is %d, but that of %d is %d", b, other,
+                         other, reflection->bone_partners[other]);
+    if ((arap_deforming(s, b) < 0) != (arap_deforming(s, other) < 0))
+        return arap_fail(error, ARAP_BAD_VALUE,
+                         "of the mirror partners %d and %d only one is a deforming bone", b, other);
+    if (s->kinds[b] != s->kinds[other] || s->bendy_segments[b] != s->bendy_segments[other] ||
+        s->stretch[b] != s->stretch[other])
+        return arap_fail(error, ARAP_BAD_VALUE,
+                         "the mirror partners %d and %d are bones of different kinds", b, other);
+    return ARAP_OK;
+}
+
+arap_status arap_mirror_bones(arap_job *job, const arap_reflection *reflection,
+                              const arap_skeleton *s, const arap_mesh *mesh, arap_mirror *mirror) {
+    const double *point = reflection->point, *normal = reflection->normal;
+    double length = sqrt(arap_dot(normal, normal));
+    if (!isfinite(arap_dot(point, point)))
+        return arap_fail(&job->error, ARAP_BAD_VALUE, "the mirror plane has the point (%g, %g, %g)",
+                         point[0], point[1], point[2]);
+    if (!(length > 0 && isfinite(length)))
+        return arap_fail(&job->error, ARAP_BAD_VALUE,
+                         "the mirror plane has the normal (%g, %g, %g): no direction", normal[0],
+                         normal[1], normal[2]);
+    for (int b = 0; b < s->count; b++) {
+        arap_status status = check_partner(&job->error, reflection, s, b);
+        if (status) return status;
+    }
+    for (int c = 0; c < 3; c++) {
+        mirror->normal[c] = normal[c] / length;
+        mirror->offset += mirror->normal[c] * (point[c] - mesh->centre[c]) / mesh->diagonal;
+    }
+    mirror->bone = ARAP_NEW(int, s->deform_count);
+    if (!mirror->bone) return arap_fail_memory(&job->error, "the mirror map");
+    for (int d = 0; d < s->deform_count; d++) {
+        int other = reflection->bone_partners[s->deform_bone[d]];
+        mirror->bone[d] = other < 0 ? -1 : arap_deforming(s, other);
+        mirror->bone_count += other >= 0;
+    }
+    return ARAP_OK;
+}
+
+void arap_mirror_clear(arap_mirror *mirror) {
+    arap_free(mirror->bone);
+    arap_free(mirror->vertex);
+    arap_free(mirror->symmetric);
+    *mirror = (arap_mirror){0};
+}
+
+void arap_mirror_rotation(const arap_mirror *mirror, const double *in, double *out) {
+    double rows[9], column[3], image[3];
+    for (int r = 0; r < 3; r++) arap_reflect(mirror, in + 3 * r, 0, rows + 3 * r);
+    for (int c = 0; c < 3; c++) {
+        for (int r = 0; r < 3; r++) column[r] = rows[3 * r + c];
+        arap_reflect(mirror, column, 0, image);
+        for (int r = 0; r < 3; r++) out[3 * r + c] = image[r];
+    }
+}
+
+void arap_mirror_rotation_vector(const arap_mirror *mirror, const double *in, double *out) {
+    arap_reflect(mirror, in, 0, out);
+    for (int c = 0; c < 3; c++) out[c] = -out[c];
+}
+
+typedef struct match_task {
+    const arap_mesh *mesh;
+    const arap_mirror *mirror;
+    const arap_bvh *bvh; /* of the vertices */
+    int *nearest;        /* (vertices) vertex nearest to the image, or -1: none is near */
+} match_task;
+
+static double point_distance(const void *data, int index, const double *p) {
+    const arap_mesh *mesh = data;
+    return arap_distance2(mesh->v + 3 * (size_t)index, p);
+}
+
+/* Links are no edges of the caller's: they need not be symmetric. */
+static int is_link(const arap_mesh *mesh, size_t e) { return mesh->kind[e] == ARAP_EDGE_LINK; }
+
+static double reach(const arap_mesh *mesh, int i) {
+    double sum = 0, edge[3];
+    int count = 0;
+    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+        if (is_link(mesh, e)) continue;
+        arap_mesh_edge(mesh, i, e, edge);
+        sum += sqrt(arap_dot(edge, edge));
+        count++;
+    }
+    return count ? NEAR * sum / count : LONE;
+}
+
+static void match_chunk(void *data, int chunk, int worker) {
+    const match_task *task = data;
+    const arap_mesh *mesh = task->mesh;
+    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    (void)worker;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        double image[3], r = reach(mesh, i), distance2 = r * r;
+        arap_reflect(task->mirror, mesh->v + 3 * (size_t)i, task->mirror->offset, image);
+        task->nearest[i] = arap_bvh_nearest(task->bvh, image, -1, point_distance, mesh, &distance2);
+    }
+}
+
+static arap_status match_positions(arap_job *job, const arap_mesh *mesh, arap_mirror *mirror) {
+    match_task task = {.mesh = mesh, .mirror = mirror};
+    arap_bvh *bvh = NULL;
+    double *boxes = ARAP_NEW(double, 6 * (size_t)mesh->count);
+    task.nearest = ARAP_NEW(int, mesh->count);
+    arap_status status = ARAP_OK;
+    if (!boxes || !task.nearest) {
+        status = arap_fail_memory(&job->error, "the mirror map");
+        goto done;
+    }
+    for (size_t i = 0; i < (size_t)mesh->count; i++)
+        for (size_t c = 0; c < 6; c++) boxes[6 * i + c] = mesh->v[3 * i + c % 3];
+    status = arap_bvh_build(&bvh, (size_t)mesh->count, boxes, NULL, &job->error);
+    if (status) goto done;
+    task.bvh = bvh;
+    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, match_chunk, &task);
+    for (int i = 0; i < mesh->count; i++) {
+        int other = task.nearest[i];
+        mirror->vertex[i] = other >= 0 && task.nearest[other] == i ? other : -1;
+    }
+
+done:
+    arap_bvh_free(bvh);
+    arap_free(boxes);
+    arap_free(task.nearest);
+    return status;
+}
+
+/* The neighbour of vertex j, among those without a partner, that is nearest to the image of the end
+ * of edge e of vertex i; -1 if none is near. */
+static int edge_image(const arap_mesh *mesh, const arap_mirror *mirror, int i, size_t e, int j) {
+    double edge[3], image[3];
+    int best = -1;
+    arap_mesh_edge(mesh, i, e, edge);
+    arap_reflect(mirror, mesh->v + 3 * (size_t)mesh->neighbour[e], mirror->offset, image);
+    double least = ALONG * ALONG * arap_dot(edge, edge);
+    for (size_t f = mesh->ring[j]; f < mesh->ring[j + 1]; f++) {
+        int l = mesh->neighbour[f];
+        if (mirror->vertex[l] >= 0 || is_link(mesh, f)) continue;
+        double distance2 = arap_distance2(image, mesh->v + 3 * (size_t)l);
+        if (distance2 < least) {
+            least = distance2;
+            best = l;
+        }
+    }
+    return best;
+}
+
+static arap_status grow(arap_job *job, const arap_mesh *mesh, arap_mirror *mirror) {
+    int *queue = ARAP_NEW(int, mesh->count), count = 0;
+    if (!queue) return arap_fail_memory(&job->error, "the mirror map");
+    for (int i = 0; i < mesh->count; i++)
+        if (mirror->vertex[i] >= i) queue[count++] = i;
+    for (int q = 0; q < count; q++) {
+        int i = queue[q], j = mirror->vertex[i];
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            int k = mesh->neighbour[e];
+            if (mirror->vertex[k] >= 0 || is_link(mesh, e)) continue;
+            int l = edge_image(mesh, mirror, i, e, j);
+            if (l < 0 || edge_image(mesh, mirror, j, arap_mesh_find_edge(mesh, j, l), i) != k)
+                continue;
+            mirror->vertex[k] = l;
+            mirror->vertex[l] = k;
+            queue[count++] = k;
+        }
+    }
+    arap_free(queue);
+    return ARAP_OK;
+}
+
+/* Are half of the edges of vertex i, at least, images of edges of its partner? */
+static int edges_match(const arap_mesh *mesh, const int *partner, int i) {
+    int count = 0, matched = 0, j = partner[i];
+    for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+        if (is_link(mesh, e)) continue;
+        int image = partner[mesh->neighbour[e]];
+        size_t f = image < 0 ? mesh->ring[j + 1] : arap_mesh_find_edge(mesh, j, image);
+        count++;
+        matched += f < mesh->ring[j + 1] && mesh->neighbour[f] == image;
+    }
+    return 2 * matched >= count;
+}
+
+/* Take the partners from vertices that were near by chance: their edges do not match. */
+static arap_status drop_chance(arap_job *job, arap_mirror *mirror, const arap_mesh *mesh) {
+    int *found = ARAP_NEW(int, mesh->count);
+    if (!found) return arap_fail_memory(&job->error, "the mirror map");
+    for (int dropped = 1; dropped;) {
+        dropped = 0;
+        memcpy(found, mirror->vertex, (size_t)mesh->count * sizeof *found);
+        for (int i = 0; i < mesh->count; i++) {
+            int j = found[i];
+            if (j < 0 || (edges_match(mesh, found, i) && edges_match(mesh, found, j))) continue;
+            mirror->vertex[i] = -1;
+            dropped++;
+        }
+    }
+    arap_free(found);
+    return ARAP_OK;
+}
+
+/* Take them from whole parts of which too few have one. */
+static arap_status drop_parts(arap_job *job, arap_mirror *mirror, const arap_mesh *mesh) {
+    int *left = ARAP_NEW_ZERO(int, mesh->part_count); /* > 0: too few have a partner */
+    if (!left) return arap_fail_memory(&job->error, "the mirror map");
+    for (int i = 0; i < mesh->count; i++) left[mesh->part[i]] += mirror->vertex[i] < 0 ? 2 : -1;
+    for (int i = 0; i < mesh->count; i++) {
+        int j = mirror->vertex[i];
+        if (j >= 0 && (left[mesh->part[i]] > 0 || left[mesh->part[j]] > 0))
+            mirror->vertex[i] = mirror->vertex[j] = -1;
+    }
+    arap_free(left);
+    return ARAP_OK;
+}
+
+arap_status arap_mirror_vertices(arap_job *job, const arap_mesh *mesh, int plane,
+                                 arap_mirror *mirror) {
+    mirror->vertices = mesh->count;
+    mirror->vertex = ARAP_NEW(int, mesh->count);
+    mirror->symmetric = ARAP_NEW_ZERO(char, mesh->count);
+    if (!mirror->vertex || !mirror->symmetric)
+        return arap_fail_memory(&job->error, "the mirror map");
+    arap_status status = match_positions(job, mesh, mirror);
+    if (!status) status = grow(job, mesh, mirror);
+    if (!status) status = drop_chance(job, mirror, mesh);
+    if (!status) status = drop_parts(job, mirror, mesh);
+    for (int i = 0; i < mesh->count && !status && !plane; i++)
+        if (mirror->vertex[i] == i) mirror->vertex[i] = -1;
+    return status;
+}
+
+/* Add half of the row of vertex i, with the partners of its bones if `flip`, to a dense one (NAN:
+ * no entry). 0: it has given weights, or bones without partners. */
+static int add_half(const arap_mirror *mirror, const arap_influences *in, int i, int flip,
+                    double *row) {
+    int whole = 1;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        int other = mirror->bone[in->bone[e]], b = flip ? other : in->bone[e];
+        whole &= other >= 0 && !in->given[e];
+        if (b >= 0) row[b] = (isnan(row[b]) ? 0 : row[b]) + 0.5 * in->weight[e];
+    }
+    return whole;
+}
+
+/* The row that vertex i shares with its partner into `row`; 0 if the two cannot be symmetric. */
+static int shared_row(const arap_mirror *mirror, int bones, arap_closed_fn closed, const void *data,
+                      const arap_influences *in, int i, double *row) {
+    int j = mirror->vertex[i];
+    for (int b = 0; b < bones; b++) row[b] = NAN;
+    if (j < 0) return 0;
+    int whole = add_half(mirror, in, i, 0, row) & add_half(mirror, in, j, 1, row);
+    for (int b = 0; b < bones && whole && closed; b++)
+        whole = isnan(row[b]) || !(closed(data, i, b) || closed(data, j, mirror->bone[b]));
+    return whole;
+}
+
+arap_status arap_mirror_maps(arap_job *job, arap_mirror *mirror, int bones, arap_closed_fn closed,
+                             const void *data, arap_influences *in) {
+    int n = in->count;
+    int *sizes = ARAP_NEW_ZERO(int, n);
+    double *row = ARAP_NEW(double, bones);
+    arap_influences out = {0};
+    arap_status status = ARAP_OK;
+    if (!sizes || !row) {
+        status = arap_fail_memory(&job->error, "the mirrored influence maps");
+        goto done;
+    }
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0; i < n; i++) {
+            size_t begin = in->start[i], own = in->start[i + 1] - begin;
+            mirror->symmetric[i] = (char)shared_row(mirror, bones, closed, data, in, i, row);
+            size_t at = fill ? out.start[i] : 0;
+            if (!mirror->symmetric[i]) {
+                sizes[i] = (int)own;
+                if (!fill) continue;
+                memcpy(out.bone + at, in->bone + begin, own * sizeof *out.bone);
+                memcpy(out.weight + at, in->weight + begin, own * sizeof *out.weight);
+                memcpy(out.given + at, in->given + begin, own);
+                continue;
+            }
+            for (int b = 0; b < bones; b++) {
+                if (isnan(row[b])) continue;
+                if (!fill) {
+                    sizes[i]++;
+                } else {
+                    out.bone[at] = b;
+                    out.weight[at++] = row[b];
+                }
+            }
+        }
+        if (!fill) status = arap_influences_create(job, n, sizes, &out);
+    }
+    if (status) goto done;
+    arap_influences_clear(in);
+    *in = out;
+
+done:
+    arap_free(sizes);
+    arap_free(row);
+    return status;
+}
+
+void arap_mirror_weights(const arap_mirror *mirror, arap_influences *in) {
+    for (int i = 0; i < mirror->vertices; i++) {
+        int j = arap_mirror_image(mirror, i);
+        if (j < i) continue;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            long other = arap_find_influence(in, j, mirror->bone[in->bone[e]]);
+            if (other >= 0)
+                in->weight[e] = in->weight[other] = 0.5 * (in->weight[e] + in->weight[other]);
+        }
+    }
+}

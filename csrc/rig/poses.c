@@ -1,0 +1,434 @@
+/* Pose sampling, forward kinematics and the pose Gram matrix: see poses.h.
+ *
+ * Local rotation of a deforming bone, in its own axes X, Y (along the bone), Z:
+ *   r = swing(about an axis in the XZ plane) twist(about Y).
+ * Free bone: swing by at most +-swing about an axis uniform in the plane. A bone with a limit
+ * about X or Z: rotation vector uniform in the box of both limits. Then
+ *   T_b(p) = T_parent(head_b + r_b (p - head_b)).
+ * Poses come in pairs: the second takes the opposite turns about Y and Z, mirrored in its
+ * range. A mirror image of the skeleton keeps Y and Z as axes and turns X around, so it gets
+ * the mirror images of the same poses, and a mirrored character the same weights. A bone b with a
+ * partner b' in a mirror map turns in the second pose by S r_b' S, S the reflection: the second
+ * pose is the image of the first, whatever the rolls of the bones. Their joint limits are
+ * taken to be images of each other. Partners have the same shift: each bone then turns to the
+ * points of the lattice and their images, as one alone does. Of an odd number of poses the last has
+ * no image.
+ *
+ * The three numbers that turn a bone go through a lattice of low discrepancy (Roberts' R3,
+ * 2018), shifted at random and in random order for each bone: every bone covers its own range
+ * evenly with few poses, and no two bones move together.
+ *
+ * The bend of an STB turns it about itself, that of a spine or bendy bone about an axis uniform on
+ * the sphere; with the stretch these are four more numbers, of a lattice and a stream of their own:
+ * rigid bones move the same whatever the kinds of others. In the second pose of a pair an STB takes
+ * the angle mirrored in its range and the axis of a spine is turned around but for X.
+ *
+ * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
+ * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). */
+#include "rig/poses.h"
+
+#include <string.h>
+
+#include "linalg/blas.h"
+#include "base/memory.h"
+#include "base/vec3.h"
+
+/* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
+static const double turn_lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
+
+/* The same with g^5 = g + 1. */
+#define BEND_NUMBERS 4
+static const double bend_lattice[BEND_NUMBERS] = {0.8566748838545029, 0.733891856627126,
+                                                  0.6287067210378087, 0.5385972572236101};
+#define BEND_STREAM 0xD1B54A32D192ED03u /* apart from the seeds of turns */
+
+#define STEP 0x9E3779B97F4A7C15u /* of the random state */
+
+static double uniform(uint64_t *state) {
+    uint64_t z = (*state += STEP);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-53;
+}
+
+static void multiply33(const double *a, const double *b, double *out) {
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[3 * r + c] = a[3 * r] * b[c] + a[3 * r + 1] * b[3 + c] + a[3 * r + 2] * b[6 + c];
+}
+
+/* Rotation by the vector `v` (axis times angle), Rodrigues' formula. */
+static void rotation_from_vector(const double *v, double *out) {
+    double angle2 = arap_dot(v, v), angle = sqrt(angle2);
+    double s = angle2 > 1e-16 ? sin(angle) / angle : 1;
+    double c = angle2 > 1e-16 ? (1 - cos(angle)) / angle2 : 0.5;
+    double k[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
+    double kk[9];
+    multiply33(k, k, kk);
+    for (int i = 0; i < 9; i++) out[i] = (i % 4 == 0) + s * k[i] + c * kk[i];
+}
+
+/* Replace a range by that of the bone, if it has one. */
+static void own_range(const arap_skeleton *s, int b, int which, double *lo, double *hi) {
+    const double *range = s->ranges + 2 * (ARAP_RANGES * b + which);
+    if (isnan(range[0])) return;
+    *lo = range[0];
+    *hi = range[1];
+}
+
+/* Local rotation of one bone from three numbers in [0, 1). */
+static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, int b,
+                        const double *u, double *out) {
+    const double *limit = s->limits + 6 * b, *axes = s->axes + 9 * b;
+    double swing[3] = {0, 0, 0}, twist[3] = {0, 0, 0}, lo = 0, hi = sampling->swing;
+    if (isnan(limit[0]) && isnan(limit[4])) {
+        own_range(s, b, ARAP_RANGE_ROLL, &lo, &hi);
+        double direction = 6.283185307179586 * (u[2] - 0.5), angle = lo + (hi - lo) * u[0];
+        swing[0] = angle * cos(direction);
+        swing[2] = angle * sin(direction);
+    } else {
+        for (int c = 0; c < 3; c += 2) {
+            lo = isnan(limit[2 * c]) ? -sampling->swing : limit[2 * c];
+            hi = isnan(limit[2 * c]) ? sampling->swing : limit[2 * c + 1];
+            swing[c] = lo + (hi - lo) * u[c];
+        }
+    }
+    lo = -sampling->twist, hi = sampling->twist;
+    own_range(s, b, ARAP_RANGE_TWIST, &lo, &hi);
+    if (!isnan(limit[2])) lo = limit[2], hi = limit[3];
+    twist[1] = lo + (hi - lo) * u[1];
+    double swing_matrix[9], twist_matrix[9], both[9], back[9];
+    rotation_from_vector(swing, swing_matrix);
+    rotation_from_vector(twist, twist_matrix);
+    multiply33(swing_matrix, twist_matrix, both);
+    multiply33(axes, both, back);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(back + 3 * r, axes + 3 * c);
+}
+
+/* Bend of one bone from BEND_NUMBERS numbers: axis (2), angle, stretch. */
+static void sample_bend(const arap_skeleton *s, const arap_sampling *sampling, int b,
+                        const double *u, int is_second, double *out) {
+    const double *axes = s->axes + 9 * b;
+    double axis[3] = {0, 1, 0}, lo = -sampling->swing, hi = sampling->swing, share = u[2];
+    own_range(s, b, ARAP_RANGE_BEND, &lo, &hi);
+    if (s->kinds[b] != ARAP_BONE_STB) {
+        double across = 2 * sqrt(u[0] * (1 - u[0])), angle = 6.283185307179586 * u[1];
+        axis[0] = across * cos(angle);
+        axis[1] = (is_second ? -1 : 1) * (1 - 2 * u[0]);
+        axis[2] = (is_second ? -1 : 1) * across * sin(angle);
+    } else if (is_second) {
+        share = 1 - share;
+    }
+    for (int r = 0; r < 3; r++) out[r] = (lo + (hi - lo) * share) * arap_dot(axes + 3 * r, axis);
+    lo = hi = 1;
+    own_range(s, b, ARAP_RANGE_STRETCH, &lo, &hi);
+    out[3] = lo + (hi - lo) * u[3];
+}
+
+/* The bone whose turns bone b takes in a mirrored pose, or -1. */
+static int mirror_partner(const arap_skeleton *s, const arap_mirror *mirror, int b) {
+    int d = mirror->bone ? arap_deforming(s, b) : -1, partner = d < 0 ? -1 : mirror->bone[d];
+    return partner < 0 ? -1 : s->deform_bone[partner];
+}
+
+size_t arap_turn_count(const arap_skeleton *s, const arap_sampling *sampling) {
+    size_t numbers = s->bent_count ? 3 + BEND_NUMBERS : 3;
+    return numbers * (size_t)s->count * (size_t)((sampling->count + 1) / 2);
+}
+
+/* The points of one lattice for all bones and pairs of poses, (pairs, bones, size). */
+static void sample_lattice(const arap_skeleton *s, const arap_mirror *mirror, uint64_t seed,
+                           int pairs, int size, const double *lattice, double *out) {
+    size_t stride = (size_t)size * (size_t)s->count, bytes = (size_t)size * sizeof(double);
+    /* Random numbers of each bone, wherever its state is taken up. */
+    uint64_t numbers = (uint64_t)size + (uint64_t)pairs;
+    for (int b = 0; b < s->count; b++) {
+        int partner = mirror_partner(s, mirror, b),
+            first = partner >= 0 && partner < b ? partner : b;
+        uint64_t state = seed + (uint64_t)first * numbers * STEP;
+        double *bone = out + size * b, shift[BEND_NUMBERS];
+        for (int c = 0; c < size; c++) shift[c] = uniform(&state);
+        state += (uint64_t)(b - first) * numbers * STEP;
+        for (int p = 0; p < pairs; p++) {
+            double x[BEND_NUMBERS];
+            for (int c = 0; c < size; c++) {
+                x[c] = shift[c] + p * lattice[c];
+                x[c] -= floor(x[c]);
+            }
+            /* Fisher and Yates' shuffle, inside out: the p-th point goes to a random place. */
+            size_t at = (size_t)(uniform(&state) * (p + 1));
+            memcpy(bone + stride * (size_t)p, bone + stride * at, bytes);
+            memcpy(bone + stride * at, x, bytes);
+        }
+    }
+}
+
+void arap_sample_turns(const arap_skeleton *s, const arap_mirror *mirror,
+                       const arap_sampling *sampling, double *turns) {
+    int pairs = (sampling->count + 1) / 2;
+    sample_lattice(s, mirror, sampling->seed, pairs, 3, turn_lattice, turns);
+    if (s->bent_count)
+        sample_lattice(s, mirror, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
+                       turns + 3 * (size_t)s->count * (size_t)pairs);
+}
+
+void arap_sample_pose(const arap_skeleton *s, const arap_mirror *mirror,
+                      const arap_sampling *sampling, const double *turns, int pose, double *local,
+                      double *bends) {
+    size_t bones = (size_t)s->count, pairs = (size_t)((sampling->count + 1) / 2);
+    const double *pair = turns + 3 * bones * (size_t)(pose / 2);
+    const double *bend_pair = turns + 3 * bones * pairs + BEND_NUMBERS * bones * (size_t)(pose / 2);
+    for (int b = 0; b < s->count; b++) {
+        const double *u = pair + 3 * b, flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
+        int partner = mirror_partner(s, mirror, b), is_image = pose % 2 && partner >= 0;
+        double *bend = bends + ARAP_BEND * b;
+        if (arap_deforming(s, b) < 0) {
+            for (int i = 0; i < 9; i++) local[9 * b + i] = i % 4 == 0;
+        } else if (is_image) {
+            double image[9];
+            sample_bone(s, sampling, partner, pair + 3 * partner, image);
+            arap_mirror_rotation(mirror, image, local + 9 * b);
+        } else {
+            sample_bone(s, sampling, b, pose % 2 ? flipped : u, local + 9 * b);
+        }
+        if (s->kinds[b] == ARAP_BONE_RIGID) {
+            for (int i = 0; i < ARAP_BEND; i++) bend[i] = i == 3;
+        } else if (is_image) {
+            double image[ARAP_BEND];
+            sample_bend(s, sampling, partner, bend_pair + BEND_NUMBERS * partner, 0, image);
+            arap_mirror_rotation_vector(mirror, image, bend);
+            bend[3] = image[3];
+        } else {
+            sample_bend(s, sampling, b, bend_pair + BEND_NUMBERS * b, pose % 2, bend);
+        }
+    }
+}
+
+/* The transform of what hangs on bone `up` at `point`: that of the bone, for a spine at the place
+ * of the point along it. */
+static void carry(const arap_skeleton *s, const double *bends, const double *transforms, int up,
+                  const double *point, double *out) {
+    const double *base = transforms + 12 * up;
+    if (!bends || s->kinds[up] == ARAP_BONE_RIGID) {
+        memcpy(out, base, 12 * sizeof(double));
+        return;
+    }
+    const double *head = s->heads + 3 * up, *tail = s->tails + 3 * up;
+    double own[12];
+    arap_spine_transform(head, tail, bends + ARAP_BEND * up,
+                         arap_spine_parameter(head, tail, point), own, NULL);
+    arap_compose(base, own, out);
+}
+
+void arap_forward_kinematics(const arap_skeleton *s, const double *local, const double *bends,
+                             double *transforms) {
+    static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    for (int i = 0; i < s->deform_count; i++) {
+        int d = s->order[i], b = s->deform_bone[d], up = s->deform_parent[d];
+        const double *r = local + 9 * b, *head = s->heads + 3 * b;
+        double offset[3], parent[12];
+        if (up < 0)
+            memcpy(parent, identity, sizeof identity);
+        else
+            carry(s, bends, transforms, s->deform_bone[up], head, parent);
+        for (int k = 0; k < 3; k++) offset[k] = head[k] - arap_dot(r + 3 * k, head);
+        double *out = transforms + 12 * b;
+        for (int k = 0; k < 3; k++) {
+            const double *row = parent + 4 * k;
+            for (int c = 0; c < 3; c++)
+                out[4 * k + c] = row[0] * r[c] + row[1] * r[3 + c] + row[2] * r[6 + c];
+            out[4 * k + 3] = arap_dot(row, offset) + row[3];
+        }
+    }
+    for (int b = 0; b < s->count; b++) { /* virtual bones go with their owners */
+        int owner = s->owner[b] < 0 ? -1 : s->deform_bone[s->owner[b]];
+        if (owner < 0)
+            memcpy(transforms + 12 * b, identity, sizeof identity);
+        else if (owner != b)
+            carry(s, bends, transforms, owner, s->heads + 3 * b, transforms + 12 * b);
+    }
+}
+
+/* Copy the deforming bones of one pose. */
+static void store_pose(const arap_skeleton *s, const double *transforms, double *out) {
+    for (int d = 0; d < s->deform_count; d++)
+        memcpy(out + 12 * d, transforms + 12 * s->deform_bone[d], 12 * sizeof(double));
+}
+
+/* x -> R x + t in the caller's units, as a map of centred, scaled coordinates. */
+static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, double *out) {
+    for (int b = 0; b < bones; b++)
+        for (int k = 0; k < 3; k++) {
+            const double *row = in + 12 * b + 4 * k;
+            memcpy(out + 12 * b + 4 * k, row, 3 * sizeof(double));
+            out[12 * b + 4 * k + 3] =
+                (arap_dot(row, mesh->centre) + row[3] - mesh->centre[k]) / mesh->diagonal;
+        }
+}
+
+arap_status arap_poses_gram(arap_job *job, arap_poses *poses) {
+    int rows = 3 * poses->count, columns = 4 * poses->columns;
+    double *stack = ARAP_NEW(double, (size_t)rows *(size_t)columns);
+    double *product = ARAP_NEW(double, (size_t)columns *(size_t)columns);
+    arap_status status = ARAP_OK;
+    if (!stack || !product) {
+        status = arap_fail_memory(&job->error, "the pose matrix");
+        goto done;
+    }
+    for (int p = 0; p < poses->count; p++)
+        for (int b = 0; b < poses->columns; b++)
+            for (int k = 0; k < 3; k++)
+                memcpy(stack + (size_t)(3 * p + k) * (size_t)columns + 4 * b,
+                       poses->transform + 12 * ((size_t)p * (size_t)poses->columns + (size_t)b) +
+                           4 * k,
+                       4 * sizeof(double));
+    arap_gram(rows, columns, stack, product);
+    for (int b = 0; b < poses->columns; b++)
+        for (int c = 0; c < poses->columns; c++)
+            for (int i = 0; i < 4; i++)
+                memcpy(poses->gram + 16 * ((size_t)b * (size_t)poses->columns + (size_t)c) + 4 * i,
+                       product + (size_t)(4 * b + i) * (size_t)columns + 4 * c, 4 * sizeof(double));
+
+done:
+    arap_free(stack);
+    arap_free(product);
+    return status;
+}
+
+/* Room for `count` poses of so many bones, of which the first are those of the skeleton. */
+static arap_status allocate_poses(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                                  int count, int bones, const double *parameters,
+                                  arap_poses *poses) {
+    *poses = (arap_poses){.count = count, .columns = bones + arap_bendy_columns(s)};
+    if (count < 1) return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no poses");
+    size_t columns = (size_t)poses->columns;
+    poses->transform = ARAP_NEW(double, 12 * (size_t)count * columns);
+    poses->gram = ARAP_NEW(double, 16 * columns * columns);
+    arap_status status = poses->transform && poses->gram
+                             ? arap_spines_create(job, s, poses->columns, count, &poses->spines)
+                             : arap_fail_memory(&job->error, "the poses");
+    if (!status) status = arap_bendy_create(job, s, mesh, bones, parameters, &poses->bendy);
+    if (status) arap_poses_clear(poses);
+    return status;
+}
+
+static arap_status check_transforms(arap_error *error, const arap_given_poses *given,
+                                    size_t bones) {
+    for (size_t i = 0; i < 12 * bones * (size_t)given->count; i++)
+        if (!isfinite(given->transforms[i]))
+            return arap_fail(error, ARAP_BAD_VALUE, "poses[%zu] of bone %zu holds %g",
+                             i / (12 * bones), i / 12 % bones, given->transforms[i]);
+    return ARAP_OK;
+}
+
+/* Check the joints of the caller's poses and put them into the poses from `first` on; without
+ * them bend the bones. */
+static arap_status take_joints(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                               int first, const arap_given_poses *given, arap_poses *poses) {
+    int joints = arap_bendy_columns(s) + poses->bendy.count;
+    double *scaled = ARAP_NEW(double, given->joints ? 12 * joints : 0);
+    if (!scaled) return arap_fail_memory(&job->error, "the poses");
+    arap_status status = ARAP_OK;
+    for (size_t p = 0; p < (size_t)given->count && !status; p++) {
+        double *to = poses->transform + 12 * ((size_t)first + p) * (size_t)poses->columns;
+        const double *from = given->joints ? given->joints + 12 * p * (size_t)joints : NULL;
+        for (int i = 0; i < 12 * joints && from && !status; i++)
+            if (!isfinite(from[i]))
+                status = arap_fail(&job->error, ARAP_BAD_VALUE,
+                                   "segment_poses[%zu] of joint %d holds %g", p, i / 12, from[i]);
+        if (from) {
+            rescale_pose(mesh, joints, from, scaled);
+            arap_bendy_take(&poses->bendy, scaled, to);
+        } else {
+            arap_bendy_bend(&poses->bendy, s,
+                            given->bends ? given->bends + ARAP_BEND * p * (size_t)s->count : NULL,
+                            to);
+        }
+    }
+    arap_free(scaled);
+    return status;
+}
+
+/* What comes once all transforms are there. */
+static arap_status complete(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                            const arap_given_poses *given, arap_poses *poses) {
+    arap_status status = arap_poses_gram(job, poses);
+    if (!status)
+        status = arap_stretches_create(job, s, &poses->bendy, poses->columns, poses->count,
+                                       poses->transform, &poses->stretches);
+    if (status) return status;
+    return arap_spines_place(job, s, mesh, given->parameters, poses->columns, poses->count,
+                             poses->transform, &poses->spines);
+}
+
+arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                              const arap_mirror *mirror, const arap_sampling *sampling,
+                              const arap_given_poses *given, arap_poses *poses) {
+    size_t bones = (size_t)s->count;
+    int count = sampling->count + given->count;
+    arap_status status = check_transforms(&job->error, given, bones);
+    if (!status)
+        status = allocate_poses(job, s, mesh, count, s->deform_count, given->parameters, poses);
+    if (status) return status;
+    size_t size = 12 * (size_t)poses->columns;
+    double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
+    double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
+    double *bends = ARAP_NEW(double, ARAP_BEND *bones);
+    if (!turns || !local || !transforms || !bends) {
+        status = arap_fail_memory(&job->error, "the poses");
+        goto done;
+    }
+    arap_sample_turns(s, mirror, sampling, turns);
+    for (int p = 0; p < sampling->count; p++) {
+        double *out = poses->transform + size * (size_t)p;
+        arap_sample_pose(s, mirror, sampling, turns, p, local, bends);
+        arap_forward_kinematics(s, local, bends, transforms);
+        store_pose(s, transforms, out);
+        arap_bendy_bend(&poses->bendy, s, bends, out);
+        status = arap_spines_take_bends(&job->error, s, p, 1, bends, &poses->spines);
+        if (status) goto done;
+    }
+    for (int p = 0; p < given->count; p++) {
+        rescale_pose(mesh, s->count, given->transforms + 12 * bones * (size_t)p, transforms);
+        store_pose(s, transforms, poses->transform + size * (size_t)(sampling->count + p));
+    }
+    status = arap_spines_take_bends(&job->error, s, sampling->count, given->count, given->bends,
+                                    &poses->spines);
+    if (!status) status = take_joints(job, s, mesh, sampling->count, given, poses);
+    if (!status) status = complete(job, s, mesh, given, poses);
+
+done:
+    arap_free(turns);
+    arap_free(local);
+    arap_free(transforms);
+    arap_free(bends);
+    if (status) arap_poses_clear(poses);
+    return status;
+}
+
+arap_status arap_poses_given(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+                             int bones, const arap_given_poses *given, arap_poses *poses) {
+    arap_status status = check_transforms(&job->error, given, (size_t)bones);
+    if (!status)
+        status = allocate_poses(job, s, mesh, given->count, bones, given->parameters, poses);
+    if (status) return status;
+    for (size_t p = 0; p < (size_t)given->count; p++)
+        rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
+                     poses->transform + 12 * (size_t)poses->columns * p);
+    status = arap_spines_take_bends(&job->error, s, 0, given->count, given->bends, &poses->spines);
+    if (!status) status = take_joints(job, s, mesh, 0, given, poses);
+    if (!status) status = complete(job, s, mesh, given, poses);
+    if (status) arap_poses_clear(poses);
+    return status;
+}
+
+void arap_poses_clear(arap_poses *poses) {
+    arap_free(poses->transform);
+    arap_free(poses->gram);
+    arap_spines_clear(&poses->spines);
+    arap_bendy_clear(&poses->bendy);
+    arap_stretches_clear(&poses->stretches);
+    *poses = (arap_poses){0};
+}

@@ -1,0 +1,76 @@
+/* Poses (the paper's exemplars): one affine transform per deforming bone and pose, and further ones
+ * for the joints of bendy bones. */
+#ifndef ARAP_POSES_H
+#define ARAP_POSES_H
+
+#include <stdint.h>
+
+#include "rig/bendy.h"
+#include "rig/mirror.h"
+#include "rig/skeleton.h"
+#include "rig/spines.h"
+#include "rig/stretch.h"
+
+/* How poses are sampled (paper section 3.3): a roll of at most `swing` about a random axis
+ * across the bone, then a twist of at most `twist` about the bone; a bone's own limits, or else
+ * ranges, replace both. STBs bend by at most `swing` about the bone, spines and bendy bones about a
+ * random axis. */
+typedef struct arap_sampling {
+    int count;
+    uint64_t seed;
+    double swing; /* radians */
+    double twist; /* radians */
+} arap_sampling;
+
+typedef struct arap_poses {
+    int count;
+    int columns;       /* transforms of a pose: deforming bones, then further joints (bendy.h) */
+    double *transform; /* (count, columns, 3, 4) row-major [R | t], units of arap_mesh.v */
+    double *gram; /* (columns, columns, 4, 4) G_bc = sum over poses of T_b^T T_c, SPEC section 4 */
+    arap_spines spines; /* `transform` and `gram` are those of their bases, T(u) at u = 0 */
+    arap_bendy bendy;
+    arap_stretches stretches;
+} arap_poses;
+
+/* Poses of the caller, and where their vertices lie along the bones. */
+typedef struct arap_given_poses {
+    int count;
+    const double *transforms; /* (count, bones, 3, 4) caller's units, rest to posed */
+    const double *bends;      /* (count, bones, ARAP_BEND), NULL: no bone is bent */
+    const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the joints of bendy
+                                 bones, in place of `transforms` and `bends` of these, or NULL */
+    const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
+} arap_given_poses;
+
+/* Sampled poses followed by those of the caller, for all bones of the skeleton. Errors name a pose
+ * that is not finite. mirror: see arap_sample_pose. */
+arap_status arap_poses_create(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
+                              const arap_mirror *mirror, const arap_sampling *sampling,
+                              const arap_given_poses *given, arap_poses *poses);
+/* Poses of the caller alone, for `bones` bones of which the first are those of the skeleton, which
+ * all deform. Bends and parameters are for these. */
+arap_status arap_poses_given(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
+                             int bones, const arap_given_poses *given, arap_poses *poses);
+/* `gram` of the present transforms. */
+arap_status arap_poses_gram(arap_job *job, arap_poses *poses);
+void arap_poses_clear(arap_poses *poses);
+
+/* Forward kinematics: deforming bone b turns by `local` (bones, 3, 3), a rotation in rest
+ * orientation, about its head and everything below follows, so that joints stay connected; what
+ * hangs on a bone bent by `bends` (bones, ARAP_BEND) or NULL, follows it at the place of its own
+ * head along it. Virtual bones go with their owners. transforms: (bones, 3, 4) for all
+ * bones. */
+void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
+                             const double *bends, double *transforms);
+
+/* Random poses. The numbers in [0, 1) that all of them come from, arap_turn_count of them; then
+ * the local rotations (bones, 3, 3) and bends (bones, ARAP_BEND) of one pose. Poses 2 k and 2 k + 1
+ * mirror each other, with the bones that have partners changing sides: see poses.c. */
+size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling);
+void arap_sample_turns(const arap_skeleton *skeleton, const arap_mirror *mirror,
+                       const arap_sampling *sampling, double *turns);
+void arap_sample_pose(const arap_skeleton *skeleton, const arap_mirror *mirror,
+                      const arap_sampling *sampling, const double *turns, int pose, double *local,
+                      double *bends);
+
+#endif

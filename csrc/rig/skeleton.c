@@ -1,0 +1,327 @@
+/* The skeleton: see skeleton.h. Cost O(bones); a bone of no length is a point with any axis. */
+#include "rig/skeleton.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+/* Gaps shorter than this share of the mesh diagonal are rounding, not virtual segments. */
+#define GAP_TOLERANCE 1e-6
+
+/* Coordinates beyond this many mesh diagonals have no squares to compare. */
+#define FARTHEST 1e100
+
+/* How near a twin has to be, as a share of the bone's length. */
+#define TWIN_TOLERANCE 0.02
+
+static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
+    static const char *const names[ARAP_RANGES] = {"roll", "twist", "bend", "stretch"};
+    for (int r = 0; r < ARAP_RANGES; r++) {
+        const double *range = bones->ranges + 2 * (ARAP_RANGES * b + r);
+        if (isnan(range[0]) && isnan(range[1])) continue;
+        if (!isfinite(range[0]) || !isfinite(range[1]) || range[0] > range[1])
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_ranges[%d, %d] (%s) is (%g, %g): no range", b, r, names[r],
+                             range[0], range[1]);
+        if (r == ARAP_RANGE_STRETCH && range[0] <= 0)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_ranges[%d, %d] (stretch) is (%g, %g): must be above 0", b, r,
+                             range[0], range[1]);
+    }
+    return ARAP_OK;
+}
+
+static arap_status check_bones(arap_error *error, const arap_bones *bones) {
+    if (bones->count < 1) return arap_fail(error, ARAP_BAD_VALUE, "the skeleton has no bones");
+    int deforming = 0;
+    for (int b = 0; b < bones->count; b++) {
+        for (int c = 0; c < 3; c++) {
+            if (!isfinite(bones->heads[3 * b + c]))
+                return arap_fail(error, ARAP_BAD_VALUE, "bone_heads[%d, %d] is %g: not finite", b,
+                                 c, bones->heads[3 * b + c]);
+            if (!isfinite(bones->tails[3 * b + c]))
+                return arap_fail(error, ARAP_BAD_VALUE, "bone_tails[%d, %d] is %g: not finite", b,
+                                 c, bones->tails[3 * b + c]);
+            if (!bones->limits) continue;
+            double lo = bones->limits[6 * b + 2 * c], hi = bones->limits[6 * b + 2 * c + 1];
+            if (isnan(lo) && isnan(hi)) continue;
+            if (!isfinite(lo) || !isfinite(hi) || lo > hi)
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "bone_limits[%d, %d] is (%g, %g): not a range of angles", b, c, lo,
+                                 hi);
+        }
+        if (bones->parents[b] < -1 || bones->parents[b] >= bones->count)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_parents[%d] is %d: no bone of the %d there are, nor -1", b,
+                             bones->parents[b], bones->count);
+        deforming += !bones->deform || bones->deform[b];
+        arap_status status = bones->ranges ? check_ranges(error, bones, b) : ARAP_OK;
+        if (status) return status;
+        int segments = bones->segments ? bones->segments[b] : 0;
+        if (bones->kinds && bones->kinds[b] == ARAP_BONE_BENDY &&
+            (segments < 1 || segments > ARAP_MOST_SEGMENTS))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_segments[%d] of a bendy bone is %d: must be from 1 to %d", b,
+                             segments, ARAP_MOST_SEGMENTS);
+    }
+    if (!deforming) return arap_fail(error, ARAP_BAD_VALUE, "no bone of the skeleton deforms");
+    return ARAP_OK;
+}
+
+/* A bone that is its own ancestor is an error. */
+static arap_status check_loops(arap_error *error, const arap_skeleton *s) {
+    for (int b = 0; b < s->count; b++) {
+        int steps = 0;
+        for (int up = b; up >= 0; up = s->parents[up])
+            if (steps++ > s->count)
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "bone %d has no root: its parents form a loop", b);
+    }
+    return ARAP_OK;
+}
+
+/* Make `v` the unit vector across unit `y`; 0 if it is along y. */
+static int make_across(const double *y, double *v) {
+    double norm = sqrt(arap_dot(v, v));
+    if (!(norm > 0) || !isfinite(norm)) return 0;
+    for (int c = 0; c < 3; c++) v[c] /= norm;
+    double along = arap_dot(v, y);
+    for (int c = 0; c < 3; c++) v[c] -= along * y[c];
+    norm = sqrt(arap_dot(v, v));
+    if (norm < 1e-4) return 0;
+    for (int c = 0; c < 3; c++) v[c] /= norm;
+    return 1;
+}
+
+/* Orthonormal frame with Y along the bone and Z near the roll axis. Without a usable roll axis
+ * Z points away from the centre of the skeleton, which turns and mirrors with it; the last
+ * resort is the coordinate axis most across the bone. */
+static void bone_frame(const double *head, const double *tail, const double *roll,
+                       const double *centre, double *axes) {
+    double x[3], y[3], z[3];
+    arap_sub(tail, head, y);
+    double length = sqrt(arap_dot(y, y));
+    if (length > 1e-12)
+        for (int c = 0; c < 3; c++) y[c] /= length;
+    else
+        y[0] = 0, y[1] = 1, y[2] = 0;
+    int found = 0;
+    if (roll) {
+        memcpy(z, roll, sizeof z);
+        found = make_across(y, z);
+    }
+    if (!found) {
+        for (int c = 0; c < 3; c++) z[c] = 0.5 * (head[c] + tail[c]) - centre[c];
+        found = make_across(y, z);
+    }
+    if (!found) {
+        int across = 0;
+        for (int c = 1; c < 3; c++)
+            if (fabs(y[c]) < fabs(y[across])) across = c;
+        for (int c = 0; c < 3; c++) z[c] = c == across;
+        make_across(y, z);
+    }
+    arap_cross(y, z, x);
+    for (int r = 0; r < 3; r++) axes[3 * r] = x[r], axes[3 * r + 1] = y[r], axes[3 * r + 2] = z[r];
+}
+
+static void add_segment(arap_skeleton *s, const double *a, const double *b, int owner,
+                        int is_bone) {
+    if (owner < 0) return;
+    arap_segment *segment = &s->segments[s->segment_count++];
+    memcpy(segment->a, a, sizeof segment->a);
+    memcpy(segment->b, b, sizeof segment->b);
+    segment->owner = owner;
+    segment->is_bone = is_bone;
+}
+
+/* The deforming bone that lies on `bone` and ends where it ends, or -1. Of a chain along it,
+ * that is the last one: what hangs on the end of `bone` hangs on that. */
+static int find_twin(const arap_skeleton *s, int bone) {
+    const double *head = s->heads + 3 * bone, *tail = s->tails + 3 * bone;
+    double length2 = arap_distance2(head, tail), near2 = TWIN_TOLERANCE * TWIN_TOLERANCE * length2;
+    double point[3];
+    for (int d = 0; d < s->deform_count; d++) {
+        const double *other = s->heads + 3 * s->deform_bone[d];
+        if (arap_distance2(s->tails + 3 * s->deform_bone[d], tail) <= near2 &&
+            arap_distance2(other, tail) > near2 &&
+            arap_nearest_on_segment(other, head, tail, point) <= near2)
+            return d;
+    }
+    return -1;
+}
+
+/* Nearest deforming bone or twin up from `bone`; `self` is not its own ancestor. */
+static int find_owner(const arap_skeleton *s, const int *twin, int bone, int self) {
+    for (; bone >= 0; bone = s->parents[bone]) {
+        if (arap_deforming(s, bone) >= 0) return s->owner[bone];
+        if (twin && twin[bone] >= 0 && twin[bone] != self) return twin[bone];
+    }
+    return -1;
+}
+
+/* Steps to the root, or -1 in a loop. */
+static int find_depth(const arap_skeleton *s, int deform) {
+    int depth = 0;
+    for (int up = s->deform_parent[deform]; up >= 0; up = s->deform_parent[up])
+        if (++depth > s->deform_count) return -1;
+    return depth;
+}
+
+static arap_status connect_bones(arap_job *job, arap_skeleton *s, const char *deform) {
+    int *twin = ARAP_NEW(int, s->count);
+    if (!twin) return arap_fail_memory(&job->error, "the skeleton");
+    for (int b = 0; b < s->count; b++) {
+        s->owner[b] = -1;
+        if (!deform || deform[b]) {
+            s->owner[b] = s->deform_count;
+            s->deform_bone[s->deform_count++] = b;
+        }
+    }
+    for (int b = 0; b < s->count; b++) twin[b] = arap_deforming(s, b) >= 0 ? -1 : find_twin(s, b);
+    for (int d = 0; d < s->deform_count; d++)
+        s->deform_parent[d] = find_owner(s, twin, s->parents[s->deform_bone[d]], d);
+    for (int d = 0; d < s->deform_count; d++) /* twins that lead in a circle do not count */
+        if (find_depth(s, d) < 0)
+            s->deform_parent[d] = find_owner(s, NULL, s->parents[s->deform_bone[d]], d);
+    int placed = 0, deepest = 0;
+    for (int d = 0; d < s->deform_count; d++) {
+        s->depth[d] = find_depth(s, d);
+        if (s->depth[d] > deepest) deepest = s->depth[d];
+    }
+    for (int depth = 0; depth <= deepest; depth++)
+        for (int d = 0; d < s->deform_count; d++)
+            if (s->depth[d] == depth) s->order[placed++] = d;
+    for (int b = 0; b < s->count; b++)
+        if (arap_deforming(s, b) < 0) s->owner[b] = find_owner(s, twin, b, -1);
+
+    for (int b = 0; b < s->count; b++) {
+        const double *head = s->heads + 3 * b;
+        int parent = s->parents[b];
+        if (twin[b] < 0)
+            add_segment(s, head, s->tails + 3 * b, s->owner[b], arap_deforming(s, b) >= 0);
+        if (parent < 0 || (twin[parent] >= 0 && twin[parent] == s->owner[b])) continue;
+        if (arap_distance2(head, s->tails + 3 * parent) > GAP_TOLERANCE * GAP_TOLERANCE)
+            add_segment(s, s->tails + 3 * parent, head, s->owner[parent], 0);
+    }
+    arap_free(twin);
+    return ARAP_OK;
+}
+
+arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
+                                 arap_skeleton *s) {
+    *s = (arap_skeleton){0};
+    arap_status status = check_bones(&job->error, bones);
+    if (status) return status;
+    int n = s->count = bones->count;
+    s->heads = ARAP_NEW(double, 3 * n);
+    s->tails = ARAP_NEW(double, 3 * n);
+    s->axes = ARAP_NEW(double, 9 * n);
+    s->parents = ARAP_NEW(int, n);
+    s->order = ARAP_NEW(int, n);
+    s->limits = ARAP_NEW(double, 6 * n);
+    s->kinds = ARAP_NEW_ZERO(char, n);
+    s->ranges = ARAP_NEW(double, 2 * ARAP_RANGES * n);
+    s->bendy_segments = ARAP_NEW_ZERO(int, n);
+    s->stretch = ARAP_NEW_ZERO(char, n);
+    s->deform_bone = ARAP_NEW(int, n);
+    s->owner = ARAP_NEW(int, n);
+    s->deform_parent = ARAP_NEW(int, n);
+    s->depth = ARAP_NEW(int, n);
+    s->segments = ARAP_NEW(arap_segment, 2 * n);
+    if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits || !s->kinds ||
+        !s->ranges || !s->bendy_segments || !s->stretch || !s->deform_bone || !s->owner ||
+        !s->deform_parent || !s->depth || !s->segments) {
+        status = arap_fail_memory(&job->error, "the skeleton");
+        goto done;
+    }
+    for (int i = 0; i < 3 * n; i++) {
+        s->heads[i] = (bones->heads[i] - mesh->centre[i % 3]) / mesh->diagonal;
+        s->tails[i] = (bones->tails[i] - mesh->centre[i % 3]) / mesh->diagonal;
+    }
+    for (int i = 0; i < 3 * n && !status; i++)
+        if (!(fabs(s->heads[i]) < FARTHEST) || !(fabs(s->tails[i]) < FARTHEST))
+            status = arap_fail(&job->error, ARAP_BAD_VALUE,
+                               "bone %d, at %g to %g, is too far from the mesh", i / 3,
+                               bones->heads[i], bones->tails[i]);
+    if (status) goto done;
+    for (int i = 0; i < 6 * n; i++) s->limits[i] = bones->limits ? bones->limits[i] : NAN;
+    for (int i = 0; i < 2 * ARAP_RANGES * n; i++)
+        s->ranges[i] = bones->ranges ? bones->ranges[i] : NAN;
+    for (int b = 0; b < n && bones->kinds; b++)
+        if (!bones->deform || bones->deform[b]) {
+            s->kinds[b] = bones->kinds[b];
+            s->spine_count += arap_is_spine(s->kinds[b]);
+            s->bent_count += s->kinds[b] != ARAP_BONE_RIGID;
+            if (s->kinds[b] == ARAP_BONE_BENDY) s->bendy_segments[b] = bones->segments[b];
+        }
+    for (int b = 0; b < n && bones->stretch; b++)
+        s->stretch[b] = bones->stretch[b] && (!bones->deform || bones->deform[b]) &&
+                        !arap_is_spine(s->kinds[b]);
+    memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
+    double centre[3] = {0, 0, 0};
+    for (int i = 0; i < 3 * n; i++) centre[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;
+    for (int b = 0; b < n; b++)
+        bone_frame(s->heads + 3 * b, s->tails + 3 * b,
+                   bones->roll_axes ? bones->roll_axes + 3 * b : NULL, centre, s->axes + 9 * b);
+    status = check_loops(&job->error, s);
+    if (!status) status = connect_bones(job, s, bones->deform);
+
+done:
+    if (status) arap_skeleton_clear(s);
+    return status;
+}
+
+void arap_skeleton_clear(arap_skeleton *s) {
+    arap_free(s->heads);
+    arap_free(s->tails);
+    arap_free(s->axes);
+    arap_free(s->parents);
+    arap_free(s->order);
+    arap_free(s->limits);
+    arap_free(s->kinds);
+    arap_free(s->ranges);
+    arap_free(s->bendy_segments);
+    arap_free(s->stretch);
+    arap_free(s->deform_bone);
+    arap_free(s->owner);
+    arap_free(s->deform_parent);
+    arap_free(s->depth);
+    arap_free(s->segments);
+    *s = (arap_skeleton){0};
+}
+
+static int root_of(const arap_skeleton *s, int bone) {
+    while (s->deform_parent[bone] >= 0) bone = s->deform_parent[bone];
+    return bone;
+}
+
+/* Mark the path between two bones of one tree, the ends included; their meeting bone is on
+ * the path only if it is one of them. */
+static int mark_path(const arap_skeleton *s, char *set, int a, int b) {
+    int added = 0;
+    while (a != b) {
+        int *deeper = s->depth[a] >= s->depth[b] ? &a : &b;
+        added += !set[*deeper];
+        set[*deeper] = 1;
+        *deeper = s->deform_parent[*deeper];
+    }
+    return added;
+}
+
+int arap_skeleton_span(const arap_skeleton *s, char *set, int *members) {
+    int count = 0, added = 0;
+    for (int b = 0; b < s->deform_count; b++)
+        if (set[b]) members[count++] = b;
+    /* Paths to the first member of the same tree join all of them. */
+    for (int i = 1; i < count; i++) {
+        int root = root_of(s, members[i]);
+        for (int j = 0; j < i; j++)
+            if (root_of(s, members[j]) == root) {
+                added += mark_path(s, set, members[i], members[j]);
+                break;
+            }
+    }
+    return added;
+}

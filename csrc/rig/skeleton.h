@@ -1,0 +1,100 @@
+/* The skeleton: bones in the units of the mesh, which of them deform, and what the others do.
+ *
+ * A virtual segment is a bone that does not deform, or the gap between the head of a bone and
+ * the tail of its parent. It deforms nothing; it belongs to the nearest deforming bone up the
+ * chain, and the points next to it count as next to that bone (paper section 3.1).
+ *
+ * Control rigs hang deforming bones on others that do not deform but lie where deforming bones
+ * lie (Rigify's ORG and DEF bones). Such a bone belongs to its twin, the deforming bone on it,
+ * so that the deforming bones form the chains that the control rig makes of them. */
+#ifndef ARAP_SKELETON_H
+#define ARAP_SKELETON_H
+
+#include "base/job.h"
+#include "mesh/mesh.h"
+
+/* How a bone deforms: spines.h, bendy.h. */
+typedef enum arap_bone_kind {
+    ARAP_BONE_RIGID,
+    ARAP_BONE_STB,
+    ARAP_BONE_SPINE,
+    ARAP_BONE_BENDY
+} arap_bone_kind;
+
+/* What the sampled poses of a bone vary (paper section 3.3): its roll about an axis across it and
+ * its twist about itself as a whole, the angle theta that it turns from head to tail, if it is not
+ * rigid, and its stretch. */
+enum arap_range { ARAP_RANGE_ROLL, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
+#define ARAP_RANGES 4
+#define ARAP_MOST_SEGMENTS 1000
+
+/* What the caller has. Missing arrays are NULL. */
+typedef struct arap_bones {
+    int count;
+    const double *heads;     /* (count, 3) */
+    const double *tails;     /* (count, 3) */
+    const int *parents;      /* (count) -1 for a root */
+    const double *roll_axes; /* (count, 3) local Z of the bone, any length */
+    const char *deform;      /* (count) */
+    const double *limits;    /* (count, 3, 2) radians about local X, Y (the bone), Z; NaN: none */
+    const char *kinds;       /* (count) arap_bone_kind */
+    const double *ranges;    /* (count, ARAP_RANGES, 2) radians, stretch; NaN: the usual one */
+    const char *stretch;     /* (count) stretchable: see stretch.h; NULL: none */
+    const int *segments;     /* (count) of bendy bones, 1 to ARAP_MOST_SEGMENTS; NULL: none are */
+} arap_bones;
+
+typedef struct arap_segment {
+    double a[3], b[3];
+    int owner;   /* deforming bone (compact index) */
+    int is_bone; /* the owner itself, not a virtual segment */
+} arap_segment;
+
+typedef struct arap_skeleton {
+    int count;     /* bones of the caller */
+    double *heads; /* (count, 3) units of arap_mesh.v */
+    double *tails;
+    double *axes;        /* (count, 3, 3) columns: local X, Y (head to tail), Z */
+    int *parents;        /* (count) */
+    double *limits;      /* (count, 3, 2), NaN where there is none */
+    char *kinds;         /* (count) arap_bone_kind; rigid for bones that do not deform */
+    double *ranges;      /* (count, ARAP_RANGES, 2), NaN where there is none */
+    char *stretch;       /* (count) rigid or bendy, deforming, and stretchable */
+    int *bendy_segments; /* (count) of bendy bones, else 0 */
+
+    int deform_count;
+    int spine_count;    /* STBs and spines that deform */
+    int bent_count;     /* these and bendy bones */
+    int *deform_bone;   /* (deform_count) compact index -> bone */
+    int *owner;         /* (count) compact index of the bone itself, if it deforms, of its twin,
+                           or of its nearest ancestor with either; -1 without one */
+    int *deform_parent; /* (deform_count) compact index or -1 */
+    int *order;         /* (deform_count) parents before children */
+    int *depth;         /* (deform_count) steps to the root */
+    int segment_count;
+    arap_segment *segments; /* bones and virtual segments with an owner */
+} arap_skeleton;
+
+/* Check and copy. Errors name the bone: NaN, a parent out of range, a loop of parents, no
+ * deforming bone, a lower limit above the upper one, a range that is none. */
+arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
+                                 arap_skeleton *skeleton);
+void arap_skeleton_clear(arap_skeleton *skeleton);
+
+/* STBs and spines move every vertex by a transform of its own. */
+static inline int arap_is_spine(int kind) {
+    return kind == ARAP_BONE_STB || kind == ARAP_BONE_SPINE;
+}
+
+/* Deforming bone (compact index) of a caller's bone, or -1. */
+static inline int arap_deforming(const arap_skeleton *skeleton, int bone) {
+    int d = skeleton->owner[bone];
+    return d >= 0 && skeleton->deform_bone[d] == bone ? d : -1;
+}
+
+/* Mark in `set` (deform_count) every bone on the paths between its members, so that each
+ * connected part of the set's skeleton is a subtree (paper section 3.2, property P2). Bones
+ * that share a joint are neighbours: siblings connect without their parent. Scratch:
+ * (deform_count) ints. Returns the number of bones added. */
+int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
+
+#endif

@@ -1,0 +1,80 @@
+/* Stretchable bones: see stretch.h.
+ *
+ * A bone that is scaled in a pose stretches what follows it, and that is wanted: edges near it
+ * shall be as long as it makes them, not as long as at rest. With the right stretch tensor of each
+ * influence, vertex i wants its edges to be R_i U_i e_ik in place of R_i e_ik,
+ *     U_b = (T_b' T_b)^(1/2)
+ *     U_i = I + sum_b w_ib (U_b - I)
+ * with R_i a rotation: as rigid as desired. With T_b the same all over, the energy is 0. The best
+ * R_i is that nearest to cov_i U_i (local_kernel.h).
+ *
+ * Two rules: paper section 4.1 takes sigma_k = sum_b w_ib |T_b v_k| along the axes v_k of the
+ * covariance instead. U_i is exact whatever the one-ring looks like, and jumps nowhere; but
+ * vertices that an STB or spine moves, or a neighbour of theirs, go by the paper's rule for all of
+ * their influences (desired_step.c), whose stretches are those of no constant transform. Where the
+ * rules meet the energy jumps, from however small a weight of a spine on.
+ *
+ * O(columns x poses). Fails without memory. */
+#include "rig/stretch.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/jacobi.h"
+#include "base/memory.h"
+
+#define SWEEPS 12
+
+void arap_stretch_tensor(const double *t, double *out) {
+    double s[9], v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            s[3 * i + j] = t[i] * t[j] + t[4 + i] * t[4 + j] + t[8 + i] * t[8 + j];
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (int p = 0; p < 2; p++)
+            for (int q = p + 1; q < 3; q++) arap_annihilate(3, s, v, p, q);
+    int fill = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            double sum = i == j ? -1 : 0;
+            for (int k = 0; k < 3; k++)
+                sum += v[3 * i + k] * v[3 * j + k] * sqrt(fmax(s[4 * k], 0));
+            out[fill++] = sum;
+        }
+}
+
+arap_status arap_stretches_create(arap_job *job, const arap_skeleton *s, const arap_bendy *bendy,
+                                  int columns, int poses, const double *transform,
+                                  arap_stretches *out) {
+    *out = (arap_stretches){0};
+    int any = 0;
+    for (int d = 0; d < s->deform_count; d++) any |= s->stretch[s->deform_bone[d]];
+    if (!any) return ARAP_OK;
+    out->place = ARAP_NEW(int, columns);
+    if (!out->place) return arap_fail_memory(&job->error, "the stretchable bones");
+    for (int c = 0; c < columns; c++) out->place[c] = -1;
+    for (int d = 0; d < s->deform_count; d++) {
+        int k = bendy->count ? bendy->place[d] : -1;
+        if (!s->stretch[s->deform_bone[d]]) continue;
+        out->place[d] = out->count++;
+        for (int j = 0; k >= 0 && j < bendy->segments[k]; j++)
+            out->place[bendy->further[k] + j] = out->count++;
+    }
+    out->tensor = ARAP_NEW(double, ARAP_SYMMETRIC *(size_t)out->count *(size_t)poses);
+    if (!out->tensor) {
+        arap_stretches_clear(out);
+        return arap_fail_memory(&job->error, "the stretchable bones");
+    }
+    for (int c = 0; c < columns; c++)
+        for (int p = 0; p < poses && out->place[c] >= 0; p++)
+            arap_stretch_tensor(
+                transform + 12 * ((size_t)p * (size_t)columns + (size_t)c),
+                out->tensor + ARAP_SYMMETRIC * ((size_t)out->place[c] * (size_t)poses + (size_t)p));
+    return ARAP_OK;
+}
+
+void arap_stretches_clear(arap_stretches *stretches) {
+    arap_free(stretches->place);
+    arap_free(stretches->tensor);
+    *stretches = (arap_stretches){0};
+}

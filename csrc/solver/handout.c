@@ -1,0 +1,205 @@
+/* What a solver hands to its caller: see arap.h. Nothing here changes the solver. */
+#include <math.h>
+
+#include "solver/levels.h"
+#include "base/memory.h"
+#include "solver/solver.h"
+
+void arap_solver_report(const arap_solver *s, arap_report *report) {
+    *report = s->report;
+    report->vertices = s->mesh.input_count;
+    report->welded = s->mesh.input_count - s->mesh.count;
+    report->parts = s->mesh.part_count;
+    report->bones = s->skeleton.count;
+    report->deforming_bones = s->skeleton.deform_count;
+    report->poses = s->poses.count;
+    report->mirror_bones = s->mirror.bone_count;
+    for (int i = 0; i < s->mesh.input_count; i++)
+        report->mirrored_vertices += arap_mirror_image(&s->mirror, s->mesh.weld[i]) >= 0;
+    report->unseen_count = s->heat_report.unseen_count;
+    report->unseen = s->heat_report.unseen;
+    report->energies = s->energies;
+    if (!s->coarse) return;
+    arap_report coarse;
+    arap_solver_report(s->coarse, &coarse);
+    report->hold_rows = coarse.hold_rows;
+    for (int t = 0; t < ARAP_TIMES; t++) report->seconds[t] += coarse.seconds[t];
+}
+
+void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
+    *inside = (struct arap_inside){.mesh = &s->mesh,
+                                   .skeleton = &s->skeleton,
+                                   .mirror = &s->mirror,
+                                   .poses = &s->poses,
+                                   .sight = s->has_sight ? &s->sight : NULL,
+                                   .influences = &s->influences,
+                                   .clusters = s->coarse ? s->clusters.cluster : NULL,
+                                   .system = &s->system,
+                                   .right_side = s->right_side,
+                                   .product = s->product};
+}
+
+static arap_status present_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+    return s->coarse ? arap_coarse_weights(job, s, out)
+                     : arap_influences_copy(job, &s->influences, out);
+}
+
+/* Non-negative weights that sum to 1, without those below least_weight; symmetric again after each
+ * sum, which rounds, once the maps are. */
+static arap_status tidy(arap_job *job, const arap_solver *s, arap_influences *out) {
+    const arap_mirror none = {0}, *mirror = s->coarse ? &none : &s->mirror;
+    double least = s->settings.least_weight;
+    arap_influences whole = {0};
+    arap_status status = present_weights(job, s, &whole);
+    if (status) return status;
+    arap_influences_normalise(&whole);
+    arap_mirror_weights(mirror, &whole);
+    size_t entries = whole.start[whole.count];
+    char *keep = ARAP_NEW(char, entries);
+    if (!keep) {
+        status = arap_fail_memory(&job->error, "the weights");
+        goto done;
+    }
+    for (int i = 0; i < whole.count; i++) {
+        size_t largest = whole.start[i];
+        for (size_t e = whole.start[i]; e < whole.start[i + 1]; e++) {
+            keep[e] = whole.given[e] || (whole.weight[e] >= least && whole.weight[e] > 0);
+            if (whole.given[largest] ||
+                (!whole.given[e] && whole.weight[e] > whole.weight[largest]))
+                largest = e;
+        }
+        if (!whole.given[largest] && whole.weight[largest] > 0) keep[largest] = 1;
+    }
+    status = arap_influences_filter(job, &whole, keep, out);
+    if (status) goto done;
+    arap_influences_normalise(out);
+    arap_mirror_weights(mirror, out);
+
+done:
+    arap_free(keep);
+    arap_influences_clear(&whole);
+    return status;
+}
+
+/* One row for the caller: locked weights as they came, then the free ones, which share what
+ * the locked ones of this vertex leave. Without an output only counts. */
+static int hand_row(const arap_solver *s, const arap_influences *in, int i, int *bone,
+                    double *weight, char *given) {
+    int count = 0, first_free, v = s->mesh.weld[i];
+    double locked = 0, open = 0;
+    for (long long e = s->locked_start ? s->locked_start[i] : 0;
+         s->locked_start && e < s->locked_start[i + 1]; e++) {
+        int owner = s->skeleton.owner[s->locked_bone[e]];
+        int d = owner >= 0 && s->skeleton.deform_bone[owner] == s->locked_bone[e] ? owner : -1;
+        if (d < 0 || !arap_is_locked(s, i, d)) continue;
+        locked += s->locked_weight[e];
+        if (bone) {
+            bone[count] = s->locked_bone[e];
+            weight[count] = s->locked_weight[e];
+            given[count] = 1;
+        }
+        count++;
+    }
+    if (s->locked_vertex && s->locked_vertex[i]) return count;
+    first_free = count;
+    for (size_t e = in->start[v]; e < in->start[v + 1]; e++) {
+        if (arap_is_locked(s, i, in->bone[e])) continue;
+        open += in->weight[e];
+        if (bone) {
+            bone[count] = s->skeleton.deform_bone[in->bone[e]];
+            weight[count] = in->weight[e];
+            given[count] = 0;
+        }
+        count++;
+    }
+    double rest = locked < 1 ? 1 - locked : 0;
+    /* Symmetric rows have no locked weights: nothing to share, but sums in different order. */
+    if (bone && s->locked_vertex && open > 0 && arap_mirror_image(&s->mirror, v) < 0)
+        for (int k = first_free; k < count; k++) weight[k] *= rest / open;
+    return count;
+}
+
+/* Bones ascending: locked and free ones come interleaved. */
+static void sort_row(int count, int *bone, double *weight, char *given) {
+    for (int i = 1; i < count; i++) {
+        int b = bone[i], at = i;
+        double w = weight[i];
+        char g = given[i];
+        for (; at > 0 && bone[at - 1] > b; at--) {
+            bone[at] = bone[at - 1];
+            weight[at] = weight[at - 1];
+            given[at] = given[at - 1];
+        }
+        bone[at] = b, weight[at] = w, given[at] = g;
+    }
+}
+
+static arap_status hand_out(arap_job *job, const arap_solver *s, const arap_influences *in,
+                            arap_influences *out) {
+    int n = s->mesh.input_count;
+    int *sizes = ARAP_NEW(int, n);
+    if (!sizes) return arap_fail_memory(&job->error, "the weights");
+    for (int i = 0; i < n; i++) sizes[i] = hand_row(s, in, i, NULL, NULL, NULL);
+    arap_status status = arap_influences_create(job, n, sizes, out);
+    for (int i = 0; i < n && !status; i++) {
+        size_t at = out->start[i];
+        hand_row(s, in, i, out->bone + at, out->weight + at, out->given + at);
+        sort_row(sizes[i], out->bone + at, out->weight + at, out->given + at);
+    }
+    arap_free(sizes);
+    return status;
+}
+
+arap_status arap_solver_weights(arap_job *job, const arap_solver *s, arap_influences *out,
+                                double *energy) {
+    arap_influences tidied = {0};
+    arap_status status = tidy(job, s, &tidied);
+    if (!status) status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &tidied, energy, NULL);
+    if (!status) status = hand_out(job, s, &tidied, out);
+    arap_influences_clear(&tidied);
+    return status;
+}
+
+arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+    return hand_out(job, s, &s->initial, out);
+}
+
+arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+    arap_influences present = {0};
+    arap_status status = present_weights(job, s, &present);
+    if (!status) status = hand_out(job, s, &present, out);
+    arap_influences_clear(&present);
+    return status;
+}
+
+arap_status arap_solver_rows(arap_job *job, const arap_solver *s, int *count, arap_row_view **out) {
+    int holds = s->report.hold_rows, own = holds + s->report.attach_rows;
+    *count = s->coarse ? 0 : s->rows.count;
+    *out = ARAP_NEW(arap_row_view, *count);
+    if (!*out) return arap_fail_memory(&job->error, "the constraint rows");
+    for (int r = 0; r < *count; r++) {
+        const arap_row *row = &s->rows.rows[r];
+        (*out)[r] = (arap_row_view){s->mesh.first[row->vertex], s->skeleton.deform_bone[row->bone],
+                                    row->target,
+                                    r < holds ? ARAP_ROW_HOLD
+                                    : r < own ? ARAP_ROW_ATTACH
+                                              : ARAP_ROW_USER,
+                                    row->released};
+    }
+    return ARAP_OK;
+}
+
+arap_status arap_solver_spokes(arap_job *job, const arap_solver *s, size_t *count,
+                               arap_spoke_view **out) {
+    const arap_mesh *mesh = &s->mesh;
+    *count = s->coarse || !mesh->spoke_start ? 0 : mesh->spoke_start[mesh->count];
+    *out = ARAP_NEW(arap_spoke_view, *count);
+    if (!*out) return arap_fail_memory(&job->error, "the spokes");
+    for (int i = 0; i < mesh->count && *count; i++)
+        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
+            const arap_spoke *spoke = &mesh->spoke[j];
+            (*out)[j] = (arap_spoke_view){mesh->first[i], s->skeleton.deform_bone[spoke->bone],
+                                          spoke->held, spoke->released};
+        }
+    return ARAP_OK;
+}

@@ -1,0 +1,327 @@
+/* The coarse level: see levels.h.
+ *
+ * Weights are smooth: a mesh of a third of the vertices knows which bones belong where and,
+ * within a few percent, how much. Everything that needs many iterations or wide influence maps
+ * (heat, the stages of solver.c) is done there, and so on down to a mesh of few vertices; the
+ * mesh itself only takes the last stage, from the prolonged weights. Locked vertices share
+ * clusters with locked ones of the same set only, with the weights of the seed. */
+#include "solver/levels.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* The level is worth it with at least so many vertices per cluster, and clusters per bone. */
+#define LEAST_VERTICES 1.5
+#define LEAST_CLUSTERS 12
+
+/* The caller's vertex that stands for a cluster. */
+static int caller_vertex(const arap_solver *s, int cluster) {
+    return s->mesh.first[s->clusters.seed[cluster]];
+}
+
+/* What the clusters take from the caller's arrays per vertex. */
+typedef struct coarse_arrays {
+    long long *start;
+    int *bone, *vertex_set;
+    double *weight;
+    char *locked_vertices;
+    double *parameters;
+    int *spoke_bones;
+    char *spoke_whole;
+} coarse_arrays;
+
+static void free_arrays(coarse_arrays *a) {
+    arap_free(a->start);
+    arap_free(a->bone);
+    arap_free(a->weight);
+    arap_free(a->vertex_set);
+    arap_free(a->locked_vertices);
+    arap_free(a->parameters);
+    arap_free(a->spoke_bones);
+    arap_free(a->spoke_whole);
+}
+
+static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
+                             coarse_arrays *a, arap_rows *out) {
+    size_t count = (size_t)s->clusters.count, fill = 0;
+    for (size_t k = 0; k < count; k++) {
+        int i = caller_vertex(s, (int)k);
+        fill += (size_t)(rows->start[i + 1] - rows->start[i]);
+    }
+    a->start = ARAP_NEW(long long, count + 1);
+    a->bone = ARAP_NEW(int, fill);
+    a->weight = ARAP_NEW(double, fill);
+    if (!a->start || !a->bone || !a->weight)
+        return arap_fail_memory(&job->error, "the weights of the coarse mesh");
+    fill = 0;
+    for (size_t k = 0; k < count; k++) {
+        int i = caller_vertex(s, (int)k);
+        a->start[k] = (long long)fill;
+        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++, fill++) {
+            a->bone[fill] = rows->bone[e];
+            a->weight[fill] = rows->weight[e];
+        }
+    }
+    a->start[count] = (long long)fill;
+    *out = (arap_rows){.start = a->start, .bone = a->bone, .weight = a->weight};
+    return ARAP_OK;
+}
+
+/* The edits of the clusters of these vertices. A vertex that forbids a bone does so for its cluster
+ * only as the seed. */
+typedef struct coarse_edits {
+    int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex;
+    char *influence_allowed;
+} coarse_edits;
+
+static void free_edits(coarse_edits *c) {
+    arap_free(c->constraint_vertex);
+    arap_free(c->influence_vertex);
+    arap_free(c->influence_bone);
+    arap_free(c->influence_allowed);
+    arap_free(c->release_vertex);
+}
+
+/* The coarse solver's own number, as its caller, of the cluster of vertex v. */
+static int cluster_of(const arap_solver *s, int v) {
+    int cluster = s->clusters.cluster[v];
+    return s->coarse ? s->coarse->mesh.first[cluster] : cluster;
+}
+
+static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edits *fine,
+                             coarse_edits *c, arap_edits *out) {
+    const int *weld = s->mesh.weld;
+    int count = 0;
+    c->constraint_vertex = ARAP_NEW(int, fine->constraint_count);
+    c->influence_vertex = ARAP_NEW(int, fine->influence_count);
+    c->influence_bone = ARAP_NEW(int, fine->influence_count);
+    c->influence_allowed = ARAP_NEW(char, fine->influence_count);
+    c->release_vertex = ARAP_NEW(int, fine->release_count);
+    if (!c->constraint_vertex || !c->influence_vertex || !c->influence_bone ||
+        !c->influence_allowed || !c->release_vertex)
+        return arap_fail_memory(&job->error, "the edits");
+    for (int k = 0; k < fine->constraint_count; k++)
+        c->constraint_vertex[k] = cluster_of(s, weld[fine->constraint_vertex[k]]);
+    for (int k = 0; k < fine->release_count; k++)
+        c->release_vertex[k] = cluster_of(s, weld[fine->release_vertex[k]]);
+    for (int k = 0; k < fine->influence_count; k++) {
+        int v = weld[fine->influence_vertex[k]], cluster = cluster_of(s, v);
+        if (!fine->influence_allowed[k] && s->clusters.seed[cluster] != v) continue;
+        c->influence_vertex[count] = cluster;
+        c->influence_bone[count] = fine->influence_bone[k];
+        c->influence_allowed[count++] = fine->influence_allowed[k];
+    }
+    *out = *fine;
+    out->constraint_vertex = c->constraint_vertex;
+    out->influence_count = count;
+    out->influence_vertex = c->influence_vertex;
+    out->influence_bone = c->influence_bone;
+    out->influence_allowed = c->influence_allowed;
+    out->release_vertex = c->release_vertex;
+    return ARAP_OK;
+}
+
+/* The problem of the clusters but for its edits; `rows` keeps its weights. */
+static arap_status coarse_problem(arap_job *job, const arap_solver *s, const arap_problem *fine,
+                                  coarse_arrays *a, arap_rows *rows, arap_problem *out) {
+    const arap_coarse *clusters = &s->clusters;
+    size_t count = (size_t)clusters->count;
+    arap_status status = ARAP_OK;
+    *out = *fine;
+    out->geometry = (arap_geometry){.vertex_count = clusters->count,
+                                    .vertices = clusters->vertices,
+                                    .triangle_count = clusters->triangle_count,
+                                    .triangles = clusters->triangles,
+                                    .edge_count = clusters->edge_count,
+                                    .edges = clusters->edges,
+                                    .tet_count = clusters->tet_count,
+                                    .tets = clusters->tets};
+    out->links = clusters->links;
+    out->link_count = clusters->link_count;
+    a->locked_vertices = ARAP_NEW_ZERO(char, count);
+    a->vertex_set = ARAP_NEW_ZERO(int, count);
+    if (!a->locked_vertices || !a->vertex_set)
+        return arap_fail_memory(&job->error, "the coarse mesh");
+    for (size_t k = 0; k < count; k++) {
+        int i = caller_vertex(s, (int)k);
+        if (fine->locked_vertices) a->locked_vertices[k] = fine->locked_vertices[i];
+        if (fine->vertex_set) a->vertex_set[k] = fine->vertex_set[i];
+    }
+    if (fine->poses.parameters) {
+        size_t bones = (size_t)fine->bones.count;
+        a->parameters = ARAP_NEW(double, bones *count);
+        if (!a->parameters) return arap_fail_memory(&job->error, "the coarse mesh");
+        for (size_t k = 0; k < count; k++)
+            memcpy(a->parameters + bones * k,
+                   fine->poses.parameters + bones * (size_t)caller_vertex(s, (int)k),
+                   bones * sizeof(double));
+        out->poses.parameters = a->parameters;
+    }
+    if (s->mesh.spoke_start) {
+        a->spoke_bones = ARAP_NEW(int, count);
+        a->spoke_whole = ARAP_NEW(char, count);
+        if (!a->spoke_bones || !a->spoke_whole) return arap_fail_memory(&job->error, "the coarse mesh");
+        for (size_t k = 0; k < count; k++) {
+            const arap_spoke *spoke;
+            int any = arap_mesh_spokes(&s->mesh, clusters->seed[k], &spoke);
+            a->spoke_bones[k] = any ? spoke->bone : -1;
+            a->spoke_whole[k] = any && spoke->whole;
+        }
+        out->spoke_bones = a->spoke_bones;
+        out->spoke_whole = a->spoke_whole;
+    }
+    if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
+    if (fine->vertex_set) out->vertex_set = a->vertex_set;
+    if (fine->weights) {
+        status = copy_rows(job, s, fine->weights, a, rows);
+        out->weights = rows;
+    }
+    return status;
+}
+
+/* Vertices that may share a cluster: locked alike and of the same set. */
+static void group_vertices(const arap_solver *s, const arap_problem *problem, int *group) {
+    for (int v = 0; v < s->mesh.count; v++) {
+        int i = s->mesh.first[v];
+        group[v] = (problem->vertex_set ? 2 * problem->vertex_set[i] : 0) +
+                   (problem->locked_vertices && problem->locked_vertices[i]);
+    }
+}
+
+arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    coarse_arrays arrays = {0};
+    arap_rows rows;
+    arap_problem coarse;
+    coarse_edits edits = {0};
+    arap_settings settings = s->settings;
+    int *group = ARAP_NEW(int, s->mesh.count);
+    arap_status status = group ? ARAP_OK : arap_fail_memory(&job->error, "the coarse mesh");
+    if (status) return status;
+    group_vertices(s, problem, group);
+    status = arap_coarsen(job, &s->mesh, group, s->mirror.vertex, &s->clusters);
+    if (status || s->clusters.count * LEAST_VERTICES > s->mesh.count ||
+        s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
+        goto done;
+    status = coarse_problem(job, s, problem, &arrays, &rows, &coarse);
+    if (!status) status = map_edits(job, s, &problem->edits, &edits, &coarse.edits);
+    /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
+    settings.harmonic *= (double)s->clusters.count / s->mesh.count;
+    if (!coarse.geometry.tet_count) settings.initial = ARAP_INITIAL_HEAT;
+    if (!status) status = arap_solver_create(job, &coarse, &settings, &s->coarse);
+    if (status) goto done;
+    /* From here on in the vertices of the coarse solver, which may have welded some. */
+    for (int i = 0; i < s->mesh.count; i++)
+        s->clusters.cluster[i] = s->coarse->mesh.weld[s->clusters.cluster[i]];
+
+done:
+    if (!s->coarse) arap_coarse_clear(&s->clusters);
+    free_arrays(&arrays);
+    free_edits(&edits);
+    arap_free(group);
+    return status;
+}
+
+arap_status arap_coarse_edit(arap_job *job, arap_solver *s, const arap_edits *edits) {
+    coarse_edits arrays = {0};
+    arap_edits coarse;
+    arap_status status = map_edits(job, s, edits, &arrays, &coarse);
+    if (!status) status = arap_solver_edit(job, s->coarse, &coarse);
+    s->last_stage = s->coarse->last_stage + 1;
+    free_edits(&arrays);
+    return status;
+}
+
+void arap_coarse_free(arap_solver *s) {
+    arap_solver_free(s->coarse);
+    arap_coarse_clear(&s->clusters);
+    s->coarse = NULL;
+}
+
+arap_status arap_coarse_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+    return arap_prolong(job, &s->mesh, &s->clusters, &s->coarse->influences,
+                        s->skeleton.deform_count, out);
+}
+
+/* Hold rows for the seeds of held clusters: with all vertices of a cluster, bones would be held
+ * in a far larger region than by heat weights of this level. */
+static arap_status inherit_holds(arap_job *job, const arap_solver *s, arap_row_list *out) {
+    const arap_solver *coarse = s->coarse;
+    const arap_row *held = coarse->rows.rows;
+    int count = coarse->report.hold_rows;
+    /* The rows of each coarse vertex: the last one, and the one before each. */
+    int *last = ARAP_NEW(int, coarse->mesh.count), *before = ARAP_NEW(int, count);
+    arap_status status = ARAP_OK;
+    if (!last || !before) {
+        status = arap_fail_memory(&job->error, "the weight constraints");
+        goto done;
+    }
+    for (int k = 0; k < coarse->mesh.count; k++) last[k] = -1;
+    for (int r = 0; r < count; r++) {
+        before[r] = last[held[r].vertex];
+        last[held[r].vertex] = r;
+    }
+    for (int c = 0; c < s->clusters.count; c++) {
+        int seed = s->clusters.seed[c];
+        for (int r = last[s->clusters.cluster[seed]]; r >= 0 && !status; r = before[r]) {
+            double strength = s->settings.hold * s->mesh.size * s->mesh.size;
+            status = arap_append_row(job, out,
+                                     (arap_row){seed, held[r].bone, held[r].target, strength, 0});
+        }
+    }
+
+done:
+    arap_free(last);
+    arap_free(before);
+    return status;
+}
+
+/* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. */
+static arap_status inherit_islands(arap_job *job, arap_solver *s) {
+    arap_heat_report *report = &s->heat_report;
+    int n = s->mesh.count;
+    int *island = ARAP_NEW(int, n), *stack = ARAP_NEW(int, n), *size = ARAP_NEW_ZERO(int, n),
+        *first = ARAP_NEW(int, n);
+    arap_status status = ARAP_OK;
+    if (!island || !stack || !size || !first) {
+        status = arap_fail_memory(&job->error, "the report");
+        goto done;
+    }
+    *report = s->coarse->heat_report;
+    s->coarse->heat_report = (arap_heat_report){0};
+    if (!report->unseen_count) goto done;
+    arap_find_islands(&s->mesh, island, stack);
+    for (int i = 0; i < n; i++)
+        if (!size[island[i]]++) first[island[i]] = i;
+    for (int k = 0; k < report->unseen_count; k++) {
+        int label = island[s->clusters.seed[report->unseen[k].vertex]];
+        report->unseen[k].vertex = s->mesh.first[first[label]];
+        report->unseen[k].size = size[label];
+    }
+
+done:
+    arap_free(island);
+    arap_free(stack);
+    arap_free(size);
+    arap_free(first);
+    return status;
+}
+
+arap_status arap_coarse_inherit(arap_job *job, arap_solver *s) {
+    arap_row_list rows = {0};
+    arap_status status = inherit_holds(job, s, &rows);
+    int held = rows.count;
+    for (int r = 0; r < s->rows.count && !status; r++)
+        status = arap_append_row(job, &rows, s->rows.rows[r]);
+    if (!status) status = inherit_islands(job, s);
+    if (status) {
+        arap_row_list_clear(&rows);
+        return status;
+    }
+    arap_row_list_clear(&s->rows);
+    s->rows = rows;
+    s->report.hold_rows = held;
+    arap_release_rows(s);
+    for (int t = 0; t < ARAP_TIMES; t++) s->report.seconds[t] += s->coarse->report.seconds[t];
+    return ARAP_OK;
+}

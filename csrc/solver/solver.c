@@ -1,0 +1,485 @@
+/* A solver from its creation to its last stage: see arap.h.
+ *
+ * Stages. The initial weights decide too little and their influence maps too much, so the energy
+ * chooses these: first the initial maps are iterated a few times; then, `widenings` times, they
+ * take in the influences of the neighbours, lose those of little worth, and are iterated. Where
+ * the limit is K, the initial maps are first reduced to 2K influences and the later ones to K.
+ * Each stage costs one factorisation of a system that is small because its rows are. Without
+ * widenings there is one stage, on the initial maps or what the limit leaves.
+ *
+ * The truss (truss.h) begins at full strength; before each stage but the first, spokes that the
+ * weights do not satisfy give way.
+ *
+ * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
+ * weights found there, as many influences as there may be, and one stage of its own. */
+#include "solver/solver.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "solver/levels.h"
+#include "mesh/links.h"
+#include "base/memory.h"
+#include "supports/truss.h"
+
+#define EARLY_ITERATIONS 3
+
+const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
+                                                   "assembly", "factor",     "local", "solve"};
+
+double arap_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void arap_lap(arap_solver *s, enum arap_timing stage, double *since) {
+    double now = arap_seconds();
+    s->report.seconds[stage] += now - *since;
+    *since = now;
+}
+
+void arap_settings_default(arap_settings *settings) {
+    static const double degree = 0.017453292519943295;
+    *settings = (arap_settings){
+        .single_precision = 1,
+        .sampling = {.count = 80, .seed = 0, .swing = 60 * degree, .twist = 10 * degree},
+        .max_influences = 4,
+        .widenings = 2,
+        .least_weight = 1e-3,
+        .iterations = 30,
+        .tolerance = 2e-3,
+        .coarsen = 1000,
+        .acceleration = 5,
+        .heat_floor = 1e-6,
+        .pruning = {.least = 1, .kept_sum = 0.999, .relative = 1e-3},
+        .link_parts = 1,
+        .positivity = ARAP_POSITIVITY_CLIP,
+        .hold = 0.01,
+        .edge_power = 3,
+        .truss = 12,
+        .least_worth = 4e-3,
+        .strength = 100,
+        .damping = 1e-6,
+    };
+}
+
+static arap_status check_settings(arap_error *error, const arap_settings *s) {
+    struct {
+        const char *name;
+        double value, least, most;
+    } ranges[] = {
+        {"pose_count", s->sampling.count, 0, 1e6},
+        {"swing", s->sampling.swing, 0, 3.15},
+        {"twist", s->sampling.twist, 0, 3.15},
+        {"max_influences", s->max_influences, 0, 1e6},
+        {"widenings", s->widenings, 0, ARAP_MOST_WIDENINGS},
+        {"least_weight", s->least_weight, 0, 0.25},
+        {"iterations", s->iterations, 1, 1e6},
+        {"tolerance", s->tolerance, 0, 1},
+        {"coarsen", s->coarsen, 0, 2147483647},
+        {"rotation_clusters", s->rotation_clusters, 0, 1},
+        {"acceleration", s->acceleration, 0, ARAP_MOST_WINDOW},
+        {"heat_floor", s->heat_floor, 0, 0.25},
+        {"least influences of the support", s->pruning.least, 1, 1e6},
+        {"kept sum of the support", s->pruning.kept_sum, 0, 1},
+        {"relative weight of the support", s->pruning.relative, 0, 1},
+        {"hold", s->hold, 0, 1e12},
+        {"constraint_strength", s->strength, 0, 1e12},
+        {"edge_power", s->edge_power, 0, 4},
+        {"truss", s->truss, 0, 1e6},
+        {"least_worth", s->least_worth, 0, 1},
+        {"harmonic", s->harmonic, 0, 1e6},
+        {"damping", s->damping, 0, 1e6},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (!(ranges[i].value >= ranges[i].least && ranges[i].value <= ranges[i].most))
+            return arap_fail(error, ARAP_BAD_VALUE, "%s is %g: must be from %g to %g",
+                             ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
+    return ARAP_OK;
+}
+
+/* Replace the influence maps. */
+static arap_status change_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
+    arap_release_maps(s);
+    arap_influences_clear(&s->influences);
+    s->influences = *maps;
+    return arap_begin_maps(job, s);
+}
+
+/* Those numbers per influence that the reduced maps keep; NULL: no memory. */
+static double *kept_numbers(const arap_influences *all, const arap_influences *kept,
+                            const double *numbers) {
+    double *out = ARAP_NEW(double, kept->start[kept->count]);
+    for (int i = 0; out && i < kept->count; i++)
+        for (size_t e = kept->start[i]; e < kept->start[i + 1]; e++)
+            out[e] = numbers[arap_find_influence(all, i, kept->bone[e])];
+    return out;
+}
+
+/* Reduce the influence maps. The rotations stay those of the weights before, and so does the
+ * right-hand side: the energy recorded is that of the new weights but for a local step. */
+static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
+    arap_influences limited = {0};
+    arap_penalties rows = {0};
+    double since = arap_seconds(), *right_side = NULL;
+    arap_status status = arap_penalties_create(job, &s->influences, &rows);
+    if (status) return status;
+    arap_add_rows(&s->mesh, &s->influences, &s->rows, s->poses.count, &rows);
+    status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, s->right_side,
+                                   s->product, &s->harmonic, &rows, &s->mirror, &rule, &limited);
+    arap_penalties_clear(&rows);
+    arap_lap(s, ARAP_TIME_SYSTEM, &since);
+    if (status) return status;
+    right_side = kept_numbers(&s->influences, &limited, s->right_side);
+    if (!right_side) {
+        arap_influences_clear(&limited);
+        return arap_fail_memory(&job->error, "the weights");
+    }
+    s->report.stage_start[s->stage] = s->report.energy_count;
+    status = change_maps(job, s, &limited);
+    if (!status) {
+        memcpy(s->right_side, right_side, limited.start[limited.count] * sizeof *right_side);
+        status = arap_measure(job, s);
+    }
+    arap_free(right_side);
+    return status;
+}
+
+/* What keeps bones out of influence maps; NULL: nothing. */
+static arap_closed_fn closed(const arap_solver *s) {
+    return s->locked_vertex || s->marks.count ? arap_is_closed : NULL;
+}
+
+/* Influence maps that are the same on both sides. */
+static arap_status mirror_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
+    if (!s->mirror.vertex) return ARAP_OK;
+    return arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count, closed(s), s, maps);
+}
+
+/* Go on from maps that are yet to be reduced: made symmetric, with a local step for their weights,
+ * whose energy the history leaves out. */
+static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
+    arap_status status = mirror_maps(job, s, maps);
+    if (status) {
+        arap_influences_clear(maps);
+        return status;
+    }
+    status = change_maps(job, s, maps);
+    if (!status) status = arap_refresh(job, s);
+    if (!status) s->report.energy_count--;
+    return status;
+}
+
+arap_status arap_solver_limit(arap_job *job, arap_solver *s) {
+    int most = s->settings.max_influences;
+    if (!most) return ARAP_OK;
+    arap_status status = limit(job, s, (arap_limit){most, -1});
+    return status ? status : arap_refresh(job, s);
+}
+
+static arap_status widen(arap_job *job, arap_solver *s) {
+    arap_influences wider = {0};
+    arap_status status = arap_widen_influences(job, &s->mesh, &s->influences,
+                                               s->skeleton.deform_count, closed(s), s, &wider);
+    return status ? status : take_maps(job, s, &wider);
+}
+
+/* Influences of a vertex in the present stage, at most; 0: no limit. The first one has twice the
+ * caller's limit: so near to the initial weights their worth is not clear yet. */
+static int stage_influences(const arap_solver *s) {
+    int most = s->settings.max_influences;
+    if (!most || s->stage > 1 || s->last_stage == 1) return most;
+    return 2 * most;
+}
+
+/* Reduce the maps of this stage; when cancelled, the next step begins with it. */
+static arap_status limit_stage(arap_job *job, arap_solver *s) {
+    double spare = s->stage > 1 ? s->settings.least_worth : -1;
+    arap_status status = limit(job, s, (arap_limit){stage_influences(s), spare});
+    s->must_limit = status == ARAP_CANCELLED;
+    return status;
+}
+
+/* Start the next stage: its influence maps. */
+static arap_status enter_stage(arap_job *job, arap_solver *s) {
+    s->stage++;
+    s->stage_iterations = s->stage_over = 0;
+    if (s->stage > 1) {
+        arap_status status = ARAP_OK;
+        if (s->mesh.spoke_start)
+            status = arap_truss_yield(job, &s->mesh, &s->poses, &s->influences,
+                                      arap_pass_spokes(s->pass));
+        if (!status && s->settings.widenings) status = widen(job, s);
+        if (!status && !s->settings.widenings && s->mesh.spoke_start) {
+            status = arap_refresh(job, s); /* with what is left of the spokes */
+            if (!status) s->report.energy_count--;
+        }
+        return status ? status : limit_stage(job, s);
+    }
+    return stage_influences(s) ? limit_stage(job, s) : ARAP_OK;
+}
+
+/* From the coarse level to this one: its weights, as many influences as there may be, and one
+ * stage. */
+static arap_status leave_coarse(arap_job *job, arap_solver *s) {
+    arap_influences weights = {0};
+    arap_status status = arap_coarse_weights(job, s, &weights);
+    if (!status) status = arap_apply_locks(job, s, &weights);
+    if (!status) status = arap_apply_edits(job, s, NULL, &weights);
+    if (!status) status = arap_coarse_inherit(job, s);
+    if (!status && s->mesh.spoke_start)
+        arap_truss_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
+    if (status) {
+        arap_influences_clear(&weights);
+        return status;
+    }
+    arap_coarse_free(s);
+    s->stage = s->last_stage;
+    s->stage_iterations = s->stage_over = 0;
+    status = take_maps(job, s, &weights);
+    return status ? status : limit_stage(job, s);
+}
+
+/* One iteration of the coarse level; its history is ours. */
+static arap_status coarse_step(arap_job *job, arap_solver *s) {
+    const arap_report *coarse = &s->coarse->report;
+    arap_status status = arap_solver_iterate(job, s->coarse, 1), recorded = ARAP_OK;
+    memcpy(s->report.stage_start, coarse->stage_start, sizeof coarse->stage_start);
+    s->report.energy_count = 0;
+    for (int k = 0; k < coarse->energy_count && !recorded; k++)
+        recorded = arap_record_energy(job, s, s->coarse->energies[k]);
+    if (status || recorded) return status ? status : recorded;
+    s->report.iterations = coarse->iterations;
+    return arap_solver_done(s->coarse) ? leave_coarse(job, s) : ARAP_OK;
+}
+
+static arap_status step(arap_job *job, arap_solver *s) {
+    arap_status status = ARAP_OK;
+    if (s->coarse) return coarse_step(job, s);
+    if (s->must_limit)
+        status = limit_stage(job, s);
+    else if (s->stage == 0 || (s->stage_over && s->stage < s->last_stage))
+        status = enter_stage(job, s);
+    int was_guarded = s->guarded;
+    if (!status) status = arap_iteration(job, s);
+    if (status) return status;
+    s->report.iterations++;
+    s->stage_iterations++;
+    const double *last = s->energies + s->report.energy_count - 1;
+    int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]) &&
+                  s->guarded == was_guarded;
+    int enough = s->stage < s->last_stage ? EARLY_ITERATIONS : s->settings.iterations;
+    if (s->stage_iterations >= enough || settled) s->stage_over = 1;
+    return s->stage_over ? arap_end_iterations(job, s) : status;
+}
+
+static arap_status fail_broken(arap_job *job) {
+    return arap_fail(&job->error, ARAP_NOT_FACTORED,
+                     "the solver failed before and cannot go on: create another");
+}
+
+arap_status arap_solver_iterate(arap_job *job, arap_solver *s, int count) {
+    arap_status status = ARAP_OK;
+    if (s->broken) return fail_broken(job);
+    for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
+        status = arap_progress(job, "iteration", (double)i / count);
+        if (!status) status = step(job, s);
+    }
+    s->broken = status && status != ARAP_CANCELLED;
+    return status;
+}
+
+/* The stage before the last one, on the present maps with the edits applied and the influences of
+ * the initial weights: what an earlier edit had made useless may be wanted again. */
+static arap_status enter_edits(arap_job *job, arap_solver *s) {
+    arap_influences maps = {0};
+    arap_status status = arap_influences_copy(job, &s->influences, &maps);
+    if (!status) status = arap_apply_edits(job, s, &s->initial, &maps);
+    if (status) {
+        arap_influences_clear(&maps);
+        return status;
+    }
+    if (s->last_stage < 2) s->last_stage = 2;
+    s->stage = s->last_stage - 1;
+    s->stage_iterations = s->stage_over = s->must_limit = 0;
+    return take_maps(job, s, &maps);
+}
+
+arap_status arap_solver_edit(arap_job *job, arap_solver *s, const arap_edits *edits) {
+    if (s->broken) return fail_broken(job);
+    arap_status status =
+        arap_check_edits(&job->error, edits, s->mesh.input_count, s->skeleton.count);
+    if (status) return status;
+    status = arap_take_edits(job, s, edits);
+    if (!status) status = s->coarse ? arap_coarse_edit(job, s, edits) : enter_edits(job, s);
+    s->broken = status != ARAP_OK;
+    return status;
+}
+
+int arap_solver_done(const arap_solver *s) {
+    return !s->coarse && s->stage_over && s->stage == s->last_stage;
+}
+
+/* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
+ * of spines. */
+static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
+    const arap_settings *set = &s->settings;
+    return set->coarsen && s->mesh.count >= set->coarsen && !problem->start_from_weights &&
+           !set->attach && !set->neumann && set->positivity == ARAP_POSITIVITY_CLIP &&
+           !s->skeleton.spine_count;
+}
+
+/* The harmonic term, and an elimination order for the wider system that comes with it. */
+static arap_status make_harmonic(arap_job *job, arap_solver *s) {
+    const arap_settings *set = &s->settings;
+    double strength = set->harmonic * set->strength * s->poses.count;
+    arap_status status = arap_harmonic_create(job, &s->mesh, strength, &s->harmonic);
+    if (status) return status;
+    return arap_fill_reducing_order(job, s->mesh.count, s->harmonic.ring, s->harmonic.neighbour,
+                                    s->order);
+}
+
+/* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
+static arap_status find_links(arap_job *job, arap_solver *s, const arap_problem *problem,
+                              int **links, size_t *count) {
+    if (!problem->links)
+        return arap_link_parts(job, &s->mesh, links, count, &s->report.linked_parts);
+    *links = ARAP_NEW(int, 2 * problem->link_count);
+    if (!*links) return arap_fail_memory(&job->error, "links between parts");
+    for (size_t e = 0; e < problem->link_count; e++) {
+        int a = s->mesh.weld[problem->links[2 * e]], b = s->mesh.weld[problem->links[2 * e + 1]];
+        if (a == b) continue;
+        (*links)[2 * *count] = a;
+        (*links)[2 * (*count)++ + 1] = b;
+    }
+    return ARAP_OK;
+}
+
+/* The spokes, to the bones that a finer mesh has chosen, where there is one. */
+static arap_status make_truss(arap_job *job, arap_solver *s, const arap_problem *problem) {
+    int *bones = NULL;
+    char *whole = NULL;
+    arap_status status = ARAP_OK;
+    if (s->skeleton.spine_count) return ARAP_OK;
+    if (problem->spoke_bones) {
+        bones = ARAP_NEW(int, s->mesh.count);
+        whole = ARAP_NEW(char, s->mesh.count);
+        if (!bones || !whole) {
+            status = arap_fail_memory(&job->error, "the truss");
+            goto done;
+        }
+        for (int v = 0; v < s->mesh.count; v++) {
+            bones[v] = problem->spoke_bones[s->mesh.first[v]];
+            whole[v] = problem->spoke_whole[s->mesh.first[v]];
+        }
+    }
+    status = arap_truss_create(job, &s->mesh, &s->skeleton, &s->poses.bendy, &s->mirror,
+                               s->settings.truss, bones, whole);
+
+done:
+    arap_free(bones);
+    arap_free(whole);
+    return status;
+}
+
+arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
+                               const arap_settings *settings, arap_solver **out) {
+    int *links = NULL;
+    size_t link_count = 0;
+    double since = arap_seconds();
+    arap_status status = check_settings(&job->error, settings);
+    *out = NULL;
+    if (status) return status;
+    arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
+    if (!s) return arap_fail_memory(&job->error, "the solver");
+    s->settings = *settings;
+    for (int k = 0; k <= ARAP_MOST_STAGES; k++) s->report.stage_start[k] = -1;
+
+    status = arap_progress(job, "mesh", 0);
+    if (!status && settings->initial == ARAP_INITIAL_BBW && !problem->geometry.tet_count)
+        status = arap_fail(&job->error, ARAP_BAD_VALUE,
+                           "initial is 'bbw', but there are no tets: must be 'heat'");
+    if (!status) status = arap_mesh_create(job, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
+    if (!status) status = arap_skeleton_create(job, &problem->bones, &s->mesh, &s->skeleton);
+    if (!status)
+        status =
+            arap_check_edits(&job->error, &problem->edits, s->mesh.input_count, s->skeleton.count);
+    if (!status && settings->link_parts)
+        status = find_links(job, s, problem, &links, &link_count);
+    if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count, settings->edge_power);
+    arap_free(links);
+    s->report.links = link_count;
+    if (!status) {
+        s->order = ARAP_NEW(int, s->mesh.count);
+        status = s->order ? arap_fill_reducing_order(job, s->mesh.count, s->mesh.ring,
+                                                     s->mesh.neighbour, s->order)
+                          : arap_fail_memory(&job->error, "the elimination order");
+    }
+    if (!status && problem->mirror)
+        status = arap_mirror_bones(job, problem->mirror, &s->skeleton, &s->mesh, &s->mirror);
+    if (!status && problem->mirror) /* one bone can be no mirror image of two */
+        status = arap_mirror_vertices(job, &s->mesh, settings->max_influences != 1, &s->mirror);
+    arap_lap(s, ARAP_TIME_MESH, &since);
+    if (!status)
+        status = arap_poses_create(job, &s->skeleton, &s->mesh, &s->mirror, &settings->sampling,
+                                   &problem->poses, &s->poses);
+    if (!status)
+        status = arap_lanes_create(
+            job, &s->poses, settings->single_precision ? ARAP_SINGLE : ARAP_DOUBLE, &s->lanes);
+    arap_lap(s, ARAP_TIME_POSES, &since);
+    if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
+    arap_lap(s, ARAP_TIME_SYSTEM, &since);
+    if (!status) status = make_truss(job, s, problem);
+    if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
+    s->last_stage = s->coarse ? s->coarse->last_stage + 1 : 1 + settings->widenings;
+    s->report.coarse_vertices = !s->coarse ? 0
+                                : s->coarse->report.coarse_vertices
+                                    ? s->coarse->report.coarse_vertices
+                                    : s->coarse->mesh.count;
+    if (!status) status = arap_start_weights(job, s, problem);
+    if (!status) status = mirror_maps(job, s, &s->influences);
+    if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
+    if (!status && s->coarse) status = arap_record_energy(job, s, s->coarse->energies[0]);
+    if (!status && !s->coarse) status = arap_begin_maps(job, s);
+    if (!status && !s->coarse) status = arap_refresh(job, s);
+    if (!status)
+        s->report.energy_before = s->coarse ? s->coarse->report.energy_before : s->energies[0];
+    if (!status && !s->coarse && s->rotation_clusters.count)
+        status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &s->influences,
+                             &s->report.energy_before, NULL);
+    if (status) {
+        arap_solver_free(s);
+        return status;
+    }
+    *out = s;
+    return ARAP_OK;
+}
+
+void arap_solver_free(arap_solver *s) {
+    if (!s) return;
+    arap_release_maps(s);
+    arap_coarse_free(s);
+    arap_mesh_clear(&s->mesh);
+    arap_skeleton_clear(&s->skeleton);
+    arap_mirror_clear(&s->mirror);
+    arap_poses_clear(&s->poses);
+    arap_lanes_clear(&s->lanes);
+    arap_harmonic_clear(&s->harmonic);
+    arap_sight_clear(&s->sight);
+    arap_heat_report_clear(&s->heat_report);
+    arap_influences_clear(&s->initial);
+    arap_influences_clear(&s->influences);
+    arap_free(s->order);
+    arap_row_list_clear(&s->rows);
+    arap_marks_clear(&s->marks);
+    arap_free(s->locked_start);
+    arap_free(s->locked_bone);
+    arap_free(s->locked_weight);
+    arap_free(s->locked_vertex);
+    arap_free(s->vertex_set);
+    arap_free(s->locked_column);
+    arap_free(s->energies);
+    arap_free(s);
+}

@@ -1,0 +1,40 @@
+/* The linear system of the global step. */
+#ifndef ARAP_SYSTEM_H
+#define ARAP_SYSTEM_H
+
+#include "linalg/factor.h"
+#include "energy/harmonic.h"
+#include "weights/influences.h"
+#include "rig/poses.h"
+
+/* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, F with the harmonic
+ * term where there is one (harmonic.h). One free weight per vertex, its first, is eliminated by sum
+ * w = 1, and given weights are constants, so a step is w += Z x with unknowns x. It minimises E
+ * plus penalties when A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. */
+typedef struct arap_system {
+    int vertices;
+    int unknowns;
+    int *offset;        /* (vertices) first unknown of a vertex; they are consecutive */
+    int *size;          /* (vertices) number of its unknowns */
+    size_t *entry;      /* (unknowns) influence of an unknown */
+    size_t *eliminated; /* (vertices) influence that balances the others, if size > 0 */
+    arap_matrix matrix; /* Z'FZ, in elimination order */
+    double *penalised;  /* (matrix.start[unknowns]) values of A, penalties included */
+} arap_system;
+
+/* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
+ * elimination order of the vertices; their unknowns stay together. */
+arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                               const arap_harmonic *harmonic, const arap_influences *influences,
+                               const int *order, arap_system *system);
+void arap_system_clear(arap_system *system);
+
+/* Set `penalised` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a
+ * penalty on an eliminated weight stays in the block of its vertex. */
+void arap_system_penalise(arap_system *system, const double *stiffness);
+
+/* Z' of a vector over influences, and w += Z x. */
+void arap_system_reduce(const arap_system *system, const double *full, double *reduced);
+void arap_system_add_step(const arap_system *system, const double *x, double *weight);
+
+#endif

@@ -1,0 +1,168 @@
+/* Edits of influence maps: see edits.h.
+ *
+ * Marks are sorted once, O(m log m) for m of them, found in O(log m), and applied to the maps in
+ * one walk over both, O(entries + m + bones of a vertex). */
+#include "supports/edits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "supports/supports.h"
+
+static arap_status check_pairs(arap_error *error, const char *what, int count, const int *vertex,
+                               const int *bone, int vertices, int bones) {
+    for (int k = 0; k < count; k++) {
+        if (vertex[k] < 0 || vertex[k] >= vertices)
+            return arap_fail(error, ARAP_BAD_VALUE, "%s %d names vertex %d of %d", what, k,
+                             vertex[k], vertices);
+        if (bone[k] < 0 || bone[k] >= bones)
+            return arap_fail(error, ARAP_BAD_VALUE, "%s %d names bone %d of %d", what, k, bone[k],
+                             bones);
+    }
+    return ARAP_OK;
+}
+
+arap_status arap_check_edits(arap_error *error, const arap_edits *e, int vertices, int bones) {
+    arap_status status = check_pairs(error, "constraint", e->constraint_count, e->constraint_vertex,
+                                     e->constraint_bone, vertices, bones);
+    if (!status)
+        status = check_pairs(error, "influence", e->influence_count, e->influence_vertex,
+                             e->influence_bone, vertices, bones);
+    if (!status)
+        status = check_pairs(error, "released", e->release_count, e->release_vertex,
+                             e->release_bone, vertices, bones);
+    for (int c = 0; c < e->constraint_count && !status; c++)
+        if (!isfinite(e->constraint_target[c]))
+            status = arap_fail(error, ARAP_BAD_VALUE, "constraint %d has the target %g", c,
+                               e->constraint_target[c]);
+    return status;
+}
+
+static int by_pair(const void *a, const void *b) {
+    const arap_mark *x = a, *y = b;
+    if (x->vertex != y->vertex) return x->vertex < y->vertex ? -1 : 1;
+    return (x->bone > y->bone) - (x->bone < y->bone);
+}
+
+static void add_mark(arap_marks *marks, const arap_mesh *mesh, const arap_skeleton *skeleton,
+                     const arap_mirror *mirror, int vertex, int bone, int what) {
+    int v = mesh->weld[vertex], d = arap_deforming(skeleton, bone);
+    if (d < 0) return;
+    marks->marks[marks->count++] = (arap_mark){v, d, what};
+    if (mirror->vertex && mirror->vertex[v] >= 0 && mirror->bone[d] >= 0)
+        marks->marks[marks->count++] = (arap_mark){mirror->vertex[v], mirror->bone[d], what};
+}
+
+arap_status arap_marks_create(arap_job *job, const arap_edits *e, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_mirror *mirror,
+                              arap_marks *marks) {
+    size_t most = 2 * ((size_t)e->influence_count + (size_t)e->release_count);
+    int joined = 0;
+    *marks = (arap_marks){0};
+    if (!most) return ARAP_OK;
+    marks->marks = ARAP_NEW(arap_mark, most);
+    if (!marks->marks) return arap_fail_memory(&job->error, "the edits");
+    for (int k = 0; k < e->influence_count; k++)
+        add_mark(marks, mesh, skeleton, mirror, e->influence_vertex[k], e->influence_bone[k],
+                 e->influence_allowed[k] ? ARAP_ALLOWED : ARAP_FORBIDDEN);
+    for (int k = 0; k < e->release_count; k++)
+        add_mark(marks, mesh, skeleton, mirror, e->release_vertex[k], e->release_bone[k],
+                 ARAP_RELEASED);
+    qsort(marks->marks, (size_t)marks->count, sizeof *marks->marks, by_pair);
+    for (int k = 0; k < marks->count; k++) {
+        if (joined && !by_pair(&marks->marks[joined - 1], &marks->marks[k]))
+            marks->marks[joined - 1].what |= marks->marks[k].what;
+        else
+            marks->marks[joined++] = marks->marks[k];
+    }
+    marks->count = joined;
+    return ARAP_OK;
+}
+
+void arap_marks_clear(arap_marks *marks) {
+    arap_free(marks->marks);
+    *marks = (arap_marks){0};
+}
+
+int arap_find_mark(const arap_marks *marks, int vertex, int bone) {
+    arap_mark key = {vertex, bone, 0}, *found = NULL;
+    if (marks->count)
+        found = bsearch(&key, marks->marks, (size_t)marks->count, sizeof key, by_pair);
+    return found ? found->what : 0;
+}
+
+typedef struct edit_task {
+    const arap_marks *marks;
+    const arap_influences *in, *offered; /* offered: or NULL */
+    arap_closed_fn closed;
+    const void *data;
+} edit_task;
+
+static int is_closed(const edit_task *task, int i, int bone) {
+    return task->closed && task->closed(task->data, i, bone);
+}
+
+/* The bones of vertex i after the edits (the marks first..last-1) into set (bones). */
+static void edit_row(const edit_task *task, int first, int last, int i, char *set) {
+    const arap_influences *in = task->in, *offered = task->offered;
+    int is_open = 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        set[in->bone[e]] = 1;
+        is_open |= !in->given[e];
+    }
+    for (size_t e = offered ? offered->start[i] : 0;
+         is_open && offered && e < offered->start[i + 1]; e++)
+        set[offered->bone[e]] |= !is_closed(task, i, offered->bone[e]);
+    for (int k = first; k < last; k++) {
+        const arap_mark *mark = &task->marks->marks[k];
+        long e = arap_find_influence(in, i, mark->bone);
+        if (mark->what & ARAP_FORBIDDEN)
+            set[mark->bone] = e >= 0 && in->given[e];
+        else if ((mark->what & ARAP_ALLOWED) && e < 0 && is_open)
+            set[mark->bone] = !is_closed(task, i, mark->bone);
+    }
+}
+
+arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const arap_mesh *mesh,
+                                 const arap_skeleton *skeleton, arap_closed_fn closed,
+                                 const void *data, const arap_influences *offered,
+                                 arap_influences *in) {
+    int n = in->count, bones = skeleton->deform_count;
+    arap_influences out = {0};
+    edit_task task = {marks, in, offered, closed, data};
+    int *sizes = ARAP_NEW_ZERO(int, n);
+    char *set = ARAP_NEW_ZERO(char, bones);
+    arap_status status = ARAP_OK;
+    if (!sizes || !set) {
+        status = arap_fail_memory(&job->error, "the influence maps");
+        goto done;
+    }
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0, last = 0; i < n; i++) {
+            int first = last, count = 0;
+            while (last < marks->count && marks->marks[last].vertex == i) last++;
+            edit_row(&task, first, last, i, set);
+            for (int d = 0; d < bones; d++) count += set[d];
+            if (!count) {
+                int nearest = arap_nearest_bone(mesh, skeleton, i, closed, data);
+                if (nearest >= 0)
+                    set[nearest] = 1;
+                else
+                    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) set[in->bone[e]] = 1;
+            }
+            sizes[i] = arap_take_set(in, i, 0, bones - 1, set, fill ? &out : NULL);
+        }
+        if (!fill) status = arap_influences_create(job, n, sizes, &out);
+    }
+    if (status) goto done;
+    arap_influences_clear(in);
+    *in = out;
+    arap_influences_normalise(in);
+
+done:
+    arap_free(sizes);
+    arap_free(set);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* What an artist changes while the weights converge (paper section 5): wanted weights, bones added
+ * to or removed from influence maps, constraint rows and spokes that are let go. */
+#ifndef ARAP_EDITS_H
+#define ARAP_EDITS_H
+
+#include "weights/influences.h"
+#include "rig/mirror.h"
+#include "rig/skeleton.h"
+
+/* In the caller's vertices and bones; NULL or 0 where there is nothing. */
+typedef struct arap_edits {
+    int constraint_count; /* soft constraints w(vertex, bone) = target */
+    const int *constraint_vertex, *constraint_bone;
+    const double *constraint_target;
+    int influence_count; /* the bone may move the vertex, if it is of use, or must not */
+    const int *influence_vertex, *influence_bone;
+    const char *influence_allowed;
+    int release_count; /* spokes, hold and attach rows that do not count */
+    const int *release_vertex, *release_bone;
+} arap_edits;
+
+/* Errors name the vertex or bone that is out of range, and the target that is not finite. */
+arap_status arap_check_edits(arap_error *error, const arap_edits *edits, int vertices, int bones);
+
+enum { ARAP_ALLOWED = 1, ARAP_FORBIDDEN = 2, ARAP_RELEASED = 4 }; /* forbidden beats allowed */
+
+/* What the edits say of pairs (vertex of the mesh, deforming bone). */
+typedef struct arap_mark {
+    int vertex, bone, what; /* of the enumeration, joined */
+} arap_mark;
+
+typedef struct arap_marks {
+    int count;
+    arap_mark *marks; /* ascending by vertex, then bone; each pair once */
+} arap_marks;
+
+/* The marks of edits, and those of their images where vertices and bones have partners. */
+arap_status arap_marks_create(arap_job *job, const arap_edits *edits, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_mirror *mirror,
+                              arap_marks *marks);
+void arap_marks_clear(arap_marks *marks);
+
+/* What is said of a pair, 0: nothing. */
+int arap_find_mark(const arap_marks *marks, int vertex, int bone);
+
+/* Add the allowed influences and those that `offered` has, if it is not NULL, with weight 0 but
+ * where `closed` (to which the forbidden belong), and leave out the forbidden ones that are not
+ * given. A vertex that would be left without any gets the nearest bone that is not forbidden, or
+ * keeps what it has where all are. `in` is replaced. */
+arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const arap_mesh *mesh,
+                                 const arap_skeleton *skeleton, arap_closed_fn closed,
+                                 const void *data, const arap_influences *offered,
+                                 arap_influences *in);
+
+#endif

@@ -1,0 +1,74 @@
+/* Laplacian filter: see filter.h.
+ *
+ *   w_ib <- sum_k a_ik w_kb / sum_k a_ik,   then  w_ib <- w_ib (1 - given) / sum_b w_ib
+ *
+ * It takes out speckle, and raises the energy where weights are steep for a reason. An extremum
+ * is a weight that no neighbour exceeds (falls below); it is spurious where another vertex has
+ * more (less) of the bone: the tip of a bone keeps its peak. O(entries x ring). */
+#include "supports/filter.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+/* The largest weight of each bone and, where all vertices have the bone, the smallest. */
+static void find_peaks(const arap_influences *in, int bones, double *most, double *least,
+                       int *owners) {
+    for (int b = 0; b < bones; b++) {
+        most[b] = 0;
+        least[b] = INFINITY;
+        owners[b] = 0;
+    }
+    for (size_t e = 0; e < in->start[in->count]; e++) {
+        int b = in->bone[e];
+        most[b] = fmax(most[b], in->weight[e]);
+        least[b] = fmin(least[b], in->weight[e]);
+        owners[b]++;
+    }
+    for (int b = 0; b < bones; b++)
+        if (owners[b] < in->count) least[b] = fmin(least[b], 0);
+}
+
+arap_status arap_filter_weights(arap_job *job, const arap_mesh *mesh, arap_filter filter, int bones,
+                                arap_influences *in) {
+    double *means = ARAP_NEW(double, in->start[in->count]),
+           *most = ARAP_NEW(double, 2 * (size_t)bones);
+    int *owners = ARAP_NEW(int, bones);
+    arap_status status = ARAP_OK;
+    if (!means || !most || !owners) {
+        status = arap_fail_memory(&job->error, "the filter");
+        goto done;
+    }
+    double *least = most + bones;
+    find_peaks(in, bones, most, least, owners);
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            double w = in->weight[e], sum = 0, unit = 0, above = INFINITY, below = -INFINITY;
+            means[e] = w;
+            for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+                double other = arap_weight(in, mesh->neighbour[r], in->bone[e]);
+                sum += mesh->edge[r] * other;
+                unit += mesh->edge[r];
+                above = fmin(above, w - other);
+                below = fmax(below, w - other);
+            }
+            int maximum = above > 0 && w < most[in->bone[e]];
+            int minimum = below < 0 && w > least[in->bone[e]];
+            if (in->given[e] || !(unit > 0)) continue;
+            if (filter == ARAP_FILTER_ALL || maximum || minimum) means[e] = sum / unit;
+        }
+    for (int i = 0; i < in->count; i++) {
+        double given = 0, open = 0;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            *(in->given[e] ? &given : &open) += means[e];
+        if (!(fabs(open) > 1e-9)) continue;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            if (!in->given[e]) in->weight[e] = means[e] * (1 - given) / open;
+    }
+
+done:
+    arap_free(means);
+    arap_free(most);
+    arap_free(owners);
+    return status;
+}

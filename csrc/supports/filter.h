@@ -1,0 +1,19 @@
+/* Laplacian filter of the weights (paper section 5, "Local maxima"). */
+#ifndef ARAP_FILTER_H
+#define ARAP_FILTER_H
+
+#include "weights/influences.h"
+#include "mesh/mesh.h"
+
+typedef enum arap_filter {
+    ARAP_FILTER_NONE,
+    ARAP_FILTER_ALL,    /* every weight */
+    ARAP_FILTER_EXTREMA /* local maxima below, local minima above those of the whole mesh */
+} arap_filter;
+
+/* One step: a weight becomes the mean of its neighbours', by the edge weights of the energy; then
+ * the free weights of a row are scaled to share what its given ones leave. */
+arap_status arap_filter_weights(arap_job *job, const arap_mesh *mesh, arap_filter filter, int bones,
+                                arap_influences *weights);
+
+#endif

@@ -1,0 +1,394 @@
+/* Limiting the number of influences: arap_limit_influences of supports.h.
+ *
+ * With its neighbours fixed, the energy of vertex i is w'Qw - 2 c'w + const in its free weights,
+ *     Q = F_ii,   c = b_i - (F w)_i + Q w_i        (b, F: system.h, stiffness.h, harmonic.h).
+ * On a set of influences its minimum under sum w = rest is w* = C c + q rest / (1'q), with
+ * q = Q^-1 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs
+ * w*_b^2 / C_bb, the rule of the optimal brain surgeon (Hassibi & Stork 1993) under the affinity
+ * constraint, and leaves the minimum w* - C_.b w*_b / C_bb with C - C_.b C_b. / C_bb. Influences
+ * go one by one, those with w*_b <= 0 first, then the cheapest, until at most `most` are left and
+ * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
+ * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
+ * so that between bones that move alike the smallest weight goes; a vertex without energy, as
+ * without neighbours, gets that of an energy of 1 and so keeps its largest weights.
+ *
+ * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its strength:
+ * a bone that has left all maps would not come back.
+ *
+ * Of more than CANDIDATES influences (or twice the limit) only so many take part: half of them the
+ * largest weights, the others by what each is worth alone. Between a row without influence b and
+ * the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best row lowers the
+ * energy by
+ *     (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b).
+ * Symmetric vertices: the lower of two partners decides for both; on the mirror plane a bone and
+ * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
+ * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
+ * cancelled has changed nothing. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "energy/stiffness.h"
+#include "supports/supports.h"
+#include "base/vec3.h"
+
+#define CHUNK 8
+#define HELD 0.5 /* of its strength: a spoke that gave way further ties nothing */
+#define DEFINITE 1e-9
+#define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
+#define CANDIDATES 48
+#define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
+
+typedef struct limit_task {
+    const arap_mesh *mesh;
+    const arap_poses *poses;
+    const arap_influences *in;
+    const double *right_side, *product; /* (entries) b and F w */
+    const arap_harmonic *harmonic;
+    const arap_penalties *rows;
+    const arap_mirror *mirror;
+    const arap_limit *rule;
+    int widest;
+    char *keep;      /* (entries) */
+    double *weight;  /* (entries) weights after the removals */
+    double *scratch; /* (workers, scratch_size) */
+} limit_task;
+
+/* A vertex in work. */
+typedef struct limit_row {
+    int size;                  /* influences in the arrays, all of them free */
+    double *q, *slack, *root;  /* (size, size) Q, C and work */
+    double *c, *best, *weight; /* (size) c, w*, and the weights they come with */
+    int *set;                  /* (size) their places in the row of the vertex */
+    int *twin;                 /* (size) the one that goes with this one, or itself */
+    char *live;                /* (size) not yet taken out */
+    int tied;                  /* the one that stays, -1: none */
+} limit_row;
+
+static size_t scratch_size(int widest) {
+    size_t w = (size_t)widest;
+    return 4 * w * w + 5 * w;
+}
+
+/* Inverse of the symmetric positive definite `q` (size x size, overwritten), by its Cholesky
+ * factor U'U and root = U'^-1. All inner loops run along rows. */
+static void invert(int size, double *q, double *root, double *inverse) {
+    for (int j = 0; j < size; j++) {
+        double *u = q + j * size, scale = 1 / sqrt(u[j]);
+        for (int b = j; b < size; b++) u[b] *= scale;
+        for (int i = j + 1; i < size; i++)
+            for (int b = i; b < size; b++) q[i * size + b] -= u[i] * u[b];
+    }
+    memset(inverse, 0, (size_t)(size * size) * sizeof *inverse);
+    for (int i = 0; i < size; i++) {
+        double *row = root + i * size, scale = 1 / q[i * size + i];
+        memset(row, 0, (size_t)i * sizeof *row);
+        row[i] = 1;
+        for (int k = 0; k < i; k++)
+            for (int b = 0; b <= k; b++) row[b] -= q[k * size + i] * root[k * size + b];
+        for (int b = 0; b <= i; b++) row[b] *= scale;
+        for (int a = 0; a <= i; a++)
+            for (int b = 0; b <= i; b++) inverse[a * size + b] += row[a] * row[b];
+    }
+}
+
+/* Minimum of w'qw - 2 c'w over the `size` free influences with sum `rest` into `best`, and C
+ * (above) into `slack`. q, c and root are overwritten. */
+static void minimise(int size, double *q, double *c, double rest, double *root, double *best,
+                     double *slack) {
+    double total = 0, pull = 0;
+    invert(size, q, root, slack);
+    for (int a = 0; a < size; a++) {
+        double *ones = q; /* no longer needed */
+        ones[a] = best[a] = 0;
+        for (int b = 0; b < size; b++) {
+            ones[a] += slack[a * size + b];
+            best[a] += slack[a * size + b] * c[b];
+        }
+        total += ones[a];
+        pull += best[a];
+    }
+    for (int a = 0; a < size; a++) {
+        best[a] += q[a] * (rest - pull) / total;
+        for (int b = 0; b < size; b++) slack[a * size + b] -= q[a] * q[b] / total;
+    }
+}
+
+/* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
+ * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
+ * mesh must not drop another. */
+static int cheapest(const limit_row *r, double *cost) {
+    int out = -1;
+    double least = INFINITY;
+    for (int a = 0; a < r->size; a++) {
+        if (!r->live[a] || a == r->tied || r->twin[a] == r->tied) continue;
+        double price = r->best[a] * r->best[a] / fmax(r->slack[a * r->size + a], 1e-300);
+        if (r->best[a] <= 0) price = -price;
+        if (price <= least + 1e-9 * fabs(least)) {
+            least = price;
+            out = a;
+        }
+    }
+    *cost = least;
+    return out;
+}
+
+/* Hold the weight of influence `out` at 0. */
+static void take_out(int size, int out, char *live, double *best, double *slack) {
+    double pivot = fmax(slack[out * size + out], 1e-300), weight = best[out];
+    live[out] = 0;
+    for (int a = 0; a < size; a++) {
+        double share = slack[a * size + out] / pivot;
+        if (!live[a]) continue;
+        best[a] -= share * weight;
+        for (int b = 0; b < size; b++) slack[a * size + b] -= share * slack[out * size + b];
+    }
+}
+
+/* Influences of a vertex that may take part. */
+static int candidates(const arap_limit *rule) {
+    return rule->most > CANDIDATES / 2 ? 2 * rule->most : CANDIDATES;
+}
+
+/* Of an influence: what the best row between that without it and it alone saves, negative where its
+ * weight would be; slope: c - Q w of each, mean: their weighted sum. */
+static double worth_alone(const limit_row *r, int a, double rest, const double *slope,
+                          double slope_mean, const double *product, double product_mean) {
+    double w = r->weight[a];
+    if (2 * w >= rest) return INFINITY;
+    double along = rest * slope[a] - slope_mean;
+    double bend = rest * (rest * r->q[a * r->size + a] - 2 * product[a]) + product_mean;
+    double step = w / (rest - w) + along / fmax(bend, 1e-300);
+    return step * fabs(step) * bend;
+}
+
+/* The next of those not chosen with the largest value; of values equal but for rounding the first
+ * bone, see cheapest(). */
+static int largest(const limit_row *r, const double *value) {
+    int out = -1;
+    for (int a = 0; a < r->size; a++)
+        if (!r->live[a] && (out < 0 || value[a] > value[out] + 1e-9 * fabs(value[out]))) out = a;
+    return out;
+}
+
+/* Keep `most` influences, the tied one among them, or one more for the sake of a twin: their rows of
+ * q and entries of the rest. */
+static void choose_candidates(limit_row *r, double rest, int most) {
+    int size = r->size, chosen = 0, *place = (int *)r->root;
+    double *product = r->slack, *slope = product + size, *worth = slope + size;
+    double product_mean = 0, slope_mean = 0;
+    for (int a = 0; a < size; a++) {
+        product[a] = 0;
+        for (int b = 0; b < size; b++) product[a] += r->q[a * size + b] * r->weight[b];
+        slope[a] = r->c[a] - product[a];
+        product_mean += r->weight[a] * product[a];
+        slope_mean += r->weight[a] * slope[a];
+    }
+    for (int a = 0; a < size; a++)
+        worth[a] = worth_alone(r, a, rest, slope, slope_mean, product, product_mean);
+    memset(r->live, 0, (size_t)size);
+    while (chosen < most) {
+        int next = !chosen && r->tied >= 0 ? r->tied
+                                           : largest(r, chosen < most / 2 ? r->weight : worth);
+        chosen += r->twin[next] == next ? 1 : 2;
+        r->live[next] = r->live[r->twin[next]] = 1;
+    }
+    for (int a = 0, b = 0; a < size; a++) place[a] = r->live[a] ? b++ : -1;
+    for (int a = 0; a < size; a++) {
+        int to = place[a];
+        if (to < 0) continue;
+        for (int b = 0; b < size; b++)
+            if (place[b] >= 0) r->q[to * chosen + place[b]] = r->q[a * size + b];
+        r->c[to] = r->c[a];
+        r->weight[to] = r->weight[a];
+        r->set[to] = r->set[a];
+        r->twin[to] = place[r->twin[a]];
+    }
+    memset(r->live, 1, (size_t)chosen);
+    if (r->tied >= 0) r->tied = place[r->tied];
+    r->size = chosen;
+}
+
+/* Take influences out until the rule is met: the minimum on the others is in r->best. */
+static void reduce(limit_row *r, int room, double spare) {
+    for (int left = r->size; left > 1;) {
+        double cost;
+        int out = cheapest(r, &cost), other = out < 0 ? out : r->twin[out];
+        if (out < 0 || (left <= room && cost > spare) || (left == 2 && other != out)) break;
+        for (;; out = other) {
+            take_out(r->size, out, r->live, r->best, r->slack);
+            left--;
+            if (out == other) break;
+        }
+    }
+}
+
+/* The influence of the bone that a spoke ties the vertex to, which stays; -1: there is none. */
+static int tied_influence(const limit_row *r, const arap_mesh *mesh, const arap_influences *in,
+                          int i) {
+    const arap_spoke *spoke;
+    int count = arap_mesh_spokes(mesh, i, &spoke);
+    if (!count || spoke->released || spoke->held < HELD) return -1;
+    for (int a = 0; a < r->size; a++)
+        if (in->bone[in->start[i] + (size_t)r->set[a]] == spoke->bone) return a;
+    return -1;
+}
+
+static void limit_vertex(const limit_task *task, int i, double *scratch) {
+    const arap_influences *in = task->in;
+    const arap_mesh *mesh = task->mesh;
+    const double *v = mesh->v + 3 * (size_t)i;
+    size_t begin = in->start[i];
+    int row = (int)(in->start[i + 1] - begin), given = 0;
+    double *block = scratch;
+    limit_row r = {.q = block + row * row};
+    r.slack = r.q + row * row;
+    r.root = r.slack + row * row;
+    r.c = r.root + row * row;
+    r.best = r.c + row;
+    r.weight = r.best + row;
+    r.set = (int *)(r.weight + row);
+    r.twin = r.set + row;
+    r.live = (char *)(r.twin + row);
+    double rest = 1, both = 0, trace = 0, rows = 0;
+    for (int e = 0; e < row; e++) {
+        if (!in->given[begin + (size_t)e]) {
+            r.live[r.size] = 1;
+            r.twin[r.size] = r.size;
+            r.set[r.size++] = e;
+            continue;
+        }
+        given += in->weight[begin + (size_t)e] > 0;
+        rest -= in->weight[begin + (size_t)e];
+    }
+    if (arap_mirror_image(task->mirror, i) == i) /* all of its influences are free */
+        for (int e = 0; e < row; e++)
+            r.twin[e] =
+                (int)(arap_find_influence(in, i, task->mirror->bone[in->bone[begin + (size_t)e]]) -
+                      (long)begin);
+    int size = r.size, room = task->rule->most ? task->rule->most - given : size;
+    if (room < 1) room = 1;
+    if (size < 2 || (size <= room && task->rule->spare < 0)) return;
+
+    double ring = 0; /* rest energy of the one-ring, twice */
+    for (size_t k = mesh->ring[i]; k < mesh->ring[i + 1]; k++) {
+        double edge[3];
+        arap_sub(mesh->v + 3 * (size_t)mesh->neighbour[k], v, edge);
+        both += mesh->both[k];
+        ring += mesh->both[k] * arap_dot(edge, edge);
+    }
+    both += arap_mesh_tie(mesh, i, NULL);
+    double spare =
+        task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
+    arap_gram_block(mesh, task->poses, in, i, i, both, block);
+    if (task->harmonic->own)
+        for (int e = 0; e < row; e++) block[e * row + e] += task->harmonic->own[i];
+    for (int a = 0; a < size; a++) {
+        trace += block[r.set[a] * row + r.set[a]];
+        rows += task->rows->stiffness[begin + (size_t)r.set[a]];
+    }
+    double energy = trace > NO_ENERGY ? trace : rows > NO_ENERGY ? rows : 1;
+    for (int a = 0; a < size; a++) {
+        size_t e = begin + (size_t)r.set[a];
+        double pull = DEFINITE * energy;
+        r.weight[a] = in->weight[e];
+        /* c, less what the given weights contribute to Q w, pulled to the present weights */
+        r.c[a] = task->right_side[e] - task->product[e] + pull * in->weight[e] + task->rows->aim[e];
+        for (int b = 0; b < size; b++) {
+            r.q[a * size + b] = block[r.set[a] * row + r.set[b]];
+            r.c[a] += r.q[a * size + b] * in->weight[begin + (size_t)r.set[b]];
+        }
+        r.q[a * size + a] += pull + task->rows->stiffness[e];
+    }
+    rest = rest > 0 ? rest : 0;
+    for (int a = 0; a < size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
+    int most = candidates(task->rule);
+    r.tied = tied_influence(&r, mesh, in, i);
+    if (size > most + 1) choose_candidates(&r, rest, most);
+    minimise(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
+    reduce(&r, room, spare);
+    for (int a = 0; a < r.size; a++) {
+        if (!r.live[a]) continue;
+        task->keep[begin + (size_t)r.set[a]] = 1;
+        task->weight[begin + (size_t)r.set[a]] = r.best[a];
+    }
+}
+
+static void limit_chunk(void *data, int chunk, int worker) {
+    const limit_task *task = data;
+    int count = task->in->count, end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
+    double *scratch = task->scratch + (size_t)worker * scratch_size(task->widest);
+    for (int i = chunk * CHUNK; i < end; i++) {
+        int image = arap_mirror_image(task->mirror, i);
+        if (image < 0 || image >= i) limit_vertex(task, i, scratch);
+    }
+}
+
+/* Chunks from one report of progress to the next. */
+static int slice(const arap_job *job, const arap_limit *rule, int widest) {
+    double most = fmin(widest, candidates(rule));
+    double row = 1 + (double)widest * widest + most * most * most;
+    double chunks = job->threads * fmax(1, SLICE_COST / (CHUNK * row));
+    return (int)fmin(chunks, 1 << 20);
+}
+
+/* What the lower of two partners has decided, for the other. */
+static void mirror_limits(const limit_task *task) {
+    const arap_influences *in = task->in;
+    for (int i = 0; i < in->count; i++) {
+        int image = arap_mirror_image(task->mirror, i);
+        for (size_t e = in->start[i]; e < in->start[i + 1] && image > i; e++) {
+            long other = arap_find_influence(in, image, task->mirror->bone[in->bone[e]]);
+            task->keep[other] = task->keep[e];
+            task->weight[other] = task->weight[e];
+        }
+    }
+}
+
+arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+                                  const arap_influences *in, const double *right_side,
+                                  const double *product, const arap_harmonic *harmonic,
+                                  const arap_penalties *rows, const arap_mirror *mirror,
+                                  const arap_limit *rule, arap_influences *out) {
+    size_t entries = in->start[in->count];
+    limit_task task = {.mesh = mesh,
+                       .poses = poses,
+                       .in = in,
+                       .right_side = right_side,
+                       .product = product,
+                       .harmonic = harmonic,
+                       .rows = rows,
+                       .mirror = mirror,
+                       .rule = rule};
+    for (int i = 0; i < in->count; i++) {
+        int size = (int)(in->start[i + 1] - in->start[i]);
+        if (size > task.widest) task.widest = size;
+    }
+    task.keep = ARAP_NEW(char, entries);
+    task.weight = ARAP_NEW(double, entries);
+    task.scratch = ARAP_NEW(double, (size_t)job->threads *scratch_size(task.widest));
+    arap_status status = ARAP_OK;
+    if (!task.keep || !task.weight || !task.scratch) {
+        status = arap_fail_memory(&job->error, "the limit of influences");
+        goto done;
+    }
+    memset(task.keep, 1, entries);
+    memcpy(task.weight, in->weight, entries * sizeof(double));
+    status = arap_parallel_slices(job, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
+                                  slice(job, rule, task.widest), limit_chunk, &task);
+    if (status) goto done;
+    mirror_limits(&task);
+    status = arap_influences_filter(job, in, task.keep, out);
+    if (status) goto done;
+    size_t fill = 0;
+    for (size_t e = 0; e < entries; e++)
+        if (task.keep[e]) out->weight[fill++] = task.weight[e];
+    arap_influences_normalise(out);
+    arap_mirror_weights(mirror, out);
+
+done:
+    arap_free(task.keep);
+    arap_free(task.weight);
+    arap_free(task.scratch);
+    return status;
+}

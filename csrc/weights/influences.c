@@ -1,0 +1,110 @@
+/* Influence maps: see influences.h. */
+#include "weights/influences.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+arap_status arap_influences_create(arap_job *job, int count, const int *row_sizes,
+                                   arap_influences *out) {
+    *out = (arap_influences){.count = count};
+    out->start = ARAP_NEW(size_t, count + 1);
+    if (!out->start) goto no_memory;
+    out->start[0] = 0;
+    for (int i = 0; i < count; i++) out->start[i + 1] = out->start[i] + (size_t)row_sizes[i];
+    out->bone = ARAP_NEW(int, out->start[count]);
+    out->weight = ARAP_NEW(double, out->start[count]);
+    out->given = ARAP_NEW_ZERO(char, out->start[count]);
+    if (!out->bone || !out->weight || !out->given) goto no_memory;
+    return ARAP_OK;
+
+no_memory:
+    arap_influences_clear(out);
+    return arap_fail_memory(&job->error, "the influence maps");
+}
+
+void arap_influences_clear(arap_influences *influences) {
+    arap_free(influences->start);
+    arap_free(influences->bone);
+    arap_free(influences->weight);
+    arap_free(influences->given);
+    *influences = (arap_influences){0};
+}
+
+arap_status arap_influences_copy(arap_job *job, const arap_influences *in, arap_influences *out) {
+    size_t entries = in->start[in->count];
+    *out = (arap_influences){.count = in->count,
+                             .start = ARAP_NEW(size_t, in->count + 1),
+                             .bone = ARAP_NEW(int, entries),
+                             .weight = ARAP_NEW(double, entries),
+                             .given = ARAP_NEW(char, entries)};
+    if (!out->start || !out->bone || !out->weight || !out->given) {
+        arap_influences_clear(out);
+        return arap_fail_memory(&job->error, "the influence maps");
+    }
+    memcpy(out->start, in->start, ((size_t)in->count + 1) * sizeof *in->start);
+    memcpy(out->bone, in->bone, entries * sizeof *in->bone);
+    memcpy(out->weight, in->weight, entries * sizeof *in->weight);
+    memcpy(out->given, in->given, entries);
+    return ARAP_OK;
+}
+
+arap_status arap_influences_filter(arap_job *job, const arap_influences *in, const char *keep,
+                                   arap_influences *out) {
+    int *sizes = ARAP_NEW_ZERO(int, in->count);
+    if (!sizes) return arap_fail_memory(&job->error, "the influence maps");
+    for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) sizes[i] += keep[e] != 0;
+    arap_status status = arap_influences_create(job, in->count, sizes, out);
+    arap_free(sizes);
+    if (status) return status;
+    size_t fill = 0;
+    for (size_t e = 0; e < in->start[in->count]; e++) {
+        if (!keep[e]) continue;
+        out->bone[fill] = in->bone[e];
+        out->weight[fill] = in->weight[e];
+        out->given[fill++] = in->given[e];
+    }
+    return ARAP_OK;
+}
+
+int arap_take_set(const arap_influences *in, int vertex, int from, int to, char *set,
+                  arap_influences *out) {
+    size_t own = in->start[vertex], end = in->start[vertex + 1], at = out ? out->start[vertex] : 0;
+    int size = 0;
+    for (int b = from; b <= to; b++) {
+        if (!set[b]) continue;
+        set[b] = 0;
+        size++;
+        if (!out) continue;
+        while (own < end && in->bone[own] < b) own++;
+        int had = own < end && in->bone[own] == b;
+        out->bone[at] = b;
+        out->weight[at] = had ? in->weight[own] : 0;
+        out->given[at++] = had ? in->given[own] : 0;
+    }
+    return size;
+}
+
+void arap_influences_normalise(arap_influences *in) {
+    for (int i = 0; i < in->count; i++) {
+        size_t begin = in->start[i], end = in->start[i + 1], first_free = end;
+        double given = 0, open = 0;
+        for (size_t e = begin; e < end; e++) {
+            if (in->given[e]) {
+                given += in->weight[e];
+            } else {
+                if (first_free == end) first_free = e;
+                if (!(in->weight[e] > 0)) in->weight[e] = 0;
+                open += in->weight[e];
+            }
+        }
+        double rest = given < 1 ? 1 - given : 0;
+        if (open > 0)
+            for (size_t e = begin; e < end; e++) {
+                if (!in->given[e]) in->weight[e] *= rest / open;
+            }
+        else if (first_free < end)
+            in->weight[first_free] = rest;
+    }
+}

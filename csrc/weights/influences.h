@@ -1,0 +1,61 @@
+/* Influence maps and weights: which bones move each vertex, and by how much. */
+#ifndef ARAP_INFLUENCES_H
+#define ARAP_INFLUENCES_H
+
+#include <stddef.h>
+
+#include "base/job.h"
+
+/* Rows of a sparse (vertices, deforming bones) matrix; bones ascending in a row. */
+typedef struct arap_influences {
+    int count;      /* vertices */
+    size_t *start;  /* (count + 1) */
+    int *bone;      /* (start[count]) */
+    double *weight; /* (start[count]) */
+    char *given;    /* (start[count]) 1: this weight is the user's and stays as it is */
+} arap_influences;
+
+/* Rows of the given sizes (count + 1 running sums are made from them), nothing filled in. */
+arap_status arap_influences_create(arap_job *job, int count, const int *row_sizes,
+                                   arap_influences *out);
+void arap_influences_clear(arap_influences *influences);
+
+arap_status arap_influences_copy(arap_job *job, const arap_influences *in, arap_influences *out);
+
+/* Index of `bone` in the row of `vertex`, or -1. */
+static inline long arap_find_influence(const arap_influences *in, int vertex, int bone) {
+    size_t lo = in->start[vertex], hi = in->start[vertex + 1];
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (in->bone[mid] < bone)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < in->start[vertex + 1] && in->bone[lo] == bone ? (long)lo : -1;
+}
+
+/* Weight of `bone` at `vertex`, 0 if it has no influence. */
+static inline double arap_weight(const arap_influences *in, int vertex, int bone) {
+    long e = arap_find_influence(in, vertex, bone);
+    return e < 0 ? 0 : in->weight[e];
+}
+
+/* Non-zero if `bone` may not be added to the row of `vertex`. */
+typedef int (*arap_closed_fn)(const void *data, int vertex, int bone);
+
+/* Copy with the entries where keep[e] is 0 left out. */
+arap_status arap_influences_filter(arap_job *job, const arap_influences *in, const char *keep,
+                                   arap_influences *out);
+
+/* The bones from..to that `set` marks as the row of a vertex, with their entries of `in` or weight
+ * 0; clears the set. Returns the number of them; without `out` that is all. */
+int arap_take_set(const arap_influences *in, int vertex, int from, int to, char *set,
+                  arap_influences *out);
+
+/* Make the weights of each row >= 0 with sum 1: given ones stay (their sum cut to 1), the
+ * others are clipped and share the rest. A row whose free weights are all 0 gives the rest to
+ * its first free entry. */
+void arap_influences_normalise(arap_influences *influences);
+
+#endif
