@@ -13,7 +13,8 @@ cd "$ROOT"
 OUT=$ROOT/build/test
 LIMIT=1800  # seconds for one run
 SLOTS=${SLOTS:-$(nproc)}
-ALL_BEDS=(trixie sid bpy45 bpy42 bpy50 bpy52)
+ALL_BEDS=(trixie sid bpy45 bpy42 bpy50 bpy52 win45 win42 win50)
+WIN_ZIP=$ROOT/dist/araplbs-$VERSION-windows_x64.zip
 # Two runs on two processors: more threads of BLAS would only wait for each other.
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
@@ -58,6 +59,15 @@ venv_bed() {  # Blender as the module bpy: a user folder of its own for each run
   mkdir -p "$OUT/$name"
   run "$name" "$version" "$results" env HOME="$OUT/$name" BLENDER_USER_RESOURCES="$OUT/$name" \
     "$CACHE/beds/$name/bin/python" tests/blender/run_in_blender.py -- "$ZIP" \
+    tests/blender -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
+}
+
+wine_bed() {  # Blender for Windows as the module bpy, in wine; its Z: is our /
+  local name=$1 version=$2 results=$OUT/$1.xml user=$OUT/$1/user
+  mkdir -p "$user"
+  run "$name" "$version" "$results" env BLENDER_USER_RESOURCES="Z:${user//\//\\}" \
+    bash -c '. tools/lib.sh; in_wine "$@"' tests/run.sh "$CACHE/beds/$name" \
+    tests/blender/run_in_blender.py -- "$WIN_ZIP" \
     tests/blender -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
 }
 
@@ -110,39 +120,54 @@ asan() {
   run asan - "$OUT/asan.xml" tools/asan.sh --quick --junitxml "$OUT/asan.xml" ${PYTEST_ARGS:-}
 }
 
-beds=()
-for name in "${ALL_BEDS[@]}"; do
-  { want "$name" || want "$name-gui"; } && beds+=("$name")
-done
-if want check; then
-  start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
-  wait
-fi
-make -s build
-if [ ${#beds[@]} -gt 0 ] && ! make -s extension; then
-  row extension - - fail "make extension"
-  beds=()
-fi
-want asan && start asan
-want core && start core
-if [ ${#beds[@]} -gt 0 ]; then
-  tools/testbeds.sh "${beds[@]}" || true  # its table tells
-  while IFS=$'\t' read -r name state what; do
-    [ "$state" = ok ] || row "$name" - - "$state" "$what"
-  done <build/beds.tsv
-  # The longest runs first.
-  for name in trixie-gui sid-gui "${beds[@]}"; do
-    version=$(awk -F'\t' -v bed="${name%-gui}" '$1 == bed && $2 == "ok" { print $3 }' build/beds.tsv)
-    [ -n "$version" ] && want "$name" || continue
-    case $name in
-      bpy*) start venv_bed "$name" "$version" ;;
-      *) start chroot_bed "$name" "$version" ;;
-    esac
+# As a function, so that the script may be edited while it runs.
+main() {
+  local beds=() name state what version i
+  for name in "${ALL_BEDS[@]}"; do
+    { want "$name" || want "$name-gui"; } && beds+=("$name")
   done
-fi
-wait
+  if want check; then
+    start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
+    wait
+  fi
+  make -s build
+  if [ ${#beds[@]} -gt 0 ] && ! make -s extension; then
+    row extension - - fail "make extension"
+    beds=()
+  fi
+  if [[ " ${beds[*]} " == *" win"* ]]; then  # their zip is made by the cross compiler
+    if [ ! -e tools/cross.py ]; then
+      row windows - - skip "no tools/cross.py here, which makes the zip for Windows"
+    elif ! "$VENV/bin/python" tools/cross.py --target win_amd64 >"$OUT/windows.log" 2>&1; then
+      row windows - - fail "tools/cross.py: $(tail -1 "$OUT/windows.log")"
+    fi
+    if [ -e "$OUT/rows/windows.tsv" ]; then
+      for i in "${!beds[@]}"; do [[ ${beds[i]} != win* ]] || unset "beds[i]"; done
+    fi
+  fi
+  want asan && start asan
+  want core && start core
+  if [ ${#beds[@]} -gt 0 ]; then
+    tools/testbeds.sh "${beds[@]}" || true  # its table tells
+    while IFS=$'\t' read -r name state what; do
+      [ "$state" = ok ] || row "$name" - - "$state" "$what"
+    done <build/beds.tsv
+    # The longest runs first.
+    for name in trixie-gui sid-gui "${beds[@]}"; do
+      version=$(awk -F'\t' -v bed="${name%-gui}" '$1 == bed && $2 == "ok" { print $3 }' build/beds.tsv)
+      [ -n "$version" ] && want "$name" || continue
+      case $name in
+        bpy*) start venv_bed "$name" "$version" ;;
+        win*) start wine_bed "$name" "$version" ;;
+        *) start chroot_bed "$name" "$version" ;;
+      esac
+    done
+  fi
+  wait
 
-for name in check extension core asan "${ALL_BEDS[@]}" "${ALL_BEDS[@]/%/-gui}"; do
-  cat "$OUT/rows/$name.tsv" 2>/dev/null || true
-done >"$OUT/rows.tsv"
-"$VENV/bin/python" tests/summary.py "$OUT/rows.tsv"
+  for name in check extension windows core asan "${ALL_BEDS[@]}" "${ALL_BEDS[@]/%/-gui}"; do
+    cat "$OUT/rows/$name.tsv" 2>/dev/null || true
+  done >"$OUT/rows.tsv"
+  "$VENV/bin/python" tests/summary.py "$OUT/rows.tsv"
+}
+main; exit
