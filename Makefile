@@ -1,6 +1,6 @@
 # Every target is a line or two: the work is done by tools/ and tests/run.sh.
 # Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
-.PHONY: help build extension demo check test test-core test-blender bench asan clean
+.PHONY: help build extension demo check test test-core test-blender bench asan tsan fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -32,6 +32,12 @@ bench: extension  ## tables and plots in docs/bench; PART=heat for one, CHARACTE
 
 asan:  ## all core tests under the address and undefined-behaviour sanitizers
 	@tools/asan.sh
+
+tsan:  ## the core tests of threads under the thread sanitizer
+	@tools/tsan.sh
+
+fuzz:  ## random problems under the sanitizers; SECONDS=900 SEED=0 (SECONDS="=7": seed 7 alone)
+	@tools/fuzz.sh "$(or $(SECONDS),900)" $(SEED)
 
 clean:  ## removes build/ and dist/; the cache stays
 	rm -rf build dist

@@ -10,6 +10,7 @@ Environment:
   ARAPLBS_WERROR=1         warnings in csrc/ are errors
   ARAPLBS_ASAN=1           address and undefined-behaviour sanitizers, and allocations that tests
                            can make fail; output in build/asan
+  ARAPLBS_TSAN=1           the thread sanitizer; output in build/tsan
 """
 
 import importlib.metadata
@@ -31,8 +32,10 @@ from setuptools.command.build_ext import build_ext as _build_ext
 ROOT = Path(__file__).resolve().parent
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
 ASAN = os.environ.get("ARAPLBS_ASAN") == "1"
+TSAN = os.environ.get("ARAPLBS_TSAN") == "1"
+SANITIZERS = "address,undefined" if ASAN else "thread" if TSAN else ""
 WERROR = os.environ.get("ARAPLBS_WERROR") == "1"
-BUILD = "build/asan" if ASAN else "build"
+BUILD = "build/asan" if ASAN else "build/tsan" if TSAN else "build"
 
 # What csrc/ uses of CHOLMOD: real double, int32 indices, no graph partitioning (METIS).
 CHOLMOD_MODULES = ("Core", "Utility", "Check", "Cholesky", "MatrixOps", "Modify", "Supernodal")
@@ -127,11 +130,12 @@ class build_ext(_build_ext):
             Path(numpy.get_include()),
         ]
         common = ["-O3", "-g0", "-fno-math-errno", "-fvisibility=hidden", "-pthread", "-std=gnu11"]
-        if not ASAN:
+        if not SANITIZERS:
             common += ["-include", str(ROOT / "tools/glibc_floor.h")]
         else:
             common += ["-O1", "-g", "-UNDEBUG", "-fno-omit-frame-pointer"]
-            common += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+            common += [f"-fsanitize={SANITIZERS}", "-fno-sanitize-recover=undefined"]
+        if ASAN:
             common += ["-DARAP_FAULT_INJECTION"]  # see csrc/base/memory.h
         common += [f"-I{d}" for d in include] + blas + ["-DNPARTITION", "-DNCAMD"]
         # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.
@@ -198,7 +202,7 @@ module = Extension(
     library_dirs=[scipy_openblas32.get_lib_dir()],
     # For the build in place; auditwheel replaces it when it takes OpenBLAS into the wheel.
     runtime_library_dirs=[scipy_openblas32.get_lib_dir()],
-    extra_link_args=["-pthread"] + (["-fsanitize=address,undefined"] if ASAN else []),
+    extra_link_args=["-pthread"] + ([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
     py_limited_api=True,
 )
 

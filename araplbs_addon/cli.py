@@ -1,27 +1,40 @@
 """The command line: blender -c araplbs weight IN.blend ... --output OUT.blend|FOLDER
 
 A file is weighted and saved beside its place first, and moved there as a whole: whatever fails,
-neither the input nor an older output is touched.
+or ends the process, neither the input nor an older output is touched.
 """
 
 import argparse
-import json
 import math
 import os
-import secrets
+import shutil
+import stat
 import sys
 import time
+import traceback
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
 import bpy
 
-from .blender.targets import find_in_file
+from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
+from .blender.targets import find_in_file, share_meshes
 from .core.errors import Refused
+from .core.files import (
+    identity,
+    placed,
+    refuse_input,
+    refuse_output,
+    remove_leftovers,
+    whole_file,
+    write_json,
+)
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import engine_errors, version
 from .core.options import Options
 from .core.report import notes, summary, warnings
+from .core.stop import Stop, Stopped
 from .job import Job
 from .joint_job import JointJob
 
@@ -136,8 +149,38 @@ def plan_outputs(inputs, output):
     return [(path, target / path.name) for path in inputs]
 
 
+def check_plan(plan, report=None, tets=""):
+    """Raises Refused when what is written would replace something else that is read or written,
+    under whatever name."""
+    read = {}
+    for source, _ in plan:
+        read.setdefault(identity(source), []).append(source)
+    taken = {identity(tets): f"the tets {tets}"} if tets else {}
+    for stream in (1, 2):  # where what is printed goes to a file
+        with suppress(OSError):
+            found = os.fstat(stream)
+            if stat.S_ISREG(found.st_mode):
+                taken[found.st_dev, found.st_ino] = "the file that this command prints to"
+    for source, target in plan:
+        key = identity(target)
+        others = [other for other in read.get(key, []) if other != source]
+        if others:
+            raise Refused(f"the output {target} would replace the input {others[0]}")
+        if key in taken:
+            raise Refused(f"the output {target} would replace {taken[key]}")
+        taken[key] = f"the output {target}"
+    if report:
+        key = identity(report)
+        what = f"the input {read[key][0]}" if key in read else taken.get(key)
+        if what:
+            raise Refused(f"the report {report} would replace {what}")
+        if not Path(report).exists() or Path(report).is_dir() or Path(report).is_file():
+            refuse_output(report)
+
+
 def run(argv):
-    """The command; returns the exit code."""
+    """The command; returns the exit code: 0 all is done, 1 a file failed or none could be
+    started, 2 wrong arguments, 128 + the signal that stopped it."""
     try:
         arguments = make_parser().parse_args(argv)
     except SystemExit as end:  # help was printed, or what is wrong with the arguments
@@ -145,24 +188,40 @@ def run(argv):
     try:
         options = read_options(arguments)
         plan = plan_outputs(arguments.input, arguments.output)
-    except (Refused, ValueError) as error:
+        check_plan(plan, arguments.json, options.tet_file)
+    except (Refused, OSError, ValueError) as error:
         return _fail(error)
+    try:
+        with Stop() as stop:
+            return _weight_files(plan, options, arguments, stop)
+    except Stopped as end:
+        _fail(end)
+        return 128 + end.number
 
+
+def _weight_files(plan, options, arguments, stop):
+    written = [target for _, target in plan] + ([arguments.json] if arguments.json else [])
+    for path in written:
+        for folder in {placed(path).parent, Path(os.path.realpath(path)).parent}:
+            remove_leftovers(folder)
     results, failures = [], 0
     for source, target in plan:
-        print(f"{source}", flush=True)
+        stop.check()
         result = {"input": str(source), "output": str(target)}
         try:
-            result["armatures"] = weight_file(source, target, options, arguments)
-        except (*FAILURES, *engine_errors("SolverError")) as error:
+            print(f"{source}", flush=True)
+            result |= weight_file(source, target, options, arguments, stop)
+        except Exception as error:  # the other files are done all the same
+            if not isinstance(error, (*FAILURES, *engine_errors("SolverError"))):
+                traceback.print_exc()
             failures += 1
-            result["error"] = str(error)
-            _fail(f"{source}: {error}")
+            result["error"] = str(error) or type(error).__name__
+            _fail(f"{source}: {result['error']}")
         results.append(result)
     if arguments.json and failures < len(plan):
         try:
             write_json(arguments.json, {"version": version(), "files": results})
-        except OSError as error:
+        except (Refused, OSError) as error:
             return _fail(error)
     return 1 if failures else 0
 
@@ -172,37 +231,61 @@ def _fail(error):
     return 1
 
 
-def weight_file(source, target, options, arguments):
-    """Weights one file; the reports of its armatures. Nothing is written when it raises."""
+def weight_file(source, target, options, arguments, stop):
+    """Weights one file; what the report says of it. Nothing is written when it raises."""
+    refuse_output(target)
     compressed = _open(source)
+    _refuse_used(options.tet_file, target, arguments.json)
     view_layer = bpy.context.view_layer
-    reports = []
-    for targets in find_in_file(view_layer, arguments.armature, arguments.mesh):
+    left = leave_edit_mode(view_layer)
+    view_layer.update()
+    lines, reports = _warn(blocked_drivers()), []
+    found = find_in_file(view_layer, arguments.armature, arguments.mesh)
+    for targets in share_meshes(found, view_layer):
         start = time.perf_counter()
         job = arguments.make_job(options, arguments.threads)
         job.read(targets, view_layer)
-        job.solve(_Lines(targets.armature.name))
+        job.solve(_Lines(targets.armature.name, stop))
         report = job.apply()
         report["total_seconds"] = time.perf_counter() - start
         weights = report.get("weights") if arguments.command == "joints" else report
         for line in notes(weights):
             print(f"  {targets.armature.name}: {line}")
-        for line in job.warnings + warnings(weights):
+        report["warnings"] = job.warnings + warnings(weights)
+        for line in report["warnings"]:
             print(f"  {targets.armature.name}: warning: {line}")
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
         reports.append(report)
+    lines += _warn(enter_edit_mode(view_layer, left))
+    stop.check()
     _save(target, compressed)
     print(f"  saved {target}", flush=True)
-    return reports
+    return {"armatures": reports, "warnings": lines}
+
+
+def _warn(lines):
+    for line in lines:
+        print(f"  warning: {line}", flush=True)
+    return lines
+
+
+def _refuse_used(tets, *written):
+    """Raises Refused when a library, picture... that the opened file uses would be replaced."""
+    paths = [*bpy.utils.blend_paths(absolute=True), *([bpy.path.abspath(tets)] if tets else [])]
+    used = {identity(path): path for path in paths}
+    for path in filter(None, written):
+        if identity(path) in used:
+            raise Refused(f"{path} would replace {used[identity(path)]}, which the file uses")
 
 
 class _Lines:
     """Progress as lines: a new one for each stage, the later ones by tens of percent."""
 
-    def __init__(self, name):
-        self.name, self.last = name, None
+    def __init__(self, name, stop):
+        self.name, self.stop, self.last = name, stop, None
 
     def __call__(self, stage, fraction, _energy):
+        self.stop.check()
         step = (stage if fraction < 0.25 else "optimisation", int(10 * fraction))
         if step != self.last:
             self.last = step
@@ -211,44 +294,30 @@ class _Lines:
 
 def _open(path):
     """Opens a file; whether it is compressed. Raises Refused for what is no .blend file."""
+    refuse_input(path)
     with open(path, "rb") as file:
         start = file.read(7)
     if not start.startswith(MAGIC):
         raise Refused("not a .blend file")
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
+        bpy.ops.wm.open_mainfile(filepath=str(placed(path)), load_ui=False)
     except RuntimeError as error:
         raise Refused(str(error).strip().removeprefix("Error: ")) from None
     return not start.startswith(b"BLENDER")
 
 
-def _beside(path):
-    """A name in the folder of `path` that nothing has yet; the suffix is kept for Blender."""
-    return path.with_name(f".{path.stem}-{secrets.token_hex(6)}{path.suffix}")
-
-
 def _save(target, compress):
-    target = target.absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _beside(target)
-    try:
-        bpy.ops.wm.save_as_mainfile(
-            filepath=str(temporary), copy=True, check_existing=False, compress=compress
-        )
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_json(path, content):
-    """Writes a JSON file as a whole or not at all."""
-    path = path.absolute()
-    temporary = _beside(path)
-    try:
-        temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(target) as temporary:
+        try:
+            bpy.ops.wm.save_as_mainfile(
+                filepath=str(temporary), copy=True, check_existing=False, compress=compress
+            )
+        except RuntimeError as error:  # of a full disk Blender does not say that it is full
+            free = shutil.disk_usage(temporary.parent).free
+            reason = str(error).strip().removeprefix("Error: ")
+            raise Refused(
+                f"{target} could not be saved: {reason} (free there: {free / 1e6:.1f} MB)"
+            ) from None
 
 
 def register():

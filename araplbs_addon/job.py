@@ -1,11 +1,19 @@
 """The whole work on one armature and its meshes: read, solve, write. The operator and the
 command line are two ways to call it."""
 
+import bpy
 import numpy as np
 
-from .blender.binding import armature_modifier, armature_of, bind
+from .blender.binding import (
+    armature_modifier,
+    armature_of,
+    bind,
+    following_constraints,
+    moves_twice,
+)
 from .blender.control_bones import mark_control_bones
 from .blender.flexible_bones import curved_parameters_in_steps
+from .blender.places import deformers
 from .blender.read_armature import bones_to_keep, read_armature
 from .blender.read_deformer import read_joint_axes
 from .blender.read_mesh import (
@@ -21,7 +29,7 @@ from .blender.write_weights import write_weights
 from .core.control_bones import leave_out_in_steps
 from .core.errors import Refused
 from .core.problem import Problem
-from .core.report import make_report
+from .core.report import make_report, names_in_line
 from .core.solve import solve
 from .core.steps import finish
 from .core.volume import solve_volume
@@ -74,9 +82,7 @@ class Job:
         )
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
-            self.warnings.append(
-                f"Started from fresh weights: {self.problem.unweighted} vertices have none yet"
-            )
+            self.warnings.append(_unweighted(self.problem.unweighted))
 
     def _read_skeleton(self, armature):
         return read_armature(armature, self.options.use_joint_limits)
@@ -89,6 +95,7 @@ class Job:
                 refuse_mesh(ob)
                 _refuse_twice(ob, objects)
                 _refuse_foreign(ob, targets.armature)
+                shared = _sharing(ob, targets.armature)
                 entries = weights = None
                 if with_entries:
                     entries = yield from group_entries_in_steps(ob.data)
@@ -104,6 +111,12 @@ class Job:
             objects.append(ob)
             meshes.append(mesh)
             self.entries.append(entries)
+            others = [other.name for other in shared if other not in targets.meshes]
+            if others:
+                self.warnings.append(
+                    f"'{ob.name}' shares its mesh, and with it these weights: "
+                    f"{names_in_line(others)}"
+                )
         if not meshes:
             raise Refused("; ".join(refusals))
         self.warnings += [f"Skipped: {reason}" for reason in refusals]
@@ -154,7 +167,24 @@ class Job:
         """Binds what is not bound yet, and notes it in what write_weights() has returned."""
         for ob, done in zip(objects, written, strict=True):
             if not self.painting:
+                following = following_constraints(ob, armature)
                 done["bound"] = bind(ob, armature)
+                muted = names_in_line([c.name for c in following if c.mute])
+                if muted:
+                    self.warnings.append(
+                        f"'{ob.name}' follows its bones by an Armature modifier now: "
+                        f"muted its constraints that did so: {muted}"
+                    )
+            if moves_twice(ob, armature):
+                self.warnings.append(
+                    f"'{ob.name}' follows bones as an object too, by a parent, constraint or "
+                    "driver: they move it twice"
+                )
+
+
+def _unweighted(count):
+    which = "1 vertex has" if count == 1 else f"{count} vertices have"
+    return f"{which} no weights yet: fresh ones there"
 
 
 def _selection(mesh, skeleton):
@@ -182,3 +212,23 @@ def _refuse_foreign(ob, armature):
     other = armature_of(ob)
     if other and other != armature and not armature_modifier(ob, armature):
         raise Refused(f"'{ob.name}' is deformed by the armature '{other.name}'")
+
+
+def _sharing(ob, armature):
+    """Other objects of the same mesh that bones deform. Raises Refused where those are of the same
+    names, but other ones: their weights would be lost."""
+    names = {bone.name for bone in armature.data.bones if bone.use_deform}
+    sharing = []
+    for other in bpy.data.objects:
+        rigs = deformers(other) if other != ob and other.data == ob.data else []
+        if not rigs or not other.users_scene:
+            continue
+        if not any(rig.data == armature.data for rig in rigs):
+            for rig in rigs:
+                if not names.isdisjoint(bone.name for bone in rig.data.bones if bone.use_deform):
+                    raise Refused(
+                        f"'{ob.name}' shares its mesh with '{other.name}', which '{rig.name}' "
+                        "deforms by bones of the same names: make its data single-user first"
+                    )
+        sharing.append(other)
+    return sharing

@@ -5,19 +5,172 @@
  *
  * A solver owns a copy of everything it needs. Create it, iterate until it is done (or as long
  * as you like), read the weights. A solver may be used from any one thread at a time; two
- * solvers share nothing. */
+ * solvers share nothing.
+ *
+ * This is the only public header: it includes none of the others, which are for the rooms that
+ * their folders are (ARCHITECTURE.md). */
 #ifndef ARAP_H
 #define ARAP_H
 
-#include "supports/edits.h"
-#include "supports/filter.h"
-#include "base/job.h"
-#include "mesh/mesh.h"
-#include "rig/mirror.h"
-#include "rig/poses.h"
-#include "rig/skeleton.h"
-#include "rig/spines.h"
-#include "supports/supports.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Failures ----
+ *
+ * Every function that can fail returns a status and leaves one sentence that names the thing and
+ * the value in the error of its job. */
+typedef enum arap_status {
+    ARAP_OK = 0,
+    ARAP_NO_MEMORY,    /* an allocation failed */
+    ARAP_BAD_VALUE,    /* the input is unusable; the text says what and where */
+    ARAP_CANCELLED,    /* the progress callback asked to stop */
+    ARAP_NOT_FINITE,   /* the solve produced NaN or infinity */
+    ARAP_NOT_FACTORED, /* CHOLMOD could not factorise the system */
+    ARAP_STATUS_COUNT
+} arap_status;
+
+typedef struct arap_error {
+    arap_status status;
+    char text[320];
+} arap_error;
+
+/* ---- Jobs ----
+ *
+ * How a piece of work is run: passed to every function that does any. It holds no result. */
+
+/* Called between steps with the name of the stage and the share of the call that is done,
+ * 0..1. Any value but 0 asks to stop; the call then returns ARAP_CANCELLED. */
+typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
+
+#define ARAP_MOST_THREADS 256
+
+typedef struct arap_job {
+    int threads; /* 1 to ARAP_MOST_THREADS */
+    arap_progress_fn progress;
+    void *progress_data;
+    arap_error error;
+} arap_job;
+
+/* Number of processors this process may use. */
+int arap_processors(void);
+
+/* Release an array that a function has made. */
+void arap_free(void *block);
+
+/* ---- What the caller has ---- */
+
+/* Any triangle soup, any tets. Edges are those of no face (loose or drawn). */
+typedef struct arap_geometry {
+    int vertex_count;
+    const double *vertices; /* (vertex_count, 3) */
+    size_t triangle_count;
+    const int *triangles; /* (triangle_count, 3) */
+    size_t edge_count;
+    const int *edges; /* (edge_count, 2) */
+    size_t tet_count;
+    const int *tets; /* (tet_count, 4) */
+} arap_geometry;
+
+/* How a bone deforms: spines.h, bendy.h. */
+typedef enum arap_bone_kind {
+    ARAP_BONE_RIGID,
+    ARAP_BONE_STB,
+    ARAP_BONE_SPINE,
+    ARAP_BONE_BENDY
+} arap_bone_kind;
+
+/* What the sampled poses of a bone vary (paper section 3.3): its roll about an axis across it and
+ * its twist about itself as a whole, the angle theta that it turns from head to tail, if it is not
+ * rigid, and its stretch. */
+enum arap_range { ARAP_RANGE_ROLL, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
+#define ARAP_RANGES 4
+#define ARAP_MOST_SEGMENTS 1000
+
+/* A skeleton. Missing arrays are NULL. */
+typedef struct arap_bones {
+    int count;
+    const double *heads;     /* (count, 3) */
+    const double *tails;     /* (count, 3) */
+    const int *parents;      /* (count) -1 for a root */
+    const double *roll_axes; /* (count, 3) local Z of the bone, any length */
+    const char *deform;      /* (count) */
+    const double *limits;    /* (count, 3, 2) radians about local X, Y (the bone), Z; NaN: none */
+    const char *kinds;       /* (count) arap_bone_kind */
+    const double *ranges;    /* (count, ARAP_RANGES, 2) radians, stretch; NaN: the usual one */
+    const char *stretch;     /* (count) stretchable: see stretch.h; NULL: none */
+    const int *segments;     /* (count) of bendy bones, 1 to ARAP_MOST_SEGMENTS; NULL: none are */
+} arap_bones;
+
+/* Joints of the deforming bendy bones of the caller: segments + 1 for each. */
+int arap_joint_count(const arap_bones *bones);
+
+/* The bend of a spine in a pose: a rotation vector (axis a_s times angle theta_s, radians) that
+ * builds up from head to tail, in rest orientation, then the stretch sigma_s along it. */
+#define ARAP_BEND 4
+
+/* How poses are sampled (paper section 3.3): a roll of at most `swing` about a random axis
+ * across the bone, then a twist of at most `twist` about the bone; a bone's own limits, or else
+ * ranges, replace both. STBs bend by at most `swing` about the bone, spines and bendy bones about a
+ * random axis. */
+typedef struct arap_sampling {
+    int count;
+    uint64_t seed;
+    double swing; /* radians */
+    double twist; /* radians */
+} arap_sampling;
+
+/* Poses of the caller, and where their vertices lie along the bones. */
+typedef struct arap_given_poses {
+    int count;
+    const double *transforms; /* (count, bones, 3, 4) caller's units, rest to posed */
+    const double *bends;      /* (count, bones, ARAP_BEND), NULL: no bone is bent */
+    const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the joints of bendy
+                                 bones, in place of `transforms` and `bends` of these, or NULL */
+    const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
+} arap_given_poses;
+
+/* A plane of symmetry. */
+typedef struct arap_reflection {
+    const int
+        *bone_partners; /* (bones) the bone of the other side, itself on the plane, -1: none */
+    double point[3];    /* of the plane, caller's units */
+    double normal[3];   /* of any length */
+} arap_reflection;
+
+/* Weights of the caller, rows of a sparse (vertices, bones) matrix. */
+typedef struct arap_rows {
+    const long long *start; /* (vertices + 1) */
+    const int *bone;        /* bone of the caller */
+    const double *weight;
+} arap_rows;
+
+/* What an artist changes while the weights converge, in the caller's vertices and bones; NULL or 0
+ * where there is nothing. */
+typedef struct arap_edits {
+    int constraint_count; /* soft constraints w(vertex, bone) = target */
+    const int *constraint_vertex, *constraint_bone;
+    const double *constraint_target;
+    int influence_count; /* the bone may move the vertex, if it is of use, or must not */
+    const int *influence_vertex, *influence_bone;
+    const char *influence_allowed;
+    int release_count; /* spokes, hold and attach rows that do not count */
+    const int *release_vertex, *release_bone;
+} arap_edits;
+
+/* ---- Settings ---- */
+
+typedef enum arap_filter {
+    ARAP_FILTER_NONE,
+    ARAP_FILTER_ALL,    /* every weight */
+    ARAP_FILTER_EXTREMA /* local maxima below, local minima above those of the whole mesh */
+} arap_filter;
+
+/* Parameters (M, t, alpha) of the paper's section 3.2. */
+typedef struct arap_pruning {
+    int least;       /* M: influences that a vertex keeps at least */
+    double kept_sum; /* t: its kept weights sum to more than this */
+    double relative; /* alpha: only weights below this share of its largest go */
+} arap_pruning;
 
 typedef enum arap_positivity {
     ARAP_POSITIVITY_CLIP,    /* clip and normalise after each iteration */
@@ -61,16 +214,6 @@ typedef struct arap_settings {
 
 void arap_settings_default(arap_settings *settings);
 
-/* Weights of the caller, rows of a sparse (vertices, bones) matrix. */
-typedef struct arap_rows {
-    const long long *start; /* (vertices + 1) */
-    const int *bone;        /* bone of the caller */
-    const double *weight;
-} arap_rows;
-
-/* Bones in range and once a vertex, weights finite and >= 0. */
-arap_status arap_check_rows(arap_error *error, const arap_rows *rows, int vertices, int bones);
-
 /* Everything a problem is made of; NULL or 0 where there is nothing. */
 typedef struct arap_problem {
     arap_geometry geometry;
@@ -112,8 +255,17 @@ extern const char *const arap_timing_names[ARAP_TIMES];
 #define ARAP_MOST_LEVELS 16
 #define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + ARAP_MOST_LEVELS)
 
+/* An island: vertices connected by faces, wires or links. */
+typedef struct arap_island {
+    int vertex; /* its first vertex, caller's index */
+    int size;   /* vertices, after welding */
+    int rigid;  /* 1: no bone is near, all of it follows the nearest one */
+} arap_island;
+
 typedef struct arap_report {
     int vertices, welded; /* of the caller; merged into others */
+    int far_vertices;           /* that lie far off all others, see extent.h */
+    size_t collapsed_triangles; /* of the caller: with an area before vertices were merged */
     int coarse_vertices;  /* of the coarsest mesh solved, 0: only the mesh itself */
     int parts, linked_parts;
     size_t links;
@@ -136,6 +288,21 @@ typedef struct arap_report {
     double damping; /* what the factorisation needed; settings.damping or more */
     double seconds[ARAP_TIMES];
 } arap_report;
+
+/* ---- The solver ---- */
+
+/* Influence maps and weights: rows of a sparse (vertices, deforming bones) matrix, or of the
+ * caller's vertices and bones where they are handed out; bones ascending in a row. */
+typedef struct arap_influences {
+    int count;      /* vertices */
+    size_t *start;  /* (count + 1) */
+    int *bone;      /* (start[count]) */
+    double *weight; /* (start[count]) */
+    char *given;    /* (start[count]) 1: this weight is the user's and stays as it is */
+} arap_influences;
+
+/* Release the rows. */
+void arap_influences_clear(arap_influences *influences);
 
 typedef struct arap_solver arap_solver;
 
@@ -163,6 +330,16 @@ void arap_solver_report(const arap_solver *solver, arap_report *report);
 arap_status arap_solver_weights(arap_job *job, const arap_solver *solver, arap_influences *out,
                                 double *energy);
 
+/* How far weights that were handed out use the bones. Release `idle` with arap_free. */
+typedef struct arap_usage {
+    size_t most; /* influences of a vertex */
+    double mean;
+    int idle_count;
+    int *idle; /* (idle_count) deforming bones without any influence */
+} arap_usage;
+arap_status arap_solver_usage(arap_job *job, const arap_solver *solver,
+                              const arap_influences *weights, arap_usage *out);
+
 /* The constraint rows that the present level has, none while a coarser mesh is solved: of the
  * caller's vertices (the first of welded ones) and bones. Release with arap_free. */
 enum arap_row_kind { ARAP_ROW_HOLD, ARAP_ROW_ATTACH, ARAP_ROW_USER };
@@ -189,19 +366,5 @@ arap_status arap_solver_spokes(arap_job *job, const arap_solver *solver, size_t 
 arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *solver,
                                         arap_influences *out);
 arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *solver, arap_influences *out);
-
-/* What tests look at. */
-struct arap_inside {
-    const arap_mesh *mesh;
-    const arap_skeleton *skeleton;
-    const arap_mirror *mirror;
-    const arap_poses *poses;
-    const struct arap_sight *sight; /* NULL: not needed */
-    const arap_influences *influences;
-    const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
-    const struct arap_system *system;
-    const double *right_side, *product; /* b and F w of the present weights, per influence */
-};
-void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside);
 
 #endif

@@ -1,9 +1,11 @@
 #!/bin/bash
-# Runs tests/core on a module built with the address and undefined-behaviour sanitizers.
+# Runs tests/core, or another Python program, on a module built with the address and
+# undefined-behaviour sanitizers.
 # Leaks are not looked for: Python itself never frees much of what it allocates.
 # usage: asan.sh [--quick] [PYTEST_ARGUMENT...]
 #   --quick, as tests/run.sh asks for: without the tests below, whose numbers take long and whose
 #   code others run on smaller meshes.
+#        asan.sh --run PROGRAM [ARGUMENT...]
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 LONG=(
@@ -34,6 +36,10 @@ export LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONMALLOC=malloc PYTHONPATH=$ROOT/build/asan/lib
+if [ "${1:-}" = --run ]; then
+  shift
+  exec "$VENV/bin/python" "$@"
+fi
 # --capture=sys leaves the file descriptors alone: a report written by a dying process is seen.
 exec "$VENV/bin/python" -m pytest tests/core -p no:cacheprovider --capture=sys \
   "${quick[@]}" "$@"

@@ -1,10 +1,11 @@
 #!/bin/bash
 # Compiles the module araplbs into build/lib and makes it importable from build/venv.
-# Only what changed is compiled.  With ARAPLBS_ASAN=1: into build/asan/lib, not made importable.
+# Only what changed is compiled.  With ARAPLBS_ASAN=1 or ARAPLBS_TSAN=1: into build/asan/lib or
+# build/tsan/lib, not made importable.
 . "$(dirname "$0")/lib.sh"
 "$ROOT/tools/setup.sh"
 "$ROOT/tools/fetch_suitesparse.sh"
 cd "$ROOT"
 "$VENV/bin/python" setup.py -q build_ext
-[ "${ARAPLBS_ASAN:-}" = 1 ] ||
+[ "${ARAPLBS_ASAN:-}" = 1 ] || [ "${ARAPLBS_TSAN:-}" = 1 ] ||
   echo "$ROOT/build/lib" >"$(echo "$VENV"/lib/python3.*/site-packages)/araplbs.pth"

@@ -1,7 +1,8 @@
 """How a mesh hangs on an armature: by an Armature modifier, as its child, or not yet."""
 
-import numpy as np
 from mathutils import Matrix
+
+from .places import follows, moved_by, world_matrices
 
 
 def armature_of(ob):
@@ -36,13 +37,21 @@ def is_armature_child(ob, armature):
 
 
 def bind(ob, armature):
-    """Parent and Armature modifier as "With Empty Groups" gives them; the mesh stays in place.
+    """Parent and Armature modifier as "With Empty Groups" gives them; the mesh stays in place, or
+    where it was when its bones rest: they move it by the modifier now, and constraints that
+    follow them are muted.
 
     What deforms the mesh already is left alone. Returns whether anything was changed.
     """
     if is_deformed_by(ob, armature):
         return False
-    if ob.parent != armature or ob.parent_type != "OBJECT":
+    if moved_by(ob):
+        rest, base = world_matrices((ob, armature), None, moved_by(ob, armature))
+        above = Matrix(rest) @ ob.matrix_basis.inverted_safe()
+        for constraint in following_constraints(ob, armature):
+            constraint.mute = True
+        _make_child(ob, armature, Matrix(base).inverted_safe() @ above)
+    elif ob.parent != armature or ob.parent_type != "OBJECT":
         # What the former parent did to it becomes part of the new parent inverse, without the
         # loss that taking it apart into location, rotation and scale would mean.
         above = Matrix()
@@ -50,23 +59,25 @@ def bind(ob, armature):
             above = ob.parent.matrix_world @ ob.matrix_parent_inverse
         elif ob.parent:
             above = ob.matrix_world @ ob.matrix_basis.inverted_safe()
-        ob.parent = armature
-        ob.parent_type = "OBJECT"
-        ob.parent_bone = ""
-        ob.matrix_parent_inverse = armature.matrix_world.inverted_safe() @ above
+        _make_child(ob, armature, armature.matrix_world.inverted_safe() @ above)
     empty = [m for m in ob.modifiers if m.type == "ARMATURE" and m.object is None]
     modifier = empty[0] if empty else ob.modifiers.new("Armature", "ARMATURE")
     modifier.object = armature
     return True
 
 
-def world_matrix(ob, view_layer):
-    """(4, 4) float64 object to world. Blender does not keep it up to date for what is hidden
-    in all viewports, so there it is put together from the parents, without constraints."""
-    if ob.visible_get(view_layer=view_layer) or ob.constraints:
-        return np.array(ob.matrix_world, dtype=np.float64)
-    matrix = np.array(ob.matrix_basis, dtype=np.float64)
-    if ob.parent and ob.parent_type in ("OBJECT", "ARMATURE"):
-        inverse = np.array(ob.matrix_parent_inverse, dtype=np.float64)
-        return world_matrix(ob.parent, view_layer) @ inverse @ matrix
-    return np.array(ob.matrix_world, dtype=np.float64) if ob.parent else matrix
+def following_constraints(ob, armature):
+    """Constraints of an object that its place follows the bones of an armature by."""
+    return [c for c in ob.constraints if not c.mute and armature in follows(c)]
+
+
+def _make_child(ob, armature, inverse):
+    ob.parent = armature
+    ob.parent_type = "OBJECT"
+    ob.parent_bone = ""
+    ob.matrix_parent_inverse = inverse
+
+
+def moves_twice(ob, armature):
+    """Whether bones that deform a mesh move it as an object, too."""
+    return armature in moved_by(ob) and is_deformed_by(ob, armature)

@@ -9,10 +9,12 @@ from ..core.mirror import Reflection
 from ..core.problem import Mesh
 from ..core.rows import make_rows
 from ..core.steps import finish
-from .binding import armature_modifier, world_matrix
+from .binding import armature_modifier
 from .edits import read_edits
+from .places import moved_by, world_matrices
 from .read_deformer import read_deformer
 
+FLAT = 1e-6  # volume between axes of length 1: below, single precision cannot tell it from 0
 VERTICES_A_STEP = 4096  # some 10 ms of reading or writing their groups
 
 
@@ -120,15 +122,23 @@ def _loose_edges(mesh):
 
 
 def matrix_between(ob, armature, view_layer):
-    """(4, 4) from the space of the mesh to that of the armature."""
-    matrices = []
-    for each in (armature, ob):
-        matrix = world_matrix(each, view_layer)
-        determinant = np.linalg.det(matrix[:3, :3]) if np.isfinite(matrix).all() else np.nan
-        if not np.isfinite(determinant) or determinant == 0:
-            raise Refused(f"'{each.name}' has a scale of zero, or a transform that is not finite")
-        matrices.append(matrix)
+    """(4, 4) from the space of the mesh to that of the armature, of a mesh that follows bones where
+    it is when they rest. Raises Refused where that is no place to be weighted at."""
+    posing = moved_by(ob, armature) if moved_by(ob) else ()
+    objects = (armature, ob)
+    matrices = world_matrices(objects, view_layer, posing)
+    for each, matrix in zip(objects, matrices, strict=True):
+        refuse_place(each, matrix)
     return np.linalg.inv(matrices[0]) @ matrices[1]
+
+
+def refuse_place(ob, matrix):
+    """Raises Refused when a matrix of an object to world cannot be undone."""
+    if not np.isfinite(matrix).all():
+        raise Refused(f"'{ob.name}' has a transform that is not finite")
+    sizes = np.linalg.norm(matrix[:3, :3], axis=0)
+    if sizes.min() <= 0 or abs(np.linalg.det(matrix[:3, :3] / sizes)) < FLAT:
+        raise Refused(f"'{ob.name}' has a scale of zero, or axes that lie in one plane")
 
 
 def locked_bones(ob, skeleton):
@@ -167,8 +177,10 @@ def _reflections(ob, armature, view_layer):
             continue
         to_plane = np.eye(4)
         if modifier.mirror_object:
-            plane = world_matrix(modifier.mirror_object, view_layer)
-            to_plane = np.linalg.inv(plane) @ world_matrix(ob, view_layer)
+            objects = (modifier.mirror_object, ob)
+            plane, own = world_matrices(objects, view_layer, moved_by(*objects))
+            refuse_place(modifier.mirror_object, plane)
+            to_plane = np.linalg.inv(plane) @ own
         for axis in range(3):
             # With Bisect the mesh is there on both sides already, one of which is cut away.
             if not modifier.use_axis[axis] or modifier.use_bisect_axis[axis]:

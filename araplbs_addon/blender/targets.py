@@ -3,13 +3,16 @@
 from dataclasses import dataclass, field
 
 import bpy
+import numpy as np
 
 from ..core.errors import Refused
 from ..core.report import names_in_line
 from .binding import armature_of
+from .read_mesh import matrix_between
 
 # Others can hang on an armature as well, but have no weights that could be solved for.
 DEFORMABLE = {"CURVE", "SURFACE", "FONT", "LATTICE"}
+SAME_PLACE = 1e-5  # of the largest entry: matrices that differ by less put a mesh at one place
 
 
 @dataclass
@@ -103,3 +106,50 @@ def find_in_file(view_layer, armature_name=None, mesh_names=()):
     if not found:
         raise Refused("no mesh hangs on an armature, by modifier or as its child")
     return found
+
+
+def share_meshes(found, view_layer):
+    """The Targets of find_in_file(), with each mesh datablock once: it holds one set of weights.
+
+    Objects at the same place under the same bones, as linked duplicates of a character, share them
+    rightly, and a line in `skipped` says so. Raises Refused for others: the weights of one would
+    not fit the other.
+    """
+    first, chosen = {}, {ob for targets in found for ob in targets.meshes}
+    for targets in found:
+        for ob in list(targets.meshes):
+            owner, other = first.setdefault(ob.data, (targets, ob))
+            if other == ob:
+                continue
+            if not _same_problem(owner.armature, other, targets.armature, ob, view_layer):
+                raise Refused(
+                    f"{_under(ob, targets.armature)} shares its mesh with "
+                    f"{_under(other, owner.armature)}, and the weights of the one would not fit "
+                    "the other: make the mesh single-user (Object > Relations > Make Single User "
+                    "> Object & Data), or name one of them by --armature or --mesh"
+                )
+            targets.meshes.remove(ob)
+            owner.skipped.append(
+                f"{_under(ob, targets.armature)} shares the mesh of '{other.name}' and its weights"
+            )
+    for ob in bpy.data.objects:
+        if ob.data in first and ob not in chosen and armature_of(ob):
+            owner, other = first[ob.data]
+            owner.skipped.append(
+                f"{_under(ob, armature_of(ob))} shares the mesh of '{other.name}' and gets its "
+                "weights too"
+            )
+    return [targets for targets in found if targets.meshes]
+
+
+def _under(ob, armature):
+    return f"'{ob.name}' under '{armature.name}'"
+
+
+def _same_problem(armature, ob, other_armature, other, view_layer):
+    """Whether two objects with one mesh datablock lie alike among the same bones."""
+    if armature.data != other_armature.data:
+        return False
+    place = matrix_between(ob, armature, view_layer)
+    other_place = matrix_between(other, other_armature, view_layer)
+    return np.allclose(place, other_place, rtol=0, atol=SAME_PLACE * abs(place).max())

@@ -9,6 +9,7 @@ import numpy as np
 
 from .deformation import as_report, in_words, measure
 from .error_map import pose_set
+from .extent import size_of
 from .native_module import araplbs
 from .options import Options, option
 from .poses import Poses
@@ -108,6 +109,7 @@ class JointOptions(Options):
         """Keyword arguments of araplbs.JointSolver, without those that are data."""
         same = (
             *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
+            *("truss", "edge_power"),
             *("optimize_weights", "anchor", "reach", "least_length", "centring"),
         )
         return {
@@ -159,7 +161,7 @@ class JointRun:
         self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
         self._kept = threading.Event()
         vertices = problem.arguments["vertices"]
-        self._diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+        self._diagonal = size_of(vertices)
 
     def keep(self):
         """Ask to go on with the joints of the latest frame, converged or not."""
@@ -200,7 +202,7 @@ class JointRun:
 
     def _make(self, share):
         arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
-        if self.problem.unweighted == 0:
+        if self.problem.arguments.get("start_from_weights"):
             arguments["weights"] = self.problem.arguments["weights"]
         material = np.repeat(self.options.material * self._factors[:, None], 2, axis=1)
         return araplbs.JointSolver(
@@ -225,14 +227,16 @@ class JointRun:
 
     def _conclude(self, solver, energies, first, start, share):
         """The weights go on from here on the joints that were found: with the locks, edits and
-        options that an ordinary weighting follows, and for the same poses. first: the Rows before
-        any joint moved."""
+        options that an ordinary weighting follows, and for the same poses, with the influences that
+        they have: to choose among these once more would only leave out more of them. first: the
+        Rows before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         poses = Poses(solver.poses, None, whole=True)
         problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
         if self.options.optimize_weights:
             problem.start_from(_with_kept(problem, Rows(*solver.sparse_weights)))
-            weights = solve(problem, self.options, self._threads, share.progress)
+            options = replace(self.options, widenings=0)
+            weights = solve(problem, options, self._threads, share.progress)
             energies = [*energies, weights.report["energy_after"]]
         report = {
             **solver.report,
@@ -275,7 +279,7 @@ def _ends(skeleton):
 
 def _near(skeleton):
     """Distance below which ends are at one place."""
-    return SAME_PLACE * np.linalg.norm(np.ptp(_ends(skeleton), axis=0))
+    return SAME_PLACE * size_of(_ends(skeleton))
 
 
 def _together(skeleton, ends):
@@ -360,7 +364,7 @@ def joint_report(run, solution, armature):
 
 def moved_bones(before, after):
     """(m,) bool: bones with other ends in another Skeleton, as far as a file can tell."""
-    least = LEAST_MOVE * np.linalg.norm(np.ptp(_ends(before), axis=0))
+    least = LEAST_MOVE * size_of(_ends(before))
     far = np.abs(_ends(after) - _ends(before)).max(axis=1) > least
     return far.reshape(-1, 2).any(axis=1)
 

@@ -225,12 +225,14 @@ class Problem:
         )
 
     def start_from(self, rows):
-        """Start from these weights, unless vertices have none: then `unweighted` says how many."""
-        empty = rows.sums() <= 0
-        empty &= ~self.arguments.get("locked_vertices", np.zeros(len(empty), bool))
+        """Start from these weights. `unweighted` says how many vertices have none: they start from
+        fresh weights, and if that is all of them, nothing is given."""
+        locked = self.arguments.get("locked_vertices", np.zeros(rows.count, bool))
+        empty = (rows.sums() <= 0) & ~locked
         self.unweighted = int(np.count_nonzero(empty))
-        if not self.unweighted:
-            self.arguments.update(weights=rows, start_from_weights=True)
+        if (empty | locked).all() and self.unweighted:
+            return
+        self.arguments.update(weights=rows, start_from_weights=True)
 
     def _locks(self, meshes, wholes):
         """Every mesh has two sets of locks: its own, and for images those of the other side."""

@@ -2,8 +2,10 @@
 
 from .control_bones import REASONS
 from .deformation import in_words
+from .outliers import find_far, taken_as_one
 
 MOST_NAMES = 5
+MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 HELD_BADLY = 0.01  # of a weight: held ones so far off are worth a warning
 
@@ -28,6 +30,8 @@ def make_report(problem, solution, options, armature, written=None):
     are then; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
     held_error in it: how far weights that are held are off on the surface, at most, or None.
+    far: objects with vertices so far from all bones that they were hardly meant, see outliers.py.
+    taken_as_one: vertices that were welded with others apart from them, where these are many.
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.
     objects: for each mesh its vertices, influences and, once written, changed entries.
     """
@@ -35,7 +39,8 @@ def make_report(problem, solution, options, armature, written=None):
     bones = problem.skeleton.names
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
-        "energy_after most_influences mean_influences mirror_bones unknowns damping"
+        "energy_after most_influences mean_influences mirror_bones unknowns damping "
+        "collapsed_triangles far_vertices"
     )
     report = {
         "armature": armature,
@@ -47,6 +52,7 @@ def make_report(problem, solution, options, armature, written=None):
         ],
         "vertices": sum(problem.sizes),
         "seconds": solution.seconds,
+        "triangles": len(problem.arguments["triangles"]),
         "symmetric": engine["mirrored_vertices"] / engine["vertices"],
         **{key: engine[key] for key in taken.split()},
         "idle_bones": [bones[b] for b in engine["idle_bones"]],
@@ -55,6 +61,10 @@ def make_report(problem, solution, options, armature, written=None):
             for part in engine["unseen_parts"]
             for name, vertex in [problem.place(part["vertex"])]
         ],
+        "far": find_far(problem),
+        "taken_as_one": 0
+        if engine.get("volume")
+        else taken_as_one(problem.arguments["vertices"], engine["welded"]),
         "control_bones": {
             bones[b]: REASONS[problem.skeleton.control[b]][0]
             for b in problem.skeleton.left_out.nonzero()[0]
@@ -101,6 +111,7 @@ def warnings(report):
     if not report:
         return []
     lines = _deformer_lines(report["deformers"])
+    lines += _size_lines(report)
     if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
         lines.append(
             "vertices lie outside of the tets, by up to "
@@ -126,6 +137,44 @@ def warnings(report):
                 which = f"{len(parts)} parts that see no bone {several}"
             first = parts[0]
             lines.append(f"{which} (first: vertex {first['vertex']} of '{first['object']}')")
+    lines += _far_lines(report)
+    return lines
+
+
+def _far_lines(report):
+    """What has most likely been selected, or left somewhere, by mistake."""
+    lines = []
+    whole = [far["object"] for far in report["far"] if far["all"]]
+    if whole:
+        lines.append(f"far from all bones, selected by mistake? {names_in_line(whole)}")
+    for far in report["far"]:
+        if not far["all"]:
+            which = "1 vertex lies" if far["count"] == 1 else f"{far['count']} vertices lie"
+            lines.append(
+                f"{which} far from all bones (first: vertex {far['vertex']} of '{far['object']}')"
+            )
+    if report["taken_as_one"]:
+        share = 100 * report["taken_as_one"] / report["vertices"]
+        lines.append(
+            f"{share:.0f} % of the vertices are so close together, for the size of all, that they "
+            "were taken as one with others: their weights are not to be trusted"
+        )
+    return lines
+
+
+def _size_lines(report):
+    """What is so small, or so far off, that the solver did not look at it."""
+    lines = []
+    vanished = report["collapsed_triangles"] / max(report["triangles"], 1)
+    if vanished > MUCH_WELDED:
+        lines.append(
+            f"{100 * vanished:.0f} % of the faces vanish when vertices nearer than a millionth of "
+            "the mesh are merged: is a part of it much too small, or something too far away?"
+        )
+    far = report["far_vertices"]
+    if far:
+        which = "1 vertex lies" if far == 1 else f"{far} vertices lie"
+        lines.append(f"{which} so far from all others that faces and edges there do not count")
     return lines
 
 

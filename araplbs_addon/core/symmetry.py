@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .extent import size_of
 from .poses import BENDY
 
 TOLERANCE = 1e-3  # how far head and tail may be off their image, as a share of the skeleton
@@ -27,7 +28,7 @@ def bone_partners(skeleton):
     own, deform = np.arange(m), skeleton.deform
     ends = np.hstack([skeleton.heads, skeleton.tails]).reshape(m, 2, 3)
     images = ends * [-1, 1, 1]
-    tolerance = TOLERANCE * np.linalg.norm(np.ptp(ends.reshape(-1, 3), axis=0))
+    tolerance = TOLERANCE * size_of(ends.reshape(-1, 3))
 
     kinds, stretch = np.array(skeleton.kinds), skeleton.stretch
     segments = np.where(kinds == BENDY, skeleton.segments, 0)

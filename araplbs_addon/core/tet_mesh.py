@@ -3,6 +3,7 @@
 Neither package comes with the add-on; what is missing is said with how to get it."""
 
 import importlib.util
+import math
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from .errors import Refused
+from .extent import not_far_off
 from .native_module import araplbs
 
 WELD = 1e-6  # of the size: nearer vertices are one
@@ -93,7 +95,7 @@ def read_tets(path):
 
 def weld(vertices, triangles):
     """(points, faces) with coincident vertices joined, without faces that lose a corner."""
-    size = max(np.ptp(vertices, axis=0).max(), 1e-300)
+    size = max(np.ptp(vertices[not_far_off(vertices)], axis=0).max(), 1e-300)
     _, first, place = np.unique(
         np.round(vertices / (WELD * size)), axis=0, return_index=True, return_inverse=True
     )
@@ -123,17 +125,46 @@ def winding_numbers(points, faces, at):
     return out
 
 
+def _within(head, tail, low, high):
+    """(begin, end) of the part of a bone in a box, as shares of its length; begin > end: none."""
+    begin, end = 0.0, 1.0
+    for x, along, lo, hi in zip(head, tail - head, low, high, strict=True):
+        if along == 0:
+            if not lo <= x <= hi:
+                return 1.0, 0.0
+            continue
+        near_end, far_end = sorted(((lo - x) / along, (hi - x) / along))
+        begin, end = max(begin, near_end), min(end, far_end)
+    return min(begin, 1.0), max(end, 0.0)
+
+
 def points_on_bones(points, faces, heads, tails):
-    """Points about an edge apart on bones, those inside the surface; without the bones' ends."""
+    """Points about an edge apart on bones, those inside the surface; without the bones' ends. Of a
+    bone longer than the surface only the part in its box is looked at."""
+    low, high = points.min(axis=0), points.max(axis=0)
     edges = points[faces[:, 1]] - points[faces[:, 0]]
     step = np.linalg.norm(edges, axis=1).mean()
     found = [np.zeros((0, 3))]
+    corners = points[faces].reshape(-1, 3)
+    low, high = corners.min(axis=0), corners.max(axis=0)
     for head, tail in zip(heads, tails, strict=True):
         count = max(1, round(np.linalg.norm(tail - head) / step))
-        share = (np.arange(count) + 0.5) / count
+        begin, end = _within(head, tail, low, high)
+        first, last = math.floor(begin * count - 1), math.ceil(end * count + 1)
+        share = (np.arange(max(first, 0), min(last, count)) + 0.5) / count
         found.append(head + share[:, None] * (tail - head))
     at = np.unique(np.concatenate(found).round(9), axis=0)
     return at[np.abs(winding_numbers(points, faces, at)) > 0.5]
+
+
+def _wait(child, cancelled):
+    """The exit code of a process. Raises araplbs.Cancelled."""
+    while True:
+        try:
+            return child.wait(POLL)
+        except subprocess.TimeoutExpired:
+            if cancelled():
+                raise araplbs.Cancelled("cancelled during tets") from None
 
 
 def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
@@ -163,15 +194,12 @@ def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
                 command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=log, creationflags=NO_WINDOW,
             )  # fmt: skip
-            while True:
-                try:
-                    code = child.wait(POLL)
-                    break
-                except subprocess.TimeoutExpired:
-                    if cancelled():
-                        child.kill()
-                        child.wait()
-                        raise araplbs.Cancelled("cancelled during tets") from None
+            try:
+                code = _wait(child, cancelled)
+            except BaseException:  # a signal as well
+                child.kill()
+                child.wait()
+                raise
             log.seek(0)
             lines = log.read().strip().splitlines() or [f"it ended with code {code}"]
         if code:

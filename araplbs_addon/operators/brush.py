@@ -13,6 +13,7 @@ from mathutils import Vector
 from ..blender.edits import KINDS, add_link, find_edit, read_values
 from ..blender.posed import posed_vertices
 from ..blender.read_mesh import masked_vertices
+from ..core.extent import not_far_off
 from ..session import current_session
 from .edit import Change, active_bone, paint_edit, refuse_bone
 
@@ -269,7 +270,7 @@ def mirror_images(mesh, vertices):
     points = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", points)
     points = points.reshape(-1, 3)
-    most = MIRROR_DISTANCE * float(np.ptp(points, axis=0).max())
+    most = MIRROR_DISTANCE * float(np.ptp(points[not_far_off(points)], axis=0).max())
     wanted = points[vertices] * np.float32((-1, 1, 1))
     order = np.argsort(points[:, 0])
     low = np.searchsorted(points[order, 0], wanted[:, 0] - most)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import contextmanager
 
 import bpy
 import gpu
@@ -85,7 +86,8 @@ class _View:
         else:
             options, number, begin, end = pose_options(present_options(context)), -1, 0, size
             if not self._source or self._source[0] != (ob.session_uid, options):
-                armature, problem, rows = read_weighted(ob, view_layer, options)
+                with self._no_news(view_layer):
+                    armature, problem, rows = read_weighted(ob, view_layer, options)
                 self._source = (ob.session_uid, options), armature.name, problem, rows
             _key, armature_name, problem, rows = self._source
             armature = bpy.data.objects[armature_name]
@@ -105,13 +107,19 @@ class _View:
     def _all_poses(self, armature, problem, options, view_layer):
         key = armature.session_uid, options
         if not self._poses or self._poses[0] != key:
-            self._reading = True
-            try:
+            with self._no_news(view_layer):
                 self._poses = key, poses_of(armature, problem, options, view_layer)
-                view_layer.update()  # what was put back is not news
-            finally:
-                self._reading = False
         return self._poses[1]
+
+    @contextmanager
+    def _no_news(self, view_layer):
+        """What is changed and put back while reading is not news."""
+        self._reading = True
+        try:
+            yield
+            view_layer.update()
+        finally:
+            self._reading = False
 
     def _run(self, work):
         try:

@@ -161,7 +161,8 @@ class Solver:
           locks of their own: locked_bones (s, m) and vertex_sets (n,), the row of each vertex.
           Of welded vertices, what is locked for one is locked for all.
           With start_from_weights the weights are also the start, and their pattern (explicit
-          zeros of rows included) the first influence maps, instead of heat weights.
+          zeros of rows included) the first influence maps, instead of heat weights; these are what
+          vertices without any weight start from.
         Edits (paper section 5); `edit()` replaces them later
           constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); idle where
           the bone is not in the influence map of the vertex.
@@ -292,9 +293,11 @@ class Solver:
     def report(self) -> dict[str, Any]:
         """What was found and done:
 
-        vertices, welded (vertices merged into others), coarse_vertices (of the coarsest mesh
-        solved, 0: only the mesh itself), parts, linked_parts, links, mirror_bones (deforming ones
-        with a partner), mirrored_vertices (those with symmetric weights),
+        vertices, welded (vertices merged into others), collapsed_triangles (those that had an
+        area and lost it to that), far_vertices (so far off all others that neither they nor their
+        faces and edges count, 50 times the size of the mesh and more), coarse_vertices (of the
+        coarsest mesh solved, 0: only the mesh itself), parts, linked_parts, links, mirror_bones
+        (deforming ones with a partner), mirrored_vertices (those with symmetric weights),
         unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
         follow their nearest bone as a whole), bones, deforming_bones, idle_bones (deforming but
         without influence: indices), poses, iterations, stage_starts (entries of `energies`),

@@ -3,26 +3,11 @@
 #ifndef ARAP_JOB_H
 #define ARAP_JOB_H
 
+#include "arap.h"
 #include "base/status.h"
-
-/* Called between steps with the name of the stage and the share of the call that is done,
- * 0..1. Any value but 0 asks to stop; the call then returns ARAP_CANCELLED. */
-typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
-
-#define ARAP_MOST_THREADS 256
-
-typedef struct arap_job {
-    int threads; /* 1 to ARAP_MOST_THREADS */
-    arap_progress_fn progress;
-    void *progress_data;
-    arap_error error;
-} arap_job;
 
 /* Report progress; ARAP_CANCELLED when the callback asks to stop. */
 arap_status arap_progress(arap_job *job, const char *stage, double fraction);
-
-/* Number of processors this process may use. */
-int arap_processors(void);
 
 /* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to job->threads threads;
  * `worker` < job->threads identifies the scratch space the task may use. Which worker takes

@@ -5,12 +5,13 @@
 
 #include <stddef.h>
 
+#include "arap.h"
+
 /* `count` elements of `size` bytes, uninitialised / zeroed; NULL when there is no memory or
  * the product overflows. A count of 0 gives a valid pointer to nothing. */
 void *arap_alloc(size_t count, size_t size);
 void *arap_alloc_zero(size_t count, size_t size);
 void *arap_realloc(void *block, size_t count, size_t size);
-void arap_free(void *block);
 
 #define ARAP_NEW(type, count) ((type *)arap_alloc((size_t)(count), sizeof(type)))
 #define ARAP_NEW_ZERO(type, count) ((type *)arap_alloc_zero((size_t)(count), sizeof(type)))

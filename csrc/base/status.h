@@ -6,20 +6,7 @@
 #ifndef ARAP_STATUS_H
 #define ARAP_STATUS_H
 
-typedef enum arap_status {
-    ARAP_OK = 0,
-    ARAP_NO_MEMORY,    /* an allocation failed */
-    ARAP_BAD_VALUE,    /* the input is unusable; the text says what and where */
-    ARAP_CANCELLED,    /* the progress callback asked to stop */
-    ARAP_NOT_FINITE,   /* the solve produced NaN or infinity */
-    ARAP_NOT_FACTORED, /* CHOLMOD could not factorise the system */
-    ARAP_STATUS_COUNT
-} arap_status;
-
-typedef struct arap_error {
-    arap_status status;
-    char text[320];
-} arap_error;
+#include "arap.h"
 
 /* Record `status` with a printf-style sentence and return it. The first error is kept. */
 #if defined(__GNUC__)

@@ -20,9 +20,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vec3.h"
 #include "linalg/jacobi.h"
 #include "linalg/rotation.h"
-#include "base/vec3.h"
 
 #define SWEEPS 10
 

@@ -1,4 +1,4 @@
-/* The ARAP energy of any weights: arap_energy of local_step.h.
+/* The ARAP energy of any weights: see energy.h.
  *
  *   E_i = sum_poses sum_k a_ik |e'_ik|^2 - 2 sum_poses tr(R_i^T cov_i) + #poses sum_k a_ik |e_ik|^2
  *
@@ -6,12 +6,14 @@
  * pass, both summed over poses before any vertex is visited or at once. Where R_i is no rotation
  * but as rigid as desired, the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass tells by how
  * much that is more. */
+#include "energy/energy.h"
+
 #include <math.h>
 
-#include "energy/local_step.h"
 #include "base/memory.h"
-#include "energy/stiffness.h"
 #include "base/vec3.h"
+#include "energy/local_step.h"
+#include "energy/stiffness.h"
 
 arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                         const arap_lanes *lanes, const arap_influences *influences, double *energy,

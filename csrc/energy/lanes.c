@@ -1,8 +1,9 @@
-/* Poses laid out for the local step: arap_lanes of local_step.h. O(poses x columns) time and
+/* Poses laid out for the local step: see lanes.h. O(poses x columns) time and
  * memory; fails without memory. */
-#include "energy/local_kernels.h"
-#include "energy/local_step.h"
+#include "energy/lanes.h"
+
 #include "base/memory.h"
+#include "energy/local_kernels.h"
 
 /* Number `at` of a laid out array. */
 static void put(arap_precision precision, void *array, size_t at, double x) {

@@ -25,10 +25,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "energy/desired_step.h"
-#include "energy/local_kernels.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "energy/desired_step.h"
+#include "energy/local_kernels.h"
 
 #define CHUNK 64
 #define CLUSTER_CHUNK 16
@@ -71,6 +71,7 @@ struct arap_pass {
     const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
     double *excess;                 /* (count) see arap_pass_excess, or NULL */
     double *anchored, *strain;      /* (count), (spokes): see local_step.h; NULL without a truss */
+    double *feet;                   /* (spokes, 3) arap_pass_feet, NULL: not wanted */
     double *right_side, *alignment; /* of the present run */
     double *pull, *desired;         /* of arap_pass_pull */
     const int *spine_slot;
@@ -245,6 +246,30 @@ static void align_spokes(const arap_pass *p, int i, const workspace *ws) {
     }
 }
 
+/* out += share P^T v for the homogeneous point v: sum R^T T v. */
+static void turn_back(const double *p, const double *v, double share, double *out) {
+    for (int c = 0; c < 3; c++)
+        out[c] += share * (v[0] * p[c] + v[1] * p[3 + c] + v[2] * p[6 + c] + p[9 + c]);
+}
+
+/* What the rotations of vertex i make of the feet of its spokes: arap_pass_feet. */
+static void turn_feet(const arap_pass *p, int i, const workspace *ws) {
+    const double *vi = p->mesh->v + 3 * (size_t)i;
+    const arap_influences *in = p->in;
+    const arap_spoke *spoke;
+    int count = arap_mesh_spokes(p->mesh, i, &spoke);
+    double *out = p->feet + (count ? 3 * (spoke - p->mesh->spoke) : 0);
+    for (int s = 0; s < count; s++, spoke++, out += 3) {
+        const double *own = ws->product + 12 * ws->where[spoke->bone];
+        double e[3];
+        arap_sub(spoke->point, vi, e);
+        for (int c = 0; c < 3; c++) out[c] = arap_dot(own + 3 * c, e);
+        turn_back(own, spoke->point, 1, out);
+        for (size_t j = in->start[i]; j < in->start[i + 1]; j++)
+            turn_back(ws->product + 12 * ws->where[in->bone[j]], vi, -in->weight[j], out);
+    }
+}
+
 /* The end of a wire, or a straight piece of one: all edges of the ring are parallel. */
 static int is_line(const arap_mesh *mesh, int i) {
     size_t begin = mesh->ring[i], size = mesh->ring[i + 1] - begin;
@@ -371,6 +396,7 @@ static void visit(const arap_pass *p, const int *vertex, int size, workspace *ws
     }
     for (int m = 0; p->right_side && m < size; m++) scatter(p, vertex[m], ws);
     for (int m = 0; p->anchored && m < size; m++) align_spokes(p, vertex[m], ws);
+    for (int m = 0; p->feet && m < size; m++) turn_feet(p, vertex[m], ws);
     for (int b = 0; b < bones; b++) ws->where[ws->bone[b]] = -1;
 }
 
@@ -573,6 +599,12 @@ void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alig
     if (right_side) arap_parallel(job, chunks, gather_chunk, p);
     if (p->right_side != right_side)
         arap_bendy_gather(bendy, p->caller, p->column_side, right_side);
+}
+
+void arap_pass_feet(arap_job *job, arap_pass *p, double *feet) {
+    p->feet = feet;
+    arap_pass_run(job, p, NULL, NULL);
+    p->feet = NULL;
 }
 
 static void pull_block(void *data, int block, int worker) {

@@ -3,31 +3,9 @@
 #ifndef ARAP_LOCAL_STEP_H
 #define ARAP_LOCAL_STEP_H
 
-#include "weights/influences.h"
-#include "rig/poses.h"
+#include "energy/lanes.h"
 #include "energy/rotation_clusters.h"
-
-/* Arithmetic of the pass over poses; sums over edges and vertices are always double. */
-typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
-
-/* Poses laid out for the pass: (columns, 12, lanes), lanes = poses padded with zeros. Each pose
- * is shifted to a mean translation of 0, which changes no edge and keeps single precision
- * accurate for animations that travel. */
-typedef struct arap_lanes {
-    arap_precision precision;
-    int poses;
-    int lanes;
-    int columns;              /* transforms of a pose: see arap_poses */
-    void *transform;          /* float or double */
-    void *stretch;            /* the same of poses.stretches, (count, 6, lanes), or NULL */
-    const arap_poses *source; /* they go on to be used where spines move vertices */
-} arap_lanes;
-
-arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
-                              arap_lanes *lanes);
-/* Other transforms of the same poses and bones. */
-void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes);
-void arap_lanes_clear(arap_lanes *lanes);
+#include "weights/influences.h"
 
 /* Work space of the pass for given influence maps: made once, used by every iteration. It
  * keeps references to the mesh, the lanes, the influences and the clusters (NULL: every vertex has
@@ -59,6 +37,11 @@ const double *arap_pass_excess(const arap_pass *pass);
 const double *arap_pass_anchored(const arap_pass *pass);
 const double *arap_pass_spokes(const arap_pass *pass);
 
+/* The local step once more, of a mesh with a truss, without clusters, spines, bendy and stretchable
+ * bones: for each spoke sum over poses of R_i^T (T_b x - f_i) + A_b^T R_i (x - v_i), A_b the linear
+ * part of T_b (spokes, 3). */
+void arap_pass_feet(arap_job *job, arap_pass *pass, double *feet);
+
 /* The local step for joints (joints/energy.h), in double precision and without clusters: pull
  * (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every bone and pose,
  * sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik; alignment (count) as above. The vertices are cut into
@@ -68,12 +51,5 @@ const double *arap_pass_spokes(const arap_pass *pass);
 #define ARAP_PULL_BLOCKS 16
 void arap_pass_pull(arap_job *job, arap_pass *pass, double *pull, double *alignment,
                     const int *slot, double *desired);
-
-/* Relative ARAP energy of any weights (rows should sum to 1) over the poses:
- * E / (#poses sum a_ik |e_ik|^2), SPEC section 3. vertex_energy (count) or NULL: E_i over
- * #poses sum_k a_ik |e_ik|^2. */
-arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                        const arap_lanes *lanes, const arap_influences *influences, double *energy,
-                        double *vertex_energy);
 
 #endif

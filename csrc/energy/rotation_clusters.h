@@ -3,8 +3,8 @@
 #ifndef ARAP_ROTATION_CLUSTERS_H
 #define ARAP_ROTATION_CLUSTERS_H
 
-#include "weights/influences.h"
 #include "mesh/mesh.h"
+#include "weights/influences.h"
 
 /* A partition of the vertices; none: count 0. */
 typedef struct arap_rotation_clusters {

@@ -2,8 +2,8 @@
 #ifndef ARAP_STIFFNESS_H
 #define ARAP_STIFFNESS_H
 
-#include "weights/influences.h"
 #include "rig/poses.h"
+#include "weights/influences.h"
 
 /* Blocks of F between the influences of two vertices, s_kl = a_kl + a_lk (SPEC section 4):
  *     F_kl[b, c] = -s_kl v_k^T G_bc v_l          (neighbours)

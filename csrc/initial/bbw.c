@@ -22,10 +22,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/factor.h"
-#include "initial/handles.h"
-#include "energy/harmonic.h"
 #include "base/memory.h"
+#include "initial/handles.h"
+#include "linalg/factor.h"
+#include "mesh/laplacian.h"
+#include "mesh/two_rings.h"
 
 #define MOST_WIRE 10.0      /* conductance of wires, times the thickness */
 #define LEAST_VOLUME 1e-4   /* of a cell, share of the mean */
@@ -35,7 +36,7 @@
 #define MOST_ITERATIONS 500 /* for a block of bones */
 #define BLOCK_PER_THREAD 32
 
-static arap_status make_operator(arap_job *job, const arap_mesh *mesh, arap_harmonic *out) {
+static arap_status make_operator(arap_job *job, const arap_mesh *mesh, arap_two_rings *out) {
     size_t n = (size_t)mesh->count;
     double *conductance = ARAP_NEW(double, mesh->ring[n]), *inverse = ARAP_NEW(double, n), mean = 0;
     arap_status status;
@@ -49,7 +50,7 @@ static arap_status make_operator(arap_job *job, const arap_mesh *mesh, arap_harm
             conductance[e] = fmin(conductance[e], MOST_WIRE * mesh->thickness);
     for (size_t i = 0; i < n; i++) mean += mesh->area[i] / (double)n;
     for (size_t i = 0; i < n; i++) inverse[i] = 1 / fmax(mesh->area[i], LEAST_VOLUME * mean);
-    status = arap_two_ring_create(job, mesh, inverse, conductance, out);
+    status = arap_two_rings_create(job, mesh, inverse, conductance, out);
 
 done:
     arap_free(conductance);
@@ -59,7 +60,7 @@ done:
 
 /* Q + rho D of the vertices without handle, in elimination order; place (vertices): theirs, -1 for
  * handles. */
-static arap_status make_matrix(arap_job *job, const arap_harmonic *q, int n, int size,
+static arap_status make_matrix(arap_job *job, const arap_two_rings *q, int n, int size,
                                const int *vertex, const int *place, arap_matrix *out) {
     size_t most = q->ring[n] / 2 + (size_t)n;
     *out = (arap_matrix){.size = size,
@@ -144,7 +145,7 @@ static arap_status iterate(arap_job *job, const admm *a, arap_factor *factor, in
 }
 
 /* -Q_h w_h of the bones from..from + columns - 1. */
-static void pull_columns(const arap_harmonic *q, const arap_handles *list, const int *place,
+static void pull_columns(const arap_two_rings *q, const arap_handles *list, const int *place,
                          int from, int columns, int size, double *out) {
     memset(out, 0, (size_t)columns * (size_t)size * sizeof *out);
     for (int h = 0; h < list->count; h++) {
@@ -206,7 +207,7 @@ arap_status arap_bbw(arap_job *job, const arap_mesh *mesh, const arap_skeleton *
     int n = mesh->count, bones = skeleton->deform_count, size = 0;
     int block = BLOCK_PER_THREAD * job->threads < bones ? BLOCK_PER_THREAD * job->threads : bones;
     arap_handles list = {0};
-    arap_harmonic q = {0};
+    arap_two_rings q = {0};
     arap_matrix matrix = {0};
     arap_factor *factor = NULL;
     double *weights = NULL, *weight = NULL;
@@ -253,7 +254,7 @@ no_memory:
 done:
     arap_factor_free(factor);
     arap_matrix_clear(&matrix);
-    arap_harmonic_clear(&q);
+    arap_two_rings_clear(&q);
     arap_handles_clear(&list);
     arap_free(vertex);
     arap_free(place);

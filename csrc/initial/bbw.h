@@ -2,9 +2,9 @@
 #ifndef ARAP_BBW_H
 #define ARAP_BBW_H
 
-#include "initial/heat.h"
-#include "weights/influences.h"
+#include "initial/sight.h"
 #include "rig/skeleton.h"
+#include "weights/influences.h"
 
 /* Weights of all deforming bones, from 0 to 1 and normalised; entries of at most `floor` are left
  * out. The mesh has tets. */

@@ -15,9 +15,11 @@
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "initial/heat_system.h"
 #include "mesh/links.h"
-#include "base/memory.h"
+#include "mesh/rings.h"
+#include "rig/spines.h"
 
 #define BLOCK_PER_THREAD 8
 

@@ -13,10 +13,11 @@
 
 #include <math.h>
 
-#include "mesh/bvh.h"
-#include "mesh/embed.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "mesh/embed.h"
+#include "mesh/rings.h"
 
 #define MOST_SAMPLES 1000 /* points on a bone */
 #define INSIDE 1e-9       /* nearer to a tet than this: in it */

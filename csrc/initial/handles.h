@@ -2,7 +2,7 @@
 #ifndef ARAP_HANDLES_H
 #define ARAP_HANDLES_H
 
-#include "initial/heat.h"
+#include "initial/sight.h"
 #include "rig/skeleton.h"
 
 typedef struct arap_handles {

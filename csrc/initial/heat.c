@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "initial/heat_system.h"
 #include "base/memory.h"
+#include "initial/heat_system.h"
 
 #define BLOCK_PER_THREAD 32
 

@@ -8,66 +8,21 @@
  * the vertex sees its nearest point, else 0. An island of which no vertex sees a bone takes H
  * without the visibility test.
  *
- * The paper couples wire edges by extra rows of a least-squares system (its HBM). Springs in
- * the Laplacian itself keep the matrix as it is, need no second factorisation, and give no
- * negative weights; as strong as here they hold both ends together just as the rows do.
- * A part made of nothing but wires is a curve, and could have a curve's Laplacian; measured on wire
- * creatures of 85 to 1,000 vertices that gives better heat weights, but from springs, which let
- * more bones reach farther, the energy ends 0 to 17 % lower.
- *
- * Triangles near zero area have their cotangents scaled down as a whole, which keeps the matrix
- * positive definite. O(n^1.5) for the factor. */
+ * The matrix is positive definite; O(n^1.5) for the factor, which is tried again with larger
+ * sources where rounding makes it fail: an island of wires a thousand times its size from the
+ * bones, faces a millionth as high as long. */
 #include "initial/heat_system.h"
 
 #include "base/memory.h"
-#include "mesh/tets.h"
 #include "base/vec3.h"
+#include "mesh/laplacian.h"
+#include "mesh/rings.h"
 
 #define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
-#define MOST_COTANGENT 1e4
-#define WIRE_CONDUCTANCE 1e3
-#define LINK_CONDUCTANCE 0.1
-
-/* Half the cotangents of the angles at the three corners. */
-static void half_cotangents(const double *p, const double *q, const double *r, double *out) {
-    const double *corner[3] = {p, q, r};
-    double largest = 0;
-    for (int c = 0; c < 3; c++) {
-        double u[3], v[3], n[3];
-        arap_sub(corner[(c + 1) % 3], corner[c], u);
-        arap_sub(corner[(c + 2) % 3], corner[c], v);
-        arap_cross(u, v, n);
-        double twice_area = sqrt(arap_dot(n, n));
-        out[c] = twice_area > 0 ? 0.5 * arap_dot(u, v) / twice_area : 0;
-        largest = fmax(largest, fabs(out[c]));
-    }
-    if (largest > MOST_COTANGENT)
-        for (int c = 0; c < 3; c++) out[c] *= MOST_COTANGENT / largest;
-}
-
-void arap_add_cotangents(const arap_mesh *mesh, double *edges) {
-    arap_add_tet_cotangents(mesh, edges);
-    for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
-        const int *tri = mesh->triangles + 3 * t;
-        double half[3];
-        half_cotangents(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                        mesh->v + 3 * (size_t)tri[2], half);
-        for (int c = 0; c < 3; c++) {
-            int i = tri[(c + 1) % 3], j = tri[(c + 2) % 3];
-            size_t e = arap_mesh_find_edge(mesh, i, j);
-            edges[e] += mesh->thickness * half[c];
-            edges[mesh->reverse[e]] += mesh->thickness * half[c];
-        }
-    }
-}
-
-void arap_conductances(const arap_mesh *mesh, double *out) {
-    for (size_t e = 0; e < mesh->ring[mesh->count]; e++)
-        out[e] = mesh->kind[e] == ARAP_EDGE_WIRE   ? mesh->thickness * WIRE_CONDUCTANCE
-                 : mesh->kind[e] == ARAP_EDGE_LINK ? mesh->thickness * LINK_CONDUCTANCE
-                                                   : 0;
-    arap_add_cotangents(mesh, out);
-}
+/* Least source of a vertex that has one, of its diagonal, where the matrix could not be factored. */
+#define LEAST_FLOOR 1e-12
+#define FLOOR_GROWTH 1e3
+#define MOST_FLOOR 1e-2
 
 /* L + M H in elimination order. */
 static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *order,
@@ -106,28 +61,6 @@ static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *
     matrix->start[n] = fill;
     arap_free(conductance);
     return ARAP_OK;
-}
-
-int arap_find_islands(const arap_mesh *mesh, int *island, int *stack) {
-    int count = 0;
-    for (int i = 0; i < mesh->count; i++) island[i] = -1;
-    for (int i = 0; i < mesh->count; i++) {
-        if (island[i] >= 0) continue;
-        int depth = 0;
-        island[i] = count;
-        stack[depth++] = i;
-        while (depth) {
-            int v = stack[--depth];
-            for (size_t e = mesh->ring[v]; e < mesh->ring[v + 1]; e++) {
-                int k = mesh->neighbour[e];
-                if (island[k] >= 0) continue;
-                island[k] = count;
-                stack[depth++] = k;
-            }
-        }
-        count++;
-    }
-    return count;
 }
 
 typedef struct island_facts {
@@ -185,11 +118,33 @@ static arap_status heat_sources(arap_job *job, const arap_mesh *mesh, const arap
     return ARAP_OK;
 }
 
+/* L + M H and its factor. Where the bones are so far, or the mesh so stiff, that rounding leaves
+ * nothing of M H, all sources of an island are equal anyhow: they are raised until it counts. */
+static arap_status factor_heat(arap_job *job, const arap_mesh *mesh, const int *order,
+                               arap_heat_system *system) {
+    arap_matrix matrix = {0};
+    arap_status status;
+    for (double floor = LEAST_FLOOR;; floor *= FLOOR_GROWTH) {
+        status = heat_matrix(job, mesh, order, system->place, system->source, &matrix);
+        if (status) break;
+        status = arap_factor_create(job, &matrix, &system->factor);
+        if (status != ARAP_NOT_FACTORED || floor > MOST_FLOOR) break;
+        job->error = (arap_error){0};
+        for (int j = 0; j < mesh->count; j++) {
+            double *source = &system->source[order[j]];
+            double diagonal = matrix.value[matrix.start[j]];
+            if (*source > 0) *source = fmax(*source, floor * diagonal);
+        }
+        arap_matrix_clear(&matrix);
+    }
+    arap_matrix_clear(&matrix);
+    return status;
+}
+
 arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
                                     const int *order, arap_heat_system *system,
                                     arap_heat_report *report) {
     size_t n = (size_t)mesh->count;
-    arap_matrix matrix = {0};
     int *island = ARAP_NEW(int, n);
     *system = (arap_heat_system){
         .place = ARAP_NEW(int, n), .source = ARAP_NEW(double, n), .rigid_bone = ARAP_NEW(int, n)};
@@ -201,11 +156,9 @@ arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const 
     }
     for (size_t k = 0; k < n; k++) system->place[order[k]] = (int)k;
     status = heat_sources(job, mesh, sight, island, system->source, system->rigid_bone, report);
-    if (!status) status = heat_matrix(job, mesh, order, system->place, system->source, &matrix);
-    if (!status) status = arap_factor_create(job, &matrix, &system->factor);
+    if (!status) status = factor_heat(job, mesh, order, system);
 
 done:
-    arap_matrix_clear(&matrix);
     arap_free(island);
     if (status) {
         arap_heat_system_clear(system);

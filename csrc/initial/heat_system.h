@@ -2,8 +2,8 @@
 #ifndef ARAP_HEAT_SYSTEM_H
 #define ARAP_HEAT_SYSTEM_H
 
-#include "linalg/factor.h"
 #include "initial/heat.h"
+#include "linalg/factor.h"
 
 typedef struct arap_heat_system {
     int *place;      /* (count) row of each vertex in the factor */

@@ -1,4 +1,4 @@
-/* Nearest bones and visibility: arap_sight of heat.h.
+/* Nearest bones and visibility: see sight.h.
  *
  * Each vertex looks for its nearest skeleton segment (a BVH over segments) and then tests the
  * segment to that point against all faces that do not touch the vertex (a BVH over triangles).
@@ -10,11 +10,11 @@
  * the whole body and would give it half of all weights. Which side of a surface is its inside is
  * told by the normals of the majority of the vertices, so that a mesh turned inside out is no
  * different. */
-#include "mesh/bvh.h"
-#include "initial/heat.h"
+#include "initial/sight.h"
+
 #include "base/memory.h"
-#include "mesh/nearest.h"
 #include "base/vec3.h"
+#include "mesh/nearest.h"
 
 #define SAME_DISTANCE 1e-9
 
@@ -192,32 +192,6 @@ static arap_status choose_segments(arap_job *job, sight_task *task, arap_segment
 done:
     arap_bvh_free(tree);
     arap_free(votes);
-    return status;
-}
-
-arap_status arap_face_bvh(arap_job *job, const arap_mesh *mesh, const int *tags, arap_bvh **out) {
-    double *boxes = ARAP_NEW(double, 6 * mesh->triangle_count);
-    int *face_tags = tags ? ARAP_NEW(int, mesh->triangle_count) : NULL;
-    arap_status status;
-    if (!boxes || (tags && !face_tags)) {
-        status = arap_fail_memory(&job->error, "the face hierarchy");
-        goto done;
-    }
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        const int *tri = mesh->triangles + 3 * t;
-        if (tags) face_tags[t] = tags[mesh->part[tri[0]]];
-        for (int c = 0; c < 3; c++) {
-            double x = mesh->v[3 * (size_t)tri[0] + c], y = mesh->v[3 * (size_t)tri[1] + c],
-                   z = mesh->v[3 * (size_t)tri[2] + c];
-            boxes[6 * t + c] = fmin(x, fmin(y, z));
-            boxes[6 * t + 3 + c] = fmax(x, fmax(y, z));
-        }
-    }
-    status = arap_bvh_build(out, mesh->triangle_count, boxes, face_tags, &job->error);
-
-done:
-    arap_free(boxes);
-    arap_free(face_tags);
     return status;
 }
 

@@ -2,8 +2,8 @@
 #ifndef ARAP_JOINT_CENTRING_H
 #define ARAP_JOINT_CENTRING_H
 
-#include "weights/influences.h"
 #include "joints/joints.h"
+#include "weights/influences.h"
 
 /* For every joint that a deforming bone turns about: the middle of the limb there, centre
  * (joints, 3), and the block (joints, 9), relative to `unit`, that brings the stiffness of the

@@ -7,6 +7,9 @@
  *     -1/2 dE/dt_b = sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik - sum_c T_c q_bc
  * at the best rotations R_i, whose own derivative is zero. The first sum is arap_pass_pull's.
  *
+ * A spoke is one more edge, from its vertex to a foot that moves with the joints (joints/feet.c), so
+ * that its share of N_bc is summed again at every try.
+ *
  * Vertices with a spine in their ring are left out of all that: joints/spines.c.
  *
  * Cost: O(edges x influences^2) once; then a local step, and O(poses x bones^2). Each pose is
@@ -27,6 +30,7 @@ typedef struct summation {
     const arap_influences *in;
     const int *spine_slot; /* NULL: there are no spines */
     int bones;
+    int edges, spokes; /* whether they take part */
     double *sums;   /* (BLOCKS, bones, bones, 4, 4) */
     double *places; /* (workers, bones, 4) y of the bones of an edge */
     int *bone;      /* (workers, bones) */
@@ -81,7 +85,7 @@ static void sum_block(void *data, int block, int worker) {
     int *bone = s->bone + bones * (size_t)worker;
     char *seen = s->seen + bones * (size_t)worker;
     for (size_t i = n * (size_t)block / BLOCKS; i < n * (size_t)(block + 1) / BLOCKS; i++) {
-        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        for (size_t r = mesh->ring[i]; s->edges && r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbour[r], count = 0;
             double both = edge_weight(s, (int)i, r);
             if ((size_t)k < i || both == 0) continue; /* both directions at once */
@@ -91,7 +95,8 @@ static void sum_block(void *data, int block, int worker) {
             for (int p = 0; p < count; p++) seen[bone[p]] = 0;
         }
         const arap_spoke *spoke;
-        for (int left = arap_mesh_spokes(mesh, (int)i, &spoke); left; left--, spoke++) {
+        int left = s->spokes ? arap_mesh_spokes(mesh, (int)i, &spoke) : 0;
+        for (; left; left--, spoke++) {
             int count = 0;
             add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
             for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
@@ -102,13 +107,17 @@ static void sum_block(void *data, int block, int worker) {
     }
 }
 
-arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy) {
+/* out = first, or 0, and the moments of edges or spokes or both. */
+static arap_status sum_up(arap_job *job, const arap_joint_energy *energy, int edges, int spokes,
+                          const double *first, double *out) {
     size_t bones = (size_t)energy->poses->columns, size = 16 * bones * bones;
     size_t rows = (size_t)job->threads * bones;
     summation s = {.mesh = energy->mesh,
                    .in = energy->influences,
                    .spine_slot = energy->spines->slot,
                    .bones = (int)bones,
+                   .edges = edges,
+                   .spokes = spokes,
                    .sums = ARAP_NEW_ZERO(double, BLOCKS *size),
                    .places = ARAP_NEW(double, 4 * rows),
                    .bone = ARAP_NEW(int, rows),
@@ -119,8 +128,8 @@ arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy) 
         goto done;
     }
     arap_parallel(job, BLOCKS, sum_block, &s);
-    memset(energy->moments, 0, size * sizeof(double));
-    for (size_t k = 0; k < BLOCKS * size; k++) energy->moments[k % size] += s.sums[k];
+    for (size_t k = 0; k < size; k++) out[k] = first ? first[k] : 0;
+    for (size_t k = 0; k < BLOCKS * size; k++) out[k % size] += s.sums[k];
 
 done:
     arap_free(s.sums);
@@ -128,6 +137,18 @@ done:
     arap_free(s.bone);
     arap_free(s.seen);
     return status;
+}
+
+arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy) {
+    if (!energy->edge_moments) return sum_up(job, energy, 1, 1, NULL, energy->moments);
+    arap_status status = sum_up(job, energy, 1, 0, NULL, energy->edge_moments);
+    return status ? status : sum_up(job, energy, 0, 1, energy->edge_moments, energy->moments);
+}
+
+arap_status arap_joint_energy_place(arap_job *job, arap_joint_energy *energy,
+                                    const double *places) {
+    if (!arap_joint_feet_move(energy->feet, energy->joints, places, energy->mesh)) return ARAP_OK;
+    return sum_up(job, energy, 0, 1, energy->edge_moments, energy->moments);
 }
 
 /* sum a_ik |e_ik|^2 over the vertices without a spine in their ring. */
@@ -141,15 +162,18 @@ static double energy_at_rest(const arap_mesh *mesh, const int *spine_slot) {
     return sum;
 }
 
-arap_status arap_joint_energy_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                     const arap_influences *in, arap_joint_spines *spines,
+arap_status arap_joint_energy_create(arap_job *job, arap_mesh *mesh, const arap_poses *poses,
+                                     const arap_influences *in, const arap_joints *joints,
+                                     arap_joint_spines *spines, arap_joint_feet *feet,
                                      arap_joint_energy *energy) {
     size_t bones = (size_t)poses->columns, size = 16 * bones * bones;
     *energy = (arap_joint_energy){.mesh = mesh,
                                   .poses = poses,
                                   .influences = in,
+                                  .joints = joints,
                                   .spines = spines,
-                                  .rest = mesh->rest_energy};
+                                  .feet = feet,
+                                  .unit = poses->count * mesh->rest_energy};
     arap_status status = arap_joint_spines_reach(job, mesh, in, spines);
     if (!status)
         status = arap_lanes_create(job, spines->count ? &spines->posed : poses, ARAP_DOUBLE,
@@ -157,9 +181,11 @@ arap_status arap_joint_energy_create(arap_job *job, const arap_mesh *mesh, const
     if (!status) status = arap_pass_create(job, mesh, &energy->lanes, in, NULL, &energy->pass);
     if (status) goto done;
     energy->moments = ARAP_NEW(double, size);
+    if (feet->count) energy->edge_moments = ARAP_NEW(double, size);
     energy->alignment = ARAP_NEW(double, mesh->count);
     energy->pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * bones * (size_t)energy->lanes.lanes);
-    if (!energy->moments || !energy->alignment || !energy->pull) {
+    if (!energy->moments || (feet->count && !energy->edge_moments) || !energy->alignment ||
+        !energy->pull) {
         status = arap_fail_memory(&job->error, "the joint energy");
         goto done;
     }
@@ -175,6 +201,7 @@ void arap_joint_energy_clear(arap_joint_energy *energy) {
     arap_pass_free(energy->pass);
     arap_lanes_clear(&energy->lanes);
     arap_free(energy->moments);
+    arap_free(energy->edge_moments);
     arap_free(energy->alignment);
     arap_free(energy->pull);
     *energy = (arap_joint_energy){0};
@@ -243,6 +270,8 @@ arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
         status = arap_fail_memory(&job->error, "the joint energy");
         goto done;
     }
+    status = arap_joint_energy_place(job, energy, places);
+    if (status) goto done;
     arap_lanes_fill(&poses, &energy->lanes);
     if (spines->count) arap_joint_spines_place(job, mesh, places, transforms, spines);
     arap_pass_pull(job, energy->pass, energy->pull, energy->alignment, spines->slot,
@@ -253,14 +282,15 @@ arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
             force[3 * columns * (size_t)p + (size_t)i] =
                 energy->pull[(size_t)i * (size_t)lanes + (size_t)p];
     arap_parallel(job, poses.count, pose_chunk, &task);
-    double rest = poses.count * mesh->rest_energy, sum = poses.count * energy->rest, beside = 0;
+    double rest = spines->count ? energy->rest : mesh->rest_energy, beside = 0;
+    double sum = poses.count * rest;
     if (spines->count)
         status = arap_joint_spines_energy(job, spines, mesh, energy->influences, &beside, force);
     if (status) goto done;
     sum += beside;
     for (int p = 0; p < poses.count; p++) sum += task.square[p];
     for (int i = 0; i < mesh->count; i++) sum -= 2 * energy->alignment[i];
-    *relative = rest > 0 ? sum / rest : 0;
+    *relative = energy->unit > 0 ? sum / energy->unit : 0;
     if (!isfinite(*relative))
         status = arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", *relative);
 

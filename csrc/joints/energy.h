@@ -3,16 +3,21 @@
 #ifndef ARAP_JOINT_ENERGY_H
 #define ARAP_JOINT_ENERGY_H
 
-#include "joints/spines.h"
 #include "energy/local_step.h"
+#include "joints/feet.h"
+#include "joints/spines.h"
 
 typedef struct arap_joint_energy {
-    const arap_mesh *mesh;
+    arap_mesh *mesh; /* but for the feet of its spokes it stays */
     const arap_poses *poses; /* how many there are, and their linear parts */
     const arap_influences *influences;
+    const arap_joints *joints;
     arap_joint_spines *spines;
-    double *moments; /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
-    double rest;     /* energy of their edges at rest, of one pose */
+    arap_joint_feet *feet;
+    double unit;           /* what energies are relative to: rest_energy of all poses at the start */
+    double *moments;       /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
+    double *edge_moments;  /* (bones, bones, 4, 4) the same without spokes, NULL: there are none */
+    double rest;           /* of spines: energy of the edges in `moments` at rest, of one pose */
     arap_lanes lanes;
     arap_pass *pass;
     double *pull;      /* as arap_pass_pull wants it */
@@ -20,12 +25,17 @@ typedef struct arap_joint_energy {
 } arap_joint_energy;
 
 /* Sum the mesh up for these weights; all of it is kept by reference. */
-arap_status arap_joint_energy_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                     const arap_influences *influences, arap_joint_spines *spines,
+arap_status arap_joint_energy_create(arap_job *job, arap_mesh *mesh, const arap_poses *poses,
+                                     const arap_influences *influences, const arap_joints *joints,
+                                     arap_joint_spines *spines, arap_joint_feet *feet,
                                      arap_joint_energy *energy);
 /* Sum up again: other weights in the same influence maps. */
 arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy);
 void arap_joint_energy_clear(arap_joint_energy *energy);
+
+/* The feet of spokes to where they are with the joints at `places` (joints, 3). */
+arap_status arap_joint_energy_place(arap_job *job, arap_joint_energy *energy,
+                                    const double *places);
 
 /* The relative energy of the transforms (poses, bones, 3, 4), each vertex with its best rotation,
  * the ends of spines at `places` (joints, 3), and -1/2 of the derivative of E by the columns of

@@ -13,10 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "joints/centring.h"
-#include "joints/state.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "joints/centring.h"
+#include "joints/state.h"
+#include "solver/iteration.h"
 
 #define JOINT_STEPS 4
 #define WEIGHT_STEPS 3
@@ -57,10 +58,14 @@ static arap_status begin(arap_job *job, arap_joint_solver *s) {
     const arap_solver *w = s->weights;
     double since = arap_seconds();
     arap_joint_energy_clear(&s->energy); /* of a call that failed */
+    arap_joint_feet_clear(&s->feet);
     arap_free(s->kept);
     s->kept = NULL;
     arap_status status =
-        arap_joint_energy_create(job, &w->mesh, &w->poses, &w->influences, &s->spines, &s->energy);
+        arap_joint_feet_create(job, &s->weights->mesh, &w->skeleton, &s->joints, &s->feet);
+    if (!status)
+        status = arap_joint_energy_create(job, &s->weights->mesh, &w->poses, &w->influences,
+                                          &s->joints, &s->spines, &s->feet, &s->energy);
     if (status) return status;
     s->kept = ARAP_NEW(double, w->influences.start[w->influences.count]);
     if (!s->kept) return arap_fail_memory(&job->error, "the joints");
@@ -98,9 +103,10 @@ static arap_status weight_step(arap_job *job, arap_joint_solver *s, int iteratio
     double since = arap_seconds(), arap = s->arap, total = s->total;
     memcpy(s->kept, in->weight, in->start[in->count] * sizeof *s->kept);
     memcpy(s->trial_force, s->force, forces * sizeof *s->force);
-    arap_joint_place_spines(job, s);
-    arap_status status = arap_solver_repose(job, s->weights, s->transforms, &s->spines.posed.spines,
-                                            s->settings.together);
+    arap_status status = arap_joint_place(job, s);
+    if (!status)
+        status = arap_solver_repose(job, s->weights, s->transforms, &s->spines.posed.spines,
+                                    s->settings.together);
     for (int k = 0; k < iterations && !status; k++) {
         status = arap_progress(job, "weights", (double)k / iterations);
         if (!status) status = arap_iteration(job, s->weights);
@@ -266,6 +272,7 @@ void arap_joint_solver_free(arap_joint_solver *s) {
     arap_joint_system_clear(&s->system);
     arap_joint_energy_clear(&s->energy);
     arap_joint_spines_clear(&s->spines);
+    arap_joint_feet_clear(&s->feet);
     arap_joints_clear(&s->joints);
     arap_solver_free(s->weights);
     arap_free(s->base);
@@ -377,7 +384,8 @@ arap_status arap_joint_solver_inside(arap_job *job, arap_joint_solver *s, double
     arap_status status = s->begun ? ARAP_OK : begin(job, s);
     if (!status) status = arap_joint_make_system(job, s);
     if (status) return status;
-    arap_joint_right_side(&s->system, s->force, right);
+    status = arap_joint_slope(job, s, right);
+    if (status) return status;
     memcpy(matrix, s->system.matrix,
            (size_t)s->system.size * (size_t)s->system.size * sizeof(double));
     *unit = arap_joint_unit(s);

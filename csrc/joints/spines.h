@@ -3,9 +3,9 @@
 #ifndef ARAP_JOINT_SPINES_H
 #define ARAP_JOINT_SPINES_H
 
-#include "weights/influences.h"
 #include "joints/joints.h"
 #include "rig/poses.h"
+#include "weights/influences.h"
 
 typedef struct arap_joint_spines {
     int count; /* 0: there is none, and nothing else here but columns */

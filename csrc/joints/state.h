@@ -11,6 +11,7 @@ struct arap_joint_solver {
     arap_solver *weights;
     arap_joints joints;
     arap_joint_spines spines;
+    arap_joint_feet feet;
     arap_joint_energy energy;
     arap_joint_system system;
     double *base;                  /* (joints, 3) places of the caller */
@@ -42,11 +43,16 @@ arap_status arap_joint_record(arap_job *job, arap_joint_solver *solver);
 /* The system of the present weights, unless there is one. */
 arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *solver);
 
-/* Spines as they are at present, not as at the latest try. */
-void arap_joint_place_spines(arap_job *job, arap_joint_solver *solver);
+/* Spines and feet as they are at present, not as at the latest try. */
+arap_status arap_joint_place(arap_job *job, arap_joint_solver *solver);
 
 /* The unit of the system: E over relative energy. */
-double arap_joint_unit(const arap_joint_solver *solver);
+static inline double arap_joint_unit(const arap_joint_solver *solver) {
+    return solver->energy.unit;
+}
+
+/* B_J of the present state, but for the terms of places. */
+arap_status arap_joint_slope(arap_job *job, arap_joint_solver *solver, double *right);
 
 /* One step of the joints, or none if no step lowers the energy. */
 arap_status arap_joint_step(arap_job *job, arap_joint_solver *solver);

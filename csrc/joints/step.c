@@ -8,11 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "joints/state.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "joints/state.h"
 
 #define HALVINGS 8
+#define NO_STIFFNESS 1e-9 /* of the unit */
 #define REACH_ROUNDS 6
 #define LENGTH_ROUNDS 10
 
@@ -30,7 +31,7 @@ arap_status arap_joint_record(arap_job *job, arap_joint_solver *s) {
         s->energies = grown;
         s->capacity = capacity;
     }
-    s->energies[s->report.energy_count++] = s->total;
+    s->energies[s->report.energy_count++] = s->total > 0 ? s->total : 0; /* but for rounding */
     return ARAP_OK;
 }
 
@@ -58,22 +59,21 @@ arap_status arap_joint_measure(arap_job *job, arap_joint_solver *s) {
     return status;
 }
 
-double arap_joint_unit(const arap_joint_solver *s) {
-    return s->weights->poses.count * s->weights->mesh.rest_energy;
-}
-
-void arap_joint_place_spines(arap_job *job, arap_joint_solver *s) {
+arap_status arap_joint_place(arap_job *job, arap_joint_solver *s) {
     if (s->spines.count)
         arap_joint_spines_place(job, &s->weights->mesh, s->joints.place, s->transforms, &s->spines);
+    return arap_joint_energy_place(job, &s->energy, s->joints.place);
 }
 
 arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *s) {
-    double since = arap_seconds(), drift = s->settings.drift * s->weights->mesh.rest_energy;
+    double since = arap_seconds();
+    double drift = s->settings.drift * arap_joint_unit(s) / s->weights->poses.count;
     const arap_mirror *mirror = s->weights->mirror.bone ? &s->weights->mirror : NULL;
     if (s->has_system) return ARAP_OK;
-    arap_joint_place_spines(job, s);
+    arap_status status = arap_joint_place(job, s);
+    if (status) return status;
     arap_joint_system_clear(&s->system);
-    arap_status status = arap_joint_system_create(job, &s->joints, mirror, &s->weights->skeleton,
+    status = arap_joint_system_create(job, &s->joints, mirror, &s->weights->skeleton,
                                                   &s->energy, drift, &s->system);
     s->has_system = !status;
     arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
@@ -136,11 +136,26 @@ static void hold_lengths(arap_joint_solver *s) {
     }
 }
 
+arap_status arap_joint_slope(arap_job *job, arap_joint_solver *s, double *right) {
+    arap_poses poses = s->weights->poses;
+    arap_joint_right_side(&s->system, s->force, right);
+    if (!s->feet.count) return ARAP_OK;
+    poses.transform = s->transforms;
+    arap_lanes_fill(&poses, &s->energy.lanes);
+    arap_status status =
+        arap_joint_feet_pull(job, &s->feet, &s->weights->mesh, &s->energy.lanes,
+                             &s->weights->influences, s->energy.pass, right);
+    for (int j = 0; j < s->joints.count; j++) /* nothing but rounding pulls where nothing holds */
+        if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
+            memset(right + 3 * j, 0, 3 * sizeof *right);
+    return status;
+}
+
 /* B_J of the present state, terms of places included, into `right`, their blocks into `extra`. */
-static void find_slope(arap_joint_solver *s) {
+static arap_status find_slope(arap_job *job, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     double unit = arap_joint_unit(s);
-    arap_joint_right_side(&s->system, s->force, s->right);
+    arap_status status = arap_joint_slope(job, s, s->right);
     for (int j = 0; j < joints->count; j++) {
         double from[3], off[3], *block = s->extra + 9 * j;
         for (int k = 0; k < 9; k++)
@@ -151,12 +166,14 @@ static void find_slope(arap_joint_solver *s) {
             s->right[3 * j + r] -=
                 unit * (s->anchor[j] * from[r] + arap_dot(s->centring + 9 * j + 3 * r, off));
     }
+    return status;
 }
 
 /* The moves that the quadratic asks for; none of a mesh without edges. */
 static arap_status find_moves(arap_job *job, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
-    find_slope(s);
+    arap_status status = find_slope(job, s);
+    if (status) return status;
     memcpy(s->fixed, joints->pinned, (size_t)joints->count);
     memset(s->moves, 0, 3 * (size_t)joints->count * sizeof(double));
     for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0; round++) {
@@ -189,7 +206,10 @@ arap_status arap_joint_step(arap_job *job, arap_joint_solver *s) {
         taken = !status && total <= s->total;
     }
     arap_joint_lap(s, ARAP_JOINT_TIME_STEP, &since);
-    if (!taken) return status;
+    if (!taken) {
+        arap_status back = arap_joint_place(job, s);
+        return status ? status : back;
+    }
     double *swap = s->transforms;
     s->transforms = s->trial;
     s->trial = swap;

@@ -17,16 +17,17 @@
  * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
  * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
  * dJ is minimised over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
+ * What spokes add to B_J as their feet go with the joints is not here: joints/feet.c.
  * Dense Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. */
 #include "joints/system.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "linalg/blas.h"
-#include "joints/spine_system.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "joints/spine_system.h"
+#include "linalg/blas.h"
 
 #define RIDGE 1e-12      /* of the unit: for joints that nothing holds */
 #define LEAST_OWN 1e-6   /* of the stiffest joint: for joints without stiffness of their own */

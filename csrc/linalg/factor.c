@@ -11,10 +11,9 @@
  * different threads. */
 #include "linalg/factor.h"
 
+#include <cholmod.h>
 #include <limits.h>
 #include <string.h>
-
-#include <cholmod.h>
 
 #include "base/memory.h"
 

@@ -9,6 +9,7 @@
  * memory and for points that are not finite. */
 #include "measures/deformation.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -3,6 +3,7 @@
 #define ARAP_DUAL_QUATERNIONS_H
 
 #include "arap.h"
+#include "base/job.h"
 
 /* Where skinning takes vertices (count, 3): out (poses, count, 3). rows: weights of any sum,
  * checked already; a vertex whose weights sum to 1e-4 or less stays. transforms (poses, bones, 3,

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "measures/pose_lanes.h"
 #include "base/vec3.h"
+#include "measures/pose_lanes.h"
 
 static int find_root(int *part, int i) {
     while (part[i] != i) i = part[i] = part[part[i]];

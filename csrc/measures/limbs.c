@@ -11,8 +11,8 @@
 #include "measures/limbs.h"
 
 #include "base/memory.h"
-#include "measures/pose_lanes.h"
 #include "base/vec3.h"
+#include "measures/pose_lanes.h"
 
 #define CHUNK 256
 #define MIDDLE_FROM 0.3

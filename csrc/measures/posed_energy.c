@@ -9,8 +9,9 @@
 #include "measures/posed_energy.h"
 
 #include "base/memory.h"
-#include "linalg/rotation.h"
 #include "base/vec3.h"
+#include "linalg/rotation.h"
+#include "mesh/rings.h"
 
 #define CHUNK 256
 
@@ -105,5 +106,21 @@ arap_status arap_posed_energy(arap_job *job, const arap_mesh *mesh, int poses, c
 done:
     arap_free(task.own);
     arap_free(task.unit);
+    return status;
+}
+
+arap_status arap_evaluate_posed(arap_job *job, const arap_geometry *geometry, int weld, int poses,
+                            const double *posed, double *energy, double *vertex_energy) {
+    arap_mesh mesh = {0};
+    double *welded = NULL;
+    arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
+    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0, 0);
+    if (!status && vertex_energy && !(welded = ARAP_NEW(double, mesh.count)))
+        status = arap_fail_memory(&job->error, "the energy");
+    if (!status) status = arap_posed_energy(job, &mesh, poses, posed, energy, welded);
+    if (!status && vertex_energy)
+        for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
+    arap_free(welded);
+    arap_mesh_clear(&mesh);
     return status;
 }

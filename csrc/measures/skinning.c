@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "weights/rows.h"
 
 #define CHUNK 512
 

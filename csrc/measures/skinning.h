@@ -4,6 +4,10 @@
 
 #include "arap.h"
 #include "measures/pose_lanes.h"
+#include "mesh/mesh.h"
+#include "rig/bendy.h"
+#include "rig/skeleton.h"
+#include "rig/spines.h"
 
 /* Bones in poses, in the units of the caller. The transforms of a pose are in columns: one for each
  * bone, then those of the further joints of bendy bones. */

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "measures/pose_lanes.h"
 #include "base/vec3.h"
+#include "measures/pose_lanes.h"
 
 #define CHUNK 1024
 #define FLATTEST                                                                                   \

@@ -208,3 +208,29 @@ int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap
     }
     return 0;
 }
+
+arap_status arap_face_bvh(arap_job *job, const arap_mesh *mesh, const int *tags, arap_bvh **out) {
+    double *boxes = ARAP_NEW(double, 6 * mesh->triangle_count);
+    int *face_tags = tags ? ARAP_NEW(int, mesh->triangle_count) : NULL;
+    arap_status status;
+    if (!boxes || (tags && !face_tags)) {
+        status = arap_fail_memory(&job->error, "the face hierarchy");
+        goto done;
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const int *tri = mesh->triangles + 3 * t;
+        if (tags) face_tags[t] = tags[mesh->part[tri[0]]];
+        for (int c = 0; c < 3; c++) {
+            double x = mesh->v[3 * (size_t)tri[0] + c], y = mesh->v[3 * (size_t)tri[1] + c],
+                   z = mesh->v[3 * (size_t)tri[2] + c];
+            boxes[6 * t + c] = fmin(x, fmin(y, z));
+            boxes[6 * t + 3 + c] = fmax(x, fmax(y, z));
+        }
+    }
+    status = arap_bvh_build(out, mesh->triangle_count, boxes, face_tags, &job->error);
+
+done:
+    arap_free(boxes);
+    arap_free(face_tags);
+    return status;
+}

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "base/status.h"
+#include "mesh/mesh.h"
 
 typedef struct arap_bvh arap_bvh;
 
@@ -33,5 +33,8 @@ typedef int (*arap_hit_fn)(const void *data, int index, const double *a, const d
 /* Non-zero if any primitive is crossed by the segment [a, b]. */
 int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap_hit_fn hit,
                      const void *data);
+
+/* Hierarchy of the faces of a mesh; tags (part_count) or NULL: the tag of each part's faces. */
+arap_status arap_face_bvh(arap_job *job, const arap_mesh *mesh, const int *tags, arap_bvh **out);
 
 #endif

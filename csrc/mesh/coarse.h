@@ -2,8 +2,8 @@
 #ifndef ARAP_COARSE_H
 #define ARAP_COARSE_H
 
-#include "weights/influences.h"
 #include "mesh/mesh.h"
+#include "weights/influences.h"
 
 typedef struct arap_coarse {
     int count;        /* clusters, the vertices of the coarse mesh */

@@ -2,8 +2,8 @@
 #ifndef ARAP_EMBED_H
 #define ARAP_EMBED_H
 
-#include "mesh/bvh.h"
 #include "base/job.h"
+#include "mesh/bvh.h"
 
 /* Tets over any vertices, (count, 3), with a hierarchy of their boxes. They are about 1 in size, as
  * for bvh.h. */

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "initial/heat.h"
 #include "base/memory.h"
-#include "mesh/nearest.h"
 #include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "mesh/nearest.h"
 
 #define REACH 0.05    /* of the size of the mesh, see mesh.h */
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */

@@ -1,10 +1,13 @@
 /* Mesh input: checks, welding, scaling, parts. See mesh.h.
  *
- * Welding: vertices within a share of the bounding box diagonal of one another (and chains of
+ * Welding: vertices within a share of the mesh's diagonal (extent.h) of one another (and chains of
  * such) become one vertex, so that the split seams of glTF and FBX get identical weights.
  * They are found by sorting along an oblique direction and comparing each vertex with those
  * that follow within the tolerance: O(n log n) unless most vertices coincide. Faces that lose
  * a corner to welding are dropped.
+ *
+ * A vertex that lies far off (extent.h) is a mistake, and so is what connects it: faces, edges and
+ * tets there are dropped, or they would outweigh all others. It is solved as a loose vertex.
  *
  * Parts: connected components over faces and edges, by union-find, numbered by their lowest
  * vertex. */
@@ -15,8 +18,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "mesh/tets.h"
 #include "base/vec3.h"
+#include "mesh/extent.h"
+#include "mesh/tets.h"
 
 double arap_triangle_area(const double *a, const double *b, const double *c) {
     double u[3], v[3], n[3];
@@ -128,33 +132,22 @@ static arap_status weld(arap_job *job, arap_mesh *mesh, const double *vertices, 
     return ARAP_OK;
 }
 
-/* Centre and diagonal of the box of all vertices, in the caller's units. */
-static void measure(arap_mesh *mesh, const arap_geometry *g) {
-    double lo[3], hi[3];
-    memcpy(lo, g->vertices, sizeof lo);
-    memcpy(hi, g->vertices, sizeof hi);
-    for (int i = 1; i < g->vertex_count; i++)
-        for (int c = 0; c < 3; c++) {
-            lo[c] = fmin(lo[c], g->vertices[3 * (size_t)i + c]);
-            hi[c] = fmax(hi[c], g->vertices[3 * (size_t)i + c]);
-        }
-    for (int c = 0; c < 3; c++) mesh->centre[c] = 0.5 * (lo[c] + hi[c]);
-    mesh->diagonal = sqrt(arap_distance2(lo, hi));
-    if (!(mesh->diagonal > 0)) mesh->diagonal = 1;
-}
-
-/* Fill mesh->size; twice the largest distance from the mean vertex where there is no surface. */
-static void measure_size(arap_mesh *mesh) {
+/* Fill mesh->size; twice the largest distance from the mean vertex where there is no surface. What
+ * lies far off does not count. */
+static void measure_size(arap_mesh *mesh, const char *far) {
     double mean[3] = {0, 0, 0}, area = 0, radius2 = 0;
+    int count = 0;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
         area += arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
                                    mesh->v + 3 * (size_t)tri[2]);
     }
-    for (size_t i = 0; i < 3 * (size_t)mesh->count; i++) mean[i % 3] += mesh->v[i] / mesh->count;
+    for (int i = 0; i < mesh->count; i++) count += !far[i];
+    for (size_t i = 0; i < 3 * (size_t)mesh->count; i++)
+        if (!far[i / 3]) mean[i % 3] += mesh->v[i] / count;
     for (int i = 0; i < mesh->count; i++)
-        radius2 = fmax(radius2, arap_distance2(mesh->v + 3 * (size_t)i, mean));
-    mesh->size = area > 0 ? sqrt(2 * area) : radius2 > 0 ? 2 * sqrt(radius2) : 1;
+        if (!far[i]) radius2 = fmax(radius2, arap_distance2(mesh->v + 3 * (size_t)i, mean));
+    mesh->size = area > 0 ? sqrt(2 * area) : radius2 > 0 ? fmin(2 * sqrt(radius2), 2) : 1;
 }
 
 static arap_status find_parts(arap_job *job, arap_mesh *mesh) {
@@ -195,17 +188,33 @@ static arap_status find_parts(arap_job *job, arap_mesh *mesh) {
     return ARAP_OK;
 }
 
+/* Does a face, an edge or a tet reach a vertex that lies far off? */
+static int any_far(const arap_mesh *mesh, const char *far, const int *corners, int count) {
+    for (int c = 0; c < count; c++)
+        if (far[mesh->weld[corners[c]]]) return 1;
+    return 0;
+}
+
+static int has_area(const arap_geometry *g, size_t triangle) {
+    const int *tri = g->triangles + 3 * triangle;
+    return arap_triangle_area(g->vertices + 3 * (size_t)tri[0], g->vertices + 3 * (size_t)tri[1],
+                              g->vertices + 3 * (size_t)tri[2]) > 0;
+}
+
 arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_tolerance,
                              arap_mesh *mesh) {
     arap_status status = check_geometry(&job->error, g);
+    arap_extent extent;
     double *scaled = NULL;
+    char *far = NULL;
     *mesh = (arap_mesh){0};
     if (status) return status;
     size_t n = (size_t)g->vertex_count;
     mesh->input_count = g->vertex_count;
-    measure(mesh, g);
-    if (!isfinite(mesh->diagonal))
-        return arap_fail(&job->error, ARAP_BAD_VALUE, "the bounding box of the mesh is too large");
+    status = arap_extent_find(job, g, &extent);
+    if (status) return status;
+    memcpy(mesh->centre, extent.centre, sizeof mesh->centre);
+    mesh->diagonal = extent.diagonal;
     mesh->weld = ARAP_NEW(int, n);
     mesh->first = ARAP_NEW(int, n);
     mesh->next = ARAP_NEW(int, n);
@@ -223,23 +232,33 @@ arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_
 
     mesh->v = ARAP_NEW(double, 3 * (size_t)mesh->count);
     mesh->part = ARAP_NEW(int, mesh->count);
-    if (!mesh->v || !mesh->part) goto no_memory;
-    for (int i = 0; i < mesh->count; i++)
+    far = ARAP_NEW(char, mesh->count);
+    if (!mesh->v || !mesh->part || !far) goto no_memory;
+    for (int i = 0; i < mesh->count; i++) {
         memcpy(mesh->v + 3 * (size_t)i, scaled + 3 * (size_t)mesh->first[i], 3 * sizeof(double));
+        far[i] = (char)arap_is_far_off(&extent, g->vertices + 3 * (size_t)mesh->first[i]);
+        mesh->far_count += far[i];
+    }
     for (size_t t = 0; t < g->triangle_count; t++) {
+        if (any_far(mesh, far, g->triangles + 3 * t, 3)) continue;
         int a = mesh->weld[g->triangles[3 * t]], b = mesh->weld[g->triangles[3 * t + 1]],
             c = mesh->weld[g->triangles[3 * t + 2]];
-        if (a == b || b == c || c == a) continue;
+        if (a == b || b == c || c == a) {
+            mesh->collapsed_count += has_area(g, t);
+            continue;
+        }
         int *out = mesh->triangles + 3 * mesh->triangle_count++;
         out[0] = a, out[1] = b, out[2] = c;
     }
     for (size_t e = 0; e < g->edge_count; e++) {
+        if (any_far(mesh, far, g->edges + 2 * e, 2)) continue;
         int a = mesh->weld[g->edges[2 * e]], b = mesh->weld[g->edges[2 * e + 1]];
         if (a == b) continue;
         int *out = mesh->wires + 2 * mesh->wire_count++;
         out[0] = a, out[1] = b;
     }
     for (size_t t = 0; t < g->tet_count; t++) {
+        if (any_far(mesh, far, g->tets + 4 * t, 4)) continue;
         int *out = mesh->tets + 4 * mesh->tet_count, different = 1;
         for (int c = 0; c < 4; c++) out[c] = mesh->weld[g->tets[4 * t + (size_t)c]];
         for (int c = 0; c < 4; c++)
@@ -248,7 +267,7 @@ arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_
     }
     status = arap_tets_surface(job, mesh);
     if (status) goto done;
-    measure_size(mesh);
+    measure_size(mesh, far);
     status = find_parts(job, mesh);
     goto done;
 
@@ -256,6 +275,7 @@ no_memory:
     status = arap_fail_memory(&job->error, "the mesh");
 done:
     arap_free(scaled);
+    arap_free(far);
     if (status) arap_mesh_clear(mesh);
     return status;
 }
@@ -279,4 +299,15 @@ void arap_mesh_clear(arap_mesh *mesh) {
     arap_free(mesh->spoke_start);
     arap_free(mesh->spoke);
     *mesh = (arap_mesh){0};
+}
+
+double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest) {
+    const arap_spoke *spoke;
+    double sum = 0, energy = 0;
+    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
+        sum += spoke->weight;
+        energy += spoke->weight * arap_distance2(spoke->point, mesh->v + 3 * (size_t)i);
+    }
+    if (rest) *rest = energy;
+    return sum;
 }

@@ -5,19 +5,8 @@
 
 #include <stddef.h>
 
+#include "arap.h"
 #include "base/job.h"
-
-/* What the caller has: any triangle soup, any tets. Edges are those of no face (loose or drawn). */
-typedef struct arap_geometry {
-    int vertex_count;
-    const double *vertices; /* (vertex_count, 3) */
-    size_t triangle_count;
-    const int *triangles; /* (triangle_count, 3) */
-    size_t edge_count;
-    const int *edges; /* (edge_count, 2) */
-    size_t tet_count;
-    const int *tets; /* (tet_count, 4) */
-} arap_geometry;
 
 /* What an edge belongs to; a lower kind wins where an edge is of several. */
 enum arap_edge_kind {
@@ -43,10 +32,12 @@ typedef struct arap_mesh {
     int input_count;       /* vertices of the caller */
     int *weld;             /* (input_count) caller's vertex -> vertex */
     double centre[3];      /* centre of the bounding box, caller's units */
-    double diagonal;       /* bounding box diagonal, caller's units; 1 for a point */
+    double diagonal;       /* bounding box diagonal, caller's units; 1 for a point; neither counts
+                              what lies far off, see extent.h */
     double size;           /* root of twice the surface: about the diagonal for a body, but the
                               same however it is turned and whatever lies far off; units of v */
     int count;             /* vertices */
+    int far_count;         /* of these, that lie far off: in no face, edge or tet */
     int *first;            /* (count) lowest caller's vertex welded into this one */
     int *next;             /* (input_count) next caller's vertex welded into the same, or -1 */
     double *v;             /* (count, 3) (caller's - centre) / diagonal */
@@ -55,6 +46,7 @@ typedef struct arap_mesh {
     size_t triangle_count; /* triangles with three different vertices: the surface of the tets,
                               then those of no tet */
     int *triangles;        /* (triangle_count, 3) */
+    size_t collapsed_count; /* triangles of the caller that had an area and lost it to welding */
     size_t surface_count;  /* how many of them are the surface of the tets, which weighs nothing */
     double thickness;      /* by which areas and lengths count beside volumes, see tets.c */
     size_t wire_count;     /* edges of no face, then links between parts */
@@ -80,13 +72,6 @@ typedef struct arap_mesh {
     double rest_energy; /* sum a_ik |e_ik|^2, spokes included: the energy's unit for one pose */
 } arap_mesh;
 
-/* An island: vertices connected by faces, wires or links. */
-typedef struct arap_island {
-    int vertex; /* its first vertex, caller's index */
-    int size;   /* vertices, after welding */
-    int rigid;  /* 1: no bone is near, all of it follows the nearest one */
-} arap_island;
-
 /* Vertices nearer than this share of the diagonal are one vertex. */
 #define ARAP_WELD_TOLERANCE 1e-6
 
@@ -94,11 +79,6 @@ typedef struct arap_island {
  * name the first bad index or coordinate. */
 arap_status arap_mesh_create(arap_job *job, const arap_geometry *geometry, double weld_tolerance,
                              arap_mesh *mesh);
-
-/* Add links (pairs of vertices) to the wires and build the one-rings. edge_power: see rings.c; 0 are
- * the paper's edge weights. */
-arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count,
-                              double edge_power);
 
 void arap_mesh_clear(arap_mesh *mesh);
 

@@ -7,8 +7,8 @@
  * point is that of the nearest face. Constant cost; nothing fails. */
 #include "mesh/nearest.h"
 
-#include "mesh/tets.h"
 #include "base/vec3.h"
+#include "mesh/tets.h"
 
 /* A face reaches this far beyond its edges, in barycentric terms: no ray slips between two. */
 #define EDGE 1e-9

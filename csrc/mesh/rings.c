@@ -1,4 +1,4 @@
-/* One-rings and ARAP weights of a mesh: arap_mesh_connect of mesh.h.
+/* One-rings and ARAP weights of a mesh: see rings.h.
  *
  * Faces (SPEC section 1): a triangle of area A gives A/3 to Lambda of its three vertices and
  * A/3 to a_ik = Lambda_i lambda_ik of its six directed edges. Always positive, symmetric, and
@@ -26,13 +26,14 @@
  * one shall move together.
  *
  * Cost: O(edges), memory 44 bytes per directed edge. */
+#include "mesh/rings.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "mesh/mesh.h"
-#include "mesh/tets.h"
 #include "base/vec3.h"
+#include "mesh/tets.h"
 
 #define WIRE_AREA_SHARE 0.1
 #define LINK_SHARE 0.05
@@ -240,4 +241,26 @@ done:
     arap_free(entries);
     arap_free(fill);
     return status;
+}
+
+int arap_find_islands(const arap_mesh *mesh, int *island, int *stack) {
+    int count = 0;
+    for (int i = 0; i < mesh->count; i++) island[i] = -1;
+    for (int i = 0; i < mesh->count; i++) {
+        if (island[i] >= 0) continue;
+        int depth = 0;
+        island[i] = count;
+        stack[depth++] = i;
+        while (depth) {
+            int v = stack[--depth];
+            for (size_t e = mesh->ring[v]; e < mesh->ring[v + 1]; e++) {
+                int k = mesh->neighbour[e];
+                if (island[k] >= 0) continue;
+                island[k] = count;
+                stack[depth++] = k;
+            }
+        }
+        count++;
+    }
+    return count;
 }

@@ -45,19 +45,20 @@ static void name_exception(const char *name) {
     Py_XDECREF(trace);
 }
 
-/* Are all unsigned integers below 2^63? If not, or out of memory, an exception says so. */
-static int fits_signed(PyObject *array, const char *name) {
-    PyObject *wide = PyArray_FROMANY(array, NPY_ULONGLONG, 0, 0, NPY_ARRAY_IN_ARRAY);
-    if (!wide) return 0;
-    const unsigned long long *data = PyArray_DATA((PyArrayObject *)wide);
-    npy_intp count = PyArray_SIZE((PyArrayObject *)wide), i = 0;
-    while (i < count && data[i] <= LLONG_MAX) i++;
-    if (i < count) PyErr_Format(PyExc_ValueError, "%s holds %llu: too large", name, data[i]);
-    Py_DECREF(wide);
+/* Were all unsigned integers below 2^63? In their signed copy those that were not are negative. */
+static int fits_signed(PyObject *copy, const char *name) {
+    const long long *data = PyArray_DATA((PyArrayObject *)copy);
+    npy_intp count = PyArray_SIZE((PyArrayObject *)copy), i = 0;
+    while (i < count && data[i] >= 0) i++;
+    if (i < count)
+        PyErr_Format(PyExc_ValueError, "%s holds %llu: too large", name,
+                     (unsigned long long)data[i]);
     return i == count;
 }
 
-/* A new contiguous array of `type`, or NULL. `kinds`: the dtype kinds accepted. */
+/* A new contiguous array of `type`, or NULL. `kinds`: the dtype kinds accepted. It is a copy even of
+ * what has the right type and order already: without the GIL, and in progress functions, the caller
+ * may write to his own. */
 static PyObject *convert(PyObject *argument, const char *name, int type, const char *kinds,
                          const char *expected, arap_shape *shape) {
     PyObject *any = PyArray_FROM_O(argument);
@@ -91,14 +92,14 @@ static PyObject *convert(PyObject *argument, const char *name, int type, const c
         Py_DECREF(any);
         return NULL;
     }
-    for (int d = 0; d < shape->dimensions; d++) shape->size[d] = PyArray_DIM(array, d);
-    if (type == NPY_LONGLONG && kind == 'u' && !fits_signed(any, name)) {
-        Py_DECREF(any);
-        return NULL;
-    }
-    PyObject *result = PyArray_FROMANY(any, type, shape->dimensions, shape->dimensions,
-                                       NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST);
+    PyObject *result = PyArray_FROMANY(
+        any, type, shape->dimensions, shape->dimensions,
+        NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST | NPY_ARRAY_ENSURECOPY | NPY_ARRAY_ENSUREARRAY);
     Py_DECREF(any);
+    if (!result) return NULL;
+    for (int d = 0; d < shape->dimensions; d++)
+        shape->size[d] = PyArray_DIM((PyArrayObject *)result, d);
+    if (type == NPY_LONGLONG && kind == 'u' && !fits_signed(result, name)) Py_CLEAR(result);
     return result;
 }
 

@@ -30,7 +30,7 @@ typedef struct arap_shape {
     npy_intp size[4];
 } arap_shape;
 
-/* Data of a numeric / integer / boolean argument in the given shape, or NULL with a Python
+/* Copied data of a numeric / integer / boolean argument in the given shape, or NULL with a Python
  * exception that names the argument. None gives NULL without an exception. */
 const double *arap_doubles(arap_arrays *arrays, PyObject *argument, const char *name,
                            arap_shape *shape);

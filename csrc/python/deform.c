@@ -2,30 +2,15 @@
  * stubs. */
 #include "python/deform.h"
 
-#include "rig/control_bones.h"
+#include "base/memory.h"
 #include "initial/diffused_parameters.h"
 #include "measures/dual_quaternions.h"
-#include "base/memory.h"
 #include "measures/posed_energy.h"
+#include "mesh/rings.h"
 #include "python/error.h"
 #include "python/input.h"
-
-/* The energy of posed points over a mesh made for it; vertex_energy (vertices of the caller). */
-static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int weld, int poses,
-                            const double *posed, double *energy, double *vertex_energy) {
-    arap_mesh mesh = {0};
-    double *welded = NULL;
-    arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
-    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0, 0);
-    if (!status && vertex_energy && !(welded = ARAP_NEW(double, mesh.count)))
-        status = arap_fail_memory(&job->error, "the energy");
-    if (!status) status = arap_posed_energy(job, &mesh, poses, posed, energy, welded);
-    if (!status && vertex_energy)
-        for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
-    arap_free(welded);
-    arap_mesh_clear(&mesh);
-    return status;
-}
+#include "rig/control_bones.h"
+#include "weights/rows.h"
 
 PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"vertices", "triangles",  "posed",   "edges",
@@ -58,7 +43,7 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     if (per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS status =
-        evaluate(&run.job, &geometry, weld, (int)shape.size[0], posed, &energy, vertex_energy);
+        arap_evaluate_posed(&run.job, &geometry, weld, (int)shape.size[0], posed, &energy, vertex_energy);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
     else result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 

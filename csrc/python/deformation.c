@@ -2,11 +2,11 @@
  * documentation. Every method holds the lock of the object while it works. */
 #include "python/deformation.h"
 
-#include "measures/deformation.h"
 #include "base/memory.h"
+#include "measures/deformation.h"
 #include "python/error.h"
 #include "python/input.h"
-#include "python/lock.h"
+#include "python/object.h"
 
 /* posed (n, 3) or (poses, n, 3); NULL with an exception. */
 static const double *points_from_python(arap_arrays *arrays, PyObject *argument, npy_intp n,
@@ -220,42 +220,23 @@ done:
 }
 
 typedef struct deformation_object {
-    PyObject_HEAD arap_deformation deformation; /* of no vertices: not created */
-    arap_py_lock lock;
-    int threads;
+    arap_py_object base;
+    arap_deformation deformation; /* of no vertices: not created */
 } deformation_object;
 
 static arap_module_state *state_of(deformation_object *self) {
-    return PyType_GetModuleState(Py_TYPE((PyObject *)self));
-}
-
-static int enter(deformation_object *self) {
-    if (self->deformation.count) return arap_py_take(&self->lock, "Deformation");
-    PyErr_SetString(PyExc_RuntimeError, "the Deformation was not created");
-    return -1;
+    return arap_py_object_state(&self->base);
 }
 
 static PyObject *deformation_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;
     (void)kwargs;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    deformation_object *self = (deformation_object *)allocate(type, 0);
-    if (!self) return NULL;
-    self->lock.lock = PyThread_allocate_lock();
-    if (!self->lock.lock) {
-        Py_DECREF((PyObject *)self);
-        return PyErr_NoMemory();
-    }
-    return (PyObject *)self;
+    return arap_py_object_new(type, "Deformation");
 }
 
 static void deformation_dealloc(deformation_object *self) {
-    PyTypeObject *type = Py_TYPE((PyObject *)self);
     arap_deformation_clear(&self->deformation);
-    if (self->lock.lock) PyThread_free_lock(self->lock.lock);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF((PyObject *)type);
+    arap_py_object_free((PyObject *)self);
 }
 
 static int deformation_init(deformation_object *self, PyObject *args, PyObject *kwargs) {
@@ -283,15 +264,16 @@ static int deformation_init(deformation_object *self, PyObject *args, PyObject *
     }
     arap_arrays_release(&arrays);
     if (PyErr_Occurred()) return -1;
-    if (self->deformation.count && enter(self)) {
+    if (self->deformation.count && arap_py_object_enter(&self->base)) {
         arap_deformation_clear(&made);
         return -1;
     }
     int held = self->deformation.count;
     arap_deformation_clear(&self->deformation);
     self->deformation = made;
-    self->threads = threads.value;
-    if (held) arap_py_leave(&self->lock);
+    self->base.threads = threads.value;
+    self->base.created = 1;
+    if (held) arap_py_leave(&self->base.lock);
     return 0;
 }
 
@@ -308,7 +290,9 @@ static PyObject *add(deformation_object *self, PyObject *weights, PyObject *pose
     const double *points = NULL;
     npy_intp count = 0;
     PyObject *result = NULL;
-    if (arap_py_job_init(&run, progress, self->threads) || enter(self)) return NULL;
+    if (arap_py_job_init(&run, progress, self->base.threads) ||
+        arap_py_object_enter(&self->base))
+        return NULL;
     bones = d->bones;
     if (posed && !(points = points_from_python(&arrays, posed, d->count, 0, &count))) goto done;
     int needs_poses = !posed || d->limbs.count || (poses && poses != Py_None);
@@ -328,7 +312,7 @@ static PyObject *add(deformation_object *self, PyObject *weights, PyObject *pose
     else result = Py_NewRef(Py_None);
 
 done:
-    arap_py_leave(&self->lock);
+    arap_py_leave(&self->base.lock);
     arap_arrays_release(&arrays);
     return result;
 }
@@ -354,9 +338,9 @@ static PyObject *deformation_add(deformation_object *self, PyObject *args, PyObj
 
 static PyObject *deformation_clear(deformation_object *self, PyObject *unused) {
     (void)unused;
-    if (enter(self)) return NULL;
+    if (arap_py_object_enter(&self->base)) return NULL;
     arap_deformation_restart(&self->deformation);
-    arap_py_leave(&self->lock);
+    arap_py_leave(&self->base.lock);
     return Py_NewRef(Py_None);
 }
 
@@ -367,14 +351,14 @@ static PyObject *deformation_measures(deformation_object *self, PyObject *args, 
     PyObject *dict = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$pp:measures", names, &per_triangle,
                                      &per_vertex) ||
-        arap_py_job_init(&run, NULL, self->threads) || enter(self))
+        arap_py_job_init(&run, NULL, self->base.threads) || arap_py_object_enter(&self->base))
         return NULL;
     if (self->deformation.poses)
         dict =
             measures_dict(state_of(self), &run.job, &self->deformation, per_triangle, per_vertex);
     else
         PyErr_SetString(PyExc_ValueError, "there are no poses");
-    arap_py_leave(&self->lock);
+    arap_py_leave(&self->base.lock);
     return dict;
 }
 

@@ -3,101 +3,14 @@
 
 #include <string.h>
 
-#include "energy/local_step.h"
 #include "base/memory.h"
+#include "energy/evaluate.h"
+#include "linalg/rotation.h"
+#include "mesh/rings.h"
 #include "python/error.h"
 #include "python/input.h"
-#include "linalg/rotation.h"
-
-/* Weights as influences over `bones` + 1 bones: rows sum to 1, and a vertex without weights
- * follows the last bone, which never moves, as an unweighted vertex does in Blender. */
-static arap_status evaluated_weights(arap_job *job, const arap_mesh *mesh, const arap_rows *rows,
-                                     int bones, arap_influences *out) {
-    arap_status status = arap_check_rows(&job->error, rows, mesh->input_count, bones);
-    if (status) return status;
-    int *sizes = ARAP_NEW_ZERO(int, mesh->count);
-    if (!sizes) return arap_fail_memory(&job->error, "the weights");
-    for (int i = 0; i < mesh->count; i++) {
-        int input = mesh->first[i];
-        double sum = 0;
-        for (long long e = rows->start[input]; e < rows->start[input + 1]; e++)
-            sum += rows->weight[e];
-        sizes[i] = sum > 0 ? (int)(rows->start[input + 1] - rows->start[input]) : 1;
-    }
-    status = arap_influences_create(job, mesh->count, sizes, out);
-    for (int i = 0; i < mesh->count && !status; i++) {
-        long long from = rows->start[mesh->first[i]];
-        double sum = 0;
-        for (int k = 0; k < sizes[i]; k++)
-            sum += from + k < rows->start[mesh->first[i] + 1] ? rows->weight[from + k] : 0;
-        for (int k = 0; k < sizes[i]; k++) {
-            size_t at = out->start[i] + (size_t)k;
-            for (; sum > 0 && at > out->start[i] && out->bone[at - 1] > rows->bone[from + k];
-                 at--) {
-                out->bone[at] = out->bone[at - 1];
-                out->weight[at] = out->weight[at - 1];
-            }
-            out->bone[at] = sum > 0 ? rows->bone[from + k] : bones;
-            out->weight[at] = sum > 0 ? rows->weight[from + k] / sum : 1;
-        }
-    }
-    arap_free(sizes);
-    return status;
-}
-
-/* The energy of the caller's weights. bones: those of the poses; NULL heads: all are rigid. */
-static arap_status evaluate(arap_job *job, const arap_geometry *geometry, int weld,
-                            const arap_rows *rows, const arap_bones *given_bones,
-                            const arap_given_poses *given, double *energy, double *vertex_energy) {
-    arap_mesh mesh = {0};
-    arap_skeleton skeleton = {0};
-    arap_bones roots = *given_bones;
-    arap_given_poses all = *given;
-    int bones = roots.count, count = given->count;
-    arap_poses poses = {0};
-    arap_lanes lanes = {0};
-    arap_influences in = {0};
-    size_t size = 12 * (size_t)bones;
-    double *padded = NULL, *welded = NULL;
-    int *parents = NULL;
-    arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
-    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0, 0);
-    if (status) goto done;
-    padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);
-    welded = ARAP_NEW(double, mesh.count);
-    parents = ARAP_NEW(int, roots.heads ? bones : 0);
-    if (!padded || !welded || !parents) {
-        status = arap_fail_memory(&job->error, "the energy");
-        goto done;
-    }
-    roots.parents = parents;
-    for (int b = 0; b < bones && roots.heads; b++) parents[b] = -1;
-    if (roots.heads) status = arap_skeleton_create(job, &roots, &mesh, &skeleton);
-    for (size_t p = 0; p < (size_t)count; p++) {
-        memcpy(padded + (size + 12) * p, given->transforms + size * p, size * sizeof(double));
-        for (int k = 0; k < 12; k += 5) padded[(size + 12) * p + size + (size_t)k] = 1;
-    }
-    all.transforms = padded;
-    if (!status) status = arap_poses_given(job, &skeleton, &mesh, bones + 1, &all, &poses);
-    if (!status) status = arap_lanes_create(job, &poses, ARAP_DOUBLE, &lanes);
-    if (!status) status = evaluated_weights(job, &mesh, rows, bones, &in);
-    if (!status)
-        status =
-            arap_energy(job, &mesh, &poses, &lanes, &in, energy, vertex_energy ? welded : NULL);
-    if (!status && vertex_energy)
-        for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
-
-done:
-    arap_free(padded);
-    arap_free(welded);
-    arap_free(parents);
-    arap_influences_clear(&in);
-    arap_lanes_clear(&lanes);
-    arap_poses_clear(&poses);
-    arap_skeleton_clear(&skeleton);
-    arap_mesh_clear(&mesh);
-    return status;
-}
+#include "rig/poses.h"
+#include "supports/supports.h"
 
 /* The bones of given poses: heads, tails and kinds where these or stretchable bones are given. */
 static int evaluated_bones(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *kinds,
@@ -162,7 +75,7 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS status =
-        evaluate(&run.job, &geometry, weld, &rows, &bones, &given_poses, &energy, vertex_energy);
+        arap_evaluate(&run.job, &geometry, weld, &rows, &bones, &given_poses, &energy, vertex_energy);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
     else result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 

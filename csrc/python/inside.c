@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "initial/heat.h"
-#include "solver/system.h"
+#include "solver/solver.h"
 
 static int put(PyObject *dict, const char *name, PyObject *value) {
     int failed = !value || PyDict_SetItemString(dict, name, value);

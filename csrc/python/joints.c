@@ -4,66 +4,33 @@
 
 #include <string.h>
 
-#include "joints/solver.h"
 #include "base/memory.h"
+#include "joints/solver.h"
 #include "python/input.h"
-#include "python/lock.h"
+#include "python/object.h"
 #include "python/report.h"
+#include "solver/solver.h"
 
 #define MATERIAL 0.3
 #define TANGENTIAL 0.5
 
 typedef struct joints_object {
-    PyObject_HEAD arap_joint_solver *solver;
-    arap_py_lock lock;
-    PyObject *progress; /* callable or NULL */
-    int threads;
+    arap_py_object base;
+    arap_joint_solver *solver;
 } joints_object;
 
-static arap_module_state *state_of(joints_object *self) {
-    return PyType_GetModuleState(Py_TYPE((PyObject *)self));
-}
-
-static int enter(joints_object *self) {
-    if (self->solver) return arap_py_take(&self->lock, "JointSolver");
-    PyErr_SetString(PyExc_RuntimeError, "the JointSolver was not created");
-    return -1;
-}
+static arap_module_state *state_of(joints_object *self) { return arap_py_object_state(&self->base); }
 
 static PyObject *joints_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;
     (void)kwargs;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    joints_object *self = (joints_object *)allocate(type, 0);
-    if (!self) return NULL;
-    self->lock.lock = PyThread_allocate_lock();
-    if (!self->lock.lock) {
-        Py_DECREF((PyObject *)self);
-        return PyErr_NoMemory();
-    }
-    return (PyObject *)self;
-}
-
-static int joints_traverse(joints_object *self, visitproc visit, void *arg) {
-    Py_VISIT((PyObject *)Py_TYPE((PyObject *)self));
-    Py_VISIT(self->progress);
-    return 0;
-}
-
-static int joints_clear(joints_object *self) {
-    Py_CLEAR(self->progress);
-    return 0;
+    return arap_py_object_new(type, "JointSolver");
 }
 
 static void joints_dealloc(joints_object *self) {
-    PyTypeObject *type = Py_TYPE((PyObject *)self);
     PyObject_GC_UnTrack((PyObject *)self);
-    joints_clear(self);
     arap_joint_solver_free(self->solver);
-    if (self->lock.lock) PyThread_free_lock(self->lock.lock);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF((PyObject *)type);
+    arap_py_object_free((PyObject *)self);
 }
 
 typedef struct joints_arguments {
@@ -182,7 +149,7 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
     int threads = 0, given = 0, mirrored = 0, result = -1;
     arap_settings_default(&settings);
     arap_joint_settings_default(&joint_settings);
-    if (arap_py_take(&self->lock, "JointSolver")) return -1;
+    if (arap_py_take(&self->base.lock, "JointSolver")) return -1;
     if (self->solver) {
         PyErr_SetString(PyExc_RuntimeError, "a JointSolver is created once");
         goto done;
@@ -214,15 +181,13 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
         arap_raise(state_of(self), &run.job);
         goto done;
     }
-    self->threads = run.job.threads;
-    Py_XINCREF(run.progress);
-    self->progress = run.progress;
     self->solver = created;
+    arap_py_object_created(&self->base, &run);
     result = 0;
 
 done:
     arap_arrays_release(&arrays);
-    arap_py_leave(&self->lock);
+    arap_py_leave(&self->base.lock);
     return result;
 }
 
@@ -233,36 +198,27 @@ static double energy_of(joints_object *self) {
 }
 
 /* Iterate `count` times; the energy reached. The lock is held. */
-static PyObject *iterate_locked(joints_object *self, int count) {
+static PyObject *iterate_locked(arap_py_object *object, int count) {
+    joints_object *self = (joints_object *)object;
     arap_py_job run;
     arap_status status;
-    arap_py_job_init(&run, self->progress, self->threads);
+    arap_py_object_start(&self->base, &run);
     Py_BEGIN_ALLOW_THREADS status = arap_joint_solver_iterate(&run.job, self->solver, count);
     Py_END_ALLOW_THREADS if (status) return arap_raise(state_of(self), &run.job);
     return PyFloat_FromDouble(energy_of(self));
 }
 
-static PyObject *joints_iterate(joints_object *self, PyObject *args) {
-    arap_int_argument count = {"count", 1};
-    if (!PyArg_ParseTuple(args, "|O&:iterate", arap_read_int, &count)) return NULL;
-    if (count.value < 0)
-        return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count.value);
-    if (enter(self)) return NULL;
-    PyObject *energy = iterate_locked(self, count.value);
-    arap_py_leave(&self->lock);
-    return energy;
+static int nothing_left(const arap_py_object *self) {
+    return arap_joint_solver_done(((const joints_object *)self)->solver);
 }
 
-static PyObject *joints_solve(joints_object *self, PyObject *unused) {
+static PyObject *joints_iterate(arap_py_object *self, PyObject *args) {
+    return arap_py_object_iterate(self, args, iterate_locked);
+}
+
+static PyObject *joints_solve(arap_py_object *self, PyObject *unused) {
     (void)unused;
-    PyObject *energy = NULL;
-    if (enter(self)) return NULL;
-    do {
-        Py_XDECREF(energy);
-        energy = iterate_locked(self, 1);
-    } while (energy && !arap_joint_solver_done(self->solver));
-    arap_py_leave(&self->lock);
-    return energy;
+    return arap_py_object_solve(self, iterate_locked, nothing_left);
 }
 
 /* (heads, tails) */
@@ -311,7 +267,7 @@ static int take_weights(joints_object *self, arap_influences *weights) {
     arap_py_job run;
     arap_status status;
     double energy;
-    arap_py_job_init(&run, NULL, self->threads);
+    arap_py_job_init(&run, NULL, self->base.threads);
     run.job.progress = NULL;
     Py_BEGIN_ALLOW_THREADS status =
         arap_solver_weights(&run.job, arap_joint_solver_inner(self->solver), weights, &energy);
@@ -384,7 +340,7 @@ static PyObject *inside(joints_object *self) {
     double unit;
     struct arap_inside weights;
     arap_solver_inside(arap_joint_solver_inner(self->solver), &weights);
-    arap_py_job_init(&run, NULL, self->threads);
+    arap_py_job_init(&run, NULL, self->base.threads);
     if (!matrix || !right) goto failed;
     if (!arap_joint_solver_inside(&run.job, self->solver, PyArray_DATA((PyArrayObject *)matrix),
                                   PyArray_DATA((PyArrayObject *)right), &unit))
@@ -399,9 +355,9 @@ failed:
 
 static PyObject *get_property(joints_object *self, void *closure) {
     PyObject *(*const *read)(joints_object *) = closure;
-    if (enter(self)) return NULL;
+    if (arap_py_object_enter(&self->base)) return NULL;
     PyObject *value = (*read)(self);
-    arap_py_leave(&self->lock);
+    arap_py_leave(&self->base.lock);
     return value;
 }
 
@@ -435,8 +391,8 @@ static PyGetSetDef joints_properties[] = {
 static PyType_Slot joints_slots[] = {{Py_tp_new, joints_new},
                                      {Py_tp_init, joints_init},
                                      {Py_tp_dealloc, joints_dealloc},
-                                     {Py_tp_traverse, joints_traverse},
-                                     {Py_tp_clear, joints_clear},
+                                     {Py_tp_traverse, arap_py_object_traverse},
+                                     {Py_tp_clear, arap_py_object_clear},
                                      {Py_tp_methods, joints_methods},
                                      {Py_tp_getset, joints_properties},
                                      {Py_tp_doc, "Joints of a skeleton, optimised for a mesh."},

@@ -2,9 +2,9 @@
 #define ARAP_IMPORT_ARRAY
 #include "python/array.h"
 
-#include "linalg/blas.h"
-#include "energy/local_kernels.h"
 #include "base/memory.h"
+#include "energy/local_kernels.h"
+#include "linalg/blas.h"
 #include "python/deform.h"
 #include "python/deformation.h"
 #include "python/error.h"

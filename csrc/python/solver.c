@@ -8,66 +8,31 @@
 #include "base/memory.h"
 #include "python/input.h"
 #include "python/inside.h"
-#include "python/lock.h"
+#include "python/object.h"
 #include "python/report.h"
 
 typedef struct solver_object {
-    PyObject_HEAD arap_solver *solver;
-    arap_py_lock lock;
-    PyObject *progress; /* callable or NULL */
-    int threads;
+    arap_py_object base;
+    arap_solver *solver;
     /* What was handed out last, until the next iteration. */
     arap_influences weights;
     double energy;
     int has_weights;
 } solver_object;
 
-static arap_module_state *state_of(solver_object *self) {
-    return PyType_GetModuleState(Py_TYPE((PyObject *)self));
-}
-
-/* Take the lock of a solver that was created; -1 with an exception otherwise. */
-static int enter(solver_object *self) {
-    if (self->solver) return arap_py_take(&self->lock, "Solver");
-    PyErr_SetString(PyExc_RuntimeError, "the Solver was not created");
-    return -1;
-}
+static arap_module_state *state_of(solver_object *self) { return arap_py_object_state(&self->base); }
 
 static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;
     (void)kwargs;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    solver_object *self = (solver_object *)allocate(type, 0);
-    if (!self) return NULL;
-    self->lock.lock = PyThread_allocate_lock();
-    if (!self->lock.lock) {
-        Py_DECREF((PyObject *)self);
-        return PyErr_NoMemory();
-    }
-    return (PyObject *)self;
-}
-
-static int solver_traverse(solver_object *self, visitproc visit, void *arg) {
-    Py_VISIT((PyObject *)Py_TYPE((PyObject *)self));
-    Py_VISIT(self->progress);
-    return 0;
-}
-
-static int solver_clear(solver_object *self) {
-    Py_CLEAR(self->progress);
-    return 0;
+    return arap_py_object_new(type, "Solver");
 }
 
 static void solver_dealloc(solver_object *self) {
-    PyTypeObject *type = Py_TYPE((PyObject *)self);
     PyObject_GC_UnTrack((PyObject *)self);
-    solver_clear(self);
     arap_influences_clear(&self->weights);
     arap_solver_free(self->solver);
-    if (self->lock.lock) PyThread_free_lock(self->lock.lock);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF((PyObject *)type);
+    arap_py_object_free((PyObject *)self);
 }
 
 static int choose(const char *value, const char *name, const char *const *choices, int *out) {
@@ -245,7 +210,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     arap_solver *created = NULL;
     int threads = 0, given = 0, mirrored = 0, result = -1;
     arap_settings_default(&settings);
-    if (arap_py_take(&self->lock, "Solver")) return -1;
+    if (arap_py_take(&self->base.lock, "Solver")) return -1;
     if (self->solver) {
         PyErr_SetString(PyExc_RuntimeError, "a Solver is created once");
         goto done;
@@ -276,28 +241,23 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
         arap_raise(state_of(self), &run.job);
         goto done;
     }
-    self->threads = run.job.threads;
-    Py_XINCREF(run.progress);
-    self->progress = run.progress;
     self->solver = created;
+    arap_py_object_created(&self->base, &run);
     result = 0;
 
 done:
     arap_arrays_release(&arrays);
-    arap_py_leave(&self->lock);
+    arap_py_leave(&self->base.lock);
     return result;
 }
 
-static void start_job(solver_object *self, arap_py_job *run) {
-    arap_py_job_init(run, self->progress, self->threads);
-}
-
 /* Iterate `count` times; the energy reached. The lock is held. */
-static PyObject *iterate_locked(solver_object *self, int count) {
+static PyObject *iterate_locked(arap_py_object *object, int count) {
+    solver_object *self = (solver_object *)object;
     arap_py_job run;
     arap_report report;
     arap_status status;
-    start_job(self, &run);
+    arap_py_object_start(&self->base, &run);
     self->has_weights = 0;
     Py_BEGIN_ALLOW_THREADS status = arap_solver_iterate(&run.job, self->solver, count);
     Py_END_ALLOW_THREADS if (status) return arap_raise(state_of(self), &run.job);
@@ -305,15 +265,17 @@ static PyObject *iterate_locked(solver_object *self, int count) {
     return PyFloat_FromDouble(report.energies[report.energy_count - 1]);
 }
 
-static PyObject *solver_iterate(solver_object *self, PyObject *args) {
-    arap_int_argument count = {"count", 1};
-    if (!PyArg_ParseTuple(args, "|O&:iterate", arap_read_int, &count)) return NULL;
-    if (count.value < 0)
-        return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count.value);
-    if (enter(self)) return NULL;
-    PyObject *energy = iterate_locked(self, count.value);
-    arap_py_leave(&self->lock);
-    return energy;
+static int nothing_left(const arap_py_object *self) {
+    return arap_solver_done(((const solver_object *)self)->solver);
+}
+
+static PyObject *solver_iterate(arap_py_object *self, PyObject *args) {
+    return arap_py_object_iterate(self, args, iterate_locked);
+}
+
+static PyObject *solver_solve(arap_py_object *self, PyObject *unused) {
+    (void)unused;
+    return arap_py_object_solve(self, iterate_locked, nothing_left);
 }
 
 static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwargs) {
@@ -325,13 +287,13 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
     arap_status status;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOO:edit", names, &constraints, &influences,
                                      &released) ||
-        arap_edits_from_python(&arrays, constraints, influences, released, &edits) || enter(self))
+        arap_edits_from_python(&arrays, constraints, influences, released, &edits) || arap_py_object_enter(&self->base))
         goto done;
-    start_job(self, &run);
+    arap_py_object_start(&self->base, &run);
     self->has_weights = 0;
     Py_BEGIN_ALLOW_THREADS status = arap_solver_edit(&run.job, self->solver, &edits);
     Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
-    arap_py_leave(&self->lock);
+    arap_py_leave(&self->base.lock);
 
 done:
     arap_arrays_release(&arrays);
@@ -339,24 +301,12 @@ done:
     Py_RETURN_NONE;
 }
 
-static PyObject *solver_solve(solver_object *self, PyObject *unused) {
-    (void)unused;
-    PyObject *energy = NULL;
-    if (enter(self)) return NULL;
-    do {
-        Py_XDECREF(energy);
-        energy = iterate_locked(self, 1);
-    } while (energy && !arap_solver_done(self->solver));
-    arap_py_leave(&self->lock);
-    return energy;
-}
-
 /* Compute what is handed out, unless nothing has changed since. The lock is held. */
 static int refresh_weights(solver_object *self) {
     arap_py_job run;
     arap_status status;
     if (self->has_weights) return 0;
-    start_job(self, &run);
+    arap_py_object_start(&self->base, &run);
     run.job.progress = NULL;
     arap_influences_clear(&self->weights);
     Py_BEGIN_ALLOW_THREADS status =
@@ -384,7 +334,7 @@ static PyObject *handed_out(solver_object *self,
                                                     arap_influences *)) {
     arap_py_job run;
     arap_influences weights;
-    start_job(self, &run);
+    arap_py_object_start(&self->base, &run);
     arap_status status = hand_out(&run.job, self->solver, &weights);
     if (status) return arap_raise(state_of(self), &run.job);
     PyObject *array = dense(self->solver, &weights);
@@ -406,7 +356,7 @@ static PyObject *constraint_rows(solver_object *self) {
     arap_row_view *rows = NULL;
     arap_py_job run;
     int count = 0;
-    start_job(self, &run);
+    arap_py_object_start(&self->base, &run);
     if (arap_solver_rows(&run.job, self->solver, &count, &rows))
         return arap_raise(state_of(self), &run.job);
     PyObject *list = PyList_New(count);
@@ -428,7 +378,7 @@ static PyObject *spokes(solver_object *self) {
     arap_spoke_view *views = NULL;
     arap_py_job run;
     size_t count = 0;
-    start_job(self, &run);
+    arap_py_object_start(&self->base, &run);
     if (arap_solver_spokes(&run.job, self->solver, &count, &views))
         return arap_raise(state_of(self), &run.job);
     PyObject *arrays = arap_spoke_arrays(count, views);
@@ -475,45 +425,31 @@ static PyObject *stage_starts(const arap_report *report) {
 }
 
 /* Most and mean influences per vertex, and the bones that influence nothing. */
-static PyObject *influence_facts(solver_object *self, const arap_report *report) {
-    const arap_influences *in = &self->weights;
-    PyObject *idle = PyList_New(0);
-    char *used = PyMem_Calloc((size_t)report->bones, 1);
-    size_t most = 0;
-    if (!idle || !used) goto failed;
-    for (int i = 0; i < in->count; i++)
-        if (in->start[i + 1] - in->start[i] > most) most = in->start[i + 1] - in->start[i];
-    for (size_t e = 0; e < in->start[in->count]; e++)
-        if (in->weight[e] > 0) used[in->bone[e]] = 1;
-    struct arap_inside inside;
-    arap_solver_inside(self->solver, &inside);
-    for (int d = 0; d < inside.skeleton->deform_count; d++) {
-        int bone = inside.skeleton->deform_bone[d];
-        if (used[bone]) continue;
-        PyObject *number = PyLong_FromLong(bone);
-        if (!number || PyList_Append(idle, number)) {
-            Py_XDECREF(number);
-            goto failed;
-        }
-        Py_DECREF(number);
+static PyObject *influence_facts(solver_object *self) {
+    arap_py_job run;
+    arap_usage usage;
+    arap_py_object_start(&self->base, &run);
+    if (arap_solver_usage(&run.job, self->solver, &self->weights, &usage))
+        return arap_raise(state_of(self), &run.job);
+    PyObject *idle = PyList_New(usage.idle_count);
+    for (int k = 0; idle && k < usage.idle_count; k++) {
+        PyObject *bone = PyLong_FromLong(usage.idle[k]);
+        if (!bone || PyList_SetItem(idle, k, bone)) Py_CLEAR(idle);
     }
-    PyMem_Free(used);
-    return Py_BuildValue("{s:n,s:d,s:N}", "most_influences", (Py_ssize_t)most, "mean_influences",
-                         (double)in->start[in->count] / in->count, "idle_bones", idle);
-
-failed:
-    PyMem_Free(used);
-    Py_XDECREF(idle);
-    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    arap_free(usage.idle);
+    if (!idle) return NULL;
+    return Py_BuildValue("{s:n,s:d,s:N}", "most_influences", (Py_ssize_t)usage.most,
+                         "mean_influences", usage.mean, "idle_bones", idle);
 }
 
 static PyObject *full_report(solver_object *self) {
     arap_report r;
     arap_solver_report(self->solver, &r);
     PyObject *report = Py_BuildValue(
-        "{s:i,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,"
+        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,"
         "s:d,s:N}",
-        "vertices", r.vertices, "welded", r.welded, "coarse_vertices", r.coarse_vertices, "parts",
+        "vertices", r.vertices, "welded", r.welded, "collapsed_triangles",
+        (Py_ssize_t)r.collapsed_triangles, "far_vertices", r.far_vertices, "coarse_vertices", r.coarse_vertices, "parts",
         r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "mirror_bones",
         r.mirror_bones, "mirrored_vertices", r.mirrored_vertices, "unseen_parts", unseen_parts(&r),
         "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations",
@@ -522,7 +458,7 @@ static PyObject *full_report(solver_object *self) {
         "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
         "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds",
         arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
-    PyObject *facts = report ? influence_facts(self, &r) : NULL;
+    PyObject *facts = report ? influence_facts(self) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
     Py_XDECREF(facts);
     return report;
@@ -539,9 +475,9 @@ typedef struct property {
 static PyObject *get_property(solver_object *self, void *closure) {
     const property *p = closure;
     PyObject *value = NULL;
-    if (enter(self)) return NULL;
+    if (arap_py_object_enter(&self->base)) return NULL;
     if (!p->needs_weights || !refresh_weights(self)) value = p->read(self);
-    arap_py_leave(&self->lock);
+    arap_py_leave(&self->base.lock);
     return value;
 }
 
@@ -577,8 +513,8 @@ static PyGetSetDef solver_properties[] = {
 static PyType_Slot solver_slots[] = {{Py_tp_new, solver_new},
                                      {Py_tp_init, solver_init},
                                      {Py_tp_dealloc, solver_dealloc},
-                                     {Py_tp_traverse, solver_traverse},
-                                     {Py_tp_clear, solver_clear},
+                                     {Py_tp_traverse, arap_py_object_traverse},
+                                     {Py_tp_clear, arap_py_object_clear},
                                      {Py_tp_methods, solver_methods},
                                      {Py_tp_getset, solver_properties},
                                      {Py_tp_doc, "Skinning weights of one mesh and skeleton."},

@@ -24,8 +24,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "rig/spines.h"
 #include "base/vec3.h"
+#include "rig/spines.h"
 
 static inline int is_bendy(const arap_skeleton *s, int deforming) {
     return s->kinds[s->deform_bone[deforming]] == ARAP_BONE_BENDY;

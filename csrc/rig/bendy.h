@@ -2,9 +2,9 @@
 #ifndef ARAP_BENDY_H
 #define ARAP_BENDY_H
 
-#include "weights/influences.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
+#include "weights/influences.h"
 
 /* The bendy bones of a problem, and where the vertices lie along them. The transforms of a pose
  * (arap_poses) are in columns: one for each bone, then those of the further joints. */
@@ -16,9 +16,6 @@ typedef struct arap_bendy {
     int *further;      /* (count) column of joint 1; joint 0 has that of the bone */
     double *parameter; /* (vertices, count) u */
 } arap_bendy;
-
-/* Joints of the deforming bendy bones of the caller: segments + 1 for each. */
-int arap_joint_count(const arap_bones *bones);
 
 /* Columns that the bendy bones need beside those of the bones themselves. */
 int arap_bendy_columns(const arap_skeleton *skeleton);

@@ -26,9 +26,9 @@
  * change nothing. Cost: a ranking (control_study.c) for every root and every tree that goes. */
 #include "rig/control_bones.h"
 
-#include "rig/control_study.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "rig/control_study.h"
 
 #define COINCIDENT 0.05 /* of the shorter one's length: ends so near are at the same place */
 

@@ -7,8 +7,8 @@
 #include "rig/control_study.h"
 
 #include "base/memory.h"
-#include "mesh/nearest.h"
 #include "base/vec3.h"
+#include "mesh/nearest.h"
 #include "mesh/winding.h"
 
 #define CHUNK 256

@@ -20,9 +20,9 @@
 
 #include <string.h>
 
-#include "mesh/bvh.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "mesh/bvh.h"
 
 #define NEAR 0.25  /* of the mean edge of a vertex: how far off its image the partner may be */
 #define ALONG 0.5  /* of an edge that leads to a vertex: the same */

@@ -3,18 +3,11 @@
 #ifndef ARAP_MIRROR_H
 #define ARAP_MIRROR_H
 
-#include "weights/influences.h"
+#include "arap.h"
+#include "base/vec3.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
-#include "base/vec3.h"
-
-/* What the caller has. */
-typedef struct arap_reflection {
-    const int
-        *bone_partners; /* (bones) the bone of the other side, itself on the plane, -1: none */
-    double point[3];    /* of the plane, caller's units */
-    double normal[3];   /* of any length */
-} arap_reflection;
+#include "weights/influences.h"
 
 /* All zero: nothing is mirrored. */
 typedef struct arap_mirror {

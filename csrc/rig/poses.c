@@ -29,9 +29,9 @@
 
 #include <string.h>
 
-#include "linalg/blas.h"
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "linalg/blas.h"
 
 /* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
 static const double turn_lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};

@@ -5,22 +5,12 @@
 
 #include <stdint.h>
 
+#include "arap.h"
 #include "rig/bendy.h"
 #include "rig/mirror.h"
 #include "rig/skeleton.h"
 #include "rig/spines.h"
 #include "rig/stretch.h"
-
-/* How poses are sampled (paper section 3.3): a roll of at most `swing` about a random axis
- * across the bone, then a twist of at most `twist` about the bone; a bone's own limits, or else
- * ranges, replace both. STBs bend by at most `swing` about the bone, spines and bendy bones about a
- * random axis. */
-typedef struct arap_sampling {
-    int count;
-    uint64_t seed;
-    double swing; /* radians */
-    double twist; /* radians */
-} arap_sampling;
 
 typedef struct arap_poses {
     int count;
@@ -31,16 +21,6 @@ typedef struct arap_poses {
     arap_bendy bendy;
     arap_stretches stretches;
 } arap_poses;
-
-/* Poses of the caller, and where their vertices lie along the bones. */
-typedef struct arap_given_poses {
-    int count;
-    const double *transforms; /* (count, bones, 3, 4) caller's units, rest to posed */
-    const double *bends;      /* (count, bones, ARAP_BEND), NULL: no bone is bent */
-    const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the joints of bendy
-                                 bones, in place of `transforms` and `bends` of these, or NULL */
-    const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
-} arap_given_poses;
 
 /* Sampled poses followed by those of the caller, for all bones of the skeleton. Errors name a pose
  * that is not finite. mirror: see arap_sample_pose. */

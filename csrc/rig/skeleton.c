@@ -9,8 +9,9 @@
 /* Gaps shorter than this share of the mesh diagonal are rounding, not virtual segments. */
 #define GAP_TOLERANCE 1e-6
 
-/* Coordinates beyond this many mesh diagonals have no squares to compare. */
-#define FARTHEST 1e100
+/* Of the mesh's diagonal: bones farther from its centre carry it with transforms of which rounding
+ * leaves too little. */
+#define FARTHEST 1e5
 
 /* How near a twin has to be, as a share of the bone's length. */
 #define TWIN_TOLERANCE 0.02
@@ -66,6 +67,18 @@ static arap_status check_bones(arap_error *error, const arap_bones *bones) {
                              segments, ARAP_MOST_SEGMENTS);
     }
     if (!deforming) return arap_fail(error, ARAP_BAD_VALUE, "no bone of the skeleton deforms");
+    return ARAP_OK;
+}
+
+static arap_status check_distances(arap_error *error, const arap_skeleton *s,
+                                   const arap_bones *bones, const arap_mesh *mesh) {
+    for (int i = 0; i < 3 * s->count; i++)
+        if (!(fabs(s->heads[i]) < FARTHEST) || !(fabs(s->tails[i]) < FARTHEST))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone %d, at %g to %g, is too far from the mesh: %g times its size "
+                             "of %g",
+                             i / 3, bones->heads[i], bones->tails[i],
+                             fmax(fabs(s->heads[i]), fabs(s->tails[i])), mesh->diagonal);
     return ARAP_OK;
 }
 
@@ -240,11 +253,7 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
         s->heads[i] = (bones->heads[i] - mesh->centre[i % 3]) / mesh->diagonal;
         s->tails[i] = (bones->tails[i] - mesh->centre[i % 3]) / mesh->diagonal;
     }
-    for (int i = 0; i < 3 * n && !status; i++)
-        if (!(fabs(s->heads[i]) < FARTHEST) || !(fabs(s->tails[i]) < FARTHEST))
-            status = arap_fail(&job->error, ARAP_BAD_VALUE,
-                               "bone %d, at %g to %g, is too far from the mesh", i / 3,
-                               bones->heads[i], bones->tails[i]);
+    status = check_distances(&job->error, s, bones, mesh);
     if (status) goto done;
     for (int i = 0; i < 6 * n; i++) s->limits[i] = bones->limits ? bones->limits[i] : NAN;
     for (int i = 0; i < 2 * ARAP_RANGES * n; i++)
@@ -324,4 +333,21 @@ int arap_skeleton_span(const arap_skeleton *s, char *set, int *members) {
             }
     }
     return added;
+}
+
+int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
+                      arap_closed_fn closed, const void *data) {
+    double least = INFINITY, point[3];
+    int best = -1;
+    for (int k = 0; k < skeleton->segment_count; k++) {
+        const arap_segment *segment = &skeleton->segments[k];
+        if (closed && closed(data, vertex, segment->owner)) continue;
+        double d2 =
+            arap_nearest_on_segment(mesh->v + 3 * (size_t)vertex, segment->a, segment->b, point);
+        if (d2 < least) {
+            least = d2;
+            best = segment->owner;
+        }
+    }
+    return best;
 }

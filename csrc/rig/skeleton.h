@@ -10,38 +10,10 @@
 #ifndef ARAP_SKELETON_H
 #define ARAP_SKELETON_H
 
+#include "arap.h"
 #include "base/job.h"
 #include "mesh/mesh.h"
-
-/* How a bone deforms: spines.h, bendy.h. */
-typedef enum arap_bone_kind {
-    ARAP_BONE_RIGID,
-    ARAP_BONE_STB,
-    ARAP_BONE_SPINE,
-    ARAP_BONE_BENDY
-} arap_bone_kind;
-
-/* What the sampled poses of a bone vary (paper section 3.3): its roll about an axis across it and
- * its twist about itself as a whole, the angle theta that it turns from head to tail, if it is not
- * rigid, and its stretch. */
-enum arap_range { ARAP_RANGE_ROLL, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
-#define ARAP_RANGES 4
-#define ARAP_MOST_SEGMENTS 1000
-
-/* What the caller has. Missing arrays are NULL. */
-typedef struct arap_bones {
-    int count;
-    const double *heads;     /* (count, 3) */
-    const double *tails;     /* (count, 3) */
-    const int *parents;      /* (count) -1 for a root */
-    const double *roll_axes; /* (count, 3) local Z of the bone, any length */
-    const char *deform;      /* (count) */
-    const double *limits;    /* (count, 3, 2) radians about local X, Y (the bone), Z; NaN: none */
-    const char *kinds;       /* (count) arap_bone_kind */
-    const double *ranges;    /* (count, ARAP_RANGES, 2) radians, stretch; NaN: the usual one */
-    const char *stretch;     /* (count) stretchable: see stretch.h; NULL: none */
-    const int *segments;     /* (count) of bendy bones, 1 to ARAP_MOST_SEGMENTS; NULL: none are */
-} arap_bones;
+#include "weights/influences.h"
 
 typedef struct arap_segment {
     double a[3], b[3];
@@ -96,5 +68,9 @@ static inline int arap_deforming(const arap_skeleton *skeleton, int bone) {
  * that share a joint are neighbours: siblings connect without their parent. Scratch:
  * (deform_count) ints. Returns the number of bones added. */
 int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
+
+/* The bone nearest to a vertex that is not closed to it (NULL: none is), or -1. */
+int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
+                      arap_closed_fn closed, const void *data);
 
 #endif

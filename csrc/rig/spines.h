@@ -3,12 +3,9 @@
 #ifndef ARAP_SPINES_H
 #define ARAP_SPINES_H
 
+#include "arap.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
-
-/* The bend of a spine in a pose: a rotation vector (axis a_s times angle theta_s, radians) that
- * builds up from head to tail, in rest orientation, then the stretch sigma_s along it. */
-#define ARAP_BEND 4
 
 /* [R | t] (3, 4) of the point at parameter u of the spine from `head` to `tail`, before the base
  * transform (paper Eq. 3, 4), and, unless NULL, its derivative by u. */

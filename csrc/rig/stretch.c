@@ -20,8 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/jacobi.h"
 #include "base/memory.h"
+#include "linalg/jacobi.h"
 
 #define SWEEPS 12
 

@@ -1,14 +1,18 @@
 /* What a solver hands to its caller: see arap.h. Nothing here changes the solver. */
 #include <math.h>
+#include <string.h>
 
-#include "solver/levels.h"
 #include "base/memory.h"
+#include "energy/energy.h"
+#include "solver/levels.h"
 #include "solver/solver.h"
 
 void arap_solver_report(const arap_solver *s, arap_report *report) {
-    *report = s->report;
+    *report = (arap_report){0};
     report->vertices = s->mesh.input_count;
     report->welded = s->mesh.input_count - s->mesh.count;
+    report->far_vertices = s->mesh.far_count;
+    report->collapsed_triangles = s->mesh.collapsed_count;
     report->parts = s->mesh.part_count;
     report->bones = s->skeleton.count;
     report->deforming_bones = s->skeleton.deform_count;
@@ -18,7 +22,22 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
         report->mirrored_vertices += arap_mirror_image(&s->mirror, s->mesh.weld[i]) >= 0;
     report->unseen_count = s->heat_report.unseen_count;
     report->unseen = s->heat_report.unseen;
-    report->energies = s->energies;
+    report->coarse_vertices = s->coarse_vertices;
+    report->linked_parts = s->linked_parts;
+    report->links = s->link_count;
+    report->iterations = s->iterations;
+    report->energies = s->history.energies;
+    report->energy_count = s->history.count;
+    report->energy_before = s->energy_before;
+    memcpy(report->stage_start, s->history.stage_start, sizeof report->stage_start);
+    report->unknowns = s->assembled.unknowns;
+    report->factor_size = s->assembled.factor_size;
+    report->hold_rows = s->rows.holds;
+    report->attach_rows = s->rows.attachments;
+    report->neumann_rows = s->assembled.neumann_rows;
+    report->positivity_rows = s->assembled.positivity_rows;
+    report->damping = s->assembled.damping;
+    memcpy(report->seconds, s->seconds, sizeof report->seconds);
     if (!s->coarse) return;
     arap_report coarse;
     arap_solver_report(s->coarse, &coarse);
@@ -34,9 +53,9 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
                                    .sight = s->has_sight ? &s->sight : NULL,
                                    .influences = &s->influences,
                                    .clusters = s->coarse ? s->clusters.cluster : NULL,
-                                   .system = &s->system,
-                                   .right_side = s->right_side,
-                                   .product = s->product};
+                                   .system = &s->maps.system,
+                                   .right_side = s->maps.right_side,
+                                   .product = s->maps.product};
 }
 
 static arap_status present_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
@@ -87,23 +106,23 @@ static int hand_row(const arap_solver *s, const arap_influences *in, int i, int 
                     double *weight, char *given) {
     int count = 0, first_free, v = s->mesh.weld[i];
     double locked = 0, open = 0;
-    for (long long e = s->locked_start ? s->locked_start[i] : 0;
-         s->locked_start && e < s->locked_start[i + 1]; e++) {
-        int owner = s->skeleton.owner[s->locked_bone[e]];
-        int d = owner >= 0 && s->skeleton.deform_bone[owner] == s->locked_bone[e] ? owner : -1;
-        if (d < 0 || !arap_is_locked(s, i, d)) continue;
-        locked += s->locked_weight[e];
+    for (long long e = s->locks.start ? s->locks.start[i] : 0;
+         s->locks.start && e < s->locks.start[i + 1]; e++) {
+        int owner = s->skeleton.owner[s->locks.bone[e]];
+        int d = owner >= 0 && s->skeleton.deform_bone[owner] == s->locks.bone[e] ? owner : -1;
+        if (d < 0 || !arap_is_locked(&s->locks, i, d)) continue;
+        locked += s->locks.weight[e];
         if (bone) {
-            bone[count] = s->locked_bone[e];
-            weight[count] = s->locked_weight[e];
+            bone[count] = s->locks.bone[e];
+            weight[count] = s->locks.weight[e];
             given[count] = 1;
         }
         count++;
     }
-    if (s->locked_vertex && s->locked_vertex[i]) return count;
+    if (s->locks.vertex && s->locks.vertex[i]) return count;
     first_free = count;
     for (size_t e = in->start[v]; e < in->start[v + 1]; e++) {
-        if (arap_is_locked(s, i, in->bone[e])) continue;
+        if (arap_is_locked(&s->locks, i, in->bone[e])) continue;
         open += in->weight[e];
         if (bone) {
             bone[count] = s->skeleton.deform_bone[in->bone[e]];
@@ -114,7 +133,7 @@ static int hand_row(const arap_solver *s, const arap_influences *in, int i, int 
     }
     double rest = locked < 1 ? 1 - locked : 0;
     /* Symmetric rows have no locked weights: nothing to share, but sums in different order. */
-    if (bone && s->locked_vertex && open > 0 && arap_mirror_image(&s->mirror, v) < 0)
+    if (bone && s->locks.vertex && open > 0 && arap_mirror_image(&s->mirror, v) < 0)
         for (int k = first_free; k < count; k++) weight[k] *= rest / open;
     return count;
 }
@@ -160,6 +179,27 @@ arap_status arap_solver_weights(arap_job *job, const arap_solver *s, arap_influe
     return status;
 }
 
+arap_status arap_solver_usage(arap_job *job, const arap_solver *s, const arap_influences *in,
+                              arap_usage *out) {
+    char *used = ARAP_NEW_ZERO(char, s->skeleton.count);
+    *out = (arap_usage){.mean = (double)in->start[in->count] / in->count,
+                        .idle = ARAP_NEW(int, s->skeleton.deform_count)};
+    if (!used || !out->idle) {
+        arap_free(used);
+        arap_free(out->idle);
+        return arap_fail_memory(&job->error, "the report");
+    }
+    for (int i = 0; i < in->count; i++)
+        if (in->start[i + 1] - in->start[i] > out->most) out->most = in->start[i + 1] - in->start[i];
+    for (size_t e = 0; e < in->start[in->count]; e++)
+        if (in->weight[e] > 0) used[in->bone[e]] = 1;
+    for (int d = 0; d < s->skeleton.deform_count; d++)
+        if (!used[s->skeleton.deform_bone[d]])
+            out->idle[out->idle_count++] = s->skeleton.deform_bone[d];
+    arap_free(used);
+    return ARAP_OK;
+}
+
 arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
     return hand_out(job, s, &s->initial, out);
 }
@@ -173,12 +213,12 @@ arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *s, arap_in
 }
 
 arap_status arap_solver_rows(arap_job *job, const arap_solver *s, int *count, arap_row_view **out) {
-    int holds = s->report.hold_rows, own = holds + s->report.attach_rows;
-    *count = s->coarse ? 0 : s->rows.count;
+    int holds = s->rows.holds, own = holds + s->rows.attachments;
+    *count = s->coarse ? 0 : s->rows.list.count;
     *out = ARAP_NEW(arap_row_view, *count);
     if (!*out) return arap_fail_memory(&job->error, "the constraint rows");
     for (int r = 0; r < *count; r++) {
-        const arap_row *row = &s->rows.rows[r];
+        const arap_row *row = &s->rows.list.rows[r];
         (*out)[r] = (arap_row_view){s->mesh.first[row->vertex], s->skeleton.deform_bone[row->bone],
                                     row->target,
                                     r < holds ? ARAP_ROW_HOLD

@@ -1,4 +1,4 @@
-/* Iterations on fixed influence maps: see solver.h.
+/* Iterations on fixed influence maps: see iteration.h.
  *
  * One iteration (SPEC section 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
@@ -13,71 +13,72 @@
  * The system is assembled and factorised in the first iteration: O(n^1.5) for n vertices; the
  * others cost two back-substitutions and a local step. A system that is not definite gets more
  * damping; weights or energies that are not finite are an error. */
-#include "solver/solver.h"
+#include "solver/iteration.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/stale_step.h"
 #include "energy/stiffness.h"
+#include "solver/stale_step.h"
+#include "supports/filter.h"
 
 #define DAMPING_TRIES 4
 #define DAMPING_GROWTH 1000
 #define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
 
 static void release_system(arap_solver *s) {
-    arap_system_clear(&s->system);
-    arap_factor_free(s->factor);
-    arap_penalties_clear(&s->penalties);
-    arap_free(s->held);
-    arap_free(s->unknowns);
-    s->factor = NULL;
-    s->held = NULL;
-    s->unknowns = NULL;
-    s->has_system = s->stale = 0;
+    arap_system_clear(&s->maps.system);
+    arap_factor_free(s->maps.factor);
+    arap_penalties_clear(&s->maps.penalties);
+    arap_free(s->maps.held);
+    arap_free(s->maps.unknowns);
+    s->maps.factor = NULL;
+    s->maps.held = NULL;
+    s->maps.unknowns = NULL;
+    s->maps.has_system = s->maps.stale = 0;
 }
 
 void arap_release_maps(arap_solver *s) {
     release_system(s);
-    arap_pass_free(s->pass);
-    arap_rotation_clusters_clear(&s->rotation_clusters);
-    arap_free(s->right_side);
-    arap_free(s->product);
-    arap_free(s->residual);
-    arap_free(s->best);
-    arap_free(s->before);
-    arap_free(s->metric);
-    arap_anderson_free(s->anderson);
-    s->pass = NULL;
-    s->anderson = NULL;
-    s->right_side = s->product = s->residual = s->best = s->before = s->metric = NULL;
-    s->has_best = s->guarded = s->held_changes = 0;
+    arap_pass_free(s->maps.pass);
+    arap_rotation_clusters_clear(&s->maps.clusters);
+    arap_free(s->maps.right_side);
+    arap_free(s->maps.product);
+    arap_free(s->maps.residual);
+    arap_free(s->maps.best);
+    arap_free(s->maps.before);
+    arap_free(s->maps.metric);
+    arap_anderson_free(s->maps.anderson);
+    s->maps.pass = NULL;
+    s->maps.anderson = NULL;
+    s->maps.right_side = s->maps.product = s->maps.residual = s->maps.best = s->maps.before = s->maps.metric = NULL;
+    s->maps.has_best = s->maps.guarded = s->maps.held_changes = 0;
 }
 
 /* Penalty rows of the present influence maps, with the given damping. */
 static arap_status make_penalties(arap_job *job, arap_solver *s, double damping) {
     double unit = s->poses.count;
-    arap_penalties_clear(&s->penalties);
-    arap_status status = arap_penalties_create(job, &s->influences, &s->penalties);
+    arap_penalties_clear(&s->maps.penalties);
+    arap_status status = arap_penalties_create(job, &s->influences, &s->maps.penalties);
     if (status) return status;
     double own = unit * s->mesh.size * s->mesh.size; /* of rows that turn with the mesh */
-    arap_add_damping(&s->mesh, &s->influences, damping * own, &s->penalties);
-    arap_add_rows(&s->mesh, &s->influences, &s->rows, unit, &s->penalties);
-    s->report.neumann_rows = 0;
+    arap_add_damping(&s->mesh, &s->influences, damping * own, &s->maps.penalties);
+    arap_add_rows(&s->mesh, &s->influences, &s->rows.list, unit, &s->maps.penalties);
+    s->assembled.neumann_rows = 0;
     if (s->settings.neumann)
-        s->report.neumann_rows =
-            arap_add_neumann(&s->mesh, &s->influences, s->settings.strength * unit, &s->penalties);
-    s->report.positivity_rows = 0;
-    s->report.damping = damping;
-    arap_system_penalise(&s->system, s->penalties.stiffness);
+        s->assembled.neumann_rows =
+            arap_add_neumann(&s->mesh, &s->influences, s->settings.strength * unit, &s->maps.penalties);
+    s->assembled.positivity_rows = 0;
+    s->assembled.damping = damping;
+    arap_system_penalise(&s->maps.system, s->maps.penalties.stiffness);
     return ARAP_OK;
 }
 
 /* The penalised matrix of the system, for CHOLMOD. */
 static arap_matrix penalised_matrix(const arap_solver *s) {
-    arap_matrix matrix = s->system.matrix;
-    matrix.value = s->system.penalised;
+    arap_matrix matrix = s->maps.system.matrix;
+    matrix.value = s->maps.system.penalised;
     return matrix;
 }
 
@@ -88,84 +89,70 @@ static arap_status make_system(arap_job *job, arap_solver *s) {
     arap_status status = arap_progress(job, "assembly", 0);
     if (!status)
         status = arap_system_create(job, &s->mesh, &s->poses, &s->harmonic, &s->influences,
-                                    s->order, &s->system);
+                                    s->order, &s->maps.system);
     if (status) return status;
-    s->held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
-    s->unknowns = ARAP_NEW(double, s->system.unknowns);
-    if (!s->held || !s->unknowns) return arap_fail_memory(&job->error, "the weight system");
-    s->report.unknowns = s->system.unknowns;
-    s->report.factor_size = 0;
+    s->maps.held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
+    s->maps.unknowns = ARAP_NEW(double, s->maps.system.unknowns);
+    if (!s->maps.held || !s->maps.unknowns) return arap_fail_memory(&job->error, "the weight system");
+    s->assembled.unknowns = s->maps.system.unknowns;
+    s->assembled.factor_size = 0;
     double damping = s->settings.damping;
     for (int attempt = 0;; attempt++) {
         status = make_penalties(job, s, damping);
         arap_lap(s, ARAP_TIME_SYSTEM, &since);
-        if (status || !s->system.unknowns) break;
+        if (status || !s->maps.system.unknowns) break;
         status = arap_progress(job, "factorisation", 0);
         if (status) break;
         arap_matrix matrix = penalised_matrix(s);
-        status = arap_factor_create(job, &matrix, &s->factor);
+        status = arap_factor_create(job, &matrix, &s->maps.factor);
         arap_lap(s, ARAP_TIME_FACTOR, &since);
         if (status != ARAP_NOT_FACTORED || attempt + 1 >= DAMPING_TRIES) break;
         job->error = (arap_error){0};
         damping = fmax(damping, 1e-9) * DAMPING_GROWTH;
     }
-    if (!status && s->factor) s->report.factor_size = arap_factor_size(s->factor);
-    s->has_system = !status;
+    if (!status && s->maps.factor) s->assembled.factor_size = arap_factor_size(s->maps.factor);
+    s->maps.has_system = !status;
     return status;
-}
-
-arap_status arap_record_energy(arap_job *job, arap_solver *s, double energy) {
-    if (!isfinite(energy))
-        return arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", energy);
-    if (s->report.energy_count == s->energy_capacity) {
-        int capacity = s->energy_capacity ? 2 * s->energy_capacity : 64;
-        double *grown = arap_realloc(s->energies, (size_t)capacity, sizeof *grown);
-        if (!grown) return arap_fail_memory(&job->error, "the energy history");
-        s->energies = grown;
-        s->energy_capacity = capacity;
-    }
-    s->energies[s->report.energy_count++] = energy > 0 ? energy : 0; /* never below, but rounded */
-    return ARAP_OK;
 }
 
 /* The harmonic term of the present weights, and its share of the product. */
 static void add_harmonic(const arap_job *job, arap_solver *s) {
-    arap_harmonic_product(job, &s->harmonic, &s->influences, s->residual);
-    s->roughness = 0;
+    arap_harmonic_product(job, &s->harmonic, &s->influences, s->maps.residual);
+    s->present.roughness = 0;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++) {
-        s->roughness += s->influences.weight[e] * s->residual[e];
-        s->product[e] += s->residual[e];
+        s->present.roughness += s->influences.weight[e] * s->maps.residual[e];
+        s->maps.product[e] += s->maps.residual[e];
     }
 }
 
 arap_status arap_measure(arap_job *job, arap_solver *s) {
-    double rest = s->poses.count * s->mesh.rest_energy, energy = rest + s->excess;
+    double rest = s->poses.count * s->mesh.rest_energy, energy = rest + s->present.excess;
     double *fixed = ARAP_NEW(double, s->mesh.spoke_start ? s->mesh.count : 0);
     if (!fixed) return arap_fail_memory(&job->error, "the energy");
     arap_status status =
-        arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, s->product, NULL,
+        arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, s->maps.product, NULL,
                                s->mesh.spoke_start ? fixed : NULL);
     for (int i = 0; i < s->mesh.count && s->mesh.spoke_start; i++) energy += fixed[i];
-    energy -= 2 * s->anchored;
+    energy -= 2 * s->present.anchored;
     arap_free(fixed);
     if (status) return status;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
-        energy += s->influences.weight[e] * (s->product[e] - 2 * s->right_side[e]);
-    s->energy = energy;
+        energy += s->influences.weight[e] * (s->maps.product[e] - 2 * s->maps.right_side[e]);
+    s->present.energy = energy;
     if (s->harmonic.ring) add_harmonic(job, s);
-    return arap_record_energy(job, s, rest > 0 ? energy / rest : 0);
+    return arap_history_add(job, &s->history, rest > 0 ? energy / rest : 0);
 }
 
 arap_status arap_refresh(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
     arap_mirror_weights(&s->mirror, &s->influences);
-    arap_pass_run(job, s->pass, s->right_side, NULL);
-    const double *excess = arap_pass_excess(s->pass);
-    s->excess = 0;
-    for (int i = 0; i < s->mesh.count && excess; i++) s->excess += excess[i];
-    const double *anchored = arap_pass_anchored(s->pass);
-    s->anchored = 0;
-    for (int i = 0; i < s->mesh.count && anchored; i++) s->anchored += anchored[i];
+    arap_pass_run(job, s->maps.pass, s->maps.right_side, NULL);
+    const double *excess = arap_pass_excess(s->maps.pass);
+    s->present.excess = 0;
+    for (int i = 0; i < s->mesh.count && excess; i++) s->present.excess += excess[i];
+    const double *anchored = arap_pass_anchored(s->maps.pass);
+    s->present.anchored = 0;
+    for (int i = 0; i < s->mesh.count && anchored; i++) s->present.anchored += anchored[i];
     arap_status status = arap_measure(job, s);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;
@@ -174,33 +161,33 @@ arap_status arap_refresh(arap_job *job, arap_solver *s) {
 static arap_status begin_acceleration(arap_job *job, arap_solver *s) {
     const arap_influences *in = &s->influences;
     size_t entries = in->start[in->count];
-    s->before = ARAP_NEW(double, entries);
-    s->metric = ARAP_NEW(double, entries);
-    if (!s->before || !s->metric) return arap_fail_memory(&job->error, "the acceleration");
+    s->maps.before = ARAP_NEW(double, entries);
+    s->maps.metric = ARAP_NEW(double, entries);
+    if (!s->maps.before || !s->maps.metric) return arap_fail_memory(&job->error, "the acceleration");
     for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) s->metric[e] = s->mesh.area[i];
-    return arap_anderson_create(job, entries, s->settings.acceleration, &s->anderson);
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) s->maps.metric[e] = s->mesh.area[i];
+    return arap_anderson_create(job, entries, s->settings.acceleration, &s->maps.anderson);
 }
 
 arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
     size_t entries = s->influences.start[s->influences.count];
     double since = arap_seconds();
-    s->right_side = ARAP_NEW(double, entries);
-    s->product = ARAP_NEW(double, entries);
-    s->residual = ARAP_NEW(double, entries);
-    s->best = ARAP_NEW(double, entries);
-    if (!s->right_side || !s->product || !s->residual || !s->best)
+    s->maps.right_side = ARAP_NEW(double, entries);
+    s->maps.product = ARAP_NEW(double, entries);
+    s->maps.residual = ARAP_NEW(double, entries);
+    s->maps.best = ARAP_NEW(double, entries);
+    if (!s->maps.right_side || !s->maps.product || !s->maps.residual || !s->maps.best)
         return arap_fail_memory(&job->error, "the weights");
     arap_rotation_clusters *clusters =
         s->settings.rotation_clusters > 0 && !s->poses.spines.count && !s->poses.stretches.count
-            ? &s->rotation_clusters
+            ? &s->maps.clusters
             : NULL;
     arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
     if (!status && clusters)
         status = arap_rotation_clusters_create(job, &s->mesh, &s->influences,
                                                s->settings.rotation_clusters, clusters);
     if (!status)
-        status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, clusters, &s->pass);
+        status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, clusters, &s->maps.pass);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;
 }
@@ -212,49 +199,49 @@ static double hard(const arap_solver *s) { return s->settings.strength * s->pose
  * holds, and what keeps a weight at zero for as long as it takes. */
 static double objective(const arap_solver *s) {
     const arap_influences *in = &s->influences;
-    const arap_penalties *p = &s->penalties;
-    double sum = s->energy + s->roughness;
+    const arap_penalties *p = &s->maps.penalties;
+    double sum = s->present.energy + s->present.roughness;
     for (size_t e = 0; e < in->start[in->count]; e++)
-        if (!s->held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
+        if (!s->maps.held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
     return sum -
-           arap_rows_cost(&s->mesh, in, &s->rows, s->report.hold_rows, s->poses.count, s->held);
+           arap_rows_cost(&s->mesh, in, &s->rows.list, s->rows.holds, s->poses.count, s->maps.held);
 }
 
 static arap_status refactor(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
-    arap_system_penalise(&s->system, s->penalties.stiffness);
+    arap_system_penalise(&s->maps.system, s->maps.penalties.stiffness);
     arap_matrix matrix = penalised_matrix(s);
-    arap_status status = arap_factor_update(job, s->factor, &matrix);
-    s->held_changes = 0;
-    if (s->anderson) arap_anderson_restart(s->anderson);
+    arap_status status = arap_factor_update(job, s->maps.factor, &matrix);
+    s->maps.held_changes = 0;
+    if (s->maps.anderson) arap_anderson_restart(s->maps.anderson);
     arap_lap(s, ARAP_TIME_FACTOR, &since);
     return status;
 }
 
 /* The gradient of the objective with its sign turned. */
 static void find_descent(arap_solver *s) {
-    const arap_penalties *p = &s->penalties;
+    const arap_penalties *p = &s->maps.penalties;
     const double *w = s->influences.weight;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
-        s->residual[e] = s->right_side[e] - s->product[e] + p->aim[e] - p->stiffness[e] * w[e];
+        s->maps.residual[e] = s->maps.right_side[e] - s->maps.product[e] + p->aim[e] - p->stiffness[e] * w[e];
 }
 
 /* The minimum of the objective for the present rotations; its weights may be negative. */
 static arap_status global_step(arap_job *job, arap_solver *s) {
     double since = arap_seconds();
     find_descent(s);
-    arap_system_reduce(&s->system, s->residual, s->unknowns);
-    arap_status status = s->stale ? arap_stale_solve(job, s, s->unknowns)
-                                  : arap_factor_solve(job, s->factor, s->unknowns);
-    if (!status) arap_system_add_step(&s->system, s->unknowns, s->influences.weight);
+    arap_system_reduce(&s->maps.system, s->maps.residual, s->maps.unknowns);
+    arap_status status = s->maps.stale ? arap_stale_solve(job, s, s->maps.unknowns)
+                                  : arap_factor_solve(job, s->maps.factor, s->maps.unknowns);
+    if (!status) arap_system_add_step(&s->maps.system, s->maps.unknowns, s->influences.weight);
     arap_lap(s, ARAP_TIME_SOLVE, &since);
     return status;
 }
 
 /* The paper's positivity rows; they count from the next global step on. */
 static arap_status add_positivity(arap_job *job, arap_solver *s) {
-    int rows = arap_hold_negative(&s->mesh, &s->influences, hard(s), 1, s->held, &s->penalties);
-    s->report.positivity_rows += rows;
+    int rows = arap_hold_negative(&s->mesh, &s->influences, hard(s), 1, s->maps.held, &s->maps.penalties);
+    s->assembled.positivity_rows += rows;
     return rows ? refactor(job, s) : ARAP_OK;
 }
 
@@ -263,20 +250,20 @@ static arap_status add_positivity(arap_job *job, arap_solver *s) {
  * next one on, until they would be positive. */
 static arap_status plain_step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
-    if (s->guarded) {
+    if (s->maps.guarded) {
         find_descent(s);
-        s->held_changes += arap_release_positive(&s->mesh, &s->influences, s->residual, hard(s),
-                                                 s->held, &s->penalties);
-        if (s->held_changes) status = refactor(job, s);
+        s->maps.held_changes += arap_release_positive(&s->mesh, &s->influences, s->maps.residual, hard(s),
+                                                 s->maps.held, &s->maps.penalties);
+        if (s->maps.held_changes) status = refactor(job, s);
     }
     if (!status) status = global_step(job, s);
     if (!status && s->settings.filter)
         status = arap_filter_weights(job, &s->mesh, s->settings.filter, s->skeleton.deform_count,
                                      &s->influences);
     if (status) return status;
-    if (s->guarded)
-        s->held_changes +=
-            arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, s->held, &s->penalties);
+    if (s->maps.guarded)
+        s->maps.held_changes +=
+            arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, s->maps.held, &s->maps.penalties);
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(&s->influences);
     return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(job, s) : status;
 }
@@ -285,7 +272,7 @@ static arap_status plain_step(arap_job *job, arap_solver *s) {
 static arap_status restore(arap_job *job, arap_solver *s, const double *weights) {
     memcpy(s->influences.weight, weights,
            s->influences.start[s->influences.count] * sizeof *weights);
-    s->report.energy_count--;
+    arap_history_drop(&s->history);
     return arap_refresh(job, s);
 }
 
@@ -295,28 +282,28 @@ static arap_status full_step(arap_job *job, arap_solver *s) {
     arap_influences *in = &s->influences;
     size_t size = in->start[in->count] * sizeof(double);
     double reached = objective(s);
-    if (s->anderson) memcpy(s->before, in->weight, size);
+    if (s->maps.anderson) memcpy(s->maps.before, in->weight, size);
     arap_status status = plain_step(job, s);
     if (status) return status;
-    if (!s->anderson) return arap_refresh(job, s);
-    if (!arap_anderson_mix(s->anderson, s->before, in->weight, s->metric, s->residual))
+    if (!s->maps.anderson) return arap_refresh(job, s);
+    if (!arap_anderson_mix(s->maps.anderson, s->maps.before, in->weight, s->maps.metric, s->maps.residual))
         return arap_refresh(job, s);
-    memcpy(s->before, in->weight, size);
-    memcpy(in->weight, s->residual, size);
+    memcpy(s->maps.before, in->weight, size);
+    memcpy(in->weight, s->maps.residual, size);
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(in);
     status = arap_refresh(job, s);
     if (status || objective(s) <= reached) return status;
-    return restore(job, s, s->before);
+    return restore(job, s, s->maps.before);
 }
 
 /* The present objective; its weights are kept if they are the best of the stage. */
 static double keep_if_best(arap_solver *s) {
     double present = objective(s);
-    if (s->has_best && present >= s->best_objective) return present;
-    s->has_best = 1;
-    s->best_objective = present;
-    memcpy(s->best, s->influences.weight,
-           s->influences.start[s->influences.count] * sizeof *s->best);
+    if (s->maps.has_best && present >= s->maps.best_objective) return present;
+    s->maps.has_best = 1;
+    s->maps.best_objective = present;
+    memcpy(s->maps.best, s->influences.weight,
+           s->influences.start[s->influences.count] * sizeof *s->maps.best);
     return present;
 }
 
@@ -328,16 +315,16 @@ static arap_status clipped_iteration(arap_job *job, arap_solver *s) {
     arap_status status = full_step(job, s);
     if (status) return status;
     double present = keep_if_best(s);
-    if (present - s->best_objective <= MOST_RISE * fabs(s->energy)) return status;
-    s->stage_over = s->guarded;
-    s->guarded = 1;
-    return restore(job, s, s->best);
+    if (present - s->maps.best_objective <= MOST_RISE * fabs(s->present.energy)) return status;
+    s->stage.over = s->maps.guarded;
+    s->maps.guarded = 1;
+    return restore(job, s, s->maps.best);
 }
 
 arap_status arap_iteration(arap_job *job, arap_solver *s) {
-    arap_status status = s->has_system ? ARAP_OK : make_system(job, s);
-    if (!s->has_system) release_system(s); /* cancelled: the next call makes it again */
-    if (status || !s->system.unknowns) return status ? status : arap_refresh(job, s);
+    arap_status status = s->maps.has_system ? ARAP_OK : make_system(job, s);
+    if (!s->maps.has_system) release_system(s); /* cancelled: the next call makes it again */
+    if (status || !s->maps.system.unknowns) return status ? status : arap_refresh(job, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
     return descends ? clipped_iteration(job, s) : full_step(job, s);
 }
@@ -350,18 +337,18 @@ arap_status arap_solver_repose(arap_job *job, arap_solver *s, const double *tran
     arap_status status = arap_poses_gram(job, &s->poses);
     if (status) return status;
     arap_lanes_fill(&s->poses, &s->lanes);
-    s->has_best = 0;
-    if (keep_factor && s->has_system) {
-        s->stale = 1;
+    s->maps.has_best = 0;
+    if (keep_factor && s->maps.has_system) {
+        s->maps.stale = 1;
     } else {
         release_system(s);
-        s->guarded = s->held_changes = 0;
+        s->maps.guarded = s->maps.held_changes = 0;
     }
-    if (s->anderson) arap_anderson_restart(s->anderson);
+    if (s->maps.anderson) arap_anderson_restart(s->maps.anderson);
     return arap_refresh(job, s);
 }
 
 arap_status arap_end_iterations(arap_job *job, arap_solver *s) {
-    int worse = s->has_best && objective(s) > s->best_objective;
-    return worse ? restore(job, s, s->best) : ARAP_OK;
+    int worse = s->maps.has_best && objective(s) > s->maps.best_objective;
+    return worse ? restore(job, s, s->maps.best) : ARAP_OK;
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "mesh/rings.h"
+#include "solver/steering.h"
 
 /* The level is worth it with at least so many vertices per cluster, and clusters per bone. */
 #define LEAST_VERTICES 1.5
@@ -227,7 +229,7 @@ arap_status arap_coarse_edit(arap_job *job, arap_solver *s, const arap_edits *ed
     arap_edits coarse;
     arap_status status = map_edits(job, s, edits, &arrays, &coarse);
     if (!status) status = arap_solver_edit(job, s->coarse, &coarse);
-    s->last_stage = s->coarse->last_stage + 1;
+    s->stage.last = s->coarse->stage.last + 1;
     free_edits(&arrays);
     return status;
 }
@@ -247,8 +249,8 @@ arap_status arap_coarse_weights(arap_job *job, const arap_solver *s, arap_influe
  * in a far larger region than by heat weights of this level. */
 static arap_status inherit_holds(arap_job *job, const arap_solver *s, arap_row_list *out) {
     const arap_solver *coarse = s->coarse;
-    const arap_row *held = coarse->rows.rows;
-    int count = coarse->report.hold_rows;
+    const arap_row *held = coarse->rows.list.rows;
+    int count = coarse->rows.holds;
     /* The rows of each coarse vertex: the last one, and the one before each. */
     int *last = ARAP_NEW(int, coarse->mesh.count), *before = ARAP_NEW(int, count);
     arap_status status = ARAP_OK;
@@ -311,17 +313,17 @@ arap_status arap_coarse_inherit(arap_job *job, arap_solver *s) {
     arap_row_list rows = {0};
     arap_status status = inherit_holds(job, s, &rows);
     int held = rows.count;
-    for (int r = 0; r < s->rows.count && !status; r++)
-        status = arap_append_row(job, &rows, s->rows.rows[r]);
+    for (int r = 0; r < s->rows.list.count && !status; r++)
+        status = arap_append_row(job, &rows, s->rows.list.rows[r]);
     if (!status) status = inherit_islands(job, s);
     if (status) {
         arap_row_list_clear(&rows);
         return status;
     }
-    arap_row_list_clear(&s->rows);
-    s->rows = rows;
-    s->report.hold_rows = held;
+    arap_row_list_clear(&s->rows.list);
+    s->rows.list = rows;
+    s->rows.holds = held;
     arap_release_rows(s);
-    for (int t = 0; t < ARAP_TIMES; t++) s->report.seconds[t] += s->coarse->report.seconds[t];
+    for (int t = 0; t < ARAP_TIMES; t++) s->seconds[t] += s->coarse->seconds[t];
     return ARAP_OK;
 }

@@ -16,11 +16,17 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
-#include "solver/levels.h"
-#include "mesh/links.h"
 #include "base/memory.h"
+#include "energy/energy.h"
+#include "mesh/links.h"
+#include "mesh/rings.h"
+#include "solver/initial_weights.h"
+#include "solver/iteration.h"
+#include "solver/levels.h"
+#include "solver/steering.h"
+#include "supports/limit.h"
+#include "supports/supports.h"
 #include "supports/truss.h"
 
 #define EARLY_ITERATIONS 3
@@ -28,15 +34,9 @@
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
                                                    "assembly", "factor",     "local", "solve"};
 
-double arap_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void arap_lap(arap_solver *s, enum arap_timing stage, double *since) {
     double now = arap_seconds();
-    s->report.seconds[stage] += now - *since;
+    s->seconds[stage] += now - *since;
     *since = now;
 }
 
@@ -126,21 +126,21 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     double since = arap_seconds(), *right_side = NULL;
     arap_status status = arap_penalties_create(job, &s->influences, &rows);
     if (status) return status;
-    arap_add_rows(&s->mesh, &s->influences, &s->rows, s->poses.count, &rows);
-    status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, s->right_side,
-                                   s->product, &s->harmonic, &rows, &s->mirror, &rule, &limited);
+    arap_add_rows(&s->mesh, &s->influences, &s->rows.list, s->poses.count, &rows);
+    status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, s->maps.right_side,
+                                   s->maps.product, &s->harmonic, &rows, &s->mirror, &rule, &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
-    right_side = kept_numbers(&s->influences, &limited, s->right_side);
+    right_side = kept_numbers(&s->influences, &limited, s->maps.right_side);
     if (!right_side) {
         arap_influences_clear(&limited);
         return arap_fail_memory(&job->error, "the weights");
     }
-    s->report.stage_start[s->stage] = s->report.energy_count;
+    s->history.stage_start[s->stage.number] = s->history.count;
     status = change_maps(job, s, &limited);
     if (!status) {
-        memcpy(s->right_side, right_side, limited.start[limited.count] * sizeof *right_side);
+        memcpy(s->maps.right_side, right_side, limited.start[limited.count] * sizeof *right_side);
         status = arap_measure(job, s);
     }
     arap_free(right_side);
@@ -149,7 +149,7 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
 
 /* What keeps bones out of influence maps; NULL: nothing. */
 static arap_closed_fn closed(const arap_solver *s) {
-    return s->locked_vertex || s->marks.count ? arap_is_closed : NULL;
+    return s->locks.vertex || s->marks.count ? arap_is_closed : NULL;
 }
 
 /* Influence maps that are the same on both sides. */
@@ -168,7 +168,7 @@ static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *map
     }
     status = change_maps(job, s, maps);
     if (!status) status = arap_refresh(job, s);
-    if (!status) s->report.energy_count--;
+    if (!status) arap_history_drop(&s->history);
     return status;
 }
 
@@ -190,31 +190,31 @@ static arap_status widen(arap_job *job, arap_solver *s) {
  * caller's limit: so near to the initial weights their worth is not clear yet. */
 static int stage_influences(const arap_solver *s) {
     int most = s->settings.max_influences;
-    if (!most || s->stage > 1 || s->last_stage == 1) return most;
+    if (!most || s->stage.number > 1 || s->stage.last == 1) return most;
     return 2 * most;
 }
 
 /* Reduce the maps of this stage; when cancelled, the next step begins with it. */
 static arap_status limit_stage(arap_job *job, arap_solver *s) {
-    double spare = s->stage > 1 ? s->settings.least_worth : -1;
+    double spare = s->stage.number > 1 ? s->settings.least_worth : -1;
     arap_status status = limit(job, s, (arap_limit){stage_influences(s), spare});
-    s->must_limit = status == ARAP_CANCELLED;
+    s->stage.must_limit = status == ARAP_CANCELLED;
     return status;
 }
 
 /* Start the next stage: its influence maps. */
 static arap_status enter_stage(arap_job *job, arap_solver *s) {
-    s->stage++;
-    s->stage_iterations = s->stage_over = 0;
-    if (s->stage > 1) {
+    s->stage.number++;
+    s->stage.iterations = s->stage.over = 0;
+    if (s->stage.number > 1) {
         arap_status status = ARAP_OK;
         if (s->mesh.spoke_start)
             status = arap_truss_yield(job, &s->mesh, &s->poses, &s->influences,
-                                      arap_pass_spokes(s->pass));
+                                      arap_pass_spokes(s->maps.pass));
         if (!status && s->settings.widenings) status = widen(job, s);
         if (!status && !s->settings.widenings && s->mesh.spoke_start) {
             status = arap_refresh(job, s); /* with what is left of the spokes */
-            if (!status) s->report.energy_count--;
+            if (!status) arap_history_drop(&s->history);
         }
         return status ? status : limit_stage(job, s);
     }
@@ -226,7 +226,7 @@ static arap_status enter_stage(arap_job *job, arap_solver *s) {
 static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     arap_influences weights = {0};
     arap_status status = arap_coarse_weights(job, s, &weights);
-    if (!status) status = arap_apply_locks(job, s, &weights);
+    if (!status) status = arap_locks_apply(job, &s->locks, &s->mesh, &s->skeleton, &weights);
     if (!status) status = arap_apply_edits(job, s, NULL, &weights);
     if (!status) status = arap_coarse_inherit(job, s);
     if (!status && s->mesh.spoke_start)
@@ -236,43 +236,43 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
         return status;
     }
     arap_coarse_free(s);
-    s->stage = s->last_stage;
-    s->stage_iterations = s->stage_over = 0;
+    s->stage.number = s->stage.last;
+    s->stage.iterations = s->stage.over = 0;
     status = take_maps(job, s, &weights);
     return status ? status : limit_stage(job, s);
 }
 
 /* One iteration of the coarse level; its history is ours. */
 static arap_status coarse_step(arap_job *job, arap_solver *s) {
-    const arap_report *coarse = &s->coarse->report;
+    const arap_history *coarse = &s->coarse->history;
     arap_status status = arap_solver_iterate(job, s->coarse, 1), recorded = ARAP_OK;
-    memcpy(s->report.stage_start, coarse->stage_start, sizeof coarse->stage_start);
-    s->report.energy_count = 0;
-    for (int k = 0; k < coarse->energy_count && !recorded; k++)
-        recorded = arap_record_energy(job, s, s->coarse->energies[k]);
+    memcpy(s->history.stage_start, coarse->stage_start, sizeof coarse->stage_start);
+    s->history.count = 0;
+    for (int k = 0; k < coarse->count && !recorded; k++)
+        recorded = arap_history_add(job, &s->history, coarse->energies[k]);
     if (status || recorded) return status ? status : recorded;
-    s->report.iterations = coarse->iterations;
+    s->iterations = s->coarse->iterations;
     return arap_solver_done(s->coarse) ? leave_coarse(job, s) : ARAP_OK;
 }
 
 static arap_status step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
     if (s->coarse) return coarse_step(job, s);
-    if (s->must_limit)
+    if (s->stage.must_limit)
         status = limit_stage(job, s);
-    else if (s->stage == 0 || (s->stage_over && s->stage < s->last_stage))
+    else if (s->stage.number == 0 || (s->stage.over && s->stage.number < s->stage.last))
         status = enter_stage(job, s);
-    int was_guarded = s->guarded;
+    int was_guarded = s->maps.guarded;
     if (!status) status = arap_iteration(job, s);
     if (status) return status;
-    s->report.iterations++;
-    s->stage_iterations++;
-    const double *last = s->energies + s->report.energy_count - 1;
+    s->iterations++;
+    s->stage.iterations++;
+    const double *last = s->history.energies + s->history.count - 1;
     int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]) &&
-                  s->guarded == was_guarded;
-    int enough = s->stage < s->last_stage ? EARLY_ITERATIONS : s->settings.iterations;
-    if (s->stage_iterations >= enough || settled) s->stage_over = 1;
-    return s->stage_over ? arap_end_iterations(job, s) : status;
+                  s->maps.guarded == was_guarded;
+    int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
+    if (s->stage.iterations >= enough || settled) s->stage.over = 1;
+    return s->stage.over ? arap_end_iterations(job, s) : status;
 }
 
 static arap_status fail_broken(arap_job *job) {
@@ -301,9 +301,9 @@ static arap_status enter_edits(arap_job *job, arap_solver *s) {
         arap_influences_clear(&maps);
         return status;
     }
-    if (s->last_stage < 2) s->last_stage = 2;
-    s->stage = s->last_stage - 1;
-    s->stage_iterations = s->stage_over = s->must_limit = 0;
+    if (s->stage.last < 2) s->stage.last = 2;
+    s->stage.number = s->stage.last - 1;
+    s->stage.iterations = s->stage.over = s->stage.must_limit = 0;
     return take_maps(job, s, &maps);
 }
 
@@ -319,7 +319,7 @@ arap_status arap_solver_edit(arap_job *job, arap_solver *s, const arap_edits *ed
 }
 
 int arap_solver_done(const arap_solver *s) {
-    return !s->coarse && s->stage_over && s->stage == s->last_stage;
+    return !s->coarse && s->stage.over && s->stage.number == s->stage.last;
 }
 
 /* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
@@ -345,7 +345,7 @@ static arap_status make_harmonic(arap_job *job, arap_solver *s) {
 static arap_status find_links(arap_job *job, arap_solver *s, const arap_problem *problem,
                               int **links, size_t *count) {
     if (!problem->links)
-        return arap_link_parts(job, &s->mesh, links, count, &s->report.linked_parts);
+        return arap_link_parts(job, &s->mesh, links, count, &s->linked_parts);
     *links = ARAP_NEW(int, 2 * problem->link_count);
     if (!*links) return arap_fail_memory(&job->error, "links between parts");
     for (size_t e = 0; e < problem->link_count; e++) {
@@ -395,7 +395,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
     if (!s) return arap_fail_memory(&job->error, "the solver");
     s->settings = *settings;
-    for (int k = 0; k <= ARAP_MOST_STAGES; k++) s->report.stage_start[k] = -1;
+    arap_history_begin(&s->history);
 
     status = arap_progress(job, "mesh", 0);
     if (!status && settings->initial == ARAP_INITIAL_BBW && !problem->geometry.tet_count)
@@ -410,7 +410,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
         status = find_links(job, s, problem, &links, &link_count);
     if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count, settings->edge_power);
     arap_free(links);
-    s->report.links = link_count;
+    s->link_count = link_count;
     if (!status) {
         s->order = ARAP_NEW(int, s->mesh.count);
         status = s->order ? arap_fill_reducing_order(job, s->mesh.count, s->mesh.ring,
@@ -433,22 +433,22 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (!status) status = make_truss(job, s, problem);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
-    s->last_stage = s->coarse ? s->coarse->last_stage + 1 : 1 + settings->widenings;
-    s->report.coarse_vertices = !s->coarse ? 0
-                                : s->coarse->report.coarse_vertices
-                                    ? s->coarse->report.coarse_vertices
+    s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
+    s->coarse_vertices = !s->coarse ? 0
+                                : s->coarse->coarse_vertices
+                                    ? s->coarse->coarse_vertices
                                     : s->coarse->mesh.count;
-    if (!status) status = arap_start_weights(job, s, problem);
+    if (!status) status = arap_initial_weights(job, s, problem);
     if (!status) status = mirror_maps(job, s, &s->influences);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
-    if (!status && s->coarse) status = arap_record_energy(job, s, s->coarse->energies[0]);
+    if (!status && s->coarse) status = arap_history_add(job, &s->history, s->coarse->history.energies[0]);
     if (!status && !s->coarse) status = arap_begin_maps(job, s);
     if (!status && !s->coarse) status = arap_refresh(job, s);
     if (!status)
-        s->report.energy_before = s->coarse ? s->coarse->report.energy_before : s->energies[0];
-    if (!status && !s->coarse && s->rotation_clusters.count)
+        s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
+    if (!status && !s->coarse && s->maps.clusters.count)
         status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &s->influences,
-                             &s->report.energy_before, NULL);
+                             &s->energy_before, NULL);
     if (status) {
         arap_solver_free(s);
         return status;
@@ -466,20 +466,15 @@ void arap_solver_free(arap_solver *s) {
     arap_mirror_clear(&s->mirror);
     arap_poses_clear(&s->poses);
     arap_lanes_clear(&s->lanes);
-    arap_harmonic_clear(&s->harmonic);
+    arap_two_rings_clear(&s->harmonic);
     arap_sight_clear(&s->sight);
     arap_heat_report_clear(&s->heat_report);
     arap_influences_clear(&s->initial);
     arap_influences_clear(&s->influences);
     arap_free(s->order);
-    arap_row_list_clear(&s->rows);
+    arap_row_list_clear(&s->rows.list);
     arap_marks_clear(&s->marks);
-    arap_free(s->locked_start);
-    arap_free(s->locked_bone);
-    arap_free(s->locked_weight);
-    arap_free(s->locked_vertex);
-    arap_free(s->vertex_set);
-    arap_free(s->locked_column);
-    arap_free(s->energies);
+    arap_locks_clear(&s->locks);
+    arap_history_clear(&s->history);
     arap_free(s);
 }

@@ -1,16 +1,82 @@
-/* The solver's own data, shared by start.c (everything up to the initial weights), solver.c
- * (stages), iteration.c and handout.c (what the caller gets). */
+/* The solver's own data, shared by the files of this room: initial_weights.c (what it begins with),
+ * solver.c (stages), iteration.c, levels.c, steering.c and handout.c (what the caller gets). */
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
-#include "linalg/anderson.h"
 #include "arap.h"
-#include "mesh/coarse.h"
-#include "supports/constraints.h"
+#include "base/clock.h"
+#include "base/job.h"
 #include "energy/harmonic.h"
-#include "initial/heat.h"
 #include "energy/local_step.h"
+#include "initial/heat.h"
+#include "linalg/anderson.h"
+#include "mesh/coarse.h"
+#include "mesh/mesh.h"
+#include "rig/mirror.h"
+#include "rig/poses.h"
+#include "rig/skeleton.h"
+#include "solver/history.h"
+#include "solver/locks.h"
 #include "solver/system.h"
+#include "supports/constraints.h"
+#include "supports/edits.h"
+
+/* Work for the present influence maps: see iteration.h. Arrays are of their entries. */
+typedef struct arap_maps {
+    arap_rotation_clusters clusters; /* of the weights that the maps came with */
+    arap_pass *pass;
+    double *right_side; /* b of the present weights */
+    double *product;    /* F w of the present weights, harmonic term included */
+    double *residual;   /* work */
+    double *best;       /* weights of this stage with the least objective */
+    double best_objective;
+    int has_best;
+    /* NULL without acceleration: */
+    arap_anderson *anderson;
+    double *before; /* weights before the global step */
+    double *metric; /* areas of the vertices */
+
+    /* From the first iteration on: */
+    arap_system system;
+    arap_factor *factor;
+    arap_penalties penalties;
+    char *held;       /* has a positivity row or is held at zero */
+    double *unknowns; /* (system.unknowns) work */
+    int has_system;
+    int stale;        /* the poses have changed since it was assembled: see stale_step.h */
+    int guarded;      /* negative weights of this stage are held at zero */
+    int held_changes; /* of `held` since the factorisation */
+} arap_maps;
+
+/* What the system was that was assembled last. */
+typedef struct arap_assembled {
+    int unknowns;
+    double factor_size; /* non-zeros */
+    int neumann_rows, positivity_rows;
+    double damping;
+} arap_assembled;
+
+typedef struct arap_stage {
+    int number; /* 0 before the first, then from 1 to the last */
+    int last;
+    int iterations;
+    int over;
+    int must_limit; /* its maps are yet to be reduced */
+} arap_stage;
+
+/* The present weights, not relative. */
+typedef struct arap_present {
+    double energy;
+    double anchored;  /* sum of arap_pass_anchored of the last local step */
+    double excess;    /* sum of arap_pass_excess of the last local step */
+    double roughness; /* the harmonic term */
+} arap_present;
+
+/* Rows of constraints: holds, then attachments, then those of the user. */
+typedef struct arap_constraints {
+    arap_row_list list;
+    int holds, attachments;
+} arap_constraints;
 
 struct arap_solver {
     arap_settings settings;
@@ -20,111 +86,34 @@ struct arap_solver {
     arap_poses poses;
     arap_lanes lanes;
     int *order; /* elimination order of the vertices */
-    arap_harmonic harmonic;
+    arap_two_rings harmonic;
     arap_sight sight;
     int has_sight;
     arap_heat_report heat_report;
-    arap_row_list rows; /* holds, attachments and the user's constraints */
+    arap_locks locks;
     arap_marks marks;
-
-    /* Locked weights of the caller, kept to be handed back unchanged. */
-    long long *locked_start; /* (input vertices + 1) or NULL */
-    int *locked_bone;
-    double *locked_weight;
-    char *locked_vertex; /* (input vertices) or NULL */
-    int *vertex_set;     /* (input vertices) row of locked_column */
-    char *locked_column; /* (sets, deforming bones) or NULL */
+    arap_constraints rows;
+    int linked_parts;
+    size_t link_count;
 
     /* Until the coarser mesh is solved, else NULL and empty: */
     arap_solver *coarse;
     arap_coarse clusters;
+    int coarse_vertices; /* of the coarsest mesh there was, 0: only the mesh itself */
 
     arap_influences initial;    /* weights before the first iteration */
     arap_influences influences; /* present weights */
+    arap_present present;
+    arap_maps maps;
+    arap_assembled assembled;
 
-    /* Of the present influence maps: */
-    arap_system system;
-    arap_factor *factor;
-    arap_penalties penalties;
-    char *held; /* (entries) has a positivity row or is held at zero */
-    arap_rotation_clusters rotation_clusters; /* of the weights that the maps came with */
-    arap_pass *pass;
-    double *right_side; /* (entries) b of the present weights */
-    double *product;    /* (entries) F w of the present weights, harmonic term included */
-    double *residual;   /* (entries) work */
-    /* NULL without acceleration: */
-    arap_anderson *anderson;
-    double *before; /* (entries) weights before the global step */
-    double *metric; /* (entries) areas of the vertices */
-    double *best;   /* (entries) weights of this stage with the least objective */
-    double best_objective;
-    int has_best;
-    double *unknowns; /* (system.unknowns) work */
-    int has_system;
-    int stale; /* the poses have changed since the system was assembled: see stale_step.h */
-
-    int stage; /* 0 before the first, then from 1 to the last */
-    int last_stage;
-    int stage_iterations;
-    int stage_over;
-    int must_limit; /* the maps of this stage are yet to be reduced */
-    int guarded;      /* negative weights of this stage are held at zero */
-    int held_changes; /* of `held` since the factorisation */
-    double energy;    /* of the present weights, not relative */
-    double anchored;  /* sum of arap_pass_anchored of the last local step */
-    double excess;    /* sum of arap_pass_excess of the last local step */
-    double roughness; /* the harmonic term of the present weights */
-    int broken;       /* an iteration failed half-way: no further ones */
-    double *energies;
-    int energy_capacity;
-    arap_report report;
+    arap_stage stage;
+    int iterations; /* of all stages */
+    int broken;     /* an iteration failed half-way: no further ones */
+    double energy_before; /* of the initial weights, each vertex with its own rotations */
+    arap_history history;
+    double seconds[ARAP_TIMES];
 };
-
-/* start.c: the influence maps and weights to begin with. */
-arap_status arap_start_weights(arap_job *job, arap_solver *solver, const arap_problem *problem);
-
-/* Marks and rows of these edits, which were checked, in place of those of earlier ones. */
-arap_status arap_take_edits(arap_job *job, arap_solver *solver, const arap_edits *edits);
-
-/* Rows of holds and attachments that the marks release. */
-void arap_release_rows(arap_solver *solver);
-
-/* arap_edit_influences with the solver's marks. */
-arap_status arap_apply_edits(arap_job *job, const arap_solver *solver,
-                             const arap_influences *offered, arap_influences *influences);
-
-/* Rebuild influences with the locked weights as given entries. */
-arap_status arap_apply_locks(arap_job *job, const arap_solver *solver, arap_influences *influences);
-
-/* Non-zero if the bone is locked for any of the caller's vertices in this one, or forbidden to it;
- * an arap_closed_fn. */
-int arap_is_closed(const void *solver, int vertex, int bone);
-
-/* Is the weight of deforming bone d at input vertex i locked? */
-static inline int arap_is_locked(const arap_solver *s, int i, int d) {
-    return s->locked_vertex && (s->locked_vertex[i] ||
-                                s->locked_column[s->vertex_set[i] * s->skeleton.deform_count + d]);
-}
-
-/* iteration.c. Work space for the present influence maps, which must not change until it is
- * released. */
-arap_status arap_begin_maps(arap_job *job, arap_solver *solver);
-void arap_release_maps(arap_solver *solver);
-
-/* One iteration: global step, local step and what comes with them. The first on new maps assembles
- * and factorises. Sets stage_over when further ones would not help. */
-arap_status arap_iteration(arap_job *job, arap_solver *solver);
-
-/* Back to the best weights of these iterations, unless they are the present ones. */
-arap_status arap_end_iterations(arap_job *job, arap_solver *solver);
-
-/* Local step at the present weights, made symmetric; their energy goes to the history. */
-arap_status arap_refresh(arap_job *job, arap_solver *solver);
-
-/* F w of the present weights, and with it their energy, which goes to the history; the harmonic
- * term does not. */
-arap_status arap_measure(arap_job *job, arap_solver *solver);
-arap_status arap_record_energy(arap_job *job, arap_solver *solver, double energy);
 
 /* Other transforms (poses, deforming bones, 3, 4) for the poses, and the spines that go with them,
  * with a local step, whose energy goes to the history. keep_factor: the present system is not made
@@ -136,10 +125,21 @@ arap_status arap_solver_repose(arap_job *job, arap_solver *solver, const double 
 /* Reduce the influence maps to the limit of the settings at once, without any iteration. */
 arap_status arap_solver_limit(arap_job *job, arap_solver *solver);
 
-/* Seconds of a monotonic clock. */
-double arap_seconds(void);
-
 /* Add the time since *since to a stage of the report and restart *since. */
 void arap_lap(arap_solver *solver, enum arap_timing stage, double *since);
+
+/* What tests look at. */
+struct arap_inside {
+    const arap_mesh *mesh;
+    const arap_skeleton *skeleton;
+    const arap_mirror *mirror;
+    const arap_poses *poses;
+    const struct arap_sight *sight; /* NULL: not needed */
+    const arap_influences *influences;
+    const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
+    const struct arap_system *system;
+    const double *right_side, *product; /* b and F w of the present weights, per influence */
+};
+void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside);
 
 #endif

@@ -28,13 +28,13 @@ static arap_status multiply(arap_job *job, product *m, const double *p, double *
     const arap_solver *s = m->solver;
     size_t entries = m->step.start[m->step.count];
     memset(m->step.weight, 0, entries * sizeof(double));
-    arap_system_add_step(&s->system, p, m->step.weight);
+    arap_system_add_step(&s->maps.system, p, m->step.weight);
     arap_status status = arap_stiffness_product(job, &s->mesh, &s->poses, &m->step, m->image, NULL,
                                                 NULL);
     if (status) return status;
     for (size_t e = 0; e < entries; e++)
-        m->image[e] += -m->pull[e] + s->penalties.stiffness[e] * m->step.weight[e];
-    arap_system_reduce(&s->system, m->image, out);
+        m->image[e] += -m->pull[e] + s->maps.penalties.stiffness[e] * m->step.weight[e];
+    arap_system_reduce(&s->maps.system, m->image, out);
     return ARAP_OK;
 }
 
@@ -45,7 +45,7 @@ static double dot(int n, const double *a, const double *b) {
 }
 
 arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
-    int n = s->system.unknowns;
+    int n = s->maps.system.unknowns;
     size_t entries = s->influences.start[s->influences.count];
     double *work = ARAP_NEW(double, 4 * (size_t)n);
     product m = {.solver = s, .step = s->influences, .image = ARAP_NEW(double, entries)};
@@ -63,7 +63,7 @@ arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
     memcpy(r, x, (size_t)n * sizeof(double));
     memcpy(z, r, (size_t)n * sizeof(double));
     memset(x, 0, (size_t)n * sizeof(double));
-    status = arap_factor_solve(job, s->factor, z);
+    status = arap_factor_solve(job, s->maps.factor, z);
     if (status) goto done;
     memcpy(p, z, (size_t)n * sizeof(double));
     double rz = dot(n, r, z), first = rz;
@@ -78,7 +78,7 @@ arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
             r[i] -= length * q[i];
         }
         memcpy(z, r, (size_t)n * sizeof(double));
-        status = arap_factor_solve(job, s->factor, z);
+        status = arap_factor_solve(job, s->maps.factor, z);
         if (status) goto done;
         double next = dot(n, r, z), share = next / rz;
         for (int i = 0; i < n; i++) p[i] = z[i] + share * p[i];

@@ -16,7 +16,7 @@
 typedef struct assembly {
     const arap_mesh *mesh;
     const arap_poses *poses;
-    const arap_harmonic *harmonic;
+    const arap_two_rings *harmonic;
     const arap_influences *in;
     /* The vertices that share blocks: one-rings, two-rings with the harmonic term. */
     const size_t *ring;
@@ -69,7 +69,7 @@ static void write_block(const assembly *a, int k, int l, const double *block, in
 }
 
 static void assemble_vertex(const assembly *a, int l, double *block, int *later) {
-    const arap_harmonic *h = a->harmonic;
+    const arap_two_rings *h = a->harmonic;
     arap_system *s = a->system;
     const int *ring = a->neighbour + a->ring[l];
     double sum = 0;
@@ -146,7 +146,7 @@ static arap_status size_columns(arap_job *job, const assembly *a) {
 }
 
 arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                               const arap_harmonic *harmonic, const arap_influences *in,
+                               const arap_two_rings *harmonic, const arap_influences *in,
                                const int *order, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
     int *place = ARAP_NEW(int, n);

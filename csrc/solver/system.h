@@ -2,10 +2,10 @@
 #ifndef ARAP_SYSTEM_H
 #define ARAP_SYSTEM_H
 
-#include "linalg/factor.h"
 #include "energy/harmonic.h"
-#include "weights/influences.h"
+#include "linalg/factor.h"
 #include "rig/poses.h"
+#include "weights/influences.h"
 
 /* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, F with the harmonic
  * term where there is one (harmonic.h). One free weight per vertex, its first, is eliminated by sum
@@ -25,7 +25,7 @@ typedef struct arap_system {
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
  * elimination order of the vertices; their unknowns stay together. */
 arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                               const arap_harmonic *harmonic, const arap_influences *influences,
+                               const arap_two_rings *harmonic, const arap_influences *influences,
                                const int *order, arap_system *system);
 void arap_system_clear(arap_system *system);
 

@@ -2,7 +2,7 @@
 #ifndef ARAP_CONSTRAINTS_H
 #define ARAP_CONSTRAINTS_H
 
-#include "initial/heat.h"
+#include "initial/sight.h"
 #include "weights/influences.h"
 
 /* Penalties of all influences; rows of the same influence add up. */

@@ -125,6 +125,19 @@ static void edit_row(const edit_task *task, int first, int last, int i, char *se
     }
 }
 
+/* Are all `count` influences of the set given ones, with something left that none may take? */
+static int leaves_rest(const arap_influences *in, int i, const char *set, int count) {
+    double sum = 0;
+    int given = 0, open = 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        open |= !in->given[e];
+        if (!set[in->bone[e]] || !in->given[e]) continue;
+        given++;
+        sum += in->weight[e];
+    }
+    return open && given == count && sum < 1;
+}
+
 arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, arap_closed_fn closed,
                                  const void *data, const arap_influences *offered,
@@ -145,7 +158,7 @@ arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const a
             while (last < marks->count && marks->marks[last].vertex == i) last++;
             edit_row(&task, first, last, i, set);
             for (int d = 0; d < bones; d++) count += set[d];
-            if (!count) {
+            if (!count || leaves_rest(in, i, set, count)) {
                 int nearest = arap_nearest_bone(mesh, skeleton, i, closed, data);
                 if (nearest >= 0)
                     set[nearest] = 1;

@@ -3,21 +3,10 @@
 #ifndef ARAP_EDITS_H
 #define ARAP_EDITS_H
 
-#include "weights/influences.h"
+#include "arap.h"
 #include "rig/mirror.h"
 #include "rig/skeleton.h"
-
-/* In the caller's vertices and bones; NULL or 0 where there is nothing. */
-typedef struct arap_edits {
-    int constraint_count; /* soft constraints w(vertex, bone) = target */
-    const int *constraint_vertex, *constraint_bone;
-    const double *constraint_target;
-    int influence_count; /* the bone may move the vertex, if it is of use, or must not */
-    const int *influence_vertex, *influence_bone;
-    const char *influence_allowed;
-    int release_count; /* spokes, hold and attach rows that do not count */
-    const int *release_vertex, *release_bone;
-} arap_edits;
+#include "weights/influences.h"
 
 /* Errors name the vertex or bone that is out of range, and the target that is not finite. */
 arap_status arap_check_edits(arap_error *error, const arap_edits *edits, int vertices, int bones);

@@ -2,14 +2,9 @@
 #ifndef ARAP_FILTER_H
 #define ARAP_FILTER_H
 
-#include "weights/influences.h"
+#include "arap.h"
 #include "mesh/mesh.h"
-
-typedef enum arap_filter {
-    ARAP_FILTER_NONE,
-    ARAP_FILTER_ALL,    /* every weight */
-    ARAP_FILTER_EXTREMA /* local maxima below, local minima above those of the whole mesh */
-} arap_filter;
+#include "weights/influences.h"
 
 /* One step: a weight becomes the mean of its neighbours', by the edge weights of the energy; then
  * the free weights of a row are scaled to share what its given ones leave. */

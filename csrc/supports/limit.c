@@ -1,4 +1,4 @@
-/* Limiting the number of influences: arap_limit_influences of supports.h.
+/* Limiting the number of influences: see limit.h.
  *
  * With its neighbours fixed, the energy of vertex i is w'Qw - 2 c'w + const in its free weights,
  *     Q = F_ii,   c = b_i - (F w)_i + Q w_i        (b, F: system.h, stiffness.h, harmonic.h).
@@ -24,13 +24,14 @@
  * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
  * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
  * cancelled has changed nothing. */
+#include "supports/limit.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "energy/stiffness.h"
-#include "supports/supports.h"
 #include "base/vec3.h"
+#include "energy/stiffness.h"
 
 #define CHUNK 8
 #define HELD 0.5 /* of its strength: a spoke that gave way further ties nothing */
@@ -44,7 +45,7 @@ typedef struct limit_task {
     const arap_poses *poses;
     const arap_influences *in;
     const double *right_side, *product; /* (entries) b and F w */
-    const arap_harmonic *harmonic;
+    const arap_two_rings *harmonic;
     const arap_penalties *rows;
     const arap_mirror *mirror;
     const arap_limit *rule;
@@ -347,7 +348,7 @@ static void mirror_limits(const limit_task *task) {
 
 arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                   const arap_influences *in, const double *right_side,
-                                  const double *product, const arap_harmonic *harmonic,
+                                  const double *product, const arap_two_rings *harmonic,
                                   const arap_penalties *rows, const arap_mirror *mirror,
                                   const arap_limit *rule, arap_influences *out) {
     size_t entries = in->start[in->count];

@@ -113,23 +113,6 @@ done:
     return status;
 }
 
-int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
-                      arap_closed_fn closed, const void *data) {
-    double least = INFINITY, point[3];
-    int best = -1;
-    for (int k = 0; k < skeleton->segment_count; k++) {
-        const arap_segment *segment = &skeleton->segments[k];
-        if (closed && closed(data, vertex, segment->owner)) continue;
-        double d2 =
-            arap_nearest_on_segment(mesh->v + 3 * (size_t)vertex, segment->a, segment->b, point);
-        if (d2 < least) {
-            least = d2;
-            best = segment->owner;
-        }
-    }
-    return best;
-}
-
 arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
                                   int bones, arap_closed_fn closed, const void *data,
                                   arap_influences *out) {

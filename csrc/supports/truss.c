@@ -35,11 +35,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/bvh.h"
-#include "initial/heat.h"
 #include "base/memory.h"
-#include "mesh/nearest.h"
 #include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "mesh/nearest.h"
 
 #define CHUNK 256
 #define SHORT 0.2   /* of the mean distance between skin and bone */
@@ -56,17 +55,6 @@
 #define ROUNDING 1e-9     /* differences below it decide nothing: the first bone or part wins */
 #define NO_LENGTH 1e-6    /* bones shorter than it have no direction */
 #define PI 3.141592653589793
-
-double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest) {
-    const arap_spoke *spoke;
-    double sum = 0, energy = 0;
-    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
-        sum += spoke->weight;
-        energy += spoke->weight * arap_distance2(spoke->point, mesh->v + 3 * (size_t)i);
-    }
-    if (rest) *rest = energy;
-    return sum;
-}
 
 /* Strength to weight, and the rest energy that goes with the weights. */
 static void weigh(arap_mesh *mesh) {

@@ -2,9 +2,9 @@
 #ifndef ARAP_TRUSS_H
 #define ARAP_TRUSS_H
 
-#include "supports/edits.h"
 #include "rig/mirror.h"
 #include "rig/poses.h"
+#include "supports/edits.h"
 
 /* Give a connected mesh its spokes, for these bones; rest_energy grows by theirs. strength: of a
  * spoke beside the edges around its vertex; 0 gives none. wanted (vertices): the deforming bone that

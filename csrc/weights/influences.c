@@ -1,6 +1,7 @@
 /* Influence maps: see influences.h. */
 #include "weights/influences.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -100,9 +101,13 @@ void arap_influences_normalise(arap_influences *in) {
             }
         }
         double rest = given < 1 ? 1 - given : 0;
-        if (open > 0)
+        if (isfinite(rest / open)) /* not where there is nothing, or next to nothing, to share */
             for (size_t e = begin; e < end; e++) {
                 if (!in->given[e]) in->weight[e] *= rest / open;
+            }
+        else if (open > 0)
+            for (size_t e = begin; e < end; e++) {
+                if (!in->given[e]) in->weight[e] = in->weight[e] / open * rest;
             }
         else if (first_free < end)
             in->weight[first_free] = rest;

@@ -4,21 +4,12 @@
 
 #include <stddef.h>
 
+#include "arap.h"
 #include "base/job.h"
-
-/* Rows of a sparse (vertices, deforming bones) matrix; bones ascending in a row. */
-typedef struct arap_influences {
-    int count;      /* vertices */
-    size_t *start;  /* (count + 1) */
-    int *bone;      /* (start[count]) */
-    double *weight; /* (start[count]) */
-    char *given;    /* (start[count]) 1: this weight is the user's and stays as it is */
-} arap_influences;
 
 /* Rows of the given sizes (count + 1 running sums are made from them), nothing filled in. */
 arap_status arap_influences_create(arap_job *job, int count, const int *row_sizes,
                                    arap_influences *out);
-void arap_influences_clear(arap_influences *influences);
 
 arap_status arap_influences_copy(arap_job *job, const arap_influences *in, arap_influences *out);
 

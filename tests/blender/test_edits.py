@@ -294,6 +294,28 @@ def test_view_in_the_poses_of_the_panel(tube, panel):
         view.__init__()
 
 
+def test_view_of_a_mesh_on_a_bone(tube, panel):
+    """Its armature is put to rest while it is read: that is not news, and nothing is read again."""
+    rig, layer = tube.parent, bpy.context.view_layer
+    tube.parent_type, tube.parent_bone = "BONE", "middle"
+    rig.pose.bones["upper"].rotation_quaternion = 0.8, 0.6, 0, 0
+    layer.objects.active = tube
+    layer.update()
+    panel(pose_count=2)
+    manager, view = bpy.context.window_manager, addon("ui.error_view").view
+    try:
+        manager.araplbs_errors = "POSES"
+        assert look(view) is not None
+        source = view._source
+        for _ in range(3):
+            layer.update()
+            look(view)
+        assert source and view._source is source
+    finally:
+        manager.araplbs_errors = "NONE"
+        view.__init__()
+
+
 @pytest.mark.parametrize("preserve_volume", [False, True])
 def test_strain_of_a_pose_is_that_of_the_deformed_mesh(tube, preserve_volume):
     """One bone bent and twisted: around each vertex as the evaluated mesh shows."""

@@ -47,8 +47,10 @@ def test_never_worse_than_heat(name):
     ours, _ = compare.our_weights(character)
     assert ours.unweighted == 0 and ours.bad_sums == 0 and ours.most_influences <= 4
     heat, _ = compare.blender_weights(character)
-    if heat.unweighted or name in SOUPS:
-        return
+    if name in SOUPS:
+        pytest.skip("a soup of triangles: no surface of which strain would tell")
+    if heat.unweighted:  # they do not move: a character that stands still has no strain
+        pytest.skip("heat leaves vertices without weights: nothing to compare with")
     for poses, most in MOST.items():
         if getattr(ours, poses):
             ratio = strains(getattr(ours, poses)) / strains(getattr(heat, poses))

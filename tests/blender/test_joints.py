@@ -137,12 +137,13 @@ def test_joints_come_nearer_and_weights_follow():
     vertices = [tuple(v.co) for v in tube.data.vertices]
     was = {name: off_axis(rig, name) for name in OFF}
     before = skeleton_of(rig)
-    assert optimize(tube, rig) == {"FINISHED"}
+    poses = addon("core.options").Options().pose_count  # those that strain is told of
+    assert optimize(tube, rig, pose_count=poses) == {"FINISHED"}
     for name in OFF:
-        assert off_axis(rig, name) < 0.5 * was[name], name
+        assert off_axis(rig, name) < 0.2 * was[name], name
     assert_good(tube, rig)
     straight = (error(tube, bpy.context.view_layer, False) ** 2).mean()
-    assert straight < 1.02 * bent, "strain is what the truss costs, and the joints do not"
+    assert straight < 0.98 * bent
     assert [tuple(v.co) for v in tube.data.vertices] == vertices, "at rest nothing moves"
     for parent, child in (("lower", "middle"), ("middle", "upper")):
         assert rig.data.bones[child].use_connect
@@ -211,13 +212,29 @@ def test_preserve_volume():
     assert_good(tube, rig)
 
 
-def test_locked_groups_and_holds_are_kept():
+def test_locked_groups_are_kept():
     tube, rig = bent_tube()
     auto_weight(tube, rig)
     tube.vertex_groups["upper"].lock_weight = True
     before = weights(tube, ["upper"])
     optimize(tube, rig)
     np.testing.assert_array_equal(weights(tube, ["upper"]), before)
+
+
+def test_holds_are_kept():
+    """Weights that are held elsewhere than where they would be."""
+    tube, rig = bent_tube()
+    held = [100, 101, 102]
+    select(tube)
+    for vertex in tube.data.vertices:
+        vertex.select = vertex.index in held
+    bpy.ops.object.araplbs_edit_vertices(kind="WEIGHT", bone="upper", weight=0.75)
+    optimize(tube, rig)
+    assert_good(tube, rig)
+    np.testing.assert_allclose(weights(tube, ["upper"])[held], 0.75, atol=0.02)
+    tube.data.araplbs.edits[0].use = False
+    optimize(tube, rig)
+    assert (weights(tube, ["upper"])[held] < 0.5).all(), "held for nothing"
 
 
 def test_locked_joints_do_not_move():

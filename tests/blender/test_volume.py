@@ -396,6 +396,27 @@ def test_filling_can_be_cancelled():
 
 
 @with_meshio
+@with_tetgen
+def test_filling_ends_with_a_signal(monkeypatch):
+    """The child process does not go on alone, whatever is raised meanwhile."""
+    tets, children = addon("core.tet_mesh"), []
+    popen = tets.subprocess.Popen
+
+    def start(*arguments, **options):
+        children.append(popen(*arguments, **options))
+        return children[0]
+
+    def stop():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tets.subprocess, "Popen", start)
+    vertices, triangles = np.array(tube_arrays()[0]), np.array([[0, 1, 2]])
+    monkeypatch.setattr(tets, "open_edges", lambda _faces: 0)
+    with pytest.raises(KeyboardInterrupt):
+        tets.fill("Tube", vertices, triangles, np.zeros((1, 3)), np.ones((1, 3)), stop)
+    assert children[0].returncode is not None
+
+
 def test_command_line(tet_file, tmp_path):
     tube_and_rig()
     source, target = tmp_path / "in.blend", tmp_path / "out.blend"
@@ -405,3 +426,35 @@ def test_command_line(tet_file, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=str(target))
     assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
     assert Path(target).exists()
+
+
+def test_a_vertex_far_away_welds_nothing():
+    module = addon("core.tet_mesh")
+    vertices, faces = tube_arrays()
+    triangles = np.array([t for f in faces for t in zip([f[0]] * 2, f[1:], f[2:], strict=False)])
+    expected = module.weld(vertices, triangles)
+    points, kept = module.weld(np.vstack([vertices, [(1e7, 0, 0)]]), triangles)
+    assert len(kept) == len(expected[1]) == len(triangles)
+    assert len(points) == len(vertices) + 1
+
+
+def test_points_on_bones_that_reach_far_out():
+    """As many as the part inside takes, at the same places; brute force without the box."""
+    module = addon("core.tet_mesh")
+    vertices, faces = tube_arrays()
+    triangles = np.array([t for f in faces for t in zip([f[0]] * 2, f[1:], f[2:], strict=False)])
+    step = np.linalg.norm(vertices[triangles[:, 1]] - vertices[triangles[:, 0]], axis=1).mean()
+    rng = np.random.default_rng(1)
+    for head, tail in [*rng.normal(size=(9, 2, 3)) * 2 + (0, 0, 1.5), [(0, 0, -9), (0, 0, 9)]]:
+        head, tail = np.array(head), np.array(tail)
+        count = max(1, round(np.linalg.norm(tail - head) / step))
+        at = head + ((np.arange(count) + 0.5) / count)[:, None] * (tail - head)
+        inside = np.abs(module.winding_numbers(vertices, triangles, at)) > 0.5
+        found = module.points_on_bones(vertices, triangles, [head], [tail])
+        expected = np.unique(at[inside].round(9), axis=0)
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+    far = np.array([[0.0, 0, -1e9]]), np.array([[0.0, 0, 1e9]])
+    found = module.points_on_bones(vertices, triangles, *far)
+    assert 3 / step - 3 < len(found) < 3 / step + 3
+    beside = np.array([[5.0, 0, -1e9]]), np.array([[5.0, 0, 1e9]])
+    assert not len(module.points_on_bones(vertices, triangles, *beside))

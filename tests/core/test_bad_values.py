@@ -135,12 +135,6 @@ ARRAYS = [
         weights=(np.arange(N + 1), -(np.arange(N) % 2), np.ones(N)),
     ),
     case(ValueError, "no weights to start from", start_from_weights=True),
-    case(
-        ValueError,
-        "vertex 2 has no weight to start from",
-        start_from_weights=True,
-        weights=changed(WEIGHTS, 2, 0.0),
-    ),
     case(ValueError, "locked, but there are no weights", locked_vertices=np.ones(N, bool)),
     case(ValueError, "locked, but there are no weights", locked_bones=[True, False, False]),
     case(ValueError, "nothing is free", weights=WEIGHTS, locked_bones=[True] * 3),

@@ -184,3 +184,15 @@ def test_wrong_edits_change_nothing():
             solver.edit(**edits)
     np.testing.assert_array_equal(solver.weights, before)
     solver.solve()
+
+
+def test_the_only_free_influence_is_forbidden():
+    """Beside a locked bone that leaves something, the nearest bone that is left takes it."""
+    mesh, bones = shapes.tube(8, 9), shapes.chain(3)
+    weights = np.tile([0.4, 0.6, 0.0], (len(mesh[0]), 1))
+    solver = araplbs.Solver(
+        *mesh, *bones, weights=weights, start_from_weights=True,
+        locked_bones=[True, False, False], influences=([16], [1], [False]),
+    )  # fmt: skip
+    solver.solve()
+    np.testing.assert_allclose(solver.weights[16], [0.4, 0, 0.6], atol=1e-12)

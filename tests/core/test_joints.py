@@ -185,16 +185,15 @@ def test_both_methods_find_the_same_joints():
 
 
 def test_perturbed_joints_come_back():
-    """Across the bones, in the axis of the tube; along them, the mesh has no place of its own.
-    Spokes stay where the bones were at the start: the stronger they are, the more stays of it."""
-    for truss, left in ((5, 0.3), (20, 0.35)):
+    """Across the bones, in the axis of the tube; along them, the mesh has no place of its own."""
+    for truss in (5, 12, 20):
         for by in ([0.15, 0, 0], [-0.05, 0.12, 0]):
             bones = moved(moved(BONES, 1, by), 2, [0, -0.1, 0])
             s = solver(bones, pose_count=30, iterations=15, truss=truss)
             s.solve()
             before = np.linalg.norm(bones.heads[1:, :2], axis=1)
             after = np.linalg.norm(s.heads[1:, :2], axis=1)
-            assert (after < left * before).all(), (before, after)
+            assert (after < 0.2 * before).all(), (before, after)
 
 
 def test_pinned_joints_do_not_move():

@@ -214,5 +214,35 @@ def test_start_from_weights_with_locked_vertices_that_have_none(problem):
     solver.solve()
     assert not solver.weights[locked].any()
     np.testing.assert_allclose(solver.weights[~locked].sum(1), 1, atol=1e-12)
-    with pytest.raises(ValueError, match="vertex 2 has no weight to start from"):
-        araplbs.Solver(*mesh, *bones, **bones.more, weights=weights, start_from_weights=True)
+
+
+def test_start_from_weights_where_some_vertices_have_none(problem):
+    """These alone start from fresh weights, whether their rows are empty, zero or of bones that do
+    not deform."""
+    mesh, bones, weights = problem
+    fresh = araplbs.Solver(*mesh, *bones, **bones.more).initial_weights
+    empty = np.arange(len(mesh[0])) % 5 == 2
+    weights = np.where(empty[:, None], 0, weights)
+    mask = weights > 0
+    for shown in (mask, mask | empty[:, None]):
+        rows = shapes.rows(shown, weights)
+        given = {"weights": rows, "start_from_weights": True}
+        solver = araplbs.Solver(*mesh, *bones, **bones.more, **given)
+        begun = solver.initial_weights
+        np.testing.assert_allclose(begun[empty], fresh[empty], atol=1e-12)
+        np.testing.assert_allclose(begun[~empty], weights[~empty], atol=1e-12)
+        assert not solver.report["unseen_parts"]
+        solver.solve()
+        np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+
+
+def test_start_from_weights_with_those_of_another_welded_vertex(problem):
+    (vertices, triangles), bones, weights = problem
+    split, apart = shapes.split(vertices, triangles)
+    given = weights[triangles.ravel()]
+    first = np.unique(triangles.ravel(), return_index=True)[1]
+    given[first] = 0
+    solver = araplbs.Solver(
+        split, apart, *bones, **bones.more, weights=given, start_from_weights=True
+    )
+    np.testing.assert_allclose(solver.initial_weights, weights[triangles.ravel()], atol=1e-12)

@@ -1,6 +1,6 @@
 """Spokes: their terms of the energy beside explicit sums, where they are vertices of a fixed weight
 and one-way neighbours, how they give way, and what they are for when edited, mirrored or coarser.
-Which bones they go to: test_truss_bones.py."""
+Which bones they go to: test_truss_bones.py. How they go with joints: test_joint_feet.py."""
 
 import araplbs
 import numpy as np
@@ -424,43 +424,6 @@ def test_joints_have_the_energy_of_the_solver(rng):
     )
     assert joints._inside is not None  # sums in double precision from here on
     assert joints.report["energy_before"] == pytest.approx(solver.energies[0], rel=1e-9)
-
-
-def test_moves_of_joints_by_differences(rng):
-    """The points of spokes stay, at rest, where the bones were."""
-    from test_joints import chained
-
-    bones, mesh, weights, poses, given = joint_problem(rng)
-    s = araplbs.JointSolver(
-        *mesh, *bones, **given, optimize_weights=False, max_influences=0, drift=1e6
-    )
-    solver = araplbs.Solver(*mesh, *bones, **given, start_from_weights=True, max_influences=0)
-    inside = solver._inside
-    points, _, diagonal = reference.normalise_to_solver(mesh[0], poses)
-    centre = (mesh[0].min(0) + mesh[0].max(0)) / 2
-    a = reference.balanced(points, reference.edge_weights(points, mesh[1])[1], 3, inside["unit"])
-    points, a, whole = reference.with_spokes(points, a, weights, inside)
-    points = points * diagonal + centre
-    up, segments = np.array([-1, 0, 0, -1, 3]), np.array([2, 1, 1, 1, 1])
-    _, slope, unit, _ = s._inside
-    joint = s.report["joint_of_head"]
-
-    def energy(heads):
-        posed = chained(bones, poses, heads, up, segments)
-        return reference.relative_energy(points, a, whole, posed)
-
-    assert s.report["energy_before"] == pytest.approx(energy(bones.heads), rel=1e-9)
-    step = 2e-6 * diagonal
-    for bone in (1, 2, 4):
-        same = joint == joint[bone]
-        for axis in range(3):
-            there, back = bones.heads.copy(), bones.heads.copy()
-            there[same, axis] += step
-            back[same, axis] -= step
-            slopes = (energy(there) - energy(back)) / (2 * step) * diagonal
-            expected = -2 * slope[3 * joint[bone] + axis] / unit
-            # What is left is the drift of the two trees, which goes with 1 / drift.
-            assert slopes == pytest.approx(expected, abs=4e-5 * np.abs(slope / unit).max())
 
 
 @pytest.mark.parametrize("method", ["alternate", "together"])

@@ -3,9 +3,10 @@
 blender --enable-event-simulate -P run_in_gui.py -- RESULTS.xml PICTURES_FOLDER [NAME_PART]
 
 A GUI test is a generator function test_*(ui) in tests/gui/test_*.py: every `yield` gives the event
-loop time to draw and to run modal operators, `yield 0.5` as many seconds.  pytest cannot drive
-that, hence this small runner; its results have pytest's XML form.  Each test starts with the
-factory start-up file.  RESULTS.xml is written ahead of each test, so that a crash leaves a trace.
+loop time to draw and to run modal operators, `yield 0.5` as many seconds;
+unittest.SkipTest skips.  pytest cannot drive that, hence this small runner; its results have
+pytest's XML form.  Each test starts with the factory start-up file.  RESULTS.xml is written ahead
+of each test, so that a crash leaves a trace.
 """
 
 import faulthandler
@@ -15,6 +16,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from unittest import SkipTest
 from xml.etree import ElementTree
 
 import bpy
@@ -96,6 +98,9 @@ class Runner:
                 yield 0.5
                 yield from function(self.ui)
                 error.tag = "ok"
+            except SkipTest as reason:
+                error.tag = "skipped"
+                error.set("message", str(reason))
             except Exception:
                 error.tag, error.text = "failure", traceback.format_exc()
                 error.set("message", error.text.strip().splitlines()[-1])
@@ -103,7 +108,8 @@ class Runner:
             if error.tag == "ok":
                 case.remove(error)
             case.set("time", f"{time.monotonic() - start:.2f}")
-            print("passed" if error.tag == "ok" else "FAILED", f"{file}::{name}", flush=True)
+            told = {"ok": "passed", "skipped": "skipped"}.get(error.tag, "FAILED")
+            print(told, f"{file}::{name}", flush=True)
             self.write()
 
     def write(self):

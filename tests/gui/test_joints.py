@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
 import scenes
-from test_auto_weight import click, inside, open_sidebar
+from test_auto_weight import Draws, click, inside, open_sidebar
 from test_refine import over, session, show, wait_until
 
 HEADS = {"lower": (0, 0, 0.05), "middle": (0.12, 0.03, 1.0), "upper": (-0.08, 0.05, 2.0)}
@@ -202,9 +202,18 @@ def test_joints_panel(ui):
     with ui.override():
         bpy.ops.object.mode_set(mode="POSE")
     rig.data.bones.active = rig.data.bones["middle"]
-    yield from open_sidebar(ui)
-    yield 0.3
-    ui.picture("joints-panel-closed")
-    yield from click(ui, inside(ui, "UI", (60, 371)))
-    yield 0.5
-    ui.picture("joints-panel")
+    with Draws() as draws:
+        yield from open_sidebar(ui)
+        yield 0.3
+        ui.picture("joints-panel-closed")
+        assert "VIEW3D_PT_araplbs_joints" not in draws.since()
+        yield from click(ui, inside(ui, "UI", (60, 371)))
+        yield 0.5
+        ui.picture("joints-panel")
+        assert "VIEW3D_PT_araplbs_joints" in draws.since(), "it does not open"
+    for ob in bpy.context.selected_pose_bones:
+        ob.bone.araplbs_joint.lock_head = False
+    with ui.override():
+        bpy.ops.pose.select_all(action="SELECT")
+        assert bpy.ops.object.araplbs_lock_joints(lock=True) == {"FINISHED"}
+    assert all(bone.araplbs_joint.lock_head for bone in rig.data.bones)

@@ -1,0 +1,45 @@
+"""Signals that ask a process to end, as an exception between two steps of its work."""
+
+import signal
+import threading
+
+SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")]
+
+
+class Stopped(BaseException):
+    """A signal asks the process to end."""
+
+    def __init__(self, number):
+        super().__init__(f"stopped by {signal.Signals(number).name}")
+        self.number = number
+
+
+class Stop:
+    """Turns the first signal that asks for the end into Stopped, so that the work is taken down
+    in order and nothing temporary stays; what a caller has chosen to ignore stays ignored."""
+
+    number = None
+
+    def __enter__(self):
+        self.former = {}
+        if threading.current_thread() is threading.main_thread():
+            for number in filter(None, SIGNALS):
+                former = signal.getsignal(number)
+                if former is not signal.SIG_IGN:
+                    self.former[number] = former
+                    signal.signal(number, self._stop)
+        return self
+
+    def __exit__(self, *_):
+        for number, former in self.former.items():
+            signal.signal(number, signal.SIG_DFL if former is None else former)
+
+    def _stop(self, number, _frame):
+        if self.number is None:
+            self.number = number
+            raise Stopped(number)
+
+    def check(self):
+        """Raises Stopped again, should code between have swallowed it."""
+        if self.number is not None:
+            raise Stopped(self.number)

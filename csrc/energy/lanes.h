@@ -1,0 +1,29 @@
+/* Poses laid out for the local step. */
+#ifndef ARAP_LANES_H
+#define ARAP_LANES_H
+
+#include "rig/poses.h"
+
+/* Arithmetic of the pass over poses; sums over edges and vertices are always double. */
+typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
+
+/* Poses laid out for the pass: (columns, 12, lanes), lanes = poses padded with zeros. Each pose
+ * is shifted to a mean translation of 0, which changes no edge and keeps single precision
+ * accurate for animations that travel. */
+typedef struct arap_lanes {
+    arap_precision precision;
+    int poses;
+    int lanes;
+    int columns;              /* transforms of a pose: see arap_poses */
+    void *transform;          /* float or double */
+    void *stretch;            /* the same of poses.stretches, (count, 6, lanes), or NULL */
+    const arap_poses *source; /* they go on to be used where spines move vertices */
+} arap_lanes;
+
+arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
+                              arap_lanes *lanes);
+/* Other transforms of the same poses and bones. */
+void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes);
+void arap_lanes_clear(arap_lanes *lanes);
+
+#endif

@@ -1,0 +1,28 @@
+/* Which bones vertices see. */
+#ifndef ARAP_SIGHT_H
+#define ARAP_SIGHT_H
+
+#include "mesh/bvh.h"
+#include "rig/skeleton.h"
+
+/* A vertex nearer than this to a bone, in units of mesh.v, is on it. */
+#define ARAP_ON_BONE 1e-4
+
+/* Most bones that share one nearest point; further ones are passed over. */
+#define ARAP_MOST_SHARED 8
+
+/* Where the skeleton is, seen from each vertex. */
+typedef struct arap_sight {
+    double *distance;    /* (count) to the nearest bone or virtual segment, units of mesh.v */
+    char *visible;       /* (count) no face between the vertex and that point */
+    char *on_bone;       /* (count) that point is on a deforming bone, not on a virtual segment */
+    char *bone_inside;   /* (deform_count) the bone is inside the mesh, as most vertices see it */
+    char *nearest_count; /* (count) how many bones are equally near (within 1e-9) */
+    int *nearest;        /* (count, ARAP_MOST_SHARED) these bones, ascending */
+} arap_sight;
+
+arap_status arap_sight_create(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
+                              const arap_bvh *faces, arap_sight *sight);
+void arap_sight_clear(arap_sight *sight);
+
+#endif

@@ -1,0 +1,38 @@
+/* The feet of spokes (truss.h): points on the bones that go with the joints. */
+#ifndef ARAP_JOINT_FEET_H
+#define ARAP_JOINT_FEET_H
+
+#include "energy/local_step.h"
+#include "joints/joints.h"
+
+typedef struct arap_joint_feet {
+    size_t count;    /* spokes; 0: there is no truss, and nothing else here */
+    int bones;       /* deforming */
+    int *end;        /* (bones, 2) joints of head and tail */
+    char *turns;     /* (bones, 2) whether a bone turns about it */
+    double *along;   /* (bones, 3) unit vectors of the start, 0 without length */
+    double *at;      /* (count) place along the bone, from 0 at the head to 1 */
+    double *start;   /* (count, 3) where the feet were */
+    double *moments; /* (bones, 2, bones, 4) Q, see joints/feet.c */
+    double *turned;  /* (count, 3) of arap_pass_feet */
+    double rest;     /* rest_energy of the mesh but for its spokes */
+} arap_joint_feet;
+
+/* The feet of a mesh's truss, where they are on bones whose joints have not moved. */
+arap_status arap_joint_feet_create(arap_job *job, const arap_mesh *mesh,
+                                   const arap_skeleton *skeleton, const arap_joints *joints,
+                                   arap_joint_feet *feet);
+void arap_joint_feet_clear(arap_joint_feet *feet);
+
+/* Put the feet where they are with the joints at `places` (joints, 3), and rest_energy with them;
+ * returns whether any has moved. Bit for bit the same for the same places. */
+int arap_joint_feet_move(const arap_joint_feet *feet, const arap_joints *joints,
+                         const double *places, arap_mesh *mesh);
+
+/* Add -1/2 of the derivative of E by the joints that bones turn about, as far as it comes with the
+ * feet, to right (joints, 3), the transforms of the lanes fixed. */
+arap_status arap_joint_feet_pull(arap_job *job, arap_joint_feet *feet, const arap_mesh *mesh,
+                          const arap_lanes *lanes, const arap_influences *influences,
+                          arap_pass *pass, double *right);
+
+#endif

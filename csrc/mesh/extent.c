@@ -1,0 +1,188 @@
+/* The extent of a mesh: see extent.h.
+ *
+ * It is the bounding box of all vertices, and every mesh whose size is meant looks like that. But
+ * one stray vertex 1e5 sizes away would make lengths that are shares of the diagonal, such as that
+ * within which vertices are welded, larger than limbs. So
+ *   - a vertex lies far off when it is beyond FENCE diagonals of the box of all but the outermost
+ *     SHARE of the coordinates on either side of each axis; the box is that of the others;
+ *   - of things far apart (a second mesh 1e5 sizes away) none is far off: where the box is more
+ *     than FENCE times larger than the largest part connected by faces and edges, and than the
+ *     root of twice the surface, the larger of these is the diagonal.
+ * Both are wide: nobody makes a model of which 99 % fill 2 % of it. Where neither applies, the
+ * numbers are those of the plain box, bit for bit.
+ *
+ * O(n) for the quantiles; parts cost a union-find, and only in the second case. Fails without
+ * memory, where a box has no square, and where parts are so far apart that transforms of one are
+ * rounding errors of another. */
+#include "mesh/extent.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define FENCE 50
+#define SHARE 200 /* one in so many, and at least one vertex */
+#define FARTHEST_APART 1e6 /* of the largest part: rounding then decides in place of the energy */
+#define LEAST 4   /* vertices of a mesh that has outliers */
+
+typedef struct box {
+    double lo[3], hi[3];
+} box;
+
+static const box nothing = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+static void include(box *b, const double *p) {
+    for (int c = 0; c < 3; c++) {
+        b->lo[c] = fmin(b->lo[c], p[c]);
+        b->hi[c] = fmax(b->hi[c], p[c]);
+    }
+}
+
+static double diagonal_of(const box *b) { return sqrt(arap_distance2(b->lo, b->hi)); }
+
+static const double *vertex_of(const arap_geometry *g, int i) {
+    return g->vertices + 3 * (size_t)i;
+}
+
+/* The k-th smallest of the numbers, which are reordered. */
+static double select(double *x, int count, int k) {
+    int lo = 0, hi = count - 1;
+    while (lo < hi) {
+        double pivot = x[lo + (hi - lo) / 2];
+        int i = lo, j = hi;
+        while (i <= j) {
+            while (x[i] < pivot) i++;
+            while (pivot < x[j]) j--;
+            if (i > j) break;
+            double swapped = x[i];
+            x[i++] = x[j];
+            x[j--] = swapped;
+        }
+        if (k <= j)
+            hi = j;
+        else if (k >= i)
+            lo = i;
+        else
+            break;
+    }
+    return x[k];
+}
+
+/* Put up the fence if a vertex of the box is beyond it. */
+static arap_status find_fence(arap_job *job, const arap_geometry *g, const box *whole,
+                              arap_extent *out) {
+    int n = g->vertex_count, outermost = n / SHARE > 1 ? n / SHARE : 1, beyond = 0;
+    box inner;
+    double *x = ARAP_NEW(double, n);
+    if (!x) return arap_fail_memory(&job->error, "the extent of the mesh");
+    for (int c = 0; c < 3; c++) {
+        for (int i = 0; i < n; i++) x[i] = vertex_of(g, i)[c];
+        inner.lo[c] = select(x, n, outermost);
+        inner.hi[c] = select(x, n, n - 1 - outermost);
+    }
+    arap_free(x);
+    double reach = FENCE * diagonal_of(&inner);
+    if (!(reach > 0)) return ARAP_OK; /* most vertices are at one place */
+    for (int c = 0; c < 3; c++)
+        beyond |= whole->lo[c] < inner.lo[c] - reach || whole->hi[c] > inner.hi[c] + reach;
+    for (int c = 0; c < 3 && beyond; c++) {
+        out->lo[c] = inner.lo[c] - reach;
+        out->hi[c] = inner.hi[c] + reach;
+    }
+    return ARAP_OK;
+}
+
+static double surface_size(const arap_geometry *g, const arap_extent *extent) {
+    double area = 0;
+    for (size_t t = 0; t < g->triangle_count; t++) {
+        const double *p[3];
+        int far = 0;
+        for (int c = 0; c < 3; c++) {
+            p[c] = vertex_of(g, g->triangles[3 * t + (size_t)c]);
+            far |= arap_is_far_off(extent, p[c]);
+        }
+        if (!far) area += arap_triangle_area(p[0], p[1], p[2]);
+    }
+    return sqrt(2 * area);
+}
+
+static int find_root(int *parent, int i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static void unite(int *parent, int i, int j) {
+    i = find_root(parent, i);
+    j = find_root(parent, j);
+    parent[i > j ? i : j] = i > j ? j : i;
+}
+
+/* The box of the largest part, of vertices that are not far off. */
+static arap_status largest_part(arap_job *job, const arap_geometry *g, const arap_extent *extent,
+                                box *out) {
+    int n = g->vertex_count, largest = 0;
+    int *parent = ARAP_NEW(int, n);
+    box *boxes = ARAP_NEW(box, n);
+    arap_status status = ARAP_OK;
+    if (!parent || !boxes) {
+        status = arap_fail_memory(&job->error, "the extent of the mesh");
+        goto done;
+    }
+    for (int i = 0; i < n; i++) {
+        parent[i] = i;
+        boxes[i] = nothing;
+    }
+    for (size_t k = 0; k < 3 * g->triangle_count; k++)
+        unite(parent, g->triangles[k], g->triangles[k - k % 3]);
+    for (size_t k = 0; k < 4 * g->tet_count; k++) unite(parent, g->tets[k], g->tets[k - k % 4]);
+    for (size_t e = 0; e < g->edge_count; e++)
+        unite(parent, g->edges[2 * e], g->edges[2 * e + 1]);
+    for (int i = 0; i < n; i++)
+        if (!arap_is_far_off(extent, vertex_of(g, i)))
+            include(&boxes[find_root(parent, i)], vertex_of(g, i));
+    double most = -1;
+    for (int i = 0; i < n; i++) {
+        double diagonal = boxes[i].lo[0] <= boxes[i].hi[0] ? diagonal_of(&boxes[i]) : -1;
+        if (diagonal > most) most = diagonal, largest = i;
+    }
+    *out = boxes[largest];
+
+done:
+    arap_free(parent);
+    arap_free(boxes);
+    return status;
+}
+
+arap_status arap_extent_find(arap_job *job, const arap_geometry *g, arap_extent *out) {
+    box whole = nothing, near = nothing, part;
+    arap_status status = ARAP_OK;
+    *out = (arap_extent){.lo = {-INFINITY, -INFINITY, -INFINITY},
+                         .hi = {INFINITY, INFINITY, INFINITY}};
+    for (int i = 0; i < g->vertex_count; i++) include(&whole, vertex_of(g, i));
+    if (!isfinite(arap_distance2(whole.lo, whole.hi)))
+        return arap_fail(&job->error, ARAP_BAD_VALUE, "the bounding box of the mesh is too large");
+    if (g->vertex_count >= LEAST) status = find_fence(job, g, &whole, out);
+    if (status) return status;
+    for (int i = 0; i < g->vertex_count; i++)
+        if (!arap_is_far_off(out, vertex_of(g, i))) include(&near, vertex_of(g, i));
+    out->diagonal = diagonal_of(&near);
+    double size = surface_size(g, out);
+    if (out->diagonal > FENCE * size) {
+        status = largest_part(job, g, out, &part);
+        if (status) return status;
+        size = fmax(size, diagonal_of(&part));
+        if (size > 0 && out->diagonal > FENCE * size) {
+            if (out->diagonal > FARTHEST_APART * size)
+                return arap_fail(&job->error, ARAP_BAD_VALUE,
+                                 "the parts of the mesh are too far apart: all of it measures %g, "
+                                 "its largest part %g",
+                                 out->diagonal, size);
+            near = part;
+            out->diagonal = size;
+        }
+    }
+    for (int c = 0; c < 3; c++) out->centre[c] = 0.5 * (near.lo[c] + near.hi[c]);
+    if (!(out->diagonal > 0)) out->diagonal = 1;
+    return ARAP_OK;
+}

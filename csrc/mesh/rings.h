@@ -1,0 +1,16 @@
+/* The one-rings of a mesh, with the edge weights of the energy. */
+#ifndef ARAP_RINGS_H
+#define ARAP_RINGS_H
+
+#include "mesh/mesh.h"
+
+/* Add links (pairs of vertices) to the wires and build the one-rings. edge_power: see rings.c; 0 are
+ * the paper's edge weights. */
+arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count,
+                              double edge_power);
+
+/* Label the island of each vertex, island (vertices), in the order of their first vertices; returns
+ * their number. stack (vertices): scratch. */
+int arap_find_islands(const arap_mesh *mesh, int *island, int *stack);
+
+#endif

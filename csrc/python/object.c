@@ -1,0 +1,81 @@
+/* The life of objects that work without the GIL: see object.h. */
+#include "python/object.h"
+
+#include "python/input.h"
+
+PyObject *arap_py_object_new(PyTypeObject *type, const char *name) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    arap_py_object *self = (arap_py_object *)allocate(type, 0);
+    if (!self) return NULL;
+    self->name = name;
+    self->lock.lock = PyThread_allocate_lock();
+    if (!self->lock.lock) {
+        Py_DECREF((PyObject *)self);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)self;
+}
+
+int arap_py_object_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT((PyObject *)Py_TYPE(self));
+    Py_VISIT(((arap_py_object *)self)->progress);
+    return 0;
+}
+
+int arap_py_object_clear(PyObject *self) {
+    Py_CLEAR(((arap_py_object *)self)->progress);
+    return 0;
+}
+
+void arap_py_object_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    arap_py_lock *lock = &((arap_py_object *)self)->lock;
+    arap_py_object_clear(self);
+    if (lock->lock) PyThread_free_lock(lock->lock);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF((PyObject *)type);
+}
+
+void arap_py_object_created(arap_py_object *self, const arap_py_job *run) {
+    self->threads = run->job.threads;
+    Py_XINCREF(run->progress);
+    self->progress = run->progress;
+    self->created = 1;
+}
+
+arap_module_state *arap_py_object_state(arap_py_object *self) {
+    return PyType_GetModuleState(Py_TYPE((PyObject *)self));
+}
+
+int arap_py_object_enter(arap_py_object *self) {
+    if (self->created) return arap_py_take(&self->lock, self->name);
+    PyErr_Format(PyExc_RuntimeError, "the %s was not created", self->name);
+    return -1;
+}
+
+void arap_py_object_start(arap_py_object *self, arap_py_job *run) {
+    arap_py_job_init(run, self->progress, self->threads);
+}
+
+PyObject *arap_py_object_iterate(arap_py_object *self, PyObject *args, arap_py_step step) {
+    arap_int_argument count = {"count", 1};
+    if (!PyArg_ParseTuple(args, "|O&:iterate", arap_read_int, &count)) return NULL;
+    if (count.value < 0)
+        return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count.value);
+    if (arap_py_object_enter(self)) return NULL;
+    PyObject *energy = step(self, count.value);
+    arap_py_leave(&self->lock);
+    return energy;
+}
+
+PyObject *arap_py_object_solve(arap_py_object *self, arap_py_step step, arap_py_done done) {
+    PyObject *energy = NULL;
+    if (arap_py_object_enter(self)) return NULL;
+    do {
+        Py_XDECREF(energy);
+        energy = step(self, 1);
+    } while (energy && !done(self));
+    arap_py_leave(&self->lock);
+    return energy;
+}

@@ -1,0 +1,30 @@
+/* The energies of a solver, in an array that doubles: see history.h. */
+#include "solver/history.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+void arap_history_begin(arap_history *h) {
+    *h = (arap_history){0};
+    for (int k = 0; k <= ARAP_MOST_STAGES; k++) h->stage_start[k] = -1;
+}
+
+arap_status arap_history_add(arap_job *job, arap_history *h, double energy) {
+    if (!isfinite(energy))
+        return arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", energy);
+    if (h->count == h->capacity) {
+        int capacity = h->capacity ? 2 * h->capacity : 64;
+        double *grown = arap_realloc(h->energies, (size_t)capacity, sizeof *grown);
+        if (!grown) return arap_fail_memory(&job->error, "the energy history");
+        h->energies = grown;
+        h->capacity = capacity;
+    }
+    h->energies[h->count++] = energy > 0 ? energy : 0; /* never below, but rounded */
+    return ARAP_OK;
+}
+
+void arap_history_clear(arap_history *h) {
+    arap_free(h->energies);
+    arap_history_begin(h);
+}

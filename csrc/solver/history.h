@@ -1,0 +1,25 @@
+/* The energies that a solver has come by. */
+#ifndef ARAP_HISTORY_H
+#define ARAP_HISTORY_H
+
+#include "base/job.h"
+
+typedef struct arap_history {
+    int count, capacity;
+    double *energies; /* relative */
+    /* Entry right after the change of the maps that began stage 1.., -1: none. */
+    int stage_start[ARAP_MOST_STAGES + 1];
+} arap_history;
+
+/* An empty one. */
+void arap_history_begin(arap_history *history);
+
+/* Errors: an energy that is not finite. */
+arap_status arap_history_add(arap_job *job, arap_history *history, double energy);
+
+/* Forget the latest energy: another takes its place. */
+static inline void arap_history_drop(arap_history *history) { history->count--; }
+
+void arap_history_clear(arap_history *history);
+
+#endif

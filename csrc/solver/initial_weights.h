@@ -1,0 +1,10 @@
+/* The influence maps and weights that a solver begins with. */
+#ifndef ARAP_INITIAL_WEIGHTS_H
+#define ARAP_INITIAL_WEIGHTS_H
+
+#include "solver/solver.h"
+
+/* Marks and rows of the edits come with them. */
+arap_status arap_initial_weights(arap_job *job, arap_solver *solver, const arap_problem *problem);
+
+#endif

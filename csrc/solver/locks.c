@@ -1,0 +1,184 @@
+/* Locked weights: see locks.h.
+ *
+ * A locked weight is a constant of the solve: a locked bone keeps its column (of its set of
+ * vertices), a locked vertex its row, made to sum to 1 for the solve as Blender does when it
+ * deforms; a locked vertex without any weight is solved like the others and handed back empty.
+ * What is locked for one of several welded vertices is locked for all, and the lowest of them
+ * that has it locked says what it is. Free weights share what the locked ones leave.
+ *
+ * O(vertices x bones). Fails where there is nothing to keep, where nothing is free, and without
+ * memory. */
+#include "solver/locks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
+                              const arap_skeleton *skeleton, arap_locks *l) {
+    const arap_rows *rows = problem->weights;
+    if (!problem->locked_vertices && !problem->locked_bones) return ARAP_OK;
+    if (!rows)
+        return arap_fail(&job->error, ARAP_BAD_VALUE,
+                         "vertices or bones are locked, but there are no weights to keep");
+    size_t n = (size_t)problem->geometry.vertex_count, entries = (size_t)rows->start[n];
+    int sets = problem->set_count > 0 ? problem->set_count : 1, bones = skeleton->deform_count;
+    l->bones = bones;
+    l->start = ARAP_NEW(long long, n + 1);
+    l->bone = ARAP_NEW(int, entries);
+    l->weight = ARAP_NEW(double, entries);
+    l->vertex = ARAP_NEW_ZERO(char, n);
+    l->set = ARAP_NEW_ZERO(int, n);
+    l->column = ARAP_NEW_ZERO(char, sets *bones);
+    if (!l->start || !l->bone || !l->weight || !l->vertex ||
+        !l->set || !l->column)
+        return arap_fail_memory(&job->error, "the locked weights");
+    memcpy(l->start, rows->start, (n + 1) * sizeof *rows->start);
+    memcpy(l->bone, rows->bone, entries * sizeof *rows->bone);
+    memcpy(l->weight, rows->weight, entries * sizeof *rows->weight);
+    if (problem->locked_vertices) memcpy(l->vertex, problem->locked_vertices, n);
+    for (size_t i = 0; i < n && problem->vertex_set; i++) {
+        l->set[i] = problem->vertex_set[i];
+        if (l->set[i] < 0 || l->set[i] >= sets)
+            return arap_fail(&job->error, ARAP_BAD_VALUE,
+                             "vertex_sets[%zu] is %d: no row of the %d in locked_bones", i,
+                             l->set[i], sets);
+    }
+    for (int k = 0; k < sets && problem->locked_bones; k++)
+        for (int d = 0; d < bones; d++)
+            l->column[k * bones + d] =
+                problem->locked_bones[k * problem->bones.count + skeleton->deform_bone[d]];
+    size_t open = 0;
+    for (size_t i = 0; i < n && !open; i++)
+        for (int d = 0; d < bones; d++)
+            open += !l->vertex[i] && !l->column[l->set[i] * bones + d];
+    if (!open)
+        return arap_fail(&job->error, ARAP_BAD_VALUE,
+                         "nothing is free: every deforming bone or every vertex is locked");
+    return ARAP_OK;
+}
+
+void arap_dense_row(const arap_skeleton *skeleton, const arap_rows *rows, int input, double *row) {
+    for (int d = 0; d < skeleton->deform_count; d++) row[d] = NAN;
+    for (long long e = rows->start[input]; e < rows->start[input + 1]; e++) {
+        int d = arap_deforming(skeleton, rows->bone[e]);
+        if (d >= 0) row[d] = rows->weight[e];
+    }
+}
+
+/* Locked entries of one vertex. */
+typedef struct lock_row {
+    double *weight; /* (bones) NAN where nothing is locked; 0: locked without weight */
+    double *own;    /* (bones) scratch */
+    int whole;      /* the whole row is locked */
+} lock_row;
+
+/* An arap_closed_fn: is the bone in this lock_row? */
+static int is_in_lock(const void *lock, int vertex, int bone) {
+    (void)vertex;
+    return !isnan(((const lock_row *)lock)->weight[bone]);
+}
+
+/* What input vertex `input` locks, added to what lower ones of the same welded vertex do. */
+static void collect_locks(const arap_locks *l, const arap_skeleton *skeleton, const arap_rows *rows,
+                          int input, lock_row *lock) {
+    int bones = skeleton->deform_count;
+    const char *columns = l->column + l->set[input] * bones;
+    double sum = 0;
+    if (lock->whole) return;
+    arap_dense_row(skeleton, rows, input, lock->own);
+    for (int d = 0; d < bones; d++) sum += isnan(lock->own[d]) ? 0 : lock->own[d];
+    lock->whole = l->vertex[input] && sum > 0;
+    for (int d = 0; d < bones; d++) {
+        double w = isnan(lock->own[d]) ? 0 : lock->own[d];
+        if (lock->whole)
+            lock->weight[d] = w / sum;
+        else if (columns[d] && isnan(lock->weight[d]))
+            lock->weight[d] = w;
+    }
+}
+
+/* Put the locked entries into a dense row (NAN: no entry) of free ones; given[d] marks them. */
+static void apply_lock(const arap_mesh *mesh, const arap_skeleton *skeleton, int i,
+                       const lock_row *lock, double *row, char *given) {
+    int bones = skeleton->deform_count, locked = 0, open = 0;
+    double sum = 0;
+    for (int d = 0; d < bones; d++) {
+        given[d] = lock->weight[d] > 0;
+        if (given[d]) sum += lock->weight[d];
+        if (!isnan(lock->weight[d])) {
+            locked++;
+            row[d] = NAN;
+        }
+    }
+    int full = lock->whole || sum >= 1 || (locked == bones && sum > 0);
+    for (int d = 0; d < bones; d++) {
+        if (given[d]) row[d] = full ? lock->weight[d] / sum : lock->weight[d];
+        if (full && !given[d]) row[d] = NAN;
+        open += !given[d] && !isnan(row[d]);
+    }
+    if (!full && !open) {
+        int nearest = arap_nearest_bone(mesh, skeleton, i, is_in_lock, lock);
+        row[nearest < 0 ? 0 : nearest] = 1;
+    }
+}
+
+arap_status arap_locks_apply(arap_job *job, const arap_locks *l, const arap_mesh *mesh,
+                             const arap_skeleton *skeleton, arap_influences *in) {
+    if (!l->vertex) return ARAP_OK;
+    int n = mesh->count, bones = skeleton->deform_count;
+    arap_rows rows = {.start = l->start, .bone = l->bone, .weight = l->weight};
+    arap_influences out = {0};
+    int *sizes = ARAP_NEW_ZERO(int, n);
+    double *row = ARAP_NEW(double, 3 * bones);
+    char *given = ARAP_NEW(char, bones);
+    arap_status status = ARAP_OK;
+    if (!sizes || !row || !given) {
+        status = arap_fail_memory(&job->error, "the locked weights");
+        goto done;
+    }
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0; i < n; i++) {
+            lock_row lock = {.weight = row + bones, .own = row + 2 * bones};
+            for (int d = 0; d < 2 * bones; d++) row[d] = NAN;
+            for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+                row[in->bone[e]] = in->weight[e];
+            for (int input = mesh->first[i]; input >= 0; input = mesh->next[input])
+                collect_locks(l, skeleton, &rows, input, &lock);
+            apply_lock(mesh, skeleton, i, &lock, row, given);
+            size_t at = fill ? out.start[i] : 0;
+            for (int d = 0; d < bones; d++) {
+                if (isnan(row[d])) continue;
+                if (!fill) {
+                    sizes[i]++;
+                    continue;
+                }
+                out.bone[at] = d;
+                out.weight[at] = row[d];
+                out.given[at++] = given[d];
+            }
+        }
+        if (!fill) status = arap_influences_create(job, n, sizes, &out);
+    }
+    if (status) goto done;
+    arap_influences_clear(in);
+    *in = out;
+    arap_influences_normalise(in);
+
+done:
+    arap_free(sizes);
+    arap_free(row);
+    arap_free(given);
+    return status;
+}
+
+void arap_locks_clear(arap_locks *l) {
+    arap_free(l->start);
+    arap_free(l->bone);
+    arap_free(l->weight);
+    arap_free(l->vertex);
+    arap_free(l->set);
+    arap_free(l->column);
+    *l = (arap_locks){0};
+}

@@ -1,0 +1,39 @@
+/* Locked weights of the caller, kept to be handed back unchanged. */
+#ifndef ARAP_LOCKS_H
+#define ARAP_LOCKS_H
+
+#include "mesh/mesh.h"
+#include "rig/skeleton.h"
+#include "weights/influences.h"
+
+/* All NULL: nothing is locked. */
+typedef struct arap_locks {
+    long long *start; /* (input vertices + 1) */
+    int *bone;        /* of the caller */
+    double *weight;
+    char *vertex; /* (input vertices) the whole row is locked */
+    int *set;     /* (input vertices) row of `column` */
+    int bones;    /* that deform */
+    char *column; /* (sets, bones) */
+} arap_locks;
+
+/* Copies; nothing where the problem locks nothing. Errors: there are no weights, no such set, or
+ * nothing is free. */
+arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
+                              const arap_skeleton *skeleton, arap_locks *locks);
+void arap_locks_clear(arap_locks *locks);
+
+/* Is the weight of deforming bone d at input vertex i locked? */
+static inline int arap_is_locked(const arap_locks *locks, int i, int d) {
+    return locks->vertex &&
+           (locks->vertex[i] || locks->column[locks->set[i] * locks->bones + d]);
+}
+
+/* Rebuild influences with the locked weights as given entries. */
+arap_status arap_locks_apply(arap_job *job, const arap_locks *locks, const arap_mesh *mesh,
+                             const arap_skeleton *skeleton, arap_influences *influences);
+
+/* The row of an input vertex as a dense one of deforming bones; NAN: no entry. */
+void arap_dense_row(const arap_skeleton *skeleton, const arap_rows *rows, int input, double *row);
+
+#endif

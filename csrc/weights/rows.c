@@ -1,0 +1,23 @@
+/* Checks of weights that come from outside: see rows.h. O(vertices x row^2). */
+#include "weights/rows.h"
+
+#define MOST_WEIGHT 1e30 /* far from overflow when they are summed */
+
+arap_status arap_check_rows(arap_error *error, const arap_rows *rows, int vertices, int bones) {
+    for (int i = 0; i < vertices; i++)
+        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
+            if (rows->bone[e] < 0 || rows->bone[e] >= bones)
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "weights of vertex %d name bone %d: no bone of the %d there are",
+                                 i, rows->bone[e], bones);
+            if (!(rows->weight[e] >= 0 && rows->weight[e] < MOST_WEIGHT))
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "the weight of vertex %d for bone %d is %g: not a weight", i,
+                                 rows->bone[e], rows->weight[e]);
+            for (long long f = rows->start[i]; f < e; f++)
+                if (rows->bone[f] == rows->bone[e])
+                    return arap_fail(error, ARAP_BAD_VALUE,
+                                     "weights of vertex %d name bone %d twice", i, rows->bone[e]);
+        }
+    return ARAP_OK;
+}

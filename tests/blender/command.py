@@ -1,0 +1,60 @@
+"""The command line as the tests call it, in this process and in one of its own."""
+
+import os
+import subprocess
+
+import bpy
+import pytest
+from scenes import addon, new_scene
+
+needs_executable = pytest.mark.skipif(
+    not bpy.app.binary_path, reason="no executable: Blender as the module bpy"
+)
+
+
+def save(path, compress=False):
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=compress)
+    new_scene()
+    return path
+
+
+def run(*arguments):
+    return addon("cli").run([str(a) for a in arguments])
+
+
+def opened(path):
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    return bpy.data.objects
+
+
+def folder_of(path):
+    return sorted(p.name for p in path.iterdir())
+
+
+def arguments_of(*arguments):
+    """The command line of a Blender of its own."""
+    return [bpy.app.binary_path, "-c", "araplbs", *map(str, arguments)]
+
+
+def start(*arguments, **options):
+    """A process whose lines can be read while it works."""
+    return subprocess.Popen(
+        arguments_of(*arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+        **options,
+    )
+
+
+def blender(*arguments, **options):
+    """The same run to its end."""
+    return subprocess.run(
+        arguments_of(*arguments),
+        capture_output=True,
+        text=True,
+        env=os.environ,
+        timeout=600,
+        **options,
+    )

@@ -1,0 +1,131 @@
+"""All of the file that Python can see, as text, to tell what an operator has changed."""
+
+import bpy
+
+# The user interface, and what Blender makes anew or tells of the moment only.
+NOT_DATA = {"window_managers", "screens", "workspaces", "libraries", "brushes"}
+SKIPPED = {"rna_type", "depsgraph", "loop_triangles", "loop_triangle_polygons", "is_updated"}
+SKIPPED |= {"is_updated_data", "session_uid", "is_evaluated", "uv_layer_clone", "uv_layer_stencil"}
+
+
+class Reader:
+    """Paths and values of one ID, every struct once."""
+
+    def __init__(self, found):
+        self.found, self.seen = found, {}
+
+    def read(self, path, struct):
+        key = struct.as_pointer(), struct.bl_rna.identifier
+        if key in self.seen:
+            self.found[path] = f"-> {self.seen[key]}"
+            return
+        self.seen[key] = path
+        for prop in struct.bl_rna.properties:
+            if prop.identifier not in SKIPPED:
+                self.read_property(f"{path}.{prop.identifier}", struct, prop)
+        if not isinstance(struct, bpy.types.PropertyGroup):
+            self.read_custom(path, struct)
+
+    def read_property(self, path, struct, prop):
+        try:
+            value = getattr(struct, prop.identifier)
+        except Exception as error:  # some can be read in some states only
+            self.found[path] = f"{type(error).__name__}"
+            return
+        if prop.type == "COLLECTION":
+            self.found[path] = f"{len(value)}"
+            for i, item in enumerate(value):
+                self.read_pointer(f"{path}[{i}]", item)
+        elif prop.type == "POINTER":
+            self.read_pointer(path, value)
+        elif prop.type in ("FLOAT", "INT", "BOOLEAN") and prop.is_array:
+            self.found[path] = repr(flat(value))
+        else:
+            self.found[path] = repr(value)
+
+    def read_pointer(self, path, value):
+        if value is None:
+            self.found[path] = "None"
+        elif isinstance(value, bpy.types.ID) and not value.is_embedded_data:
+            self.found[path] = name_of(value)
+        else:
+            self.read(path, value)
+
+    def read_custom(self, path, struct):
+        try:
+            keys = struct.keys()
+        except (AttributeError, TypeError):  # it can have none
+            return
+        for key in keys:
+            value = struct[key]
+            for method in ("to_dict", "to_list"):
+                if hasattr(value, method):
+                    value = getattr(value, method)()
+            is_id = isinstance(value, bpy.types.ID)
+            self.found[f"{path}[{key!r}]"] = name_of(value) if is_id else repr(value)
+
+
+def flat(value):
+    if hasattr(value, "__len__"):
+        return [flat(each) for each in value]
+    return value
+
+
+def name_of(data):
+    library = f" of {data.library.name}" if data.library else ""
+    return f"{type(data).__name__} {data.name!r}{library}"
+
+
+def deep_snapshot():
+    """{path: value as text} of all data in the file, selection and modes."""
+    found = {}
+    for kind in bpy.data.bl_rna.properties:
+        if kind.type != "COLLECTION" or kind.identifier in NOT_DATA:
+            continue
+        collection = getattr(bpy.data, kind.identifier)
+        found[kind.identifier] = repr(sorted(name_of(data) for data in collection))
+        for data in collection:
+            Reader(found).read(name_of(data), data)
+    for scene in bpy.data.scenes:
+        for layer in scene.view_layers:
+            for ob in layer.objects:
+                path = f"{name_of(scene)} {layer.name} {name_of(ob)}"
+                found[f"{path} selected"] = repr(ob.select_get(view_layer=layer))
+                found[f"{path} hidden"] = repr(ob.hide_get(view_layer=layer))
+    found["mode"] = bpy.context.mode
+    return found
+
+
+def difference(before, after):
+    """{path: (before, after)} of all that differs."""
+    return {
+        path: (before.get(path), after.get(path))
+        for path in sorted(before.keys() | after.keys())
+        if before.get(path) != after.get(path)
+    }
+
+
+def without_weights(changes, *meshes):
+    """The changes beside vertex groups of these objects and what follows from them: how the mesh
+    lies when posed."""
+    skipped = []
+    for ob in meshes:
+        name = name_of(ob)
+        skipped += [f"{name}.vertex_groups", f"{name}.bound_box", f"{name}.dimensions"]
+        skipped.append(f"{name_of(ob.data)}.vertices[")
+    return {
+        path: change
+        for path, change in changes.items()
+        if not (
+            path.startswith(tuple(skipped))
+            and (not path.startswith(skipped[-1]) or ".groups" in path)
+        )
+    }
+
+
+# What undo makes anew: places in memory and what is evaluated when it is looked at first.
+NOT_KEPT = (".bound_box", ".dimensions", ".original", ".particle_edit.object")
+
+
+def without_memory(found):
+    return {path: value for path, value in found.items() if not path.endswith(NOT_KEPT)}

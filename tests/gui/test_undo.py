@@ -1,0 +1,74 @@
+"""Twice gives the same bits, and undo and redo give back each state of all data, in a window."""
+
+import sys
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
+sys.path.insert(0, str(Path(__file__).parent))
+import scenes
+import test_scenes_table
+from deep import deep_snapshot, difference, without_memory
+from test_auto_weight import reset_settings, wait_for_end
+
+ROWS = (
+    "posed",
+    "bound_on_a_posed_bone",
+    "unbound_on_a_posed_bone",
+    "unbound_child_of_a_posed_bone",
+    "posed_by_hand_over_an_action",
+    "nla",
+    "shape_keys",
+    "shared_mesh",
+    "unicode_names_of_63_bytes",
+)
+
+
+def step(ui, call):
+    with ui.override():
+        call()
+    yield 0.2
+
+
+def run(ui):
+    with ui.override():
+        assert bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    yield from wait_for_end()
+
+
+def of_row(name):
+    def test(ui):
+        reset_settings()
+        for ob in list(bpy.data.objects):
+            bpy.data.objects.remove(ob)
+        scene = test_scenes_table.make(name, None)
+        tube = scene.tube.name
+        bpy.ops.ed.undo_push(message="set-up")
+        # As the first undo leaves it: what is not saved in a step has its default then.
+        yield from step(ui, lambda: bpy.ops.ed.undo_push(message="the same"))
+        yield from step(ui, bpy.ops.ed.undo)
+        states = [without_memory(deep_snapshot())]
+        for _ in range(2):
+            yield from run(ui)
+            states.append(without_memory(deep_snapshot()))
+        entries = scenes.entries(bpy.data.objects[tube])
+        assert any(entries), "no weights"
+        assert not difference(states[1], states[2]), "not the same the second time"
+        for call, state in (
+            (bpy.ops.ed.undo, 1),
+            (bpy.ops.ed.undo, 0),
+            (bpy.ops.ed.redo, 1),
+            (bpy.ops.ed.undo, 0),
+        ):
+            yield from step(ui, call)
+            changes = difference(states[state], without_memory(deep_snapshot()))
+            assert not changes, (call, dict(list(changes.items())[:5]))
+        yield from run(ui)
+        assert scenes.entries(bpy.data.objects[tube]) == entries
+
+    return test
+
+
+for row in ROWS:
+    globals()[f"test_undo_{row}"] = of_row(row)
