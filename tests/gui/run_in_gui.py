@@ -21,7 +21,8 @@ from xml.etree import ElementTree
 
 import bpy
 
-LIMIT = 180  # seconds for one test
+LIMIT = 300  # seconds for one test
+TURNS = 4  # of the event loop, in a wait that is long enough
 
 
 class Ui:
@@ -67,11 +68,19 @@ class Runner:
         self.ui = Ui(Path(pictures))
         self.tests = [t for t in find_tests() if name_part in t[1]]
         self.steps = self.run_all()
+        self.turns, self.pause = 0, 0.0  # what is left of a wait
 
     def tick(self):
-        """The app timer: goes on with the running test and returns the seconds to wait."""
+        """The app timer: goes on with the running test and returns the seconds to wait. A long
+        wait is one of several turns of the event loop, however slow the machine is."""
+        if self.turns:
+            self.turns -= 1
+            return self.pause
         try:
-            return next(self.steps) or 0.05
+            seconds = next(self.steps) or 0.05
+            self.turns = max(1, min(TURNS, int(seconds / 0.05))) - 1
+            self.pause = seconds / (self.turns + 1)
+            return self.pause
         except StopIteration:
             faulthandler.cancel_dump_traceback_later()
             with self.ui.override():
