@@ -20,7 +20,6 @@ import bpy
 
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.targets import find_in_file, share_meshes
-from .core.errors import Refused
 from .core.files import (
     identity,
     placed,
@@ -33,10 +32,11 @@ from .core.files import (
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import engine_errors, version
 from .core.options import Options
+from .core.refusal import Refused
 from .core.report import notes, summary, warnings
 from .core.stop import Stop, Stopped
-from .job import Job
-from .joint_job import JointJob
+from .tasks.joints import JointJob
+from .tasks.weighting import Job
 
 COMMAND = "araplbs"
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd

@@ -105,7 +105,7 @@ def animation_poses(armature, frames=60):
     read = part("blender.read_poses").read_poses
     try:
         return read(armature, skeleton, "ALL", frames, bpy.context.view_layer).transforms
-    except part("core.errors").Refused:  # there is no action
+    except part("core.refusal").Refused:  # there is no action
         return None
 
 
@@ -119,7 +119,7 @@ class Character:
         options = part("core.options").Options()
         self.threads = threads
         self.armature, self.meshes = armature, meshes
-        self.job = part("job").Job(options, threads)
+        self.job = part("tasks.weighting").Job(options, threads)
         self.job.read(targets, bpy.context.view_layer)
         self.skeleton = self.job.problem.skeleton
         arguments = self.job.problem.arguments
@@ -134,7 +134,7 @@ class Character:
 
     def present_rows(self, meshes):
         read = part("blender.read_mesh").present_weights
-        return part("core.rows").join_rows([read(ob, self.skeleton) for ob in meshes])
+        return part("core.sparse_weights").join_rows([read(ob, self.skeleton) for ob in meshes])
 
     def energy(self, rows, poses, per_vertex=False):
         import araplbs

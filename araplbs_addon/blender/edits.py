@@ -174,7 +174,7 @@ class ARAPLBS_mesh(bpy.types.PropertyGroup):
     edits: bpy.props.CollectionProperty(type=ARAPLBS_edit)
     active: bpy.props.IntProperty(name="Active Edit", options={"SKIP_SAVE"})
     changes: bpy.props.IntProperty(options={"HIDDEN", "SKIP_SAVE"})  # tells a session to look
-    session: bpy.props.StringProperty(options={"HIDDEN"})  # see session.py
+    session: bpy.props.StringProperty(options={"HIDDEN"})  # see live/weights.py
 
 
 def register():

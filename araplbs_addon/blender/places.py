@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 
 # Beginnings of the data paths whose drivers move an object.
 PLACE = ("location", "rotation_", "scale", "delta_", "constraints[")

@@ -5,9 +5,9 @@ import math
 import bpy
 import numpy as np
 
-from ..core.errors import Refused
 from ..core.problem import Skeleton
-from .bone_deformers import read_deformers
+from ..core.refusal import Refused
+from .bone_kinds import read_deformers
 
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
 FREE_ANGLE = math.radians(170)

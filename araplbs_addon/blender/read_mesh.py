@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.errors import Refused
-from ..core.mirror import Reflection
+from ..core.mirror_modifier import Reflection
 from ..core.problem import Mesh
-from ..core.rows import make_rows
+from ..core.refusal import Refused
+from ..core.sparse_weights import make_rows
 from ..core.steps import finish
 from .binding import armature_modifier
 from .edits import read_edits

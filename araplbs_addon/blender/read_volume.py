@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..core.tet_mesh import need_for_file, need_for_inside
 from ..core.volume import Source
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from .errors import Refused
-from .mirror import reflect
+from .mirror_modifier import reflect
 from .native_module import araplbs
 from .problem import join_geometry
-from .rows import make_rows
+from .refusal import Refused
+from .sparse_weights import make_rows
 from .worker import Worker
 
 WAIT = 0.01  # seconds of a step

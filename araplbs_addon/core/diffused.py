@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .errors import Refused
 from .native_module import araplbs
 from .poses import RIGID
 from .problem import Problem
+from .refusal import Refused
 from .worker import Worker
 
 WAIT = 0.01  # seconds of a step

@@ -14,8 +14,8 @@ from .native_module import araplbs
 from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
-from .rows import Rows, make_rows
 from .solve import Share, Solution, solve
+from .sparse_weights import Rows, make_rows
 
 SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
 LEAST_MOVE = 1e-7  # the like

@@ -13,8 +13,8 @@ import numpy as np
 from .deformation import measure
 from .error_map import minimised_energy, pose_set
 from .native_module import araplbs, engine_errors
-from .rows import Rows
 from .solve import check, report_deformation
+from .sparse_weights import Rows
 
 MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .deformer import Deformer
+from .armature_modifier import Deformer
 from .edits import Edits, Pairs
-from .mirror import Reflection, image_rows, reflect
+from .mirror_modifier import Reflection, image_rows, reflect
 from .poses import BENDY, RIGID
-from .rows import Rows, empty_rows, join_rows
+from .sparse_weights import Rows, empty_rows, join_rows
 from .symmetry import mirror_plane
 
 

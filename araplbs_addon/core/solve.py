@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .armature_modifier import report_deformers
 from .deformation import compare
-from .deformer import report_deformers
 from .error_map import pose_set
 from .native_module import araplbs
-from .rows import Rows, make_rows
+from .sparse_weights import Rows, make_rows
 
 # progress(stage, fraction done 0..1, relative energy or None): return False to stop.
 Progress = Callable[[str, float, float | None], bool | None]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .error_map import energy, pose_set
-from .errors import Refused
 from .native_module import araplbs
-from .rows import Rows, make_rows
+from .refusal import Refused
 from .solve import Share, Solution, check, initial_rows, report_deformation
+from .sparse_weights import Rows, make_rows
 from .tet_mesh import TetMesh, fill, read_tets
 
 LEAST_WEIGHT = 0.001  # smaller weights of the surface are dropped, as the solver does

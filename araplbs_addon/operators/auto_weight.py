@@ -5,14 +5,14 @@ import time
 from bpy.types import Operator
 
 from ..blender.targets import find_targets
-from ..core.errors import Refused
 from ..core.native_module import engine_errors
+from ..core.refusal import Refused
 from ..core.report import notes, summary, warnings
 from ..core.steps import finish
 from ..core.worker import Worker
-from ..job import Job
+from ..live.weights import current_session
 from ..preferences import preferred_threads
-from ..session import current_session
+from ..tasks.weighting import Job
 from .properties import (
     OptionProperties,
     draw_advanced_options,

@@ -14,7 +14,7 @@ from ..blender.edits import KINDS, add_link, find_edit, read_values
 from ..blender.posed import posed_vertices
 from ..blender.read_mesh import masked_vertices
 from ..core.extent import not_far_off
-from ..session import current_session
+from ..live.weights import current_session
 from .edit import Change, active_bone, paint_edit, refuse_bone
 
 IDNAME = "object.araplbs_brush"

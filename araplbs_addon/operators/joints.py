@@ -6,12 +6,12 @@ from bpy.types import Operator
 
 from ..blender.joint_effects import refuse_armature
 from ..blender.targets import find_targets
-from ..core.errors import Refused
 from ..core.joints import JointOptions, joint_summary
+from ..core.refusal import Refused
 from ..core.report import notes, warnings
-from ..joint_job import JointJob
-from ..joint_session import JointSession
+from ..live.joints import JointSession
 from ..preferences import preferred_threads
+from ..tasks.joints import JointJob
 from .auto_weight import refusals
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties

@@ -5,10 +5,10 @@ from bpy.app.handlers import persistent
 from bpy.types import Operator
 
 from ..blender.targets import find_targets
-from ..core.errors import Refused
-from ..job import Job
+from ..core.refusal import Refused
+from ..live.weights import Session, after_undo, current_session, end_session
 from ..preferences import preferred_threads
-from ..session import Session, after_undo, current_session, end_session
+from ..tasks.weighting import Job
 from .auto_weight import refusals, tell
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties

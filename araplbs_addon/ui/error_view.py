@@ -11,16 +11,16 @@ from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 from gpu_extras.batch import batch_for_shader
 
-from ..blender.errors import pose_options, poses_of, read_weighted
+from ..blender.deformation_errors import pose_options, poses_of, read_weighted
 from ..blender.posed import posed_vertices
 from ..blender.read_poses import present_pose
 from ..blender.views import redraw_views
-from ..core.deformer import vertex_strain
+from ..core.armature_modifier import vertex_strain
 from ..core.error_map import colours, pose_set
-from ..core.errors import Refused
+from ..core.refusal import Refused
+from ..live.weights import current_session
 from ..operators.settings import present_options
 from ..preferences import preferred_threads
-from ..session import current_session
 
 PERIOD = 0.15  # seconds between two looks at what has changed
 CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one

@@ -11,11 +11,11 @@ from gpu_extras.batch import batch_for_shader
 from ..blender.edits import read_values
 from ..blender.posed import posed_vertices
 from ..core.error_map import COLOURS, FULL_SCALE, colours
-from ..core.errors import Refused
-from ..joint_session import JointSession
+from ..core.refusal import Refused
+from ..live.joints import JointSession
+from ..live.weights import current_session
 from ..operators.brush import current_stroke, tied_vertices
 from ..operators.live import session_facts
-from ..session import current_session
 from . import error_view, joint_ghosts
 
 MARGIN = 20

@@ -207,7 +207,7 @@ def test_solver_error(monkeypatch):
     """An error of the engine is reported, not raised, and nothing is written."""
     import araplbs
 
-    job = addon("job")
+    job = addon("tasks.weighting")
 
     def fail(*_args):
         raise araplbs.SolverError("the matrix is not definite")
@@ -220,9 +220,9 @@ def test_solver_error(monkeypatch):
 def test_wrong_weights_are_not_written(monkeypatch):
     """Should the engine break its promise, the check before writing says so."""
     solve = addon("core.solve")
-    rows = addon("core.rows")
+    rows = addon("core.sparse_weights")
     tube, rig = tube_and_rig()
-    job = addon("job")
+    job = addon("tasks.weighting")
     real = job.solve
 
     def half(problem, options, threads, progress):
@@ -242,7 +242,7 @@ def test_cancelled_by_the_callback():
     select(tube, rig)
     before = snapshot()
     targets = addon("blender.targets").find_targets(bpy.context)
-    job = addon("job").Job(addon("core.options").Options())
+    job = addon("tasks.weighting").Job(addon("core.options").Options())
     job.read(targets, bpy.context.view_layer)
     seen = []
 
@@ -265,9 +265,9 @@ def test_cancelled_by_the_callback():
 def test_changed_meanwhile():
     tube, rig = tube_and_rig()
     select(tube, rig)
-    find, make = addon("blender.targets").find_targets, addon("job").Job
+    find, make = addon("blender.targets").find_targets, addon("tasks.weighting").Job
     options = addon("core.options").Options()
-    refused = addon("core.errors").Refused
+    refused = addon("core.refusal").Refused
     for change, message in (
         (lambda: tube.data.vertices.add(1), "'Tube' was changed meanwhile"),
         (lambda: setattr(rig.data.bones["upper"], "name", "new"), "'Rig' was changed meanwhile"),

@@ -172,7 +172,7 @@ def test_failure_while_solving(character, tmp_path, monkeypatch, capfd):
     def fail(*_args):
         raise araplbs.SolverError("out of luck")
 
-    monkeypatch.setattr(addon("job"), "solve", fail)
+    monkeypatch.setattr(addon("tasks.weighting"), "solve", fail)
     assert run("weight", character, "--output", character) == 1
     assert character.read_bytes() == before
     assert folder_of(tmp_path) == ["in.blend"]

@@ -69,7 +69,7 @@ def computed(ob, rig):
     """The like by the add-on."""
     layer = bpy.context.view_layer
     layer.update()
-    deformer = addon("core.deformer")
+    deformer = addon("core.armature_modifier")
     skeleton = addon("blender.read_armature").read_armature(rig, False)
     read = addon("blender.read_mesh")
     mesh = read.read_mesh(ob, rig, skeleton, layer, False, np.zeros(len(BONES), bool))
@@ -214,7 +214,7 @@ def solved_job(rig, *meshes):
     bpy.context.scene.frame_set(1)
     targets = addon("blender.targets").Targets(rig, list(meshes))
     options = addon("core.options").Options(pose_count=1, animation="ACTIVE", animation_frames=1)
-    job = addon("job").Job(options)
+    job = addon("tasks.weighting").Job(options)
     job.read(targets, bpy.context.view_layer)
     job.solve()
     return job
@@ -247,7 +247,7 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     poses = addon("core.error_map").pose_set(job.problem, job.options)
     # Random poses with bendy bones are read from Blender and come first.
     frame, random = (slice(1, 2), slice(0, 1)) if bendy else (slice(0, 1), slice(1, 2))
-    deformed = addon("core.deformer").deformed_energy
+    deformed = addon("core.armature_modifier").deformed_energy
     other = deformed(job.problem, job.solution.rows, poses[random])
     assert len(poses) == 2 and other > 0
     assert deformed(job.problem, job.solution.rows, poses[frame]) == pytest.approx(energy, rel=1e-3)
@@ -256,7 +256,7 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     posed = np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])
     shown = araplbs.Deformation(arguments["vertices"], arguments["triangles"])
     shown.add(posed[None])
-    seen = addon("core.deformer").deformed
+    seen = addon("core.armature_modifier").deformed
     one, all_poses = (
         seen(job.problem, job.solution.rows, some)["area"] for some in (poses[frame], poses)
     )

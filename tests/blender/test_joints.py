@@ -75,7 +75,7 @@ def refused(*objects, **options):
 def job_of(*objects, **options):
     """A JointJob, read."""
     select(*objects)
-    job = addon("joint_job").JointJob(
+    job = addon("tasks.joints").JointJob(
         addon("core.joints").JointOptions(**{"anchor": 0.0, "pose_count": 40, **options})
     )
     job.read(addon("blender.targets").find_targets(bpy.context), bpy.context.view_layer)
@@ -132,7 +132,7 @@ def z_turned(rig, before):
 def test_joints_come_nearer_and_weights_follow():
     tube, rig = bent_tube()
     auto_weight(tube, rig)
-    error = addon("blender.errors").object_strain
+    error = addon("blender.deformation_errors").object_strain
     bent = (error(tube, bpy.context.view_layer, False) ** 2).mean()
     vertices = [tuple(v.co) for v in tube.data.vertices]
     was = {name: off_axis(rig, name) for name in OFF}
@@ -461,7 +461,7 @@ def test_session_shows_frames_and_writes_once():
 
 
 def start_session(**options):
-    return addon("joint_session").JointSession(
+    return addon("live.joints").JointSession(
         addon("operators.joints").find_joint_targets(bpy.context),
         addon("core.joints").JointOptions(**{"anchor": 0.0, **options}),
         bpy.context.view_layer,
@@ -487,7 +487,7 @@ def test_cancel_changes_nothing(when):
         finish(session)
     assert session.restored and session.report is None and session.message is None
     assert snapshot() == before and skeleton_of(rig) == bones
-    assert addon("session").current_session() is None
+    assert addon("live.weights").current_session() is None
 
 
 def test_one_session_at_a_time():
@@ -541,7 +541,7 @@ def test_refusals():
 
 def refused_poll(*objects):
     select(*objects)
-    with pytest.raises(addon("core.errors").Refused) as reason:
+    with pytest.raises(addon("core.refusal").Refused) as reason:
         addon("operators.joints").find_joint_targets(bpy.context)
     assert not bpy.ops.object.araplbs_optimize_joints.poll()
     return str(reason.value)

@@ -263,8 +263,8 @@ def test_paint_mask_counts_in_weight_paint_mode_only():
 def test_locked_side_of_a_mirrored_mesh():
     """What is locked for a bone holds for the image of the mesh with the opposite bone."""
     core = addon("core.problem")
-    mirror = addon("core.mirror")
-    rows = addon("core.rows")
+    mirror = addon("core.mirror_modifier")
+    rows = addon("core.sparse_weights")
     skeleton = addon("blender.read_armature").read_armature(
         add_armature(bones=two_sided_bones()), True
     )
@@ -302,7 +302,7 @@ def test_only_what_changes_is_written(monkeypatch):
     auto_weight(tube, rig)
     write = addon("blender.write_weights")
     done = []
-    job = addon("job")
+    job = addon("tasks.weighting")
     monkeypatch.setattr(
         job, "write_weights", lambda *a: done.append(write.write_weights(*a)) or done[-1]
     )

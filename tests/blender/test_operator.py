@@ -150,7 +150,7 @@ def test_measures_of_the_report():
 
     tube, rig = tube_and_rig()
     options = addon("core.options").Options(pose_count=7, seed=3, truss=0)  # nothing but strain
-    job = addon("job").Job(options)
+    job = addon("tasks.weighting").Job(options)
     job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     job.solve()
     report = job.apply()
@@ -268,7 +268,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
         value = "FILE"  # whether TetGen is there or not
 
     def arguments(**options):
-        job = addon("job").Job(addon("core.options").Options(**options))
+        job = addon("tasks.weighting").Job(addon("core.options").Options(**options))
         job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
         with pytest.raises(Arguments) as found:
             job.solve()
@@ -417,7 +417,7 @@ def test_defaults_are_those_of_the_engine():
     bits without any of them."""
     import araplbs
 
-    job = addon("job").Job(addon("core.options").Options())
+    job = addon("tasks.weighting").Job(addon("core.options").Options())
     tube, rig = tube_and_rig()
     job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     results = []
@@ -431,7 +431,7 @@ def test_defaults_are_those_of_the_engine():
 def test_the_bar_never_goes_back():
     """Though stages of the solver count up from 0 each."""
     fractions = []
-    job = addon("job").Job(addon("core.options").Options(), 1)
+    job = addon("tasks.weighting").Job(addon("core.options").Options(), 1)
     tube, rig = tube_and_rig()
     job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     job.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
@@ -442,7 +442,7 @@ def test_the_bar_never_goes_back():
 
 def test_threads_of_the_preferences_are_used(monkeypatch):
     threads = []
-    job = addon("job")
+    job = addon("tasks.weighting")
     real = job.solve
     monkeypatch.setattr(
         job, "solve", lambda p, o, t, progress: threads.append(t) or real(p, o, t, progress)

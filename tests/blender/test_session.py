@@ -26,7 +26,7 @@ LIMIT = 60  # seconds for a session to get somewhere
 def start(*objects, **options):
     select(*objects)
     options = {"start_from": "PRESENT", **options}
-    return addon("session").Session(
+    return addon("live.weights").Session(
         addon("blender.targets").find_targets(bpy.context),
         addon("core.options").Options(**options),
         bpy.context.view_layer,
@@ -54,7 +54,7 @@ def finish(session):
 @pytest.fixture(autouse=True)
 def no_session_is_left():
     yield
-    addon("session").end_session()
+    addon("live.weights").end_session()
 
 
 def ordered(ob):
@@ -214,7 +214,7 @@ def test_steering():
         session.restore()
         finish(session)
     finally:
-        addon("session").end_session()
+        addon("live.weights").end_session()
     select(tube, cube, rig)
     assert snapshot() == before
     assert not tube.data.araplbs.edits and not cube.data.araplbs.edits
@@ -416,7 +416,7 @@ def test_undo_that_leaves_the_session_ends_it_at_once():
     session.tick(0)
     tube.data.araplbs.session = ""  # as in a state before the session
     now = entries(tube)
-    addon("session").after_undo(bpy.data.meshes)
+    addon("live.weights").after_undo(bpy.data.meshes)
     assert session.state == "ENDED" and "Undo" in session.message
     session.tick(0.1)
     assert entries(tube) == now
@@ -436,7 +436,7 @@ def test_undo_back_into_a_session_that_has_ended():
     session.forget()
     assert snapshot() != before
     tube.data.araplbs.session = session.token  # as undo brings it back
-    addon("session").after_undo(bpy.data.meshes)
+    addon("live.weights").after_undo(bpy.data.meshes)
     assert snapshot() == before
     assert not tube.data.araplbs.edits and not tube.data.araplbs.session
 
@@ -497,7 +497,7 @@ def test_what_a_session_says():
 
 def test_cut_down():
     """The largest stay, equal ones together, kept ones anyway; sums do not change."""
-    rows = addon("core.rows").make_rows(
+    rows = addon("core.sparse_weights").make_rows(
         4,
         np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),
         np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0]),

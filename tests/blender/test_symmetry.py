@@ -154,7 +154,7 @@ def test_the_report_tells_the_share():
     reports = {}
     for symmetric in (True, False):
         targets = addon("blender.targets").Targets(rig, [mesh])
-        job = addon("job").Job(options(symmetric=symmetric))
+        job = addon("tasks.weighting").Job(options(symmetric=symmetric))
         job.read(targets, bpy.context.view_layer)
         job.solve()
         reports[symmetric] = job.apply()

@@ -134,7 +134,7 @@ PAPERS_ENERGY = {"truss": 0, "edge_power": 0, "least_worth": 3e-5}
 @with_meshio
 def test_report(tet_file):
     tube, rig = tube_and_rig()
-    job = addon("job").Job(
+    job = addon("tasks.weighting").Job(
         addon("core.options").Options(
             volume="FILE", tet_file=str(tet_file), pose_count=20, **PAPERS_ENERGY
         )
@@ -165,7 +165,7 @@ def test_report_of_preserve_volume(tet_file):
     options = addon("core.options").Options(
         volume="FILE", tet_file=str(tet_file), pose_count=5, **PAPERS_ENERGY
     )
-    job = addon("job").Job(options)
+    job = addon("tasks.weighting").Job(options)
     job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     stages = []
     job.solve(lambda stage, fraction, energy: stages.append(stage))
@@ -173,7 +173,7 @@ def test_report_of_preserve_volume(tet_file):
     found = report["deformers"]
     assert found["preserve_volume"] == ["Tube"]
     poses = addon("core.error_map").pose_set(job.problem, options)
-    deformed = addon("core.deformer").deformed_energy(job.problem, job.solution.rows, poses)
+    deformed = addon("core.armature_modifier").deformed_energy(job.problem, job.solution.rows, poses)
     assert found["energy_after"] == pytest.approx(deformed)
     assert 0 < deformed < found["energy_before"]
     assert stages[-1] == "surface strain as Blender deforms"
@@ -189,7 +189,7 @@ def held_job(tet_file, held):
         bpy.context.view_layer.objects.active = tube
         bpy.ops.object.araplbs_edit_vertices(kind="WEIGHT", bone=bone, weight=weight)
     options = addon("core.options").Options(volume="FILE", tet_file=str(tet_file), pose_count=5)
-    job = addon("job").Job(options)
+    job = addon("tasks.weighting").Job(options)
     job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     job.solve()
     return job, job.apply(), dense(tube, rig)
@@ -315,7 +315,7 @@ def test_packages_that_are_missing(tet_file, monkeypatch):
         folder = target if bpy.app.binary_path else ""
         assert f'"{sys.executable}" -m pip install {folder}{package}' in message
         need = addon("core.tet_mesh").need
-        with pytest.raises(addon("core.errors").Refused) as error:
+        with pytest.raises(addon("core.refusal").Refused) as error:
             need(package, "It", modules)
         assert str(error.value).endswith(f"-m pip install {target}{package}")
 
@@ -334,9 +334,9 @@ def test_what_no_mesh_can_change_is_refused_before_they_are_read(tet_file, monke
         options(volume="FILE", tet_file="//x"),
         options(volume="FILE", tet_file=str(tet_file), start_from="PRESENT"),
     ):
-        job = addon("job").Job(asked)
+        job = addon("tasks.weighting").Job(asked)
         targets = addon("blender.targets").Targets(rig, [tube])
-        with pytest.raises(addon("core.errors").Refused):
+        with pytest.raises(addon("core.refusal").Refused):
             next(job.read_in_steps(targets, bpy.context.view_layer))
 
 
@@ -344,9 +344,9 @@ def test_live_sessions_work_on_the_surface():
     tube, rig = tube_and_rig()
     options = addon("core.options").Options(volume="FILE", tet_file="x")
     targets = addon("blender.targets").Targets(rig, [tube])
-    with pytest.raises(addon("core.errors").Refused, match="works on the surface"):
-        addon("session").Session(targets, options, bpy.context.view_layer)
-    assert addon("session").current_session() is None
+    with pytest.raises(addon("core.refusal").Refused, match="works on the surface"):
+        addon("live.weights").Session(targets, options, bpy.context.view_layer)
+    assert addon("live.weights").current_session() is None
 
 
 @with_tetgen

@@ -512,7 +512,7 @@ def test_stalls(ui):
     tube, rig = make_tube(rings=500, sides=100, weigh=False)
     scenes.select(tube, rig)
     show(ui)
-    kind, beats, ticks = scenes.addon("session").Session, [], []
+    kind, beats, ticks = scenes.addon("live.weights").Session, [], []
     plain = kind.tick
 
     def tick(self, seconds):

@@ -1,16 +1,16 @@
 """A live search for better joints: solves in a thread, shows what converges, and writes once when
 it is accepted. Nothing in Blender's data changes before.
 
-For what looks at the session that is running, it is like the Session of session.py.
+For what looks at the session that is running, it is like the Session of weights.py.
 """
 
 import time
 from contextlib import suppress
 
-from .core.errors import Refused
-from .core.worker import Worker
-from .joint_job import JointJob
-from .session import (
+from ..core.refusal import Refused
+from ..core.worker import Worker
+from ..tasks.joints import JointJob
+from .weights import (
     ENDED,
     GONE,
     KEEPING,

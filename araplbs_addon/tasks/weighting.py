@@ -4,35 +4,35 @@ command line are two ways to call it."""
 import bpy
 import numpy as np
 
-from .blender.binding import (
+from ..blender.binding import (
     armature_modifier,
     armature_of,
     bind,
     following_constraints,
     moves_twice,
 )
-from .blender.control_bones import mark_control_bones
-from .blender.flexible_bones import curved_parameters_in_steps
-from .blender.places import deformers
-from .blender.read_armature import bones_to_keep, read_armature
-from .blender.read_deformer import read_joint_axes
-from .blender.read_mesh import (
+from ..blender.control_bones import mark_control_bones
+from ..blender.flexible_bones import curved_parameters_in_steps
+from ..blender.places import deformers
+from ..blender.read_armature import bones_to_keep, read_armature
+from ..blender.read_deformer import read_joint_axes
+from ..blender.read_mesh import (
     group_entries_in_steps,
     present_weights,
     read_mesh_in_steps,
     refuse_mesh,
 )
-from .blender.read_volume import read_volume, refuse_volume
-from .blender.references import Reference
-from .blender.whole_poses import given_poses_in_steps
-from .blender.write_weights import write_weights
-from .core.control_bones import leave_out_in_steps
-from .core.errors import Refused
-from .core.problem import Problem
-from .core.report import make_report, names_in_line
-from .core.solve import solve
-from .core.steps import finish
-from .core.volume import solve_volume
+from ..blender.read_volume import read_volume, refuse_volume
+from ..blender.references import Reference
+from ..blender.whole_poses import given_poses_in_steps
+from ..blender.write_weights import write_weights
+from ..core.control_bones import leave_out_in_steps
+from ..core.problem import Problem
+from ..core.refusal import Refused
+from ..core.report import make_report, names_in_line
+from ..core.solve import solve
+from ..core.steps import finish
+from ..core.volume import solve_volume
 
 
 class Job:

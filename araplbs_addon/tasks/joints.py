@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from .blender.control_bones import mark_control_bones
-from .blender.joint_effects import effects, refuse_armature
-from .blender.joint_settings import read_joint_settings
-from .blender.live_weights import LiveWeights
-from .blender.write_joints import write_joints
-from .core.errors import Refused
-from .core.joints import JointRun, at_same_places, joint_report, moved_bones
-from .core.poses import RIGID
-from .core.report import make_report, names_in_line
-from .core.steps import finish
-from .job import Job
+from ..blender.control_bones import mark_control_bones
+from ..blender.joint_effects import effects, refuse_armature
+from ..blender.joint_settings import read_joint_settings
+from ..blender.live_weights import LiveWeights
+from ..blender.write_joints import write_joints
+from ..core.joints import JointRun, at_same_places, joint_report, moved_bones
+from ..core.poses import RIGID
+from ..core.refusal import Refused
+from ..core.report import make_report, names_in_line
+from ..core.steps import finish
+from .weighting import Job
 
 
 class JointJob(Job):

@@ -15,14 +15,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from .blender.edits import copy_edits, read_edits, restore_edits
-from .blender.live_weights import LiveWeights
-from .blender.read_mesh import group_entries_in_steps, has_topology
-from .core.errors import Refused
-from .core.live import Live
-from .core.problem import Problem
-from .core.solve import Solution
-from .job import Job
+from ..blender.edits import copy_edits, read_edits, restore_edits
+from ..blender.live_weights import LiveWeights
+from ..blender.read_mesh import group_entries_in_steps, has_topology
+from ..core.live import Live
+from ..core.problem import Problem
+from ..core.refusal import Refused
+from ..core.solve import Solution
+from ..tasks.weighting import Job
 
 READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
 IDLE = object()  # yielded where there is nothing to do before the next tick

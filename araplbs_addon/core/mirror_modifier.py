@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rows import make_rows
+from .sparse_weights import make_rows
 
 
 @dataclass

@@ -9,7 +9,7 @@ from .deformation import as_report, bones_of, joints_of, measure
 from .error_map import energy
 from .native_module import araplbs
 from .poses import BENDY
-from .rows import join_rows, make_rows
+from .sparse_weights import join_rows, make_rows
 
 LEAST_SUM = 1e-4  # of a vertex' weights; Blender leaves it where it is if they are no more
 MOST_POINTS = 2_000_000  # posed at a time: 48 MB

@@ -4,11 +4,11 @@ from dataclasses import fields
 
 import numpy as np
 
-from ..core.deformer import vertex_strain
+from ..core.armature_modifier import vertex_strain
 from ..core.error_map import with_random
-from ..core.errors import Refused
 from ..core.options import Options
 from ..core.problem import Problem
+from ..core.refusal import Refused
 from ..core.steps import finish
 from .binding import armature_of
 from .flexible_bones import curved_parameters_in_steps
