@@ -35,8 +35,8 @@ from .core.options import Options
 from .core.refusal import Refused
 from .core.report import notes, summary, warnings
 from .core.stop import Stop, Stopped
-from .tasks.joints import JointJob
-from .tasks.weighting import Job
+from .tasks.joints import JointTask
+from .tasks.weighting import WeightingTask
 
 COMMAND = "araplbs"
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
@@ -66,7 +66,7 @@ def make_parser():
         description=f"Weights every armature's meshes: {which}",
     )
     _add_arguments(weight, Options)
-    weight.set_defaults(make_job=Job, summary=summary, table=Options)
+    weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options)
     joints = commands.add_parser(
         "joints",
         help="optimise the joints of the armatures of .blend files",
@@ -74,7 +74,7 @@ def make_parser():
         f"weights these: {which}",
     )
     _add_arguments(joints, JointOptions)
-    joints.set_defaults(make_job=JointJob, summary=joint_summary, table=JointOptions)
+    joints.set_defaults(make_task=JointTask, summary=joint_summary, table=JointOptions)
     return parser
 
 
@@ -243,15 +243,15 @@ def weight_file(source, target, options, arguments, stop):
     found = find_in_file(view_layer, arguments.armature, arguments.mesh)
     for targets in share_meshes(found, view_layer):
         start = time.perf_counter()
-        job = arguments.make_job(options, arguments.threads)
-        job.read(targets, view_layer)
-        job.solve(_Lines(targets.armature.name, stop))
-        report = job.apply()
+        task = arguments.make_task(options, arguments.threads)
+        task.read(targets, view_layer)
+        task.solve(_Lines(targets.armature.name, stop))
+        report = task.apply()
         report["total_seconds"] = time.perf_counter() - start
         weights = report.get("weights") if arguments.command == "joints" else report
         for line in notes(weights):
             print(f"  {targets.armature.name}: {line}")
-        report["warnings"] = job.warnings + warnings(weights)
+        report["warnings"] = task.warnings + warnings(weights)
         for line in report["warnings"]:
             print(f"  {targets.armature.name}: warning: {line}")
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)

@@ -119,10 +119,10 @@ class Character:
         options = part("core.options").Options()
         self.threads = threads
         self.armature, self.meshes = armature, meshes
-        self.job = part("tasks.weighting").Job(options, threads)
-        self.job.read(targets, bpy.context.view_layer)
-        self.skeleton = self.job.problem.skeleton
-        arguments = self.job.problem.arguments
+        self.task = part("tasks.weighting").WeightingTask(options, threads)
+        self.task.read(targets, bpy.context.view_layer)
+        self.skeleton = self.task.problem.skeleton
+        arguments = self.task.problem.arguments
         self.vertices, self.triangles = arguments["vertices"], arguments["triangles"]
         self.edges = arguments["edges"]
         s = self.skeleton
@@ -214,10 +214,10 @@ def our_weights(character, **options):
 
 def solve_again(character, **options):
     """The engine's own report for these options: stages, iterations, energies."""
-    job = character.job
-    job.options = part("core.options").Options(**options)
-    job.solve()
-    return job.solution.report
+    task = character.task
+    task.options = part("core.options").Options(**options)
+    task.solve()
+    return task.solution.report
 
 
 def reset_peak():

@@ -11,9 +11,7 @@ from .native_module import araplbs
 from .problem import join_geometry
 from .refusal import Refused
 from .sparse_weights import make_rows
-from .worker import Worker
-
-WAIT = 0.01  # seconds of a step
+from .worker import work_in_steps
 
 # Identifier, name, description of what the engine tells; the position is its code.
 REASONS = (
@@ -75,32 +73,20 @@ def leave_out_in_steps(meshes, skeleton, threads=0):
 def _find_in_steps(meshes, skeleton, threads):
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
-    found = []
-
-    def work(progress):
-        found.append(
-            araplbs.control_bones(
+    return (
+        yield from work_in_steps(
+            lambda progress: araplbs.control_bones(
                 **geometry,
                 bone_heads=skeleton.heads,
                 bone_tails=skeleton.tails,
                 bone_parents=skeleton.parents,
                 bone_deform=skeleton.deform,
                 bone_named=[is_control_name(name) for name in skeleton.names],
-                progress=lambda stage, fraction: progress(stage, fraction, None),
+                progress=progress,
                 threads=threads,
             )
         )
-
-    worker = Worker(work)
-    try:
-        while worker.running:
-            worker.join(WAIT)
-            yield
-    finally:
-        worker.cancel()
-    if worker.error:
-        raise worker.error
-    return found[0]
+    )
 
 
 def _asked_for(mesh, bones):

@@ -151,8 +151,10 @@ class JointRun:
     """One search for better joints.
 
     frame: the latest JointFrame, None before the first; set at once by the thread that solves.
-    pinned: (m, 2) bool, ends that must not move.
+    waiting: converged, and waits for keep(). pinned: (m, 2) bool, ends that must not move.
     """
+
+    waiting = False
 
     def __init__(self, problem, meshes, options, locks, factors, threads=0):
         """locks (m, 2) bool of heads and tails; factors (m,) of the material of bones."""
@@ -194,6 +196,7 @@ class JointRun:
         if not self.frame:  # all is locked, or there was nothing to gain at once
             energies = [float(solver.energy)] * 2
             self._publish(solver, energies, start)
+        self.waiting = wait
         while wait and not self.kept:
             if share.progress("converged", 1.0, energies[-1]) is False:
                 raise araplbs.Cancelled

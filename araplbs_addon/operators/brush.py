@@ -14,7 +14,7 @@ from ..blender.edits import KINDS, add_link, find_edit, read_values
 from ..blender.posed import posed_vertices
 from ..blender.read_mesh import masked_vertices
 from ..core.extent import not_far_off
-from ..live.weights import current_session
+from ..live.session import current_session
 from .edit import Change, active_bone, paint_edit, refuse_bone
 
 IDNAME = "object.araplbs_brush"
@@ -248,7 +248,7 @@ def tied_vertices(session, ob):
     nothing = np.zeros(0, int), np.zeros(0), np.zeros(0, bool)
     if not session or not session.frame or ob not in session.objects():
         return nothing
-    names, bone = session.job.problem.skeleton.names, active_bone(ob)
+    names, bone = session.task.problem.skeleton.names, active_bone(ob)
     if bone not in names:
         return nothing
     begin, end = session.problem_vertices(session.objects().index(ob))

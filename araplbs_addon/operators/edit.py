@@ -18,7 +18,7 @@ from ..blender.edits import (
     remove_edit,
     write_values,
 )
-from ..live.weights import current_session
+from ..live.session import current_session
 
 
 class Change:

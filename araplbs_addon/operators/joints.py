@@ -11,7 +11,7 @@ from ..core.refusal import Refused
 from ..core.report import notes, warnings
 from ..live.joints import JointSession
 from ..preferences import preferred_threads
-from ..tasks.joints import JointJob
+from ..tasks.joints import JointTask
 from .auto_weight import refusals
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
@@ -29,12 +29,12 @@ def find_joint_targets(context):
     return targets
 
 
-def tell(operator, report, job):
+def tell(operator, report, task):
     """Says what was done. The status bar shows the last line, so what matters most comes last."""
     for line in notes(report["weights"]):
         operator.report({"INFO"}, line)
     operator.report({"INFO"}, joint_summary(report))
-    for line in warnings(report["weights"]) + job.warnings:
+    for line in warnings(report["weights"]) + task.warnings:
         operator.report({"WARNING"}, line)
     return {"FINISHED"}
 
@@ -67,16 +67,16 @@ posed. The meshes stay as they are at rest"""
         manager = context.window_manager
         manager.progress_begin(0, 100)
         try:
-            job = JointJob(self.read_options(), preferred_threads(context))
-            job.read(find_joint_targets(context), context.view_layer)
-            job.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
-            report = job.apply()
+            task = JointTask(self.read_options(), preferred_threads(context))
+            task.read(find_joint_targets(context), context.view_layer)
+            task.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
+            report = task.apply()
         except refusals() as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
         finally:
             manager.progress_end()
-        return tell(self, report, job)
+        return tell(self, report, task)
 
     def invoke(self, context, _event):
         """In a window: ghosts show where the joints would go until that is accepted."""
@@ -91,7 +91,7 @@ posed. The meshes stay as they are at rest"""
         )
 
     def conclude(self, session):
-        return tell(self, session.report, session.job)
+        return tell(self, session.report, session.task)
 
 
 class OBJECT_OT_araplbs_lock_joints(Operator):

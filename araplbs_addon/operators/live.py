@@ -6,7 +6,7 @@ from bpy.types import Operator
 
 from ..blender.views import redraw_views
 from ..core.deformation import in_percent
-from ..live.weights import ENDED, KEEPING, READING, RESTORING, current_session, end_session
+from ..live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
 from .auto_weight import moves_view, refusals
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done

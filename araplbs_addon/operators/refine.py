@@ -6,9 +6,10 @@ from bpy.types import Operator
 
 from ..blender.targets import find_targets
 from ..core.refusal import Refused
-from ..live.weights import Session, after_undo, current_session, end_session
+from ..live.session import after_undo, current_session, end_session
+from ..live.weights import WeightSession
 from ..preferences import preferred_threads
-from ..tasks.weighting import Job
+from ..tasks.weighting import WeightingTask
 from .auto_weight import refusals, tell
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
@@ -67,20 +68,20 @@ Auto-weight tab, until you keep them or restore what was there"""
 
     def execute(self, context):
         """At once, to the end, with the edits that the meshes have: scripts and background mode."""
-        job = Job(self.read_options(), preferred_threads(context))
+        task = WeightingTask(self.read_options(), preferred_threads(context))
         try:
-            job.read(find_targets(context, posing=True), context.view_layer)
-            job.solve()
-            report = job.apply()
+            task.read(find_targets(context, posing=True), context.view_layer)
+            task.solve()
+            report = task.apply()
         except refusals() as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
-        return tell(self, report, job)
+        return tell(self, report, task)
 
     def invoke(self, context, _event):
         return self.begin(
             context,
-            lambda: Session(
+            lambda: WeightSession(
                 find_targets(context, posing=True),
                 self.read_options(),
                 context.view_layer,
@@ -89,7 +90,7 @@ Auto-weight tab, until you keep them or restore what was there"""
         )
 
     def conclude(self, session):
-        return tell(self, session.report, session.job)
+        return tell(self, session.report, session.task)
 
     def other_key(self, context, event, session, space):
         if event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":

@@ -14,11 +14,11 @@ from ..core.poses import RIGID
 from ..core.refusal import Refused
 from ..core.report import make_report, names_in_line
 from ..core.steps import finish
-from .weighting import Job
+from .weighting import WeightingTask
 
 
-class JointJob(Job):
-    """A Job whose solution has new joints too. run: None until it is read."""
+class JointTask(WeightingTask):
+    """A WeightingTask whose solution has new joints too. run: None until it is read."""
 
     run = None
 
@@ -30,7 +30,7 @@ class JointJob(Job):
         super().__init__(options, threads)
 
     def read_in_steps(self, targets, view_layer, with_entries=True):
-        """As of Job; group_entries() are needed to put weights back."""
+        """As of WeightingTask; group_entries() are needed to put weights back."""
         refuse_armature(targets.armature, targets.meshes)
         yield from super().read_in_steps(targets, view_layer, with_entries)
         if self.problem.unweighted and not self.options.optimize_weights:

@@ -35,7 +35,7 @@ from ..core.steps import finish
 from ..core.volume import solve_volume
 
 
-class Job:
+class WeightingTask:
     """The main thread reads and applies, any thread may solve.
 
     warnings: what was left out, for people. Until apply() nothing in Blender's data is changed.

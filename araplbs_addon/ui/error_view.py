@@ -1,6 +1,5 @@
 """Surface Strain of the active mesh as colours, kept up to date in a thread while shown."""
 
-import threading
 import time
 from contextlib import contextmanager
 
@@ -18,12 +17,14 @@ from ..blender.views import redraw_views
 from ..core.armature_modifier import vertex_strain
 from ..core.error_map import colours, pose_set
 from ..core.refusal import Refused
-from ..live.weights import current_session
+from ..core.worker import Worker
+from ..live.session import current_session
 from ..operators.settings import present_options
 from ..preferences import preferred_threads
 
 PERIOD = 0.15  # seconds between two looks at what has changed
 CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one
+TOLD = (Refused, ArithmeticError, ValueError, MemoryError)  # shown in place of colors
 NEARER = 2e-5  # of the depth: in front of the surface that it colours
 
 
@@ -32,7 +33,7 @@ class _View:
 
     def __init__(self):
         self.name = self.strain = self.message = None
-        self._thread = self._key = self._result = self._batch = self._drawn = None
+        self._worker = self._key = self._batch = self._drawn = None
         self._changed = 0.0  # when weights were last seen to change
         self._source = None  # (key, armature name, Problem, Rows) of a mesh without session
         self._poses = None  # (key, Poses) of an armature
@@ -40,12 +41,10 @@ class _View:
 
     def look(self, context):
         """Takes in a result, and starts the next computation where something has changed."""
-        if self._thread and self._thread.is_alive():
-            return
-        if self._result is not None:
-            self.strain, self.message, self._result = *self._result, None
-            self._drawn = None
-            redraw_views()
+        if self._worker:
+            if self._worker.running:
+                return
+            self._take_in()
         ob = context.active_object
         mode = context.window_manager.araplbs_errors
         if not ob or ob.type != "MESH" or ob.mode == "EDIT":
@@ -62,8 +61,15 @@ class _View:
             return
         if key != self._key:
             self._key, self.name = key, ob.name
-            self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
-            self._thread.start()
+            self._worker = Worker(work)
+
+    def _take_in(self):
+        worker, self._worker, self._drawn = self._worker, None, None
+        self.strain, error = worker.result, worker.error
+        self.message = str(error) if error else None
+        redraw_views()
+        if error and not isinstance(error, TOLD):
+            raise error
 
     def forget(self, armatures=False):
         """What is known of the weights is out of date, or of armatures as well."""
@@ -80,8 +86,8 @@ class _View:
         size = len(ob.data.vertices)
         if frame and ob in session.objects():
             begin, end = session.problem_vertices(session.objects().index(ob))
-            armature, problem = session.job.armature.get(), session.job.problem
-            options, rows, number = session.job.options, frame.rows, frame.number
+            armature, problem = session.task.armature.get(), session.task.problem
+            options, rows, number = session.task.options, frame.rows, frame.number
             self._source = None
         else:
             options, number, begin, end = pose_options(present_options(context)), -1, 0, size
@@ -98,7 +104,7 @@ class _View:
         posed = poses.key if mode == "POSE" else options
         key = (ob.session_uid, size, mode, number, posed)
 
-        def work():
+        def work(_progress):
             chosen = poses or pose_set(problem, options)
             return vertex_strain(problem, rows, chosen, threads)[begin:end]
 
@@ -120,12 +126,6 @@ class _View:
             view_layer.update()
         finally:
             self._reading = False
-
-    def _run(self, work):
-        try:
-            self._result = work(), None
-        except (Refused, ArithmeticError, ValueError, MemoryError) as error:
-            self._result = None, str(error)
 
     def draw(self, context):
         ob = context.active_object

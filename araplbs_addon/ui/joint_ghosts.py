@@ -23,9 +23,9 @@ EDGES = np.array(
 
 def draw(session):
     """In the space of the scene, in the pose that the armature is in."""
-    job, frame = session.job, session.frame
-    armature = job.armature.get()
-    before, after = job.run.problem.skeleton, frame.skeleton
+    task, frame = session.task, session.frame
+    armature = task.armature.get()
+    before, after = task.run.problem.skeleton, frame.skeleton
     shown = np.flatnonzero(moved_bones(before, after) | before.deform)
     shown = np.array([i for i in shown if not armature.data.bones[int(i)].hide], int)
     if not len(shown):
@@ -39,7 +39,7 @@ def draw(session):
         (_dashed(old[:, EDGES].reshape(-1, 2, 3)), OLD, 1.0),
         (new[:, EDGES].reshape(-1, 2, 3), NEW, 1.8),
         (_ways(old, new), WAY, 3.0),
-        (_crosses(old, job.run.pinned[shown]), LOCKED, 2.5),
+        (_crosses(old, task.run.pinned[shown]), LOCKED, 2.5),
     ):
         _draw_lines(points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3], colour, width)
     gpu.state.blend_set("NONE")

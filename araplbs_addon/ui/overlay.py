@@ -12,8 +12,7 @@ from ..blender.edits import read_values
 from ..blender.posed import posed_vertices
 from ..core.error_map import COLOURS, FULL_SCALE, colours
 from ..core.refusal import Refused
-from ..live.joints import JointSession
-from ..live.weights import current_session
+from ..live.session import current_session
 from ..operators.brush import current_stroke, tied_vertices
 from ..operators.live import session_facts
 from . import error_view, joint_ghosts
@@ -39,7 +38,7 @@ def draw_view():
         with suppress(Refused, ReferenceError):  # what is shown has just gone
             _draw_edits(context)
             session = current_session()
-            if isinstance(session, JointSession) and session.frame:
+            if session and session.moves_joints and session.frame:
                 joint_ghosts.draw(session)
 
 

@@ -10,7 +10,7 @@ from ..blender import control_bones
 from ..blender.targets import find_targets
 from ..core.refusal import Refused
 from ..core.report import names_in_line
-from ..live.weights import current_session
+from ..live.session import current_session
 from ..operators import bendy, bone_roles, edit, select_worst
 from ..operators.auto_weight import IDNAME
 from ..operators.live import OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore

@@ -207,12 +207,12 @@ def test_solver_error(monkeypatch):
     """An error of the engine is reported, not raised, and nothing is written."""
     import araplbs
 
-    job = addon("tasks.weighting")
+    task = addon("tasks.weighting")
 
     def fail(*_args):
         raise araplbs.SolverError("the matrix is not definite")
 
-    monkeypatch.setattr(job, "solve", fail)
+    monkeypatch.setattr(task, "solve", fail)
     tube, rig = tube_and_rig()
     refuses("the matrix is not definite", tube, rig)
 
@@ -222,15 +222,15 @@ def test_wrong_weights_are_not_written(monkeypatch):
     solve = addon("core.solve")
     rows = addon("core.sparse_weights")
     tube, rig = tube_and_rig()
-    job = addon("tasks.weighting")
-    real = job.solve
+    task = addon("tasks.weighting")
+    real = task.solve
 
     def half(problem, options, threads, progress):
         solution = real(problem, options, threads, progress)
         bad = rows.Rows(*solution.rows[:2], solution.rows.weights * 0.5)
         solve.check(problem, bad, options.max_influences)
 
-    monkeypatch.setattr(job, "solve", half)
+    monkeypatch.setattr(task, "solve", half)
     refuses("the weights of vertex 0 of 'Tube' do not sum to 1", tube, rig)
 
 
@@ -242,8 +242,8 @@ def test_cancelled_by_the_callback():
     select(tube, rig)
     before = snapshot()
     targets = addon("blender.targets").find_targets(bpy.context)
-    job = addon("tasks.weighting").Job(addon("core.options").Options())
-    job.read(targets, bpy.context.view_layer)
+    task = addon("tasks.weighting").WeightingTask(addon("core.options").Options())
+    task.read(targets, bpy.context.view_layer)
     seen = []
 
     def progress(stage, fraction, energy):
@@ -251,21 +251,21 @@ def test_cancelled_by_the_callback():
         return len(seen) < 6
 
     with pytest.raises(araplbs.Cancelled):
-        job.solve(progress)
+        task.solve(progress)
     assert snapshot() == before
     seen.clear()
-    job.solve(lambda *now: seen.append(now))
+    task.solve(lambda *now: seen.append(now))
     fractions = [fraction for _stage, fraction, _energy in seen]
     assert fractions == sorted(fractions) and fractions[0] >= 0 and fractions[-1] <= 1
     assert seen[0][2] is None and seen[-1][2] > 0
-    job.apply()
+    task.apply()
     assert_good(tube, rig)
 
 
 def test_changed_meanwhile():
     tube, rig = tube_and_rig()
     select(tube, rig)
-    find, make = addon("blender.targets").find_targets, addon("tasks.weighting").Job
+    find, make = addon("blender.targets").find_targets, addon("tasks.weighting").WeightingTask
     options = addon("core.options").Options()
     refused = addon("core.refusal").Refused
     for change, message in (
@@ -273,12 +273,12 @@ def test_changed_meanwhile():
         (lambda: setattr(rig.data.bones["upper"], "name", "new"), "'Rig' was changed meanwhile"),
         (lambda: bpy.data.objects.remove(tube), "'Tube' was deleted meanwhile"),
     ):
-        job = make(options)
-        job.read(find(bpy.context), bpy.context.view_layer)
-        job.solve()
+        task = make(options)
+        task.read(find(bpy.context), bpy.context.view_layer)
+        task.solve()
         change()
         with pytest.raises(refused, match=message):
-            job.apply()
+            task.apply()
     assert not bpy.data.meshes["Tube"].vertices[0].groups
 
 

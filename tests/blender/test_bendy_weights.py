@@ -115,7 +115,9 @@ def test_predicted_positions_are_those_of_the_evaluated_mesh(pose):
 
 def energies(tube):
     """Mean energy over random poses of Blender's bending."""
-    return (addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, False) ** 2).mean()
+    return (
+        addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, False) ** 2
+    ).mean()
 
 
 def test_weights_are_solved_for_the_bending():
@@ -303,7 +305,7 @@ def test_a_session_cancelled_while_it_reads():
     tube, rig = bendy_tube()
     select(tube, rig)
     before = snapshot()
-    session = addon("live.weights").Session(
+    session = addon("live.weights").WeightSession(
         addon("blender.targets").find_targets(bpy.context),
         addon("core.options").Options(pose_count=4000),
         bpy.context.view_layer,

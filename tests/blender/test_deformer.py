@@ -206,7 +206,7 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
     assert "with Preserve Volume (Tube) and envelopes (Tube)" in said
 
 
-def solved_job(rig, *meshes):
+def solved_task(rig, *meshes):
     """Solved for the pose that it is in, as a frame of its animation, and a random one."""
     for posed in rig.pose.bones:
         posed.keyframe_insert("rotation_euler", frame=1)
@@ -214,10 +214,10 @@ def solved_job(rig, *meshes):
     bpy.context.scene.frame_set(1)
     targets = addon("blender.targets").Targets(rig, list(meshes))
     options = addon("core.options").Options(pose_count=1, animation="ACTIVE", animation_frames=1)
-    job = addon("tasks.weighting").Job(options)
-    job.read(targets, bpy.context.view_layer)
-    job.solve()
-    return job
+    task = addon("tasks.weighting").WeightingTask(options)
+    task.read(targets, bpy.context.view_layer)
+    task.solve()
+    return task
 
 
 @pytest.mark.parametrize("bendy", [False, True])
@@ -233,24 +233,26 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     vertices, faces = tube_arrays(radius=0.35, caps=False)
     sleeve = add_mesh("Sleeve", vertices, faces, matrix=rotation(40, "Y"))
     bind(sleeve, rig)
-    job = solved_job(rig, tube, sleeve)
-    report = job.apply()
+    task = solved_task(rig, tube, sleeve)
+    report = task.apply()
     found = report["deformers"]
     json.dumps(report)
     assert found["preserve_volume"] == ["Tube"] and found["envelopes"] == ["Tube", "Sleeve"]
-    arguments = job.problem.arguments
+    arguments = task.problem.arguments
     energy = araplbs.posed_energy(
         arguments["vertices"],
         arguments["triangles"],
         np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])[None],
     )
-    poses = addon("core.error_map").pose_set(job.problem, job.options)
+    poses = addon("core.error_map").pose_set(task.problem, task.options)
     # Random poses with bendy bones are read from Blender and come first.
     frame, random = (slice(1, 2), slice(0, 1)) if bendy else (slice(0, 1), slice(1, 2))
     deformed = addon("core.armature_modifier").deformed_energy
-    other = deformed(job.problem, job.solution.rows, poses[random])
+    other = deformed(task.problem, task.solution.rows, poses[random])
     assert len(poses) == 2 and other > 0
-    assert deformed(job.problem, job.solution.rows, poses[frame]) == pytest.approx(energy, rel=1e-3)
+    assert deformed(task.problem, task.solution.rows, poses[frame]) == pytest.approx(
+        energy, rel=1e-3
+    )
     assert found["energy_after"] == pytest.approx((energy + other) / 2, rel=1e-3)
     assert 0 < found["energy_after"] != report["energy_after"]
     posed = np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])
@@ -258,7 +260,7 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     shown.add(posed[None])
     seen = addon("core.armature_modifier").deformed
     one, all_poses = (
-        seen(job.problem, job.solution.rows, some)["area"] for some in (poses[frame], poses)
+        seen(task.problem, task.solution.rows, some)["area"] for some in (poses[frame], poses)
     )
     assert one == pytest.approx(shown.measures()["area"], rel=1e-3)
     after = found["deformation"]["after"]

@@ -257,8 +257,8 @@ def look(view):
     for _ in range(3):
         view._changed = 0.0
         view.look(bpy.context)
-        if view._thread:
-            view._thread.join()
+        if view._worker:
+            view._worker.join()
     return view.strain
 
 

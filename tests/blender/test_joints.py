@@ -72,21 +72,21 @@ def refused(*objects, **options):
     return str(error.value)
 
 
-def job_of(*objects, **options):
-    """A JointJob, read."""
+def task_of(*objects, **options):
+    """A JointTask, read."""
     select(*objects)
-    job = addon("tasks.joints").JointJob(
+    task = addon("tasks.joints").JointTask(
         addon("core.joints").JointOptions(**{"anchor": 0.0, "pose_count": 40, **options})
     )
-    job.read(addon("blender.targets").find_targets(bpy.context), bpy.context.view_layer)
-    return job
+    task.read(addon("blender.targets").find_targets(bpy.context), bpy.context.view_layer)
+    return task
 
 
 def told(*objects, **options):
-    """(the report, the warnings) of a job that is done."""
-    job = job_of(*objects, **options)
-    job.solve()
-    return job.apply(), job.warnings
+    """(the report, the warnings) of a task that is done."""
+    task = task_of(*objects, **options)
+    task.solve()
+    return task.apply(), task.warnings
 
 
 def skeleton_of(*rigs):
@@ -426,14 +426,14 @@ def test_failure_puts_all_back(monkeypatch):
     auto_weight(tube, rig)
     before, bones = snapshot(), skeleton_of(rig)
     for name in ("blender.live_weights", "blender.write_joints"):
-        job = job_of(tube, rig)
-        job.solve()
+        task = task_of(tube, rig)
+        task.solve()
         if name == "blender.live_weights":
             monkeypatch.setattr(addon(name).LiveWeights, "_note", lambda *_rest: 1 / 0)
         else:
             monkeypatch.setattr(addon(name), "Vector", lambda *_rest: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            job.apply()
+            task.apply()
         monkeypatch.undo()
         same_bones(rig, bones, list(TRUE))
     assert snapshot() == before
@@ -487,7 +487,7 @@ def test_cancel_changes_nothing(when):
         finish(session)
     assert session.restored and session.report is None and session.message is None
     assert snapshot() == before and skeleton_of(rig) == bones
-    assert addon("live.weights").current_session() is None
+    assert addon("live.session").current_session() is None
 
 
 def test_one_session_at_a_time():
@@ -692,6 +692,6 @@ def test_weights_go_on_from_those_of_the_joints():
         cube = add_cube(f"Cube{z}", (0.45, 0, z), 0.2)
         bind(cube, rig)
     meshes = [ob for ob in bpy.data.objects if ob.type == "MESH"]
-    job = job_of(*meshes, rig)
-    job.solve()
-    assert job.solution.report["energy_after"] <= job.run.frame.energies[-1] * 1.02
+    task = task_of(*meshes, rig)
+    task.solve()
+    assert task.solution.report["energy_after"] <= task.run.frame.energies[-1] * 1.02

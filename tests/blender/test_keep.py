@@ -302,9 +302,9 @@ def test_only_what_changes_is_written(monkeypatch):
     auto_weight(tube, rig)
     write = addon("blender.write_weights")
     done = []
-    job = addon("tasks.weighting")
+    task = addon("tasks.weighting")
     monkeypatch.setattr(
-        job, "write_weights", lambda *a: done.append(write.write_weights(*a)) or done[-1]
+        task, "write_weights", lambda *a: done.append(write.write_weights(*a)) or done[-1]
     )
     auto_weight(tube, rig)
     assert done == [{"changed": 0, "removed": 0, "new_groups": 0, "bound": False}]

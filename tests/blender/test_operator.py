@@ -150,13 +150,13 @@ def test_measures_of_the_report():
 
     tube, rig = tube_and_rig()
     options = addon("core.options").Options(pose_count=7, seed=3, truss=0)  # nothing but strain
-    job = addon("tasks.weighting").Job(options)
-    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
-    job.solve()
-    report = job.apply()
+    task = addon("tasks.weighting").WeightingTask(options)
+    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.solve()
+    report = task.apply()
     json.dumps(report)
     assert report["poses"] == 7
-    s, arguments = job.problem.skeleton, job.problem.arguments
+    s, arguments = task.problem.skeleton, task.problem.arguments
     poses = araplbs.sample_poses(
         s.heads, s.tails, s.parents, 7, bone_roll_axes=s.roll_axes, bone_limits=s.limits,
         mirror=arguments["mirror"], seed=3,
@@ -268,10 +268,10 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
         value = "FILE"  # whether TetGen is there or not
 
     def arguments(**options):
-        job = addon("tasks.weighting").Job(addon("core.options").Options(**options))
-        job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+        task = addon("tasks.weighting").WeightingTask(addon("core.options").Options(**options))
+        task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
         with pytest.raises(Arguments) as found:
-            job.solve()
+            task.solve()
         return found.value.args[0]
 
     before, after = arguments(**given), arguments(**{**given, option.name: value})
@@ -417,12 +417,12 @@ def test_defaults_are_those_of_the_engine():
     bits without any of them."""
     import araplbs
 
-    job = addon("tasks.weighting").Job(addon("core.options").Options())
+    task = addon("tasks.weighting").WeightingTask(addon("core.options").Options())
     tube, rig = tube_and_rig()
-    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     results = []
-    for options in ({}, job.options.solver_arguments()):
-        solver = araplbs.Solver(**job.problem.arguments, **options)
+    for options in ({}, task.options.solver_arguments()):
+        solver = araplbs.Solver(**task.problem.arguments, **options)
         solver.solve()
         results.append(solver.weights)
     np.testing.assert_array_equal(*results)
@@ -431,10 +431,10 @@ def test_defaults_are_those_of_the_engine():
 def test_the_bar_never_goes_back():
     """Though stages of the solver count up from 0 each."""
     fractions = []
-    job = addon("tasks.weighting").Job(addon("core.options").Options(), 1)
+    task = addon("tasks.weighting").WeightingTask(addon("core.options").Options(), 1)
     tube, rig = tube_and_rig()
-    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
-    job.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
+    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
     assert len(fractions) > 10
     assert fractions == sorted(fractions)
     assert 0 <= fractions[0] <= fractions[-1] <= 1
@@ -442,10 +442,10 @@ def test_the_bar_never_goes_back():
 
 def test_threads_of_the_preferences_are_used(monkeypatch):
     threads = []
-    job = addon("tasks.weighting")
-    real = job.solve
+    task = addon("tasks.weighting")
+    real = task.solve
     monkeypatch.setattr(
-        job, "solve", lambda p, o, t, progress: threads.append(t) or real(p, o, t, progress)
+        task, "solve", lambda p, o, t, progress: threads.append(t) or real(p, o, t, progress)
     )
     preferences = bpy.context.preferences.addons[MODULE].preferences
     tube, rig = tube_and_rig()

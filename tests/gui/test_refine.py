@@ -341,7 +341,7 @@ def test_another_file_in_the_middle(ui):
     live = session()
     bpy.ops.wm.read_homefile(use_factory_startup=True)
     yield 0.5
-    assert session() is None and not live.live.running and len(bpy.data.objects) == 3
+    assert session() is None and not live.worker.running and len(bpy.data.objects) == 3
     ui.key("A", alt=True)  # the window listens
     yield 0.3
     assert not bpy.context.selected_objects
@@ -512,7 +512,7 @@ def test_stalls(ui):
     tube, rig = make_tube(rings=500, sides=100, weigh=False)
     scenes.select(tube, rig)
     show(ui)
-    kind, beats, ticks = scenes.addon("live.weights").Session, [], []
+    kind, beats, ticks = scenes.addon("live.weights").WeightSession, [], []
     plain = kind.tick
 
     def tick(self, seconds):

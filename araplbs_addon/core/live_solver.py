@@ -5,6 +5,7 @@ No bpy here, and nothing here is called back by the thread: the one that owns it
 
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -12,9 +13,10 @@ import numpy as np
 
 from .deformation import measure
 from .error_map import minimised_energy, pose_set
-from .native_module import araplbs, engine_errors
+from .native_module import araplbs
 from .solve import check, report_deformation
 from .sparse_weights import Rows
+from .worker import Worker
 
 MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames
 
@@ -49,18 +51,16 @@ class Frame:
     remarks = ()  # further facts for people
 
 
-class Live:
-    """Solves a Problem until cancelled; waits when done.
+class LiveSolver(Worker):
+    """A Worker that solves a Problem until cancelled, and waits when done.
 
-    stage: what is done just now. frame: the latest Frame, None before the first. error: the
-    exception that ended it. Plain attributes, each set at once by the one thread that writes it.
+    frame: the latest Frame, None before the first; set at once by the thread.
     """
 
     def __init__(self, problem, options, threads=0):
-        self.stage, self.frame, self.error = "start", None, None
+        self.frame = None
         self._problem, self._options, self._threads = problem, options, threads
-        self._cancelled, self._wake = threading.Event(), threading.Event()
-        self._concluding = threading.Event()
+        self._concluding, self._wake = threading.Event(), threading.Event()
         # Guarded by the lock: the latest ones not taken yet, and how many were asked for.
         self._edits = self._restart = None
         self._asked = 0
@@ -69,8 +69,7 @@ class Live:
         self._measuring = 0.0  # seconds
         self._lock = threading.Lock()
         self._start = time.perf_counter()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        super().__init__(self._solve)
 
     def edit(self, arguments):
         """Arguments of Solver.edit, in place of those before."""
@@ -92,16 +91,8 @@ class Live:
         self._wake.set()
 
     def cancel(self):
-        """Ask to stop; the thread ends between two steps of the solver."""
-        self._cancelled.set()
+        super().cancel()
         self._wake.set()
-
-    def join(self):
-        self._thread.join()
-
-    @property
-    def running(self):
-        return self._thread.is_alive()
 
     @property
     def waiting(self):
@@ -110,23 +101,20 @@ class Live:
         with self._lock:
             return frame is not None and frame.done and frame.asked == self._asked
 
-    def _run(self):
-        try:
+    def _solve(self, _progress):
+        with suppress(araplbs.Cancelled):
             solver = self._make(self._problem, 0)
-            while not self._cancelled.is_set() and not self._concluding.is_set():
+            while not self.cancelled and not self._concluding.is_set():
                 solver = self._step(solver)
-            if self._concluding.is_set() and not self._cancelled.is_set():
+            if not self.cancelled:
                 self._conclude()
-        except BaseException as error:
-            if not isinstance(error, engine_errors("Cancelled")):
-                self.error = error
 
     def _make(self, problem, asked, weights=None):
         given = {} if weights is None else {"weights": weights, "start_from_weights": True}
         solver = araplbs.Solver(
             **{**self._options.solver_arguments(), **problem.arguments, **given},
             threads=self._threads,
-            progress=self._progress,
+            progress=self.progress,
         )
         self._problem = problem
         self._publish(solver, asked)
@@ -168,7 +156,7 @@ class Live:
             check(problem, rows, most)
         report.update(
             report_deformation(
-                problem, self._options, self._start_rows, rows, self._threads, self._progress
+                problem, self._options, self._start_rows, rows, self._threads, self.progress
             )
         )
         strains = (frame.strains[0], report["deformation"]["after"]["surface_strain"])
@@ -220,7 +208,3 @@ class Live:
         self._measuring += time.perf_counter() - start
         found = found if np.isfinite(found) else None
         return strains[0] if strains else found, found
-
-    def _progress(self, stage, _fraction):
-        self.stage = stage
-        return not self._cancelled.is_set()
