@@ -3,10 +3,10 @@
 blender --enable-event-simulate -P run_in_gui.py -- RESULTS.xml PICTURES_FOLDER [NAME_PART]
 
 A GUI test is a generator function test_*(ui) in tests/gui/test_*.py: every `yield` gives the event
-loop time to draw and to run modal operators, `yield 0.5` as many seconds;
-unittest.SkipTest skips.  pytest cannot drive that, hence this small runner; its results have
-pytest's XML form.  Each test starts with the factory start-up file.  RESULTS.xml is written ahead
-of each test, so that a crash leaves a trace.
+loop time to draw and to run modal operators, `yield 0.5` as many seconds; unittest.SkipTest skips.
+pytest cannot drive that, hence this small runner; its results have pytest's XML form.  Each test
+starts with the factory start-up file.  RESULTS.xml is written ahead of each test, so that a crash
+leaves a trace.
 """
 
 import faulthandler
