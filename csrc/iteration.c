@@ -22,7 +22,7 @@
 #include "stale_step.h"
 #include "stiffness.h"
 
-#define DAMPING_TRIES 4
+#define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
 #define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
 
