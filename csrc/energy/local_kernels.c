@@ -109,6 +109,8 @@ arap_kernel arap_kernel_single(void) { return widest()->single_precision; }
 arap_kernel arap_kernel_double(void) { return widest()->double_precision; }
 const char *arap_kernel_name(void) { return widest()->name; }
 
+size_t arap_kernel_input_size(void) { return sizeof(arap_kernel_input); }
+
 arap_kernel arap_kernel_named(const char *name, int is_double) {
     for (int i = 0; i < KERNEL_SETS; i++)
         if (!strcmp(kernel_sets[i].name, name) && runs_here(name))

@@ -5,6 +5,7 @@ compiled into a library of their own here."""
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -57,6 +58,13 @@ def library(tmp_path_factory):
     result = ctypes.CDLL(str(path))
     result.arap_kernel_named.restype = ctypes.c_void_p
     result.arap_kernel_name.restype = ctypes.c_char_p
+    fields = [name for name, _ in Input._fields_]
+    text = (CSRC / "local_kernels.h").read_text()
+    declared = text.split("typedef struct arap_kernel_input {")[1].split("} arap_kernel_input;")[0]
+    members = re.sub(r"/\*.*?\*/", "", declared, flags=re.S)
+    assert re.findall(r"(\w+)\s*;", members) == fields, "the struct of local_kernels.h has changed"
+    result.arap_kernel_input_size.restype = ctypes.c_size_t
+    assert result.arap_kernel_input_size() == ctypes.sizeof(Input)
     return result
 
 
