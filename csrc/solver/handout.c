@@ -62,7 +62,7 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
 static arap_status present_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
     if (!s->coarse) return arap_influences_copy(job, &s->influences, out);
     arap_status status = arap_coarse_weights(job, s, out);
-    if (!status) status = arap_apply_locks(job, s, out);
+    if (!status) status = arap_locks_apply(job, &s->locks, &s->mesh, &s->skeleton, out);
     if (status) arap_influences_clear(out);
     return status;
 }
