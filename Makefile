@@ -1,9 +1,9 @@
 # Every target is a line or two: the work is done by tools/ and tests/run.sh.
 # Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
-.PHONY: help build extension demo test bench asan tsan fuzz lint clean
+.PHONY: help build extension demo check test test-core test-blender bench asan tsan fuzz clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
 build:  ## the module araplbs, importable from build/venv
 	@tools/build_module.sh
@@ -15,13 +15,22 @@ extension: build  ## dist/araplbs-VERSION.zip, validated by Blender
 demo: extension  ## build/demo: a character before and after; FILE=my.blend for your own
 	@tools/demo.sh $(if $(FILE),"$(FILE)")
 
+check:  ## formatting, warnings, types, stubs: without running anything
+	@tools/check.sh
+
 test:  ## everything, headless, in every Blender that can be had here
 	@tests/run.sh
+
+test-core:  ## the module alone; PYTEST_ARGS="-k name" for some
+	@tests/run.sh core
+
+test-blender:  ## tests/blender in one Blender; BED=trixie for another
+	@tests/run.sh $(or $(BED),bpy45)
 
 bench: extension  ## tables and plots in docs/bench; PART=heat for one, CHARACTERS="knight mage" for some
 	@tools/bench.sh $(if $(PART),--part $(PART)) $(CHARACTERS)
 
-asan:  ## the core tests under the address and undefined-behaviour sanitizers
+asan:  ## all core tests under the address and undefined-behaviour sanitizers
 	@tools/asan.sh
 
 tsan:  ## the core tests of threads under the thread sanitizer
@@ -29,10 +38,6 @@ tsan:  ## the core tests of threads under the thread sanitizer
 
 fuzz:  ## random problems under the sanitizers; SECONDS=900 SEED=0 (SECONDS="=7": seed 7 alone)
 	@tools/fuzz.sh "$(or $(SECONDS),900)" $(SEED)
-
-lint:  ## what ruff says about the Python files
-	@tools/setup.sh
-	@build/venv/bin/ruff check .
 
 clean:  ## removes build/ and dist/; the cache stays
 	rm -rf build dist

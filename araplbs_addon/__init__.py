@@ -13,8 +13,7 @@ Layers, each of which uses only those below it:
 def register():
     from . import notice
 
-    if notice.native_module_error():
-        notice.register()
+    if notice.register():
         return
     from . import registration
 
@@ -24,8 +23,7 @@ def register():
 def unregister():
     from . import notice
 
-    if notice.is_registered():
-        notice.unregister()
+    if notice.unregister():
         return
     from . import registration
 

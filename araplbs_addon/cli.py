@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
-import araplbs
 import bpy
 
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
@@ -32,6 +31,7 @@ from .core.files import (
     write_json,
 )
 from .core.joints import JointOptions, joint_summary
+from .core.native_module import engine_errors, version
 from .core.options import Options
 from .core.report import notes, summary, warnings
 from .core.stop import Stop, Stopped
@@ -41,8 +41,9 @@ from .joint_job import JointJob
 COMMAND = "araplbs"
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
 
-# What may go wrong with one file; RuntimeError is how Blender's operators fail.
-FAILURES = (Refused, araplbs.SolverError, MemoryError, OSError, RuntimeError, ValueError)
+# What ends the work on one file, as errors of the engine do; RuntimeError is how Blender's
+# operators fail.
+FAILURES = (Refused, MemoryError, OSError, RuntimeError, ValueError)
 
 _handles = []  # what Blender gave for the registered command
 
@@ -52,7 +53,7 @@ def make_parser():
         prog=f"blender -c {COMMAND}",
         description="Skinning weights that make the posed mesh as rigid as possible.",
     )
-    parser.add_argument("--version", action="version", version=araplbs.__version__)
+    parser.add_argument("--version", action="version", version=version())
     commands = parser.add_subparsers(dest="command", required=True)
     which = (
         "those with its Armature modifier or parented to it, or, where there is one armature and "
@@ -211,7 +212,7 @@ def _weight_files(plan, options, arguments, stop):
             print(f"{source}", flush=True)
             result |= weight_file(source, target, options, arguments, stop)
         except Exception as error:  # the other files are done all the same
-            if not isinstance(error, FAILURES):
+            if not isinstance(error, (*FAILURES, *engine_errors("SolverError"))):
                 traceback.print_exc()
             failures += 1
             result["error"] = str(error) or type(error).__name__
@@ -219,7 +220,7 @@ def _weight_files(plan, options, arguments, stop):
         results.append(result)
     if arguments.json and failures < len(plan):
         try:
-            write_json(arguments.json, {"version": araplbs.__version__, "files": results})
+            write_json(arguments.json, {"version": version(), "files": results})
         except (Refused, OSError) as error:
             return _fail(error)
     return 1 if failures else 0

@@ -1,37 +1,62 @@
-"""What stands in the preferences when the native module cannot be loaded: nothing else works
-without it then, so nothing else is registered."""
+"""What stands in the preferences and in the sidebar when the native module cannot be used: nothing
+else works without it then, so nothing else is registered."""
+
+import textwrap
 
 import bpy
 
 from . import __package__ as addon_package
+from .core.native_module import problem
+
+_WIDTH = {"preferences": 100, "sidebar": 34}  # letters that fit into a line
+sentence = ""  # that of the time when the add-on was enabled
 
 
-def native_module_error():
-    """Why the native module cannot be imported, None if it can."""
-    try:
-        import araplbs  # noqa: F401
-    except ImportError as error:
-        return str(error)
-    return None
+def _draw(layout, width):
+    column = layout.column(align=True)
+    for number, line in enumerate(textwrap.wrap(sentence, width)):
+        column.label(text=line, icon="NONE" if number else "ERROR")
 
 
 class ARAPLBS_notice(bpy.types.AddonPreferences):
     bl_idname = addon_package
 
     def draw(self, _context):
-        column = self.layout.column()
-        column.label(text="The native module of this extension cannot be loaded:", icon="ERROR")
-        for line in (native_module_error() or "it can now: restart Blender").splitlines():
-            column.label(text=line)
-        column.label(text="Install the extension again, from a zip made for this system.")
+        _draw(self.layout, _WIDTH["preferences"])
+
+
+class VIEW3D_PT_araplbs_notice(bpy.types.Panel):
+    bl_label = "Auto-weight (ARAP)"
+    bl_category = "Auto-weight"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+
+    def draw(self, _context):
+        _draw(self.layout, _WIDTH["sidebar"])
+
+
+CLASSES = (ARAPLBS_notice, VIEW3D_PT_araplbs_notice)
 
 
 def register():
-    bpy.utils.register_class(ARAPLBS_notice)
+    """Where there is something to say; has there been?"""
+    global sentence
+    sentence = problem()
+    if not sentence:
+        return False
+    print(sentence, flush=True)
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    return True
 
 
 def unregister():
-    bpy.utils.unregister_class(ARAPLBS_notice)
+    """Has there been a notice?"""
+    if not is_registered():
+        return False
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+    return True
 
 
 def is_registered():

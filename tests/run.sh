@@ -1,32 +1,58 @@
 #!/bin/bash
-# Builds all, then runs every test: tests/core on the module in build/venv and again under the
-# sanitizers, tests/blender on the zip installed in each Blender that this machine can have,
-# tests/gui under Xvfb in the chroots.
-# usage: run.sh [RUN...]    RUN: core, asan, a bed of tools/testbeds.sh, or BED-gui; default: all
-#   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests.
+# Checks and builds all, then runs every test: tests/core on the module in build/venv and, those of
+# memory and bad input, again under the sanitizers; tests/blender on the zip installed in each
+# Blender that this machine can have; tests/gui under Xvfb in the chroots.  As many runs as there
+# are processors go side by side.
+# usage: run.sh [RUN...]    RUN: check, core, asan, a bed of tools/testbeds.sh, or BED-gui, also
+#                           "blender": all beds without windows; default: all
+#   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
+#   the other.
 # Logs, results and pictures are left in build/test; a table comes last.
 . "$(dirname "$0")/../tools/lib.sh"
 cd "$ROOT"
 OUT=$ROOT/build/test
 LIMIT=1800  # seconds for one run
-make -s build
-rm -rf "$OUT"
-mkdir -p "$OUT"
-extension=ok
-make -s extension || extension=fail
+SLOTS=${SLOTS:-$(nproc)}
+ALL_BEDS=(trixie sid bpy45 bpy42 bpy50 bpy52 win45 win42 win50)
+WIN_ZIP=$ROOT/dist/araplbs-$VERSION-windows_x64.zip
+# Two runs on two processors: more threads of BLAS would only wait for each other.
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 wanted=("$@")
+[[ " $* " != *" blender "* ]] || wanted+=("${ALL_BEDS[@]}")
 want() { [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]]; }
+
+rm -rf "$OUT"
+mkdir -p "$OUT/rows"
+
+row() {  # row NAME CELL...: the run's line of the table
+  local IFS=$'\t'
+  echo "$*" >"$OUT/rows/$1.tsv"
+}
 
 # run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table.
 run() {
-  local name=$1 version=$2 results=$3 start=$SECONDS code=0
+  local name=$1 version=$2 results=$3 start=$SECONDS code=0 child
   shift 3
   say "$name ($version)"
-  timeout -k 10 $LIMIT "$@" >"$OUT/$name.log" 2>&1 || code=$?
+  # In the background a shell lets its children ignore Ctrl-C, which one of the tests sends.
+  env --default-signal=INT,QUIT timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &
+  child=$!
+  trap 'kill $child' TERM
+  wait $child || code=$?
+  trap - TERM
+  say "$name: $([ $code = 0 ] && echo good || echo "exit code $code"), $((SECONDS - start)) s"
   grep -E '^(FAILED|ERROR)' "$OUT/$name.log" || [ $code = 0 ] || tail -15 "$OUT/$name.log"
-  printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$version" $((SECONDS - start)) $code "$results" >>"$OUT/rows.tsv"
+  row "$name" "$version" $((SECONDS - start)) $code "$results"
 }
+
+# start COMMAND...: beside the others, as soon as a slot is free.
+start() {
+  while [ "$(jobs -rp | wc -l)" -ge "$SLOTS" ]; do wait -n || true; done
+  "$@" &
+}
+trap 'trap "" TERM; kill $(jobs -rp) 2>/dev/null || true; wait' EXIT
+trap 'exit 130' INT TERM
 
 venv_bed() {  # Blender as the module bpy: a user folder of its own for each run
   local name=$1 version=$2 results=$OUT/$1.xml
@@ -36,11 +62,27 @@ venv_bed() {  # Blender as the module bpy: a user folder of its own for each run
     tests/blender -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
 }
 
-chroot_bed() {  # an executable, as a user has it: installed by Blender's own command
-  local name=$1 version=$2 root=$CACHE/beds/$1 box=$CACHE/beds/$1/araplbs
-  local inside=("${SUDO[@]}" chroot "$root" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin
-    HOME=/araplbs/home BLENDER_USER_RESOURCES=/araplbs/user LC_ALL=C.UTF-8 CI="${CI:-}"
-    LIBGL_ALWAYS_SOFTWARE=1 sh -c 'cd /araplbs/main && exec "$@"' sh)
+wine_bed() {  # Blender for Windows as the module bpy, in wine; its Z: is our /
+  local name=$1 version=$2 results=$OUT/$1.xml user=$OUT/$1/user
+  mkdir -p "$user"
+  run "$name" "$version" "$results" env BLENDER_USER_RESOURCES="Z:${user//\//\\}" \
+    bash -c '. tools/lib.sh; in_wine "$@"' tests/run.sh "$CACHE/beds/$name" \
+    tests/blender/run_in_blender.py -- "$WIN_ZIP" \
+    tests/blender -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
+}
+
+# chroot_bed RUN VERSION: an executable, as a user has it: installed by Blender's own command.
+# RUN is a bed or BED-gui; each has a folder of its own in the chroot, so several may be at work.
+chroot_bed() {
+  local name=$1 version=$2 bed=${1%-gui} root place box zip inside
+  root=$CACHE/beds/$bed
+  place=/araplbs-$name-$(cksum <<<"$ROOT" | cut -d' ' -f1)
+  box=$root$place
+  zip=$place/main/$(basename "$ZIP")
+  inside=("${SUDO[@]}" chroot "$root" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin
+    HOME="$place/home" BLENDER_USER_RESOURCES="$place/user" LC_ALL=C.UTF-8 CI="${CI:-}"
+    OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+    LIBGL_ALWAYS_SOFTWARE=1 sh -c "cd $place/main && exec \"\$@\"" sh)
   as_root rm -rf "$box"
   as_root mkdir -p "$box/main" "$box/home" "$box/out"
   as_root cp -r "$ZIP" blender_manifest.toml tests demo "$box/main/"
@@ -48,49 +90,84 @@ chroot_bed() {  # an executable, as a user has it: installed by Blender's own co
     as_root mkdir -p "$box/shared"
     as_root cp -r ../shared/data "$box/shared/"
   fi
-  local zip=/araplbs/main/$(basename "$ZIP")
   if ! "${inside[@]}" blender --command extension install-file -r user_default -e "$zip" \
     >"$OUT/$name-install.log" 2>&1; then
     tail -5 "$OUT/$name-install.log"
-    printf '%s\t-\t-\tfail\t%s\n' "$name" "extension install-file: see build/test/$name-install.log" >>"$OUT/rows.tsv"
-    return
-  fi
-  if want "$name"; then
-    run "$name" "$version" "$box/out/blender.xml" "${inside[@]}" blender -b --python-exit-code 3 \
+    row "$name" - - fail "extension install-file: see build/test/$name-install.log"
+  elif [ "$name" = "$bed" ]; then
+    run "$name" "$version" "$OUT/$name.xml" "${inside[@]}" blender -b --python-exit-code 3 \
       -P tests/blender/run_in_blender.py -- "$zip" \
-      tests/blender -p no:cacheprovider --junitxml /araplbs/out/blender.xml ${PYTEST_ARGS:-}
-  fi
-  if want "$name-gui"; then
-    run "$name-gui" "$version" "$box/out/gui.xml" "${inside[@]}" \
-      xvfb-run -a -s "-screen 0 1280x800x24" blender --gpu-backend opengl \
+      tests/blender -p no:cacheprovider --junitxml "$place/out/results.xml" ${PYTEST_ARGS:-}
+  else
+    # Chroots share the abstract sockets of X servers: each bed counts from another number.
+    run "$name" "$version" "$OUT/$name.xml" "${inside[@]}" \
+      xvfb-run -a -n $((100 + $(cksum <<<"$name$ROOT" | cut -d' ' -f1) % 900)) \
+      -s "-screen 0 1280x800x24" blender --gpu-backend opengl \
       --enable-event-simulate -p 0 0 1280 800 -P tests/gui/run_in_gui.py \
-      -- /araplbs/out/gui.xml /araplbs/out ${GUI_TEST:-}
-    mkdir -p "$OUT/$name-gui" && cp "$box"/out/*.png "$box"/out/*.json "$OUT/$name-gui/" 2>/dev/null || true
+      -- "$place/out/results.xml" "$place/out" ${GUI_TEST:-}
+    mkdir -p "$OUT/$name" && cp "$box"/out/*.png "$box"/out/*.json "$OUT/$name/" 2>/dev/null || true
   fi
+  cp "$box/out/results.xml" "$OUT/$name.xml" 2>/dev/null || true
+  as_root rm -rf "$box"
 }
 
-if want core; then
+core() {
   run core - "$OUT/core.xml" "$VENV/bin/python" -m pytest tests/core -p no:cacheprovider \
     --junitxml "$OUT/core.xml" ${PYTEST_ARGS:-}
-fi
-if want asan; then
-  run asan - "$OUT/asan.xml" tools/asan.sh --junitxml "$OUT/asan.xml" ${PYTEST_ARGS:-}
-fi
+}
 
-beds=()
-[ $extension = ok ] || printf 'extension\t-\t-\tfail\tmake extension\n' >>"$OUT/rows.tsv"
-for name in trixie sid bpy42 bpy45 bpy50 bpy52; do
-  [ ${#wanted[@]} -eq 0 ] || { want "$name" || want "$name-gui"; } && beds+=("$name")
-done
-if [ $extension = ok ] && { [ ${#wanted[@]} -eq 0 ] || [ ${#beds[@]} -gt 0 ]; }; then
-  tools/testbeds.sh $([ ${#wanted[@]} -eq 0 ] || echo "${beds[@]}") || true  # its table tells
-  while IFS=$'\t' read -r name state what; do
-    case $state-$name in
-      ok-bpy*) venv_bed "$name" "$what" ;;
-      ok-*) chroot_bed "$name" "$what" ;;
-      *) printf '%s\t-\t-\t%s\t%s\n' "$name" "$state" "$what" >>"$OUT/rows.tsv" ;;
-    esac
-  done < <(cat build/beds.tsv)
-fi
+asan() {
+  run asan - "$OUT/asan.xml" tools/asan.sh --quick --junitxml "$OUT/asan.xml" ${PYTEST_ARGS:-}
+}
 
-"$VENV/bin/python" tests/summary.py "$OUT/rows.tsv"
+# As a function, so that the script may be edited while it runs.
+main() {
+  local beds=() name state what version i
+  for name in "${ALL_BEDS[@]}"; do
+    { want "$name" || want "$name-gui"; } && beds+=("$name")
+  done
+  if want check; then
+    start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
+    wait
+  fi
+  make -s build
+  if [ ${#beds[@]} -gt 0 ] && ! make -s extension; then
+    row extension - - fail "make extension"
+    beds=()
+  fi
+  if [[ " ${beds[*]} " == *" win"* ]]; then  # their zip is made by the cross compiler
+    if [ ! -e tools/cross.py ]; then
+      row windows - - skip "no tools/cross.py here, which makes the zip for Windows"
+    elif ! "$VENV/bin/python" tools/cross.py --target win_amd64 >"$OUT/windows.log" 2>&1; then
+      row windows - - fail "tools/cross.py: $(tail -1 "$OUT/windows.log")"
+    fi
+    if [ -e "$OUT/rows/windows.tsv" ]; then
+      for i in "${!beds[@]}"; do [[ ${beds[i]} != win* ]] || unset "beds[i]"; done
+    fi
+  fi
+  want asan && start asan
+  want core && start core
+  if [ ${#beds[@]} -gt 0 ]; then
+    tools/testbeds.sh "${beds[@]}" || true  # its table tells
+    while IFS=$'\t' read -r name state what; do
+      [ "$state" = ok ] || row "$name" - - "$state" "$what"
+    done <build/beds.tsv
+    # The longest runs first.
+    for name in trixie-gui sid-gui "${beds[@]}"; do
+      version=$(awk -F'\t' -v bed="${name%-gui}" '$1 == bed && $2 == "ok" { print $3 }' build/beds.tsv)
+      [ -n "$version" ] && want "$name" || continue
+      case $name in
+        bpy*) start venv_bed "$name" "$version" ;;
+        win*) start wine_bed "$name" "$version" ;;
+        *) start chroot_bed "$name" "$version" ;;
+      esac
+    done
+  fi
+  wait
+
+  for name in check extension windows core asan "${ALL_BEDS[@]}" "${ALL_BEDS[@]/%/-gui}"; do
+    cat "$OUT/rows/$name.tsv" 2>/dev/null || true
+  done >"$OUT/rows.tsv"
+  "$VENV/bin/python" tests/summary.py "$OUT/rows.tsv"
+}
+main; exit

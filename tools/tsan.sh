@@ -9,7 +9,8 @@ tools/build_module.sh
 ARAPLBS_TSAN=1 tools/build_module.sh
 tsan=$(gcc -print-file-name=libtsan.so)
 [ -e "$tsan" ] || fail "gcc has no libtsan: install the package libtsan of its version"
-export LD_PRELOAD="$tsan:$(gcc -print-file-name=libstdc++.so)"
+LD_PRELOAD="$tsan:$(gcc -print-file-name=libstdc++.so)"
+export LD_PRELOAD
 export TSAN_OPTIONS="suppressions=$ROOT/tools/tsan.supp:halt_on_error=1:exitcode=66"
 export PYTHONPATH=$ROOT/build/tsan/lib
 [ $# -gt 0 ] || set -- tests/core/test_threads.py tests/core/test_progress.py \

@@ -4,11 +4,11 @@ The engine finds them by what they are; names support it."""
 import re
 from dataclasses import replace
 
-import araplbs
 import numpy as np
 
 from .errors import Refused
 from .mirror import reflect
+from .native_module import araplbs
 from .problem import join_geometry
 from .rows import make_rows
 from .worker import Worker

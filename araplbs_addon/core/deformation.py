@@ -3,7 +3,7 @@ thread may compute it."""
 
 import math
 
-import araplbs
+from .native_module import araplbs
 
 # Keys of a report: those of araplbs.deformation.
 NUMBERS = {

@@ -3,11 +3,11 @@ Volume and envelopes. And what is seen of that. No bpy: any thread may compute i
 
 from dataclasses import dataclass
 
-import araplbs
 import numpy as np
 
 from .deformation import as_report, bones_of, joints_of, measure
 from .error_map import energy
+from .native_module import araplbs
 from .poses import BENDY
 from .rows import join_rows, make_rows
 

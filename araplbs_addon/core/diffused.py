@@ -1,9 +1,9 @@
 """Places along bones that flow along a mesh, found by the engine in a thread."""
 
-import araplbs
 import numpy as np
 
 from .errors import Refused
+from .native_module import araplbs
 from .poses import RIGID
 from .problem import Problem
 from .worker import Worker

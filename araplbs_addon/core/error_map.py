@@ -1,9 +1,9 @@
 """Poses to judge weights in, their energy there, and strain as colours. No bpy: any thread may
 compute it."""
 
-import araplbs
 import numpy as np
 
+from .native_module import araplbs
 from .poses import Poses, sample
 
 FULL_SCALE = 0.5  # Surface Strain that is shown in the last colour

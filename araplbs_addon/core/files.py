@@ -11,6 +11,7 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 import time
 import unicodedata
 from contextlib import contextmanager, suppress
@@ -158,7 +159,7 @@ def _is_forgotten(path, host, process):
 
 def _lives(process):
     """Whether there is a process of this number."""
-    if os.name == "nt":  # where os.kill would end it
+    if sys.platform == "win32":  # where os.kill would end it
         import ctypes
 
         handle = ctypes.windll.kernel32.OpenProcess(0x1000, False, process)

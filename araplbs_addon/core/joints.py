@@ -5,12 +5,12 @@ import threading
 import time
 from dataclasses import dataclass, replace
 
-import araplbs
 import numpy as np
 
 from .deformation import as_report, in_words, measure
 from .error_map import pose_set
 from .extent import size_of
+from .native_module import araplbs
 from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
@@ -180,7 +180,8 @@ class JointRun:
         start = time.perf_counter()
         share = Share(progress or (lambda *_arguments: None))
         solver = self._make(share)
-        energies, first = [], Rows(*solver.sparse_weights)
+        energies: list[float] = []
+        first = Rows(*solver.sparse_weights)
         while not solver.done and not (self.kept and self.frame):
             solver.iterate(1)
             if len(solver.energies):

@@ -8,11 +8,11 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-import araplbs
 import numpy as np
 
 from .deformation import measure
 from .error_map import minimised_energy, pose_set
+from .native_module import araplbs, engine_errors
 from .rows import Rows
 from .solve import check, report_deformation
 
@@ -117,10 +117,9 @@ class Live:
                 solver = self._step(solver)
             if self._concluding.is_set() and not self._cancelled.is_set():
                 self._conclude()
-        except araplbs.Cancelled:
-            pass
         except BaseException as error:
-            self.error = error
+            if not isinstance(error, engine_errors("Cancelled")):
+                self.error = error
 
     def _make(self, problem, asked, weights=None):
         given = {} if weights is None else {"weights": weights, "start_from_weights": True}

@@ -1,11 +1,15 @@
 """Poses as the solver takes them, and which bones do more than turn."""
 
 from dataclasses import dataclass
+from typing import Final
 
-import araplbs
 import numpy as np
 
-RIGID, BENDY, STB = "rigid", "bendy", "stb"
+from .native_module import araplbs
+
+RIGID: Final = "rigid"
+BENDY: Final = "bendy"
+STB: Final = "stb"
 
 # Of random poses:
 CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from .deformation import compare
 from .deformer import report_deformers
 from .error_map import pose_set
+from .native_module import araplbs
 from .rows import Rows, make_rows
 
 # progress(stage, fraction done 0..1, relative energy or None): return False to stop.

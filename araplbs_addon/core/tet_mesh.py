@@ -11,11 +11,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import araplbs
 import numpy as np
 
 from .errors import Refused
 from .extent import not_far_off
+from .native_module import araplbs
 
 WELD = 1e-6  # of the size: nearer vertices are one
 POLL = 0.1  # seconds between two looks at a child process
@@ -77,8 +77,8 @@ def read_tets(path):
     try:
         mesh = meshio.read(path)
     except (Exception, SystemExit) as error:  # meshio ends the program for what it cannot read
-        reason = str(error).strip().splitlines() or [""]
-        reason = "no format that meshio knows" if isinstance(error, SystemExit) else reason[0]
+        lines = str(error).strip().splitlines() or [""]
+        reason = "no format that meshio knows" if isinstance(error, SystemExit) else lines[0]
         raise Refused(f"'{path}' could not be read: {reason}") from None
     blocks = [block.data[:, :4] for block in mesh.cells if block.type in {"tetra", "tetra10"}]
     tets = np.concatenate(blocks) if blocks else np.zeros((0, 4), int)
@@ -186,7 +186,8 @@ def fill(name, vertices, triangles, heads, tails, cancelled=lambda: False):
     with tempfile.TemporaryDirectory(prefix="araplbs-") as folder:
         source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
         np.savez(source, points=np.concatenate([points, inner]), faces=faces)
-        command = [sys.executable, str(Path(__file__).with_name("fill_tets.py")), source, target]
+        script = Path(__file__).with_name("fill_tets.py")
+        command = [sys.executable, str(script), str(source), str(target)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         with open(Path(folder, "log"), "w+", encoding="utf-8", errors="replace") as log:
             child = subprocess.Popen(

@@ -4,11 +4,11 @@ bpy here: any thread may do it."""
 import time
 from dataclasses import dataclass
 
-import araplbs
 import numpy as np
 
 from .error_map import energy, pose_set
 from .errors import Refused
+from .native_module import araplbs
 from .rows import Rows, make_rows
 from .solve import Share, Solution, check, initial_rows, report_deformation
 from .tet_mesh import TetMesh, fill, read_tets
@@ -122,7 +122,7 @@ def edits_of_nodes(problem, nodes):
 
     vertices, bones, place, (held,) = join("constraints")
     mean = np.bincount(place, held, len(bones)) / np.bincount(place, minlength=len(bones))
-    edits = {"constraints": (vertices, bones, mean)}
+    edits: dict[str, tuple] = {"constraints": (vertices, bones, mean)}
     vertices, bones, place, (allowed,) = join("influences")
     edits["influences"] = vertices, bones, np.bincount(place, allowed, len(bones)) > 0
     edits["released"] = join("released")[:2]

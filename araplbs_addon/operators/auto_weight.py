@@ -2,11 +2,11 @@
 
 import time
 
-import araplbs
 from bpy.types import Operator
 
 from ..blender.targets import find_targets
 from ..core.errors import Refused
+from ..core.native_module import engine_errors
 from ..core.report import notes, summary, warnings
 from ..core.steps import finish
 from ..core.worker import Worker
@@ -23,8 +23,6 @@ from .properties import (
 IDNAME = "object.araplbs_auto_weight"
 LABEL = "Auto-weight (ARAP)"
 
-REFUSALS = (Refused, araplbs.SolverError, MemoryError)
-
 AT_ONCE = 0.3  # seconds of reading before the window gets turns
 STEP = 0.05  # seconds of reading between its turns
 
@@ -33,6 +31,11 @@ VIEW_EVENTS = (
     *("WHEEL", "TRACKPAD", "NDOF", "NUMPAD", "MIDDLEMOUSE"),
     *("MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER", "WINDOW"),
 )
+
+
+def refusals():
+    """The exceptions that are told to the user as they are."""
+    return (Refused, MemoryError, *engine_errors("SolverError"))
 
 
 def moves_view(event):
@@ -159,7 +162,7 @@ their shape as well as possible when posed"""
             finish(self._reading)
             job = self._job
             job.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
-        except REFUSALS as reason:
+        except refusals() as reason:
             return self.refuse(reason)
         finally:
             manager.progress_end()
@@ -172,7 +175,7 @@ their shape as well as possible when posed"""
             self.start(context)
             if self.read_for(AT_ONCE):
                 self._worker = Worker(self._job.solve)
-        except REFUSALS as reason:
+        except refusals() as reason:
             self._job = self._reading = None
             return self.refuse(reason)
         self.begin_waiting(context)
@@ -188,7 +191,7 @@ their shape as well as possible when posed"""
             try:
                 if self.read_for(STEP):
                     self._worker = Worker(self._job.solve)
-            except REFUSALS as reason:
+            except refusals() as reason:
                 self.end_waiting(context)
                 return self.refuse(reason)
             except BaseException:
@@ -200,7 +203,7 @@ their shape as well as possible when posed"""
             return {"RUNNING_MODAL"}
 
         worker, job = self.end_waiting(context)
-        if isinstance(worker.error, REFUSALS):
+        if isinstance(worker.error, refusals()):
             return self.refuse(worker.error)
         if worker.error:
             raise worker.error

@@ -12,7 +12,7 @@ from ..core.report import notes, warnings
 from ..joint_job import JointJob
 from ..joint_session import JointSession
 from ..preferences import preferred_threads
-from .auto_weight import REFUSALS
+from .auto_weight import refusals
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
 
@@ -71,7 +71,7 @@ posed. The meshes stay as they are at rest"""
             job.read(find_joint_targets(context), context.view_layer)
             job.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
             report = job.apply()
-        except REFUSALS as reason:
+        except refusals() as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
         finally:

@@ -7,7 +7,7 @@ from bpy.types import Operator
 from ..blender.views import redraw_views
 from ..core.deformation import in_percent
 from ..session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
-from .auto_weight import REFUSALS, moves_view
+from .auto_weight import moves_view, refusals
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done
 LEAST_WORK, MOST_WORK = 0.01, 0.02  # seconds of work in one of them
@@ -33,7 +33,7 @@ class LiveOperator:
     def begin(self, context, make_session):
         try:
             session = make_session()
-        except REFUSALS as reason:
+        except refusals() as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
         self._session = session
@@ -97,7 +97,7 @@ class LiveOperator:
             session.forget()
             return result
         session.forget()
-        if session.error and not isinstance(session.error, REFUSALS):
+        if session.error and not isinstance(session.error, refusals()):
             raise session.error
         if session.message:
             self.report({"ERROR" if session.error else "WARNING"}, session.message)

@@ -9,7 +9,7 @@ from ..core.errors import Refused
 from ..job import Job
 from ..preferences import preferred_threads
 from ..session import Session, after_undo, current_session, end_session
-from .auto_weight import REFUSALS, tell
+from .auto_weight import refusals, tell
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
 
@@ -72,7 +72,7 @@ Auto-weight tab, until you keep them or restore what was there"""
             job.read(find_targets(context, posing=True), context.view_layer)
             job.solve()
             report = job.apply()
-        except REFUSALS as reason:
+        except refusals() as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
         return tell(self, report, job)

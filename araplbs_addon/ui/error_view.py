@@ -124,7 +124,7 @@ class _View:
     def _run(self, work):
         try:
             self._result = work(), None
-        except (ArithmeticError, ValueError, MemoryError) as error:
+        except (Refused, ArithmeticError, ValueError, MemoryError) as error:
             self._result = None, str(error)
 
     def draw(self, context):

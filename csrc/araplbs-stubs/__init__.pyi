@@ -22,7 +22,7 @@ a solve that cannot be done raises SolverError.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,7 @@ class SolverError(ArithmeticError):
 class Cancelled(Exception):
     """The progress function asked to stop."""
 
+@final
 class Solver:
     """The skinning weights of one mesh and skeleton.
 
@@ -305,6 +306,7 @@ class Solver:
         seconds (per stage of the work).
         """
 
+@final
 class JointSolver:
     """The joints of a skeleton where the posed mesh is most rigid (paper section 4.4), and the
     weights that go with them.
@@ -551,6 +553,7 @@ def deformation(
     linearly: the `measures` of a Deformation, which says what the arguments are. Bits do not depend
     on the number of threads."""
 
+@final
 class Deformation:
     """What is seen of a mesh that deforms, over poses that are added as one likes.
 

@@ -25,6 +25,7 @@ def run():
         )
         bpy.ops.wm.save_userpref()
 
+    os.environ["ARAPLBS_ZIP"] = str(Path(zip_path).resolve())  # for test_update.py
     import pytest
 
     return int(pytest.main(arguments))

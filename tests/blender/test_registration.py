@@ -2,7 +2,10 @@
 
 import ast
 import sys
+from contextlib import contextmanager
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -55,23 +58,70 @@ def test_disable_and_enable():
     assert auto_weight(tube, rig) == {"FINISHED"}
 
 
-def test_native_module_missing():
-    """A panel that says why, and nothing that would not work."""
-    package = sys.modules[MODULE]
-    native = sys.modules["araplbs"]
+@contextmanager
+def enabled_with(native):
+    """The add-on as it is when it is enabled with this in place of the loaded module."""
+    package, before = sys.modules[MODULE], sys.modules["araplbs"]
     package.unregister()
-    sys.modules["araplbs"] = None
+    sys.modules["araplbs"] = native
     try:
         package.register()
-        assert not registered() and not menu_entries()
-        notice = sys.modules[f"{MODULE}.notice"]
-        assert notice.is_registered() and "araplbs" in notice.native_module_error()
-        package.unregister()
-        assert not notice.is_registered()
+        yield sys.modules[f"{MODULE}.notice"]
     finally:
-        sys.modules["araplbs"] = native
+        package.unregister()
+        sys.modules["araplbs"] = before
         package.register()
     assert registered() == list(CLASSES)
+
+
+def test_native_module_missing():
+    """A panel that says why, and nothing that would not work."""
+    with enabled_with(None) as notice:
+        assert notice.is_registered() and not registered() and not menu_entries()
+        assert "missing: restart Blender and install the extension again" in notice.sentence
+    assert not notice.is_registered()
+
+
+def test_module_of_another_version():
+    """The old module stays loaded when the extension is updated in a session that has used it."""
+    with enabled_with(SimpleNamespace(__version__="0.0.1", __spec__=None)) as notice:
+        assert notice.is_registered() and not registered() and not menu_entries()
+        assert "while 0.0.1 was in use: restart Blender" in notice.sentence
+        drawn = Layout()
+        notice.VIEW3D_PT_araplbs_notice.draw(SimpleNamespace(layout=drawn), None)
+        assert " ".join(drawn.lines) == notice.sentence
+    assert not notice.is_registered()
+
+
+class Layout:
+    """Of a panel, as far as labels go."""
+
+    def __init__(self):
+        self.lines = []
+
+    def column(self, align):
+        return self
+
+    def label(self, text, icon):
+        self.lines.append(text)
+
+
+def test_native_module_that_does_not_load(monkeypatch, tmp_path):
+    """Of another system, say: told when it is first used, and the scene is as it was."""
+    (tmp_path / f"araplbs{EXTENSION_SUFFIXES[-1]}").write_text("no library")
+    tube, rig = tube_and_rig()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "araplbs")
+    with pytest.raises(RuntimeError, match="cannot be loaded: restart Blender and install"):
+        auto_weight(tube, rig)
+    assert not tube.vertex_groups
+
+
+def test_only_native_module_imports_the_module():
+    """Enabling the add-on does not load it: test_update.py."""
+    for file in FOLDER.rglob("*.py"):
+        names = {module for level, module, _names in imports_of(file) if not level}
+        assert "araplbs" not in names or file.name == "native_module.py", file
 
 
 def test_error_in_register_is_not_swallowed(monkeypatch):

@@ -1,5 +1,11 @@
 """What all core tests share: see also shapes.py, reference.py and shared_data.py."""
 
+import os
+
+# NumPy's own threads wait for each other by spinning: with two, exponentials of small matrices
+# take a hundred times as long.  Read when NumPy is loaded.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 import numpy as np
 import pytest
 

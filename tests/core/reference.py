@@ -5,7 +5,7 @@ import itertools
 from collections import Counter
 
 import numpy as np
-import scipy.linalg
+from scipy.spatial.transform import Rotation
 
 WIRE_AREA = 0.1  # vertices without faces have this share of the mean vertex area
 LINK_SHARE = 0.05  # links weigh this share of wire edges
@@ -315,17 +315,16 @@ def heat_weights(vertices, triangles, heads, tails):
     return heat / heat.sum(1, keepdims=True), nearest
 
 
-def turn(vector):
-    """The rotation by a rotation vector, by its matrix exponential."""
-    x, y, z = vector
-    return scipy.linalg.expm(np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]))
+def turn(vectors):
+    """The rotations (..., 3, 3) by rotation vectors (..., 3)."""
+    return Rotation.from_rotvec(vectors).as_matrix()
 
 
 def spine_point(head, tail, bend, u, point):
     """Where a spine takes a point, base at rest: the curve of its joints by quadrature of what
     its definition integrates, R(x) E sigma, and beside it what R(u) makes of the rest."""
     along, node, weight = tail - head, *np.polynomial.legendre.leggauss(40)
-    steps = [turn(u * (1 + x) / 2 * bend[:3]) @ along for x in node]
+    steps = turn(np.outer(u * (1 + node) / 2, bend[:3])) @ along
     curve = head + bend[3] * u / 2 * np.tensordot(weight, steps, 1)
     return curve + turn(u * bend[:3]) @ (point - head - u * along)
 

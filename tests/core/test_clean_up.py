@@ -69,8 +69,9 @@ def joints(method, **settings):
     """Bones bent where the tube is straight; two trees, one joint of which is symmetric."""
     heads, tails = BONES.heads.copy(), BONES.tails.copy()
     heads[1, 0] = tails[0, 0] = 0.1
+    settings = {"pose_count": 4, "iterations": 2, **settings}
     solver = araplbs.JointSolver(
-        VERTICES, TRIANGLES, heads, tails, [-1, 0, -1], pose_count=4, method=method, iterations=2,
+        VERTICES, TRIANGLES, heads, tails, [-1, 0, -1], method=method,
         mirror=([0, 1, 2], (0, 0, 0), (0, 1, 0)), centring=10.0, reach=0.02, **settings,
     )  # fmt: skip
     solver.solve()
@@ -127,7 +128,10 @@ WORK = {
     "joints, given weights": lambda: joints(
         "alternate", weights=np.full((len(VERTICES), 3), 1 / 3), optimize_weights=False
     ),
-    "joints of spines": lambda: joints("alternate", bone_kinds=["spine", "rigid", "stb"]),
+    # Few poses: points of spines are one for each.
+    "joints of spines": lambda: joints(
+        "alternate", bone_kinds=["spine", "rigid", "stb"], pose_count=2, iterations=1
+    ),
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
     "levels": levels,
@@ -138,11 +142,11 @@ WORK = {
     "harmonic": lambda: everything(harmonic=0.1),
     "clusters": lambda: everything(rotation_clusters=0.1),
     "mirrored": lambda: everything(mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
-    "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"]),
+    "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"], pose_count=2),
     "functions with spines": functions_with_spines,
     "bendy": lambda: everything(
         bone_kinds=["bendy", "spine", "bendy"], bone_segments=[2, 0, 3],
-        parameters=np.full((len(VERTICES), 3), 0.5),
+        parameters=np.full((len(VERTICES), 3), 0.5), pose_count=2,
     ),
     "functions of poses": functions_of_poses,
     "deformation": deformation,

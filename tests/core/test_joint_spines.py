@@ -89,7 +89,7 @@ class Dense:
     def part(bend, u):
         """R and sigma S - u R."""
         node, weight = np.polynomial.legendre.leggauss(14)
-        turned = [reference.turn(u * (1 + x) / 2 * bend[:3]) for x in node]
+        turned = reference.turn(np.outer(u * (1 + node) / 2, bend[:3]))
         rotation = reference.turn(u * bend[:3])
         return rotation, bend[3] * u / 2 * np.tensordot(weight, turned, 1) - u * rotation
 

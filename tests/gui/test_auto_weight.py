@@ -159,12 +159,10 @@ def test_escape(ui):
     ui.key("X")
     yield 0.3
     assert bpy.context.selected_objects and solving()
-    start = time.monotonic()
     ui.key("ESC")
     yield 0.2
     assert not bpy.context.window_manager.windows[0].modal_operators, "over at once"
     yield from wait_for_end()
-    assert time.monotonic() - start < 5
     assert scenes.snapshot() == before
     assert len(bpy.context.window_manager.operators) == operators, "no undo step"
     yield 0.3

@@ -1,0 +1,49 @@
+#!/bin/bash
+# What can be said about the sources without running them, in under two minutes: ruff, warnings of
+# the compiler, shellcheck, types of araplbs_addon/core, the stubs against the built module.
+# usage: check.sh [RESULTS.xml]     the results in pytest's XML form
+. "$(dirname "$0")/lib.sh"
+cd "$ROOT"
+"$ROOT/tools/setup.sh"
+RESULTS=${1:-}
+STUBS=build/check/stubs
+cases=() bad=0
+
+step() {  # step NAME COMMAND...: runs it, shows what it says when it fails
+  local name=$1 out start=$SECONDS
+  shift
+  out=$(log "check-${name// /-}")
+  if "$@" >"$out" 2>&1; then
+    echo "good    $name ($((SECONDS - start)) s)"
+    cases+=("<testcase name=\"$name\" time=\"$((SECONDS - start))\"/>")
+  else
+    cat "$out"
+    echo "FAILED  $name"
+    cases+=("<testcase name=\"$name\"><failure message=\"see ${out#"$ROOT/"}\"/></testcase>")
+    bad=1
+  fi
+}
+
+warnings() { ARAPLBS_WERROR=1 tools/build_module.sh; }
+types() { MYPYPATH=$STUBS "$VENV/bin/mypy" --cache-dir build/check/mypy araplbs_addon/core/*.py; }
+stubs() {
+  MYPYPATH=$STUBS MYPY_CACHE_DIR=build/check/mypy "$VENV/bin/stubtest" araplbs \
+    --allowlist tools/stubtest-allowed.txt
+}
+# Not a step yet: csrc/ has to be formatted by this version first.
+c_format() { find csrc -name '*.[ch]' -exec "$VENV/bin/clang-format" --dry-run --Werror {} +; }
+
+step "ruff check" "$VENV/bin/ruff" check .
+step "ruff format" "$VENV/bin/ruff" format --check .
+step "shellcheck" "$VENV/bin/shellcheck" -S warning tools/*.sh tests/*.sh .ci/run
+step "compiler warnings" warnings
+# The stubs as a package of their own: "-stubs" is found where packages are installed only.
+rm -rf $STUBS
+mkdir -p $STUBS
+cp -r csrc/araplbs-stubs $STUBS/araplbs
+step "types" types
+step "stubs" stubs
+[ "${CLANG_FORMAT:-}" != 1 ] || step "clang-format" c_format
+
+[ -z "$RESULTS" ] || echo "<testsuite>${cases[*]}</testsuite>" >"$RESULTS"
+exit $bad
