@@ -73,7 +73,10 @@ class build_ext(_build_ext):
         ]
         jobs += [(s, temp / s, ours + sources.flags_of(s)) for s in map(Path, ext.sources)]
         if not (temp / "suitesparse").exists():
-            print(f"CHOLMOD of SuiteSparse {sources.suitesparse_version()} from {SUITESPARSE}", flush=True)
+            print(
+                f"CHOLMOD of SuiteSparse {sources.suitesparse_version()} from {SUITESPARSE}",
+                flush=True,
+            )
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             objects = list(pool.map(lambda job: self.compile_one(*job), jobs))
 

@@ -91,10 +91,11 @@ def flags_of(source):
     ]
 
 
-def collect_licences(target, openblas, version):
+def collect_licences(target, openblas, version, zig=None):
     """The licence texts of all that is compiled in or bundled, as files in `target`.
 
-    openblas: files of that package that hold its licences; version: of that package.
+    openblas: files of that package that hold its licences; version: of that package; zig: folder
+    of that compiler, whose libraries are linked into what it builds.
     """
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -114,6 +115,11 @@ def collect_licences(target, openblas, version):
     )
     for file in openblas:
         shutil.copyfile(file, target / f"OpenBLAS-{file.name}")
+    if zig:
+        shutil.copyfile(zig / "LICENSE", target / "zig-LICENSE.txt")
+        mingw = zig / "lib/libc/mingw"
+        shutil.copyfile(mingw / "COPYING", target / "mingw-w64-COPYING.txt")
+        (target / "mingw-w64-winpthreads.txt").write_text(opening_comments(mingw / "winpthreads"))
     origin = SUITESPARSE / "ORIGIN"
     lines = [
         f"SuiteSparse {suitesparse_version()}",
@@ -122,6 +128,16 @@ def collect_licences(target, openblas, version):
     ]
     (target / "VERSIONS.txt").write_text("\n".join(lines) + "\n")
     return sorted(target.iterdir())
+
+
+def opening_comments(folder):
+    """Of all C files there, each once: the licence of a library that has no file for it."""
+    found = {}
+    for file in sorted(folder.rglob("*.[ch]")):
+        comment = re.match(r"\s*/\*.*?\*/", file.read_text(errors="replace"), re.DOTALL)
+        if comment:
+            found.setdefault(comment.group().strip(), []).append(file.name)
+    return "\n\n".join(f"{', '.join(names)}:\n{text}" for text, names in found.items()) + "\n"
 
 
 def is_licence(path):
