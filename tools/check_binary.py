@@ -19,6 +19,7 @@ import abi3info
 import pefile
 from elftools.elf.elffile import ELFFile
 
+pefile.MAX_SYMBOL_EXPORT_COUNT = 1 << 20  # OpenBLAS has more than the usual limit
 EXPORT = "PyInit_araplbs"
 PYTHON = (3, 11)
 PROCESSORS = {  # in wheel tags: in ELF, PE and Mach-O files

@@ -7,6 +7,7 @@
 leaves build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, made of it by Blender's own tool,
 dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip stops at the wheels.
 `make build` must have run: build/venv runs this and holds the tools that check the result.
+build/cross/TARGET/kernels.dll (.dylib, .so) is for tests/core/test_kernels.py.
 
 zig, OpenBLAS and NumPy's headers come by pip, once, with pinned hashes, into the cache folder. No
 library of a target is needed to link: import libraries are made of the names in the limited API of
@@ -76,15 +77,11 @@ TARGETS = {
 
 def run(*command, **options):
     """Its output on failure only, and then as the last word."""
-    done = subprocess.run(
-        list(map(str, command)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        **options,
-    )
+    command = list(map(str, command))
+    options |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(command, **options)
     if done.returncode:
-        sys.exit(f"cross.py: {' '.join(map(str, command[:4]))} ... failed:\n{done.stdout}")
+        sys.exit(f"cross.py: {' '.join(command[:4])} ... failed:\n{done.stdout}")
     return done.stdout
 
 
@@ -205,10 +202,8 @@ def link(compiler, target, platform, objects, folder):
             "current-version: 0\ncompatibility-version: 0\n"
             f"exports:\n  - targets: [ {arch}-macos ]\n    symbols: [ {names} ]\n...\n"
         )
-        name = f"-Wl,-install_name,@rpath/{module.name}"
-        compiler.cc(
-            target, *command, f"-L{lib}", "-lopenblas", name, "-Wl,-undefined,dynamic_lookup"
-        )
+        own = ["-Wl,-install_name,@rpath/" + module.name, "-Wl,-undefined,dynamic_lookup"]
+        compiler.cc(target, *command, f"-L{lib}", "-lopenblas", *own)
     else:
         # Linux keeps one library of a soname in a process: a name of our own, as auditwheel does.
         unique = f"libscipy_openblas-{hashlib.sha256(blas.read_bytes()).hexdigest()[:8]}.so"
@@ -218,6 +213,15 @@ def link(compiler, target, platform, objects, folder):
         blas = own
         compiler.cc(target, *command, own, "-Wl,-rpath,$ORIGIN/araplbs.libs", "-lm", "-pthread")
     return {module.name: module, blas_name: blas}
+
+
+def link_kernels(compiler, target, folder):
+    """The kernels alone, for tests/core/test_kernels.py on a machine without a compiler."""
+    end = {"windows": "dll", "macos": "dylib", "linux": "so"}[target.system]
+    files = [f for f in sources.own_sources() if f.name in ("local_kernels.c", "rotation.c")]
+    flags = ["-O3", "-fno-math-errno", "-std=gnu11", "-shared", "-fno-sanitize=undefined"]
+    flags += [] if target.system == "windows" else ["-fPIC", "-lm"]
+    compiler.cc(target, *flags, f"-I{sources.CSRC}", *files, "-o", folder / f"kernels.{end}")
 
 
 def blas_names():
@@ -237,12 +241,12 @@ def openblas_version(platform):
     return info.name.removesuffix(".dist-info").split("-")[1]
 
 
-def licences(compiler, target, platform, folder):
-    """Texts for the wheel's folder of licences."""
+def licences(compiler, target, platform):
+    """Texts for the wheel's folder of licences; build/cross/licenses holds those for all."""
     (info,) = platform.glob("scipy_openblas32-*.dist-info")
     texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_licence(f)]
     version = openblas_version(platform)
-    files = sources.collect_licences(folder / "licenses", texts, version, zig=compiler.folder)
+    files = sources.collect_licences(OUT / "licenses", texts, version, zig=compiler.folder)
     if target.system != "windows":
         files = [f for f in files if not f.name.startswith("mingw")]
     return [ROOT / "LICENSE", ROOT / "THIRD_PARTY.md", *files]
@@ -297,7 +301,8 @@ def build(compiler, name):
     )  # fmt: skip
     objects = compile_all(compiler, target, platform, folder / "obj")
     binaries = link(compiler, target, platform, objects, folder)
-    wheel = write_wheel(target, binaries, licences(compiler, target, platform, folder))
+    link_kernels(compiler, target, folder)
+    wheel = write_wheel(target, binaries, licences(compiler, target, platform))
     check_binary.check_wheel(wheel)
     size, seconds = wheel.stat().st_size, time.monotonic() - start
     print(f"== cross: {wheel.relative_to(ROOT)}, {size} bytes, {seconds:.0f} s", file=sys.stderr)

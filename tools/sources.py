@@ -114,7 +114,8 @@ def collect_licences(target, openblas, version, zig=None):
         header.split("#ifndef SUITESPARSE_CONFIG_H")[0]
     )
     for file in openblas:
-        shutil.copyfile(file, target / f"OpenBLAS-{file.name}")
+        text = Path(file).read_bytes().replace(b"\r\n", b"\n")  # as the one for Windows has it
+        (target / f"OpenBLAS-{file.name}").write_bytes(text)
     if zig:
         shutil.copyfile(zig / "LICENSE", target / "zig-LICENSE.txt")
         mingw = zig / "lib/libc/mingw"
