@@ -19,7 +19,6 @@ import abi3info
 import pefile
 from elftools.elf.elffile import ELFFile
 
-pefile.MAX_SYMBOL_EXPORT_COUNT = 1 << 20  # OpenBLAS has more than the usual limit
 EXPORT = "PyInit_araplbs"
 PYTHON = (3, 11)
 PROCESSORS = {  # in wheel tags: in ELF, PE and Mach-O files
@@ -69,7 +68,10 @@ def limited_api():
 
 
 def read_pe(data):
-    pe = pefile.PE(data=data)
+    pe = pefile.PE(data=data, fast_load=True)
+    wanted = ("IMAGE_DIRECTORY_ENTRY_IMPORT", "IMAGE_DIRECTORY_ENTRY_EXPORT")
+    pe.max_symbol_exports = 1 << 20  # OpenBLAS has more than the usual limit
+    pe.parse_data_directories([pefile.DIRECTORY_ENTRY[name] for name in wanted])
     header = pe.OPTIONAL_HEADER
     imports = [
         (entry.dll.decode(), (item.name or b"").decode())

@@ -39,6 +39,8 @@ WHEELS = OUT / "wheels"
 VERSION = MANIFEST["version"]
 EPOCH = (2026, 1, 1, 0, 0, 0)  # of all files in wheels
 PYTHON_MINIMUM = "3.11"
+# The same for all, or zig compiles the C library of a target once more.
+LINK = ["-shared", "-s"]
 MODULE = {"windows": "araplbs.pyd", "macos": "araplbs.abi3.so", "linux": "araplbs.abi3.so"}
 
 
@@ -179,7 +181,7 @@ def link(compiler, target, platform, objects, folder):
         for f in (platform / "scipy_openblas32/lib").iterdir()
         if f.name.endswith(("openblas.dll", "openblas.dylib", "openblas.so"))
     )
-    command = ["-shared", "-s", "-o", module, f"@{listing}"]
+    command = [*LINK, "-o", module, f"@{listing}"]
     if target.system == "windows":
         # Windows keeps one DLL of a name in a process: this name is ours.
         blas_name = f"araplbs_openblas-{openblas_version(platform).replace('.', '_')}.dll"
@@ -218,10 +220,15 @@ def link(compiler, target, platform, objects, folder):
 def link_kernels(compiler, target, folder):
     """The kernels alone, for tests/core/test_kernels.py on a machine without a compiler."""
     end = {"windows": "dll", "macos": "dylib", "linux": "so"}[target.system]
-    files = [f for f in sources.own_sources() if f.name in ("local_kernels.c", "rotation.c")]
-    flags = ["-O3", "-fno-math-errno", "-std=gnu11", "-shared", "-fno-sanitize=undefined"]
-    flags += [] if target.system == "windows" else ["-fPIC", "-lm"]
-    compiler.cc(target, *flags, f"-I{sources.CSRC}", *files, "-o", folder / f"kernels.{end}")
+    flags = ["-O3", "-g0", "-fno-math-errno", "-std=gnu11", "-fno-sanitize=undefined"]
+    flags += [f"-I{sources.CSRC}", *([] if target.system == "windows" else ["-fPIC"])]
+    objects = []
+    for source in sources.own_sources():
+        if source.name in ("local_kernels.c", "rotation.c"):
+            objects.append(folder / f"{source.stem}.o")
+            compiler.cc(target, *flags, "-c", source, "-o", objects[-1])
+    more = [] if target.system == "windows" else ["-lm"]
+    compiler.cc(target, *LINK, *objects, *more, "-o", folder / f"kernels.{end}")
 
 
 def blas_names():
