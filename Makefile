@@ -14,6 +14,7 @@ extension: build  ## dist/araplbs-VERSION.zip, validated by Blender
 
 extension-all: build  ## wheels and zips for Windows, macOS and Linux, x86-64 and ARM, made here
 	@build/venv/bin/python tools/cross.py
+	@build/venv/bin/python -m pytest -q tests/cross
 
 demo: extension  ## build/demo: a character before and after; FILE=my.blend for your own
 	@tools/demo.sh $(if $(FILE),"$(FILE)")

@@ -136,13 +136,13 @@ def python_headers():
     return folder
 
 
-def compile_all(compiler, target, platform, folder):
+def compile_all(compiler, target, parts, folder):
     """Paths of the objects."""
     include = [
         *sources.include_dirs(),
         OUT / "python",
-        platform / "scipy_openblas32/include",
-        platform / "numpy/_core/include",
+        parts / "scipy_openblas32/include",
+        parts / "numpy/_core/include",
     ]
     # zig adds checks of its own and the instructions of this machine unless told not to.
     flags = [*sources.COMPILE_FLAGS, "-fno-sanitize=undefined", *(f"-I{d}" for d in include)]
@@ -167,7 +167,7 @@ def compile_all(compiler, target, platform, folder):
         return list(pool.map(compile_one, jobs))
 
 
-def link(compiler, target, platform, objects, folder):
+def link(compiler, target, parts, objects, folder):
     """Files of the wheel by their names in it: the module and OpenBLAS."""
     listing = folder / "objects.txt"
     listing.write_text("\n".join(map(str, objects)))
@@ -178,13 +178,13 @@ def link(compiler, target, platform, objects, folder):
     module = files / MODULE[target.system]
     (blas,) = (
         f
-        for f in (platform / "scipy_openblas32/lib").iterdir()
+        for f in (parts / "scipy_openblas32/lib").iterdir()
         if f.name.endswith(("openblas.dll", "openblas.dylib", "openblas.so"))
     )
     command = [*LINK, "-o", module, f"@{listing}"]
     if target.system == "windows":
         # Windows keeps one DLL of a name in a process: this name is ours.
-        blas_name = f"araplbs_openblas-{openblas_version(platform).replace('.', '_')}.dll"
+        blas_name = f"araplbs_openblas-{openblas_version(parts).replace('.', '_')}.dll"
         write_definitions(lib / "python3.def", "python3.dll", check_binary.limited_api())
         write_definitions(lib / "openblas.def", blas_name, dict.fromkeys(blas_names(), False))
         for name in ("python3", "openblas"):
@@ -243,23 +243,23 @@ def write_definitions(path, library, names):
     path.write_text("\n".join([f"LIBRARY {library}", "EXPORTS", *lines, ""]))
 
 
-def openblas_version(platform):
-    (info,) = platform.glob("scipy_openblas32-*.dist-info")
+def openblas_version(parts):
+    (info,) = parts.glob("scipy_openblas32-*.dist-info")
     return info.name.removesuffix(".dist-info").split("-")[1]
 
 
-def licences(compiler, target, platform):
+def licences(compiler, target, parts):
     """Texts for the wheel's folder of licences; build/cross/licenses holds those for all."""
-    (info,) = platform.glob("scipy_openblas32-*.dist-info")
+    (info,) = parts.glob("scipy_openblas32-*.dist-info")
     texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_licence(f)]
-    version = openblas_version(platform)
+    version = openblas_version(parts)
     files = sources.collect_licences(OUT / "licenses", texts, version, zig=compiler.folder)
     if target.system != "windows":
         files = [f for f in files if not f.name.startswith("mingw")]
     return [ROOT / "LICENSE", ROOT / "THIRD_PARTY.md", *files]
 
 
-def write_wheel(target, binaries, texts):
+def write_wheel(target, binaries, texts, folder):
     info = f"araplbs-{VERSION}.dist-info"
     stubs = sorted((ROOT / "csrc/araplbs-stubs").iterdir())
     files = {name: path.read_bytes() for name, path in binaries.items()}
@@ -283,8 +283,7 @@ def write_wheel(target, binaries, texts):
     files = dict(sorted(files.items()))
     record = "".join(f"{name},{digest(data)},{len(data)}\n" for name, data in files.items())
     files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
-    WHEELS.mkdir(parents=True, exist_ok=True)
-    path = WHEELS / f"araplbs-{VERSION}-{tag}.whl"
+    path = folder / f"araplbs-{VERSION}-{tag}.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, EPOCH)
@@ -302,15 +301,17 @@ def digest(data):
 def build(compiler, name):
     target, start = TARGETS[name], time.monotonic()
     folder = OUT / name
-    platform = fetched(
+    parts = fetched(
         "requirements-platforms.txt", target.pip,
         *("--platform", target.pip, "--python-version", PYTHON_MINIMUM),
     )  # fmt: skip
-    objects = compile_all(compiler, target, platform, folder / "obj")
-    binaries = link(compiler, target, platform, objects, folder)
+    objects = compile_all(compiler, target, parts, folder / "obj")
+    binaries = link(compiler, target, parts, objects, folder)
     link_kernels(compiler, target, folder)
-    wheel = write_wheel(target, binaries, licences(compiler, target, platform))
+    wheel = write_wheel(target, binaries, licences(compiler, target, parts), folder)
     check_binary.check_wheel(wheel)
+    WHEELS.mkdir(parents=True, exist_ok=True)
+    wheel = wheel.replace(WHEELS / wheel.name)
     size, seconds = wheel.stat().st_size, time.monotonic() - start
     print(f"== cross: {wheel.relative_to(ROOT)}, {size} bytes, {seconds:.0f} s", file=sys.stderr)
     return wheel
