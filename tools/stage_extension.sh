@@ -10,7 +10,7 @@ cd "$ROOT"
 [ -e araplbs_addon/__init__.py ] || fail "no araplbs_addon/__init__.py"
 if [ $# = 0 ]; then
   wheels=(build/wheelhouse/araplbs-"$VERSION"-*.whl) ext=build/ext licences=build/licenses
-  zips=("$ZIP") platforms= split=
+  zips=("$ZIP") platforms='' split=''
   [ -e "${wheels[0]}" ] || fail "no wheel: run make extension"
 else
   platforms=$1 ext=build/ext-all licences=build/cross/licenses split=--split-platforms zips=()
