@@ -6,7 +6,7 @@ import bpy
 NOT_DATA = {"window_managers", "screens", "workspaces", "libraries", "brushes", "all_ids"}
 SKIPPED = {"rna_type", "depsgraph", "loop_triangles", "loop_triangle_polygons", "is_updated"}
 SKIPPED |= {"is_updated_data", "session_uid", "is_evaluated", "preview"}
-SKIPPED |= {"uv_layer_clone", "uv_layer_stencil"}
+SKIPPED |= {"uv_layer_clone", "uv_layer_stencil", "storage_type"}
 
 
 class Reader:
