@@ -1,9 +1,9 @@
 # Every target is a line or two: the work is done by tools/ and tests/run.sh.
 # Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
-.PHONY: help build extension demo check test test-core test-blender bench asan tsan fuzz clean
+.PHONY: help build extension extension-all demo check test test-core test-blender bench asan tsan fuzz clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
 
 build:  ## the module araplbs, importable from build/venv
 	@tools/build_module.sh
@@ -11,6 +11,10 @@ build:  ## the module araplbs, importable from build/venv
 extension: build  ## dist/araplbs-VERSION.zip, validated by Blender
 	@tools/build_wheel.sh
 	@tools/stage_extension.sh
+
+extension-all: build  ## wheels and zips for Windows, macOS and Linux, x86-64 and ARM, made here
+	@build/venv/bin/python tools/cross.py
+	@build/venv/bin/python -m pytest -q tests/cross
 
 demo: extension  ## build/demo: a character before and after; FILE=my.blend for your own
 	@tools/demo.sh $(if $(FILE),"$(FILE)")

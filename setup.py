@@ -15,12 +15,9 @@ Environment:
 
 import importlib.metadata
 import os
-import re
 import shlex
-import shutil
 import subprocess
 import sys
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,107 +26,41 @@ import scipy_openblas32
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext as _build_ext
 
-ROOT = Path(__file__).resolve().parent
-MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
+sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
+import sources
+from sources import MANIFEST, ROOT, SUITESPARSE
+
 ASAN = os.environ.get("ARAPLBS_ASAN") == "1"
 TSAN = os.environ.get("ARAPLBS_TSAN") == "1"
 SANITIZERS = "address,undefined" if ASAN else "thread" if TSAN else ""
 WERROR = os.environ.get("ARAPLBS_WERROR") == "1"
 BUILD = "build/asan" if ASAN else "build/tsan" if TSAN else "build"
 
-# What csrc/ uses of CHOLMOD: real double, int32 indices, no graph partitioning (METIS).
-CHOLMOD_MODULES = ("Core", "Utility", "Check", "Cholesky", "MatrixOps", "Modify", "Supernodal")
-# The BLAS and LAPACK names, less their letter for the type, that CHOLMOD calls or csrc/ may call.
-BLAS_ROUTINES = [
-    *("gemm", "gemv", "ger", "symm", "symv", "syr", "syrk", "syr2k", "trmm", "trmv", "trsm"),
-    *("trsv", "axpy", "copy", "dot", "nrm2", "scal", "swap", "hemm", "hemv", "herk", "her2k"),
-    *("potrf", "potri", "potrs"),
-]
-
-
-def suitesparse_dir():
-    cache = os.environ.get("ARAPLBS_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "araplbs"
-    )
-    return Path(os.environ.get("ARAPLBS_SUITESPARSE_DIR") or os.path.join(cache, "suitesparse"))
-
-
-SUITESPARSE = suitesparse_dir()
-
-
-def suitesparse_version():
-    """'7.10.1' from the header, or None where there is no SuiteSparse tree."""
-    header = SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.h"
-    if not header.exists():
-        return None
-    text = header.read_text(errors="replace")
-    parts = [
-        re.search(rf"#define\s+SUITESPARSE_{part}_VERSION\s+(\d+)", text)
-        for part in ("MAIN", "SUB", "SUBSUB")
-    ]
-    return ".".join(m.group(1) for m in parts) if all(parts) else "unknown"
-
-
-def suitesparse_sources():
-    """The int32 files; t_*.c are templates included by others, *_l_*.c the int64 twins."""
-    folders = [SUITESPARSE / "CHOLMOD" / m for m in CHOLMOD_MODULES]
-    folders += [SUITESPARSE / "AMD/Source", SUITESPARSE / "COLAMD/Source"]
-    files = [f for d in folders for f in sorted(d.glob("*.c"))]
-    files = [f for f in files if not re.match(r"t_|(cholmod|amd|colamd)_l[_12.]", f.name)]
-    return [*files, SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.c"]
-
 
 def collect_licences():
     """Copies the licence texts of all that is compiled in or bundled to build/licenses."""
-    target = ROOT / "build/licenses"
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    texts = {
-        "SuiteSparse-AMD.txt": "AMD/Doc/License.txt",
-        "SuiteSparse-COLAMD.txt": "COLAMD/Doc/License.txt",
-        "SuiteSparse-CHOLMOD.txt": "CHOLMOD/Doc/License.txt",
-        "GPL-2.0.txt": "CHOLMOD/Supernodal/gpl.txt",
-        "LGPL-2.1.txt": "CHOLMOD/Cholesky/lesser.txt",
-    }
-    for name, source in texts.items():
-        shutil.copyfile(SUITESPARSE / source, target / name)
-    # SuiteSparse_config has no licence file of its own: its header says what holds for it.
-    header = (SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.h").read_text(errors="replace")
-    (target / "SuiteSparse-SuiteSparse_config.txt").write_text(
-        header.split("#ifndef SUITESPARSE_CONFIG_H")[0]
-    )
     openblas = importlib.metadata.distribution("scipy-openblas32")
-    for file in openblas.files:
-        if "licenses" in file.parts or file.name.upper().startswith(("LICENSE", "COPYING")):
-            shutil.copyfile(file.locate(), target / f"OpenBLAS-{file.name}")
-    origin = SUITESPARSE / "ORIGIN"
-    lines = [
-        f"SuiteSparse {suitesparse_version()}",
-        *(origin.read_text().splitlines() if origin.exists() else []),
-        f"OpenBLAS: PyPI package scipy-openblas32 {openblas.version}",
-    ]
-    (target / "VERSIONS.txt").write_text("\n".join(lines) + "\n")
-    return sorted(str(f.relative_to(ROOT)) for f in target.iterdir())
+    texts = [f.locate() for f in openblas.files if sources.is_licence(f)]
+    files = sources.collect_licences(ROOT / "build/licenses", texts, openblas.version)
+    return [str(f.relative_to(ROOT)) for f in files]
 
 
 class build_ext(_build_ext):
     """Compiles in parallel and only what changed: each object keeps its command and its headers."""
 
     def build_extension(self, ext):
-        if not suitesparse_version():
+        if not sources.suitesparse_version():
             sys.exit(
                 f"setup.py: no SuiteSparse sources in {SUITESPARSE}: run "
                 "tools/fetch_suitesparse.sh, or set ARAPLBS_SUITESPARSE_DIR to a source tree"
             )
-        blas = [f"-D{p}{r}_=scipy_{p}{r}_" for p in "sdcz" for r in BLAS_ROUTINES]
         include = [
-            SUITESPARSE / "SuiteSparse_config",
-            *(SUITESPARSE / m / "Include" for m in ("AMD", "COLAMD", "CHOLMOD")),
+            *sources.include_dirs(),
             *map(Path, self.include_dirs),  # Python's own
             Path(scipy_openblas32.get_include_dir()),
             Path(numpy.get_include()),
         ]
-        common = ["-O3", "-g0", "-fno-math-errno", "-fvisibility=hidden", "-pthread", "-std=gnu11"]
+        common = [*sources.COMPILE_FLAGS, "-pthread"]
         if not SANITIZERS:
             common += ["-include", str(ROOT / "tools/glibc_floor.h")]
         else:
@@ -137,27 +68,19 @@ class build_ext(_build_ext):
             common += [f"-fsanitize={SANITIZERS}", "-fno-sanitize-recover=undefined"]
         if ASAN:
             common += ["-DARAP_FAULT_INJECTION"]  # see csrc/base/memory.h
-        common += [f"-I{d}" for d in include] + blas + ["-DNPARTITION", "-DNCAMD"]
-        # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.
-        theirs = [*common, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]
-        ours = [
-            *common,
-            "-Icsrc",  # includes name the room: "mesh/rings.h"
-            *("-Wall", "-Wextra", f"-ffile-prefix-map={ROOT}=araplbs"),
-            *(["-Werror"] if WERROR else []),
-            "-DPy_LIMITED_API=0x030b0000",  # one wheel for Python 3.11 and later
-            "-DNPY_TARGET_VERSION=NPY_1_23_API_VERSION",  # Blender 4.2 has NumPy 1.24
-            "-DNPY_NO_DEPRECATED_API=NPY_1_23_API_VERSION",
-            f'-DARAPLBS_VERSION="{MANIFEST["version"]}"',
-        ]
+        common += [f"-I{d}" for d in include]
+        ours = [*common, "-Werror"] if WERROR else common
         temp = Path(self.build_temp)
         jobs = [
-            (s, temp / "suitesparse" / s.relative_to(SUITESPARSE), theirs)
-            for s in suitesparse_sources()
+            (s, temp / "suitesparse" / s.relative_to(SUITESPARSE), common + sources.flags_of(s))
+            for s in sources.suitesparse_sources()
         ]
-        jobs += [(Path(s), temp / s, ours) for s in ext.sources]
+        jobs += [(s, temp / s, ours + sources.flags_of(s)) for s in map(Path, ext.sources)]
         if not (temp / "suitesparse").exists():
-            print(f"CHOLMOD of SuiteSparse {suitesparse_version()} from {SUITESPARSE}", flush=True)
+            print(
+                f"CHOLMOD of SuiteSparse {sources.suitesparse_version()} from {SUITESPARSE}",
+                flush=True,
+            )
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             objects = list(pool.map(lambda job: self.compile_one(*job), jobs))
 
@@ -197,7 +120,7 @@ class build_ext(_build_ext):
 
 module = Extension(
     "araplbs",
-    sources=sorted(str(f.relative_to(ROOT)) for f in (ROOT / "csrc").rglob("*.c")),
+    sources=[str(f.relative_to(ROOT)) for f in sources.own_sources()],
     libraries=[scipy_openblas32.get_library(), "m"],
     library_dirs=[scipy_openblas32.get_lib_dir()],
     # For the build in place; auditwheel replaces it when it takes OpenBLAS into the wheel.
@@ -207,7 +130,7 @@ module = Extension(
 )
 
 stubs = (ROOT / "csrc/araplbs-stubs/__init__.pyi").exists()
-licences = collect_licences() if suitesparse_version() else []
+licences = collect_licences() if sources.suitesparse_version() else []
 
 setup(
     name=MANIFEST["id"],

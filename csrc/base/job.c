@@ -9,7 +9,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <unistd.h>
+#endif
 
 typedef struct section {
     arap_task task;
@@ -73,7 +77,11 @@ int arap_processors(void) {
         return count < 1 ? 1 : count > ARAP_MOST_THREADS ? ARAP_MOST_THREADS : count;
     }
 #endif
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef _WIN32
+    long long count = GetActiveProcessorCount(ALL_PROCESSOR_GROUPS); /* 0 where it fails */
+#else
+    long long count = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
     return count < 1 ? 1 : count > ARAP_MOST_THREADS ? ARAP_MOST_THREADS : (int)count;
 }
 

@@ -26,17 +26,25 @@ static int allocation_denied(void) { return 0; }
 static void count_allocation(long change) { (void)change; }
 #endif
 
-/* The block size is kept in front of the block for arap_realloc. */
+/* In front of each block, for arap_realloc and arap_free. Aligned by hand: Windows has no
+ * aligned_alloc, and what its own function gives may not be passed to free. */
+typedef struct header {
+    void *raw; /* what malloc gave */
+    size_t bytes;
+} header;
+
+static header *header_of(void *block) { return (header *)block - 1; }
+
 void *arap_alloc(size_t count, size_t size) {
-    if (size && count > (SIZE_MAX - 2 * ALIGNMENT) / size) return NULL;
+    if (size && count > (SIZE_MAX - ALIGNMENT - sizeof(header)) / size) return NULL;
     if (allocation_denied()) return NULL;
-    size_t bytes = count * size + ALIGNMENT;
-    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *raw = aligned_alloc(ALIGNMENT, bytes);
+    char *raw = malloc(count * size + ALIGNMENT + sizeof(header));
     if (!raw) return NULL;
-    *(size_t *)raw = count * size;
+    size_t past = ((uintptr_t)raw + sizeof(header)) % ALIGNMENT;
+    char *block = raw + sizeof(header) + (ALIGNMENT - past) % ALIGNMENT;
+    *header_of(block) = (header){.raw = raw, .bytes = count * size};
     count_allocation(1);
-    return raw + ALIGNMENT;
+    return block;
 }
 
 void *arap_alloc_zero(size_t count, size_t size) {
@@ -49,7 +57,7 @@ void *arap_realloc(void *block, size_t count, size_t size) {
     if (!block) return arap_alloc(count, size);
     void *moved = arap_alloc(count, size);
     if (!moved) return NULL;
-    size_t old = *(size_t *)((char *)block - ALIGNMENT);
+    size_t old = header_of(block)->bytes;
     memcpy(moved, block, old < count * size ? old : count * size);
     arap_free(block);
     return moved;
@@ -58,5 +66,5 @@ void *arap_realloc(void *block, size_t count, size_t size) {
 void arap_free(void *block) {
     if (!block) return;
     count_allocation(-1);
-    free((char *)block - ALIGNMENT);
+    free(header_of(block)->raw);
 }

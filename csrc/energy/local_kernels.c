@@ -6,11 +6,33 @@
 
 #include <math.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include "linalg/rotation.h"
 
 #define TOKEN_(a, b) a##_##b
 #define TOKEN(a, b) TOKEN_(a, b)
+#define TEXT_(...) #__VA_ARGS__
+#define TEXT(...) TEXT_(__VA_ARGS__)
+
+/* What lies between TARGET and TARGET_END is compiled for more instruction sets. clang ignores the
+ * whole attribute, with no more than a warning, if it holds a name that only gcc knows. */
+#ifdef __x86_64__
+#define ARAP_X86_KERNELS
+#define AVX2 "avx2,fma"
+#ifdef __clang__
+#define AVX512 "avx512f,avx512dq,avx512vl,fma"
+#define TARGET(sets)                                                                               \
+    _Pragma(TEXT(clang attribute push(__attribute__((target(sets))), apply_to = function)))
+#define TARGET_END _Pragma("clang attribute pop")
+#else
+#define AVX512 "avx512f,avx512dq,avx512vl,fma,prefer-vector-width=512"
+#define TARGET(sets) _Pragma("GCC push_options") _Pragma(TEXT(GCC target(sets)))
+#define TARGET_END _Pragma("GCC pop_options")
+#endif
+#endif
 
 #define REAL float
 #define SQRT sqrtf
@@ -23,22 +45,19 @@
 #define WIDTH 4
 #include "energy/local_kernel.h"
 #undef WIDTH
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define ARAP_X86_KERNELS
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#ifdef ARAP_X86_KERNELS
+TARGET(AVX2)
 #define KERNEL single_avx2
 #define WIDTH 8
 #include "energy/local_kernel.h"
 #undef WIDTH
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,fma,prefer-vector-width=512")
+TARGET_END
+TARGET(AVX512)
 #define KERNEL single_avx512
 #define WIDTH 16
 #include "energy/local_kernel.h"
 #undef WIDTH
-#pragma GCC pop_options
+TARGET_END
 #endif
 
 #undef REAL
@@ -59,20 +78,18 @@
 #include "energy/local_kernel.h"
 #undef WIDTH
 #ifdef ARAP_X86_KERNELS
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
+TARGET(AVX2)
 #define KERNEL double_avx2
 #define WIDTH 4
 #include "energy/local_kernel.h"
 #undef WIDTH
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,fma,prefer-vector-width=512")
+TARGET_END
+TARGET(AVX512)
 #define KERNEL double_avx512
 #define WIDTH 8
 #include "energy/local_kernel.h"
 #undef WIDTH
-#pragma GCC pop_options
+TARGET_END
 #endif
 
 static const struct kernel_set {
@@ -88,13 +105,27 @@ static const struct kernel_set {
 
 #define KERNEL_SETS ((int)(sizeof kernel_sets / sizeof *kernel_sets))
 
+#ifdef ARAP_X86_KERNELS
+/* Bits of XCR0: the system saves the XMM and YMM registers, and all of the ZMM and mask ones. */
+enum { SAVES_YMM = 0x06, SAVES_ZMM = 0xe6 };
+
+/* 0: neither, 1: AVX2 and FMA, 2: AVX-512 too. Asked of the processor itself: what
+ * __builtin_cpu_supports reads is never filled in where zig links. */
+static int x86_level(void) {
+    unsigned a, b, c, d, saved, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return 0;
+    __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+    if ((saved & SAVES_YMM) != SAVES_YMM) return 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2)) return 0;
+    const unsigned wide = bit_AVX512F | bit_AVX512DQ | bit_AVX512VL;
+    return (saved & SAVES_ZMM) == SAVES_ZMM && (b & wide) == wide ? 2 : 1;
+}
+#endif
+
 static int runs_here(const char *name) {
 #ifdef ARAP_X86_KERNELS
-    if (!strcmp(name, "avx512"))
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl");
-    if (!strcmp(name, "avx2"))
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (!strcmp(name, "avx512")) return x86_level() >= 2;
+    if (!strcmp(name, "avx2")) return x86_level() >= 1;
 #endif
     return !strcmp(name, "portable");
 }
@@ -108,6 +139,8 @@ static const struct kernel_set *widest(void) {
 arap_kernel arap_kernel_single(void) { return widest()->single_precision; }
 arap_kernel arap_kernel_double(void) { return widest()->double_precision; }
 const char *arap_kernel_name(void) { return widest()->name; }
+
+size_t arap_kernel_input_size(void) { return sizeof(arap_kernel_input); }
 
 arap_kernel arap_kernel_named(const char *name, int is_double) {
     for (int i = 0; i < KERNEL_SETS; i++)

@@ -46,4 +46,7 @@ arap_kernel arap_kernel_double(void);
 arap_kernel arap_kernel_named(const char *name, int is_double);
 const char *arap_kernel_name(void);
 
+/* For callers in other languages, who mirror arap_kernel_input. */
+size_t arap_kernel_input_size(void);
+
 #endif

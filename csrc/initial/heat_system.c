@@ -24,9 +24,10 @@
 #define FLOOR_GROWTH 1e3
 #define MOST_FLOOR 1e-2
 
-/* L + M H in elimination order. */
+/* L + M H in elimination order; dominant: without the negative conductances of obtuse angles. */
 static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *order,
-                               const int *place, const double *source, arap_matrix *matrix) {
+                               const int *place, const double *source, int dominant,
+                               arap_matrix *matrix) {
     int n = mesh->count;
     size_t directed = mesh->ring[n];
     double *conductance = ARAP_NEW(double, directed);
@@ -39,6 +40,7 @@ static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *
         return arap_fail_memory(&job->error, "the heat system");
     }
     arap_conductances(mesh, conductance);
+    for (size_t e = 0; e < directed && dominant; e++) conductance[e] = fmax(conductance[e], 0);
     int fill = 0;
     for (int j = 0; j < n; j++) {
         int vertex = order[j], begin = fill;
@@ -119,16 +121,18 @@ static arap_status heat_sources(arap_job *job, const arap_mesh *mesh, const arap
 }
 
 /* L + M H and its factor. Where the bones are so far, or the mesh so stiff, that rounding leaves
- * nothing of M H, all sources of an island are equal anyhow: they are raised until it counts. */
+ * nothing of M H, all sources of an island are equal anyhow: they are raised until it counts. Tets
+ * without thickness have cotangents of which rounding leaves only negative ones: last, these go. */
 static arap_status factor_heat(arap_job *job, const arap_mesh *mesh, const int *order,
                                arap_heat_system *system) {
     arap_matrix matrix = {0};
     arap_status status;
     for (double floor = LEAST_FLOOR;; floor *= FLOOR_GROWTH) {
-        status = heat_matrix(job, mesh, order, system->place, system->source, &matrix);
+        int last = floor > MOST_FLOOR;
+        status = heat_matrix(job, mesh, order, system->place, system->source, last, &matrix);
         if (status) break;
         status = arap_factor_create(job, &matrix, &system->factor);
-        if (status != ARAP_NOT_FACTORED || floor > MOST_FLOOR) break;
+        if (status != ARAP_NOT_FACTORED || last) break;
         job->error = (arap_error){0};
         for (int j = 0; j < mesh->count; j++) {
             double *source = &system->source[order[j]];

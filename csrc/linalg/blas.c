@@ -19,8 +19,9 @@ void arap_blas_single_thread(void) { scipy_openblas_set_num_threads(1); }
 
 void arap_gram(int rows, int columns, const double *a, double *out) {
     scipy_cblas_dsyrk(ROW_MAJOR, UPPER, TRANSPOSED, columns, rows, 1, a, columns, 0, out, columns);
-    for (int i = 0; i < columns; i++)
-        for (int j = 0; j < i; j++) out[(long)i * columns + j] = out[(long)j * columns + i];
+    const size_t n = (size_t)columns;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) out[i * n + j] = out[j * n + i];
 }
 
 int arap_cholesky(int n, double *a) {

@@ -103,9 +103,9 @@ static int face_alike(const linking *l, int i, const int *tri, const double *bar
 }
 
 /* One round: links of every cluster to its nearest others, clusters united. Returns the number
- * of links added, or -1 when out of memory. */
-static long link_round(arap_job *job, linking *l, int *parent, cluster_facts *facts, int *links,
-                       size_t *count) {
+ * of links added. */
+static size_t link_round(arap_job *job, linking *l, int *parent, cluster_facts *facts, int *links,
+                         size_t *count) {
     const arap_mesh *mesh = l->mesh;
     size_t before = *count;
     arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
@@ -140,7 +140,7 @@ static long link_round(arap_job *job, linking *l, int *parent, cluster_facts *fa
         int a = root_of(parent, mesh->part[i]), b = root_of(parent, mesh->part[to]);
         if (a != b) parent[a > b ? a : b] = a > b ? b : a;
     }
-    return (long)(*count - before);
+    return *count - before;
 }
 
 /* Cluster of each part from the union-find, and the cluster with the most triangles. */
@@ -183,7 +183,7 @@ arap_status arap_link_parts(arap_job *job, const arap_mesh *mesh, int **links, s
         status = arap_face_bvh(job, mesh, cluster, &faces);
         if (status) goto done;
         l.faces = faces;
-        long added = link_round(job, &l, parent, facts, *links, count);
+        size_t added = link_round(job, &l, parent, facts, *links, count);
         arap_bvh_free(faces);
         status = arap_progress(job, "links between parts", 1);
         if (status || !added) break;

@@ -348,7 +348,7 @@ void arap_mirror_weights(const arap_mirror *mirror, arap_influences *in) {
         int j = arap_mirror_image(mirror, i);
         if (j < i) continue;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            long other = arap_find_influence(in, j, mirror->bone[in->bone[e]]);
+            ptrdiff_t other = arap_find_influence(in, j, mirror->bone[in->bone[e]]);
             if (other >= 0)
                 in->weight[e] = in->weight[other] = 0.5 * (in->weight[e] + in->weight[other]);
         }

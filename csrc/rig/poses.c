@@ -33,6 +33,8 @@
 #include "base/vec3.h"
 #include "linalg/blas.h"
 
+#define FARTHEST 1e6 /* numbers in transforms of the mesh scaled to 1: squares lose the rest */
+
 /* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
 static const double turn_lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
 
@@ -351,10 +353,27 @@ static arap_status take_joints(arap_job *job, const arap_skeleton *s, const arap
     return status;
 }
 
+/* Transforms of given poses that leave something of the mesh to the rounding of their products. */
+static arap_status check_reach(arap_error *error, const arap_given_poses *given,
+                               const arap_poses *poses) {
+    size_t size = 12 * (size_t)poses->columns, count = size * (size_t)given->count;
+    const double *x = poses->transform + size * (size_t)(poses->count - given->count);
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(x[i]) <= FARTHEST))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             i % 4 == 3 ? "poses[%zu] is too far off: a bone takes the mesh %g "
+                                          "times its size away, more than %g"
+                                        : "poses[%zu] is too large: a bone scales the mesh by %g, "
+                                          "more than %g",
+                             i / size, fabs(x[i]), FARTHEST);
+    return ARAP_OK;
+}
+
 /* What comes once all transforms are there. */
 static arap_status complete(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
                             const arap_given_poses *given, arap_poses *poses) {
-    arap_status status = arap_poses_gram(job, poses);
+    arap_status status = check_reach(&job->error, given, poses);
+    if (!status) status = arap_poses_gram(job, poses);
     if (!status)
         status = arap_stretches_create(job, s, &poses->bendy, poses->columns, poses->count,
                                        poses->transform, &poses->stretches);

@@ -58,9 +58,13 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
                                    .product = s->maps.product};
 }
 
+/* Of a coarse level with the locks of this one: what it locks may be all that a row has. */
 static arap_status present_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
-    return s->coarse ? arap_coarse_weights(job, s, out)
-                     : arap_influences_copy(job, &s->influences, out);
+    if (!s->coarse) return arap_influences_copy(job, &s->influences, out);
+    arap_status status = arap_coarse_weights(job, s, out);
+    if (!status) status = arap_locks_apply(job, &s->locks, &s->mesh, &s->skeleton, out);
+    if (status) arap_influences_clear(out);
+    return status;
 }
 
 /* Non-negative weights that sum to 1, without those below least_weight; symmetric again after each

@@ -23,7 +23,7 @@
 #include "solver/stale_step.h"
 #include "supports/filter.h"
 
-#define DAMPING_TRIES 4
+#define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
 #define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
 

@@ -41,7 +41,7 @@ static void form_block(const assembly *a, int k, int l, double factor, double sa
         arap_gram_block(a->mesh, a->poses, in, k, l, factor, block);
     if (same == 0) return;
     for (size_t p = 0; p < height; p++) {
-        long q = arap_find_influence(in, l, in->bone[in->start[k] + p]);
+        ptrdiff_t q = arap_find_influence(in, l, in->bone[in->start[k] + p]);
         if (q >= 0) block[p * width + ((size_t)q - in->start[l])] += same;
     }
 }

@@ -103,9 +103,9 @@ arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sig
 }
 
 /* Entry that a row is about and its stiffness in the given unit; -1: none that is free. */
-static long row_entry(const arap_mesh *mesh, const arap_influences *in, const arap_row *row,
-                      double unit, double *stiffness) {
-    long e = arap_find_influence(in, row->vertex, row->bone);
+static ptrdiff_t row_entry(const arap_mesh *mesh, const arap_influences *in, const arap_row *row,
+                           double unit, double *stiffness) {
+    ptrdiff_t e = arap_find_influence(in, row->vertex, row->bone);
     *stiffness = unit * row->strength * mesh->area[row->vertex];
     return e >= 0 && !in->given[e] && !row->released ? e : -1;
 }
@@ -114,7 +114,7 @@ void arap_add_rows(const arap_mesh *mesh, const arap_influences *in, const arap_
                    double unit, arap_penalties *penalties) {
     for (int r = 0; r < rows->count; r++) {
         double stiffness;
-        long e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
+        ptrdiff_t e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
         if (e >= 0) add_row(penalties, (size_t)e, stiffness, rows->rows[r].target);
     }
 }
@@ -124,7 +124,7 @@ double arap_rows_cost(const arap_mesh *mesh, const arap_influences *in, const ar
     double sum = 0;
     for (int r = 0; r < count; r++) {
         double stiffness;
-        long e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
+        ptrdiff_t e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
         if (e >= 0 && !except[e])
             sum += stiffness * (in->weight[e] - 2 * rows->rows[r].target) * in->weight[e];
     }

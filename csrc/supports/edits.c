@@ -117,7 +117,7 @@ static void edit_row(const edit_task *task, int first, int last, int i, char *se
         set[offered->bone[e]] |= !is_closed(task, i, offered->bone[e]);
     for (int k = first; k < last; k++) {
         const arap_mark *mark = &task->marks->marks[k];
-        long e = arap_find_influence(in, i, mark->bone);
+        ptrdiff_t e = arap_find_influence(in, i, mark->bone);
         if (mark->what & ARAP_FORBIDDEN)
             set[mark->bone] = e >= 0 && in->given[e];
         else if ((mark->what & ARAP_ALLOWED) && e < 0 && is_open)

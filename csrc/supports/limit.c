@@ -266,7 +266,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
         for (int e = 0; e < row; e++)
             r.twin[e] =
                 (int)(arap_find_influence(in, i, task->mirror->bone[in->bone[begin + (size_t)e]]) -
-                      (long)begin);
+                      (ptrdiff_t)begin);
     int size = r.size, room = task->rule->most ? task->rule->most - given : size;
     if (room < 1) room = 1;
     if (size < 2 || (size <= room && task->rule->spare < 0)) return;
@@ -339,7 +339,7 @@ static void mirror_limits(const limit_task *task) {
     for (int i = 0; i < in->count; i++) {
         int image = arap_mirror_image(task->mirror, i);
         for (size_t e = in->start[i]; e < in->start[i + 1] && image > i; e++) {
-            long other = arap_find_influence(in, image, task->mirror->bone[in->bone[e]]);
+            ptrdiff_t other = arap_find_influence(in, image, task->mirror->bone[in->bone[e]]);
             task->keep[other] = task->keep[e];
             task->weight[other] = task->weight[e];
         }

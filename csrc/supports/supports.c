@@ -28,7 +28,7 @@ static int by_weight(const void *a, const void *b) {
 static int makes_minimum(const arap_mesh *mesh, const arap_influences *in, const char *keep, int i,
                          size_t e) {
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        long other = arap_find_influence(in, mesh->neighbour[r], in->bone[e]);
+        ptrdiff_t other = arap_find_influence(in, mesh->neighbour[r], in->bone[e]);
         if (other >= 0 && keep[other] && in->weight[other] < in->weight[e]) return 1;
     }
     return 0;

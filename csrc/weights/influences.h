@@ -14,7 +14,7 @@ arap_status arap_influences_create(arap_job *job, int count, const int *row_size
 arap_status arap_influences_copy(arap_job *job, const arap_influences *in, arap_influences *out);
 
 /* Index of `bone` in the row of `vertex`, or -1. */
-static inline long arap_find_influence(const arap_influences *in, int vertex, int bone) {
+static inline ptrdiff_t arap_find_influence(const arap_influences *in, int vertex, int bone) {
     size_t lo = in->start[vertex], hi = in->start[vertex + 1];
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
@@ -23,12 +23,12 @@ static inline long arap_find_influence(const arap_influences *in, int vertex, in
         else
             hi = mid;
     }
-    return lo < in->start[vertex + 1] && in->bone[lo] == bone ? (long)lo : -1;
+    return lo < in->start[vertex + 1] && in->bone[lo] == bone ? (ptrdiff_t)lo : -1;
 }
 
 /* Weight of `bone` at `vertex`, 0 if it has no influence. */
 static inline double arap_weight(const arap_influences *in, int vertex, int bone) {
-    long e = arap_find_influence(in, vertex, bone);
+    ptrdiff_t e = arap_find_influence(in, vertex, bone);
     return e < 0 ? 0 : in->weight[e];
 }
 

@@ -4,10 +4,10 @@ roofline.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
 Operations per vertex and pose, counted in csrc/energy/local_kernel.h; square roots and divisions
 count as one. Per bone of the one-ring, 36 multiplications and additions each to sum T_b M_b into
-the covariance and as many to sum T_b^T R into P_b. For the rotation: norm 19, scaling 10,
-cofactors 27, determinant, norms and first root 26, four Newton steps of 15, k and z 5, B B^T 30,
-its factors 5, R 90, R^T R 39, product 45, the test for flat ones 4. What is done once per vertex,
-for all poses together (moments, scatter, quadratic part of the energy), is not counted: it is
+the covariance and as many to sum T_b^T R into P_b. For the rotation: norm 19, scaling 10, cofactors
+27, determinant, norms and first root 26, four Newton steps of 15, k and z 5, B B^T 30, its
+factors 5, R 90, R^T R 39, product 45, the test for flat ones 4. What is done once per vertex, for
+all poses together (moments, scatter, quadratic part of the energy), is not counted: it is
 overhead in the ratio."""
 
 import sys

@@ -3,9 +3,10 @@
 import bpy
 
 # The user interface, and what Blender makes anew or tells of the moment only.
-NOT_DATA = {"window_managers", "screens", "workspaces", "libraries", "brushes"}
+NOT_DATA = {"window_managers", "screens", "workspaces", "libraries", "brushes", "all_ids"}
 SKIPPED = {"rna_type", "depsgraph", "loop_triangles", "loop_triangle_polygons", "is_updated"}
-SKIPPED |= {"is_updated_data", "session_uid", "is_evaluated", "uv_layer_clone", "uv_layer_stencil"}
+SKIPPED |= {"is_updated_data", "session_uid", "is_evaluated", "preview"}
+SKIPPED |= {"uv_layer_clone", "uv_layer_stencil", "storage_type"}
 
 
 class Reader:

@@ -385,6 +385,8 @@ def run(seed):
         promise("nan" not in str(error).lower(), "message:", error)
         result = f"refused: {error}"
     except araplbs.SolverError as error:
+        if "a larger material would help" in str(error):  # of joints: advice that can be followed
+            return "refused: joints"
         raise Broken(f"no solution: {error}") from error
     promise(time.monotonic() - begin < LONGEST, "it took", time.monotonic() - begin, "s")
     return result

@@ -23,7 +23,9 @@ GOOD = {
 
 
 def changed(array, at, value):
-    array = np.array(array, float if isinstance(value, float) else None)
+    # int64 by name: with NumPy 1 on Windows, integers are C longs of 32 bits.
+    array = np.array(array)
+    array = array.astype(float if isinstance(value, float) else np.promote_types(array.dtype, "i8"))
     array[at] = value
     return array
 

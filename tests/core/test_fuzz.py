@@ -15,6 +15,12 @@ def test_promises_hold(first):
             raise AssertionError(f"seed {seed}: {error}") from error
 
 
+@pytest.mark.parametrize("seed", [1202, 1466, 1563, 20547, 20656, 21526])
+def test_what_long_runs_found(seed):
+    """Sums below 1 beside locks, with coarser meshes too, poses far off, flat tets."""
+    fuzzing.run(seed)
+
+
 def test_a_broken_promise_is_seen(monkeypatch):
     """The fuzzer can fail: a solver whose weights do not sum to 1 is found at once."""
 

@@ -9,6 +9,7 @@ import pytest
 import reference
 import refusals
 import shapes
+from guarantees import check_weights
 from refusals import changed, refuse
 from shared_data import fixture
 
@@ -350,12 +351,19 @@ def test_single_bone():
     np.testing.assert_array_equal(s.heads, shapes.chain(1).heads)
 
 
-@pytest.mark.parametrize("mesh", shapes.odd_meshes().values(), ids=shapes.odd_meshes())
-def test_any_mesh_will_do(mesh):
+@pytest.mark.parametrize("name", shapes.odd_meshes())
+def test_any_mesh_will_do(name):
+    mesh = shapes.odd_meshes()[name]
     s = solver(BONES, mesh, iterations=3, centring=0.01, anchor=0.1)
     s.solve()
     assert np.isfinite([s.heads, s.tails]).all()
     assert (np.diff(s.energies) <= 0).all()
+    check_weights(s, 4, len(mesh[0]))
+    if name == "no size":
+        np.testing.assert_array_equal(s.heads, BONES.heads)
+    else:
+        assert len(s.energies) > 1 and s.energies[-1] < s.energies[0]
+        assert np.abs(s.heads - BONES.heads).max() > 0.01, "nothing has moved"
 
 
 def test_bones_of_no_length():
@@ -376,6 +384,7 @@ def test_units_and_place_do_not_matter():
         (100 * ARM[0] + 50, ARM[1]), iterations=3,
     )  # fmt: skip
     there.solve()
+    assert np.abs(here.heads - bones.heads).max() > 0.01, "nothing has moved"
     np.testing.assert_allclose(there.heads, 100 * here.heads + 50, atol=1e-3)
 
 

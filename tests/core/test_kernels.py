@@ -1,10 +1,12 @@
 """The inner loop of the local step in every instruction set that this machine can run.
 
 The kernels are not part of the Python module, which picks the widest: their two source files are
-compiled into a library of their own here."""
+compiled into a library of their own here. ARAPLBS_TEST_KERNELS names one that is ready, where there
+is no compiler (tools/cross.py leaves build/cross/TARGET/kernels.dll, .dylib or .so)."""
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,17 +49,29 @@ class Input(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    compiler = os.environ.get("CC") or shutil.which("gcc")
-    if not compiler:
-        pytest.skip("no C compiler")
-    path = tmp_path_factory.mktemp("kernels") / "kernels.so"
-    sources = [CSRC / "energy/local_kernels.c", CSRC / "linalg/rotation.c"]
-    flags = [f"-I{CSRC}", "-O3", "-fno-math-errno", "-std=gnu11", "-shared", "-fPIC", "-w", "-lm"]
-    subprocess.run([compiler, *sources, *flags, "-o", path], check=True)
+    path = os.environ.get("ARAPLBS_TEST_KERNELS") or compiled(tmp_path_factory.mktemp("kernels"))
     result = ctypes.CDLL(str(path))
     result.arap_kernel_named.restype = ctypes.c_void_p
     result.arap_kernel_name.restype = ctypes.c_char_p
+    fields = [name for name, _ in Input._fields_]
+    text = (CSRC / "energy/local_kernels.h").read_text()
+    declared = text.split("typedef struct arap_kernel_input {")[1].split("} arap_kernel_input;")[0]
+    members = re.sub(r"/\*.*?\*/", "", declared, flags=re.S)
+    assert re.findall(r"(\w+)\s*;", members) == fields, "the struct of local_kernels.h has changed"
+    result.arap_kernel_input_size.restype = ctypes.c_size_t
+    assert result.arap_kernel_input_size() == ctypes.sizeof(Input)
     return result
+
+
+def compiled(folder):
+    compiler = os.environ.get("CC") or shutil.which("gcc")
+    if not compiler:
+        pytest.skip("no C compiler, and no ARAPLBS_TEST_KERNELS")
+    path = folder / "kernels.so"
+    sources = [CSRC / "energy/local_kernels.c", CSRC / "linalg/rotation.c"]
+    flags = [f"-I{CSRC}", "-O3", "-fno-math-errno", "-std=gnu11", "-shared", "-fPIC", "-w", "-lm"]
+    subprocess.run([compiler, *sources, *flags, "-o", path], check=True)
+    return path
 
 
 def aligned(array, dtype):

@@ -3,10 +3,10 @@
 blender --enable-event-simulate -P run_in_gui.py -- RESULTS.xml PICTURES_FOLDER [NAME_PART]
 
 A GUI test is a generator function test_*(ui) in tests/gui/test_*.py: every `yield` gives the event
-loop time to draw and to run modal operators, `yield 0.5` as many seconds;
-unittest.SkipTest skips.  pytest cannot drive that, hence this small runner; its results have
-pytest's XML form.  Each test starts with the factory start-up file.  RESULTS.xml is written ahead
-of each test, so that a crash leaves a trace.
+loop time to draw and to run modal operators, `yield 0.5` as many seconds; unittest.SkipTest skips.
+pytest cannot drive that, hence this small runner; its results have pytest's XML form.  Each test
+starts with the factory start-up file.  RESULTS.xml is written ahead of each test, so that a crash
+leaves a trace.
 """
 
 import faulthandler
@@ -21,8 +21,7 @@ from xml.etree import ElementTree
 
 import bpy
 
-LIMIT = 300  # seconds for one test
-TURNS = 4  # of the event loop, in a wait that is long enough
+LIMIT = 180  # seconds for one test
 
 
 class Ui:
@@ -68,19 +67,11 @@ class Runner:
         self.ui = Ui(Path(pictures))
         self.tests = [t for t in find_tests() if name_part in t[1]]
         self.steps = self.run_all()
-        self.turns, self.pause = 0, 0.0  # what is left of a wait
 
     def tick(self):
-        """The app timer: goes on with the running test and returns the seconds to wait. A long
-        wait is one of several turns of the event loop, however slow the machine is."""
-        if self.turns:
-            self.turns -= 1
-            return self.pause
+        """The app timer: goes on with the running test and returns the seconds to wait."""
         try:
-            seconds = next(self.steps) or 0.05
-            self.turns = max(1, min(TURNS, int(seconds / 0.05))) - 1
-            self.pause = seconds / (self.turns + 1)
-            return self.pause
+            return next(self.steps) or 0.05
         except StopIteration:
             faulthandler.cancel_dump_traceback_later()
             with self.ui.override():

@@ -18,7 +18,7 @@ DATA = Path(__file__).parents[2].parent / "shared/data"
 BUTTON = (120, 227)
 TAKE_IN = (211, 327)  # the + of the first control bone
 # Closed sub-panels, the lower one first.
-SUB_PANELS = ((268, "VIEW3D_PT_araplbs_advanced"), (242, "VIEW3D_PT_araplbs_poses"))
+SUB_PANELS = ((316, "VIEW3D_PT_araplbs_advanced"), (290, "VIEW3D_PT_araplbs_poses"))
 REDO_HEADER = (60, 15)
 REDO_MAX_INFLUENCES = (230, 67)
 

@@ -37,6 +37,11 @@ def run(ui):
     yield from wait_for_end()
 
 
+def expect(state, found, when):
+    changes = difference(state, found)
+    assert not changes, (when, len(changes), dict(list(changes.items())[:5]))
+
+
 def of_row(name):
     def test(ui):
         reset_settings()
@@ -54,7 +59,7 @@ def of_row(name):
             states.append(without_memory(deep_snapshot()))
         entries = scenes.entries(bpy.data.objects[tube])
         assert any(entries), "no weights"
-        assert not difference(states[1], states[2]), "not the same the second time"
+        expect(states[1], states[2], "the second time")
         for call, state in (
             (bpy.ops.ed.undo, 1),
             (bpy.ops.ed.undo, 0),
@@ -62,8 +67,7 @@ def of_row(name):
             (bpy.ops.ed.undo, 0),
         ):
             yield from step(ui, call)
-            changes = difference(states[state], without_memory(deep_snapshot()))
-            assert not changes, (call, dict(list(changes.items())[:5]))
+            expect(states[state], without_memory(deep_snapshot()), f"{call}")
         yield from run(ui)
         assert scenes.entries(bpy.data.objects[tube]) == entries
 

@@ -1,0 +1,64 @@
+"""Vertices without weights, and sizes that are mistakes: what is lost, what is said."""
+
+import bpy
+import numpy as np
+from scenes import (
+    add_armature,
+    add_mesh,
+    addon,
+    auto_weight,
+    bind,
+    tube_and_rig,
+    tube_arrays,
+    weights,
+)
+
+NAMES = ["lower", "middle", "upper"]
+
+
+def test_one_vertex_without_weights():
+    """It alone starts from fresh weights: without widenings the others keep the only bone that
+    they have."""
+    tube, rig = tube_and_rig()
+    for name in NAMES:
+        tube.vertex_groups.new(name=name)
+    count = len(tube.data.vertices)
+    lone = count - 1
+    tube.vertex_groups["lower"].add(range(count), 1.0, "REPLACE")
+    for group in tube.vertex_groups:
+        group.remove([lone])
+    done = auto_weight(tube, rig, start_from="PRESENT", widenings=0, symmetric=False)
+    assert done == {"FINISHED"}
+    found = weights(tube, NAMES)
+    others = np.arange(count) != lone
+    np.testing.assert_array_equal(found[others], np.tile([1.0, 0, 0], (count - 1, 1)))
+    assert found[lone].sum() > 0.999 and found[lone, 0] < 1, "the vertex is at the other end"
+
+
+def test_a_vertex_far_off(capfd):
+    """It changes no weight of the others, and the warning tells."""
+    tube, rig = tube_and_rig()
+    assert auto_weight(tube, rig) == {"FINISHED"}
+    plain = weights(tube, NAMES)
+    for ob in (tube, rig):
+        bpy.data.objects.remove(ob)
+    vertices, faces = tube_arrays()[:2]
+    stray = add_mesh("Stray", [*vertices, (3e5, 0, 0)], faces)
+    rig = add_armature()
+    bind(stray, rig)
+    capfd.readouterr()
+    assert auto_weight(stray, rig) == {"FINISHED"}
+    np.testing.assert_allclose(weights(stray, NAMES)[:-1], plain, atol=1e-6)
+    assert "1 vertex lies so far from all others" in capfd.readouterr().out
+
+
+def test_points_on_a_very_long_bone():
+    """No more points than the surface is long, and the same as on the part inside."""
+    tets = addon("core.tet_mesh")
+    vertices, faces = tube_arrays()
+    triangles = np.array([(f[0], f[k], f[k + 1]) for f in faces for k in range(1, len(f) - 1)])
+    inside = vertices[:, 2].max()
+    head = np.array([[0, 0, -1e9]])
+    found = tets.points_on_bones(vertices, triangles, head, np.array([[0, 0, 1e9]]))
+    assert 3 < len(found) < 1000
+    assert found[:, 2].min() >= 0 and found[:, 2].max() <= inside

@@ -1,0 +1,138 @@
+"""Sizes that go wrong: vertices and objects far off, bones far from the mesh, weights next to zero.
+Each is solved as well as without, or refused with the value."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from guarantees import check_weights
+
+TUBE = shapes.tube(12, 31, caps=True)
+BONES = shapes.chain(4)
+COUNT = len(TUBE[0])
+NO_FACES = np.zeros((0, 3), int)
+
+
+def solve(vertices, triangles, bones=BONES, **settings):
+    solver = araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
+    solver.solve()
+    return solver
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return solve(*TUBE)
+
+
+@pytest.mark.parametrize("tie", ["loose", "edge", "face"])
+@pytest.mark.parametrize("sizes", [1e3, 1e5, 1e8, 1e12])
+def test_stray_vertices(plain, sizes, tie):
+    """They change nothing for the others, however they hang on them."""
+    stray = np.array([[sizes, sizes / 3, -sizes], [0, -sizes, 0.1]])
+    vertices, triangles = np.concatenate([TUBE[0], stray]), TUBE[1]
+    edges = [[3, COUNT], [80, COUNT + 1]] if tie == "edge" else None
+    if tie == "face":
+        triangles = np.concatenate([triangles, [[3, 4, COUNT], [80, 81, COUNT + 1]]])
+    solver = solve(vertices, triangles, edges=edges)
+    np.testing.assert_array_equal(solver.weights[:COUNT], plain.weights)
+    check_weights(solver, 4, len(vertices))
+    report = solver.report
+    assert (report["far_vertices"], report["welded"], report["collapsed_triangles"]) == (2, 0, 0)
+    assert solver.energy == plain.energy
+
+
+def test_a_second_object_far_off(plain):
+    far = TUBE[0] + [1e5, -2e4, 0]
+    vertices = np.concatenate([TUBE[0], far])
+    solver = solve(vertices, np.concatenate([TUBE[1], TUBE[1] + COUNT]))
+    assert solver.report["welded"] == solver.report["far_vertices"] == 0
+    np.testing.assert_allclose(solver.weights[:COUNT], plain.weights, atol=0.01)
+    farther = np.concatenate([TUBE[0], TUBE[0] + [1e9, 0, 0]])
+    with pytest.raises(ValueError, match=r"too far apart: all of it measures 1e\+09, its largest"):
+        solve(farther, np.concatenate([TUBE[1], TUBE[1] + COUNT]))
+
+
+def test_ordinary_sizes_are_those_of_the_box():
+    """Bit for bit, up to 50 sizes of what is in the middle."""
+    for vertices in (TUBE[0], TUBE[0] * [1, 40, 0.01], np.concatenate([TUBE[0], [[60, 0, 0]]])):
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        inside = araplbs.Solver(vertices, TUBE[1], *BONES)._inside
+        d = high - low
+        assert inside["diagonal"] == np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+
+
+def test_collapsed_triangles_are_counted():
+    small = shapes.join(TUBE, (TUBE[0] * 1e-8 + [0.5, 0, 1], TUBE[1]))
+    assert solve(*small).report["collapsed_triangles"] == len(TUBE[1])
+
+
+@pytest.mark.parametrize("shape", ["wire", "sliver", "tube"])
+@pytest.mark.parametrize("size", [1e-2, 1e-4, 1e-6, 1e-10])
+def test_small_things_far_from_the_bones(shape, size):
+    """Up to 1e5 sizes away they follow bones, farther off they are refused."""
+    edges, triangles = None, NO_FACES
+    if shape == "wire":
+        vertices = np.column_stack([np.zeros(20), np.zeros(20), np.linspace(0, 1, 20)])
+        edges = np.column_stack([np.arange(19), np.arange(1, 20)])
+    elif shape == "sliver":
+        vertices = np.array([[0, 0, 0], [1, 0, 0], [0.5, 1e-9, 0], [1.5, 1e-9, 0]])
+        triangles = [[0, 1, 2], [1, 3, 2]]
+    else:
+        vertices, triangles = TUBE
+    vertices = vertices * size + [5, 0, 1]
+    if size < 1e-5:
+        with pytest.raises(ValueError, match=r"bone 0, at 0 to 0, is too far .*: [\d.e+]+ times"):
+            solve(vertices, triangles, edges=edges)
+        return
+    solver = solve(vertices, triangles, edges=edges)
+    check_weights(solver, 4, len(vertices))
+    assert np.ptp(solver.weights, axis=0).max() < 0.1, "so far off all move as one"
+    assert solver.energies[0] < 1e-2 and solver.energy < 1e-2
+
+
+def test_stray_bone_far_off(plain):
+    far = shapes.Bones(
+        np.concatenate([BONES.heads, [[5e4, 0, 0]]]),
+        np.concatenate([BONES.tails, [[5e4, 0, 1]]]),
+        np.array([-1, 0, 1, 2, -1]),
+        roll_axes=np.tile([0.0, 1, 0], (5, 1)),
+    )
+    solver = solve(*TUBE, far)
+    assert not solver.weights[:, 4].any()
+    assert abs(solver.energy - plain.energy) < 0.05 * plain.energy
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-310, 1e-300, 1e-30])
+def test_weights_next_to_zero_are_shares_like_any(tiny):
+    weights = np.tile([0.25, 0.25, 0.5, 0], (COUNT, 1))
+    small = weights.copy()
+    small[::3] = np.array([1, 1, 2, 0]) * tiny
+    found, expected = (
+        araplbs.Solver(*TUBE, *BONES, weights=w, start_from_weights=True) for w in (small, weights)
+    )
+    np.testing.assert_allclose(found.initial_weights, expected.initial_weights, atol=1e-12)
+    found.solve()
+    check_weights(found, 4)
+
+
+@pytest.mark.parametrize(("at", "words"), [(3, "takes the mesh"), (0, "scales the mesh by")])
+def test_poses_that_are_too_large(at, words):
+    poses = np.tile(np.eye(3, 4), (2, 4, 1, 1))
+    poses[1, 2, 0, at] = 1e9
+    weights = np.full((COUNT, 4), 0.25)
+    for call in (
+        lambda: araplbs.Solver(*TUBE, *BONES, poses=poses),
+        lambda: araplbs.energy(*TUBE, weights, poses),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"poses\[1\] is too .*{words} .*e\+0\d.* than 1e\+06"
+        ):
+            call()
+
+
+def test_tets_without_thickness():
+    """Cotangents beyond rounding: heat weights all the same."""
+    vertices, tets = shapes.bar((2, 2, 3))
+    solver = araplbs.Solver(vertices * [1, 1e-10, 1], None, *shapes.chain(2), tets=tets)
+    solver.solve()
+    check_weights(solver, 4, len(vertices))

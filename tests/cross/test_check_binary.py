@@ -1,0 +1,215 @@
+"""Every check of tools/check_binary.py fails on a wheel that is bad in just that way: what
+tools/cross.py left in build/cross/wheels, with a few bytes changed."""
+
+import re
+import zipfile
+from functools import cache
+
+import check_binary
+import cross
+import pefile
+import pytest
+from check_binary import Bad
+from sources import ROOT
+
+TARGETS = {name: target.tag for name, target in cross.TARGETS.items()}
+targets = pytest.mark.parametrize("target", TARGETS)
+MODULE = r"araplbs\.(pyd|abi3\.so)"
+BLAS = r"openblas[^/]*\.(dll|dylib|so)$"
+
+
+@cache
+def read(target):
+    path = cross.WHEELS / f"araplbs-{cross.VERSION}-cp311-abi3-{TARGETS[target]}.whl"
+    if not path.exists():
+        pytest.skip(f"no wheel for {target}: run make extension-all")
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+class Wheel:
+    """A wheel in memory: changed, and listed in RECORD as it is."""
+
+    def __init__(self, target):
+        self.files = dict(read(target))
+        self.name = f"araplbs-{cross.VERSION}-cp311-abi3-{TARGETS[target]}.whl"
+        self.module = next(n for n in self.files if re.fullmatch(MODULE, n))
+        self.blas = next(n for n in self.files if re.search(BLAS, n))
+
+    def refused(self, pattern, **more):
+        record = next(n for n in self.files if n.endswith("/RECORD"))
+        lines = [f"{n},{cross.digest(d)},{len(d)}" for n, d in self.files.items() if n != record]
+        self.files[record] = "\n".join([*lines, f"{record},,"]).encode()
+        with pytest.raises(Bad, match=pattern):
+            check_binary.check_files(self.name, self.files, **more)
+
+    def replace(self, file, old, new):
+        assert old in self.files[file] and len(old) == len(new)
+        self.files[file] = self.files[file].replace(old, new)
+
+
+@pytest.fixture
+def wheel(target):
+    return Wheel(target)
+
+
+@pytest.fixture
+def unsigned(monkeypatch):
+    """Changed bytes break a signature too, which is another test."""
+    monkeypatch.setattr(check_binary, "check_signature", lambda *arguments: None)
+
+
+@targets
+def test_good_wheels_pass(wheel):
+    check_binary.check_files(wheel.name, wheel.files)
+
+
+@targets
+def test_another_processor(wheel, target):
+    system, processor = target.split("_", 1)
+    names = {"win": ("amd64", "arm64"), "macos": ("x86_64", "arm64")}.get(
+        system, ("x86_64", "aarch64")
+    )
+    swap = dict(zip(names, reversed(names), strict=True))
+    wheel.name = wheel.name.replace(f"{processor}.whl", f"{swap[processor]}.whl")
+    wheel.refused("is for processor")
+
+
+@targets
+def test_a_newer_system_than_promised(wheel, target):
+    if target.startswith("win"):
+        pe = pefile.PE(data=wheel.files[wheel.module])
+        pe.OPTIONAL_HEADER.MajorSubsystemVersion = 11
+        wheel.files[wheel.module] = bytes(pe.write())
+    wheel.name = re.sub(r"macosx_\d+_\d+", "macosx_10_9", wheel.name)
+    wheel.name = re.sub(r"manylinux_\d+_\d+", "manylinux_2_5", wheel.name)
+    wheel.refused("asks for system version")
+
+
+@targets
+def test_another_export(wheel, unsigned):
+    wheel.replace(wheel.module, b"PyInit_araplbs\0", b"PyInit_araplbt\0")
+    wheel.refused("exports .*PyInit_araplbt")
+
+
+@targets
+def test_more_exports(wheel, monkeypatch):
+    original = check_binary.READERS[check_binary.promise(wheel.name)[0]]
+
+    def reader(data):
+        binary = original(data)
+        return binary._replace(exports=binary.exports | {"cholmod_start"})
+
+    monkeypatch.setitem(check_binary.READERS, check_binary.promise(wheel.name)[0], reader)
+    wheel.refused(r"exports .*cholmod_start")
+
+
+@targets
+def test_not_in_the_limited_api(wheel, unsigned):
+    wheel.replace(wheel.module, b"PyErr_Format\0", b"PyErr_Formax\0")
+    wheel.refused("wants PyErr_Formax, which is not in the limited API")
+
+
+@targets
+def test_what_openblas_does_not_have(wheel, unsigned):
+    wheel.replace(wheel.module, b"scipy_dpotrs_\0", b"scipy_dpotrz_\0")
+    wheel.refused("wants scipy_dpotrz_, which .* does not have")
+
+
+@targets
+def test_a_blas_name_without_our_prefix(wheel, unsigned):
+    wheel.replace(wheel.module, b"scipy_dpotrs_\0", b"xcipy_dpotrs_\0")
+    wheel.refused("wants xcipy_dpotrs_ of ")
+
+
+@targets
+def test_another_library(wheel, target, unsigned):
+    old, new = {
+        "w": (b"KERNEL32.dll", b"KERNEL33.dll"),
+        "m": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
+        "l": (b"libm.so.6", b"libn.so.6"),
+    }[target[0]]
+    wheel.replace(wheel.module, old, new)
+    wheel.refused("wants the library .*" + new.decode())
+
+
+@targets
+def test_openblas_wants_another_library(wheel, target, unsigned):
+    old, new = {
+        "w": (b"KERNEL32.dll", b"KERNEL33.dll"),
+        "m": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
+        "l": (b"libm.so.6", b"libn.so.6"),
+    }[target[0]]
+    wheel.replace(wheel.blas, old, new)
+    wheel.refused("openblas.* wants the library .*" + new.decode())
+
+
+@targets
+def test_a_licence_is_missing(wheel, target):
+    name = "mingw-w64-winpthreads.txt" if target.startswith("win") else "OpenBLAS-LICENSE.txt"
+    wheel.files = {n: d for n, d in wheel.files.items() if not n.endswith(name)}
+    wheel.refused(f"no licence text {name}")
+
+
+@targets
+def test_a_file_that_the_record_does_not_know(wheel):
+    wheel.files["more.py"] = b""
+    with pytest.raises(Bad, match="RECORD does not list"):
+        check_binary.check_files(wheel.name, wheel.files)
+
+
+@targets
+def test_a_file_that_is_not_as_recorded(wheel):
+    wheel.files[wheel.module] += b"\0"
+    with pytest.raises(Bad, match="RECORD has another hash"):
+        check_binary.check_files(wheel.name, wheel.files)
+
+
+@pytest.mark.parametrize("target", ["macos_arm64"])
+@pytest.mark.parametrize("which", ["module", "blas"])
+@pytest.mark.parametrize("place", [0.2, 0.5, 0.8])
+def test_a_page_that_was_not_signed(wheel, which, place):
+    name = getattr(wheel, which)
+    data = bytearray(wheel.files[name])
+    data[int(place * len(data))] ^= 1
+    wheel.files[name] = bytes(data)
+    wheel.refused("is not what was signed|signature")
+
+
+@pytest.mark.parametrize("target", ["macos_arm64"])
+def test_no_signature(wheel):
+    command = (0x1D).to_bytes(4, "little") + (16).to_bytes(4, "little")
+    wheel.replace(wheel.module, command, (0x29).to_bytes(4, "little") + command[4:])
+    wheel.refused("has no signature")
+
+
+@pytest.mark.parametrize("target", ["win_amd64", "win_arm64"])
+def test_the_time_of_linking(wheel):
+    pe = pefile.PE(data=wheel.files[wheel.module])
+    pe.FILE_HEADER.TimeDateStamp = 1_790_000_000
+    wheel.files[wheel.module] = bytes(pe.write())
+    wheel.refused("the time of its linking")
+
+
+@pytest.mark.parametrize("target", ["linux_x86_64", "linux_aarch64"])
+def test_another_run_path(wheel):
+    wheel.replace(wheel.module, b"$ORIGIN/araplbs.libs\0", b"$ORIGIN/araplbs.libz\0")
+    wheel.refused("looks for libraries in")
+
+
+def test_a_tag_of_no_system():
+    with pytest.raises(Bad, match="no system"):
+        check_binary.promise("araplbs-0.1.0-cp311-abi3-linux_x86_64.whl")
+
+
+def test_one_openblas_for_all():
+    """The wheel for this machine and those of the cross compiler hold the same version, and there
+    is a hash for each target."""
+    tools = ROOT / "tools"
+    native, others = (
+        re.search(r"^scipy-openblas32==(\S+)", (tools / name).read_text(), re.MULTILINE)[1]
+        for name in ("requirements.txt", "requirements-platforms.txt")
+    )
+    assert native == others
+    hashes = (tools / "requirements-platforms.txt").read_text().count("--hash=sha256:")
+    assert hashes == 2 * len(cross.TARGETS)

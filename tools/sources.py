@@ -1,0 +1,145 @@
+"""What the module araplbs is compiled from, and with which names: shared by setup.py, which builds
+for this machine, and tools/cross.py, which builds for the others. Importing it does nothing.
+
+CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
+OpenBLAS from the package scipy-openblas32. Every BLAS name carries the prefix scipy_, because
+Blender itself loads another BLAS into the same process.
+
+Environment:
+  ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ in the cache folder
+  ARAPLBS_CACHE            the cache folder; default: araplbs/ in the user's cache
+"""
+
+import os
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CSRC = ROOT / "csrc"
+MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
+CACHE = Path(
+    os.environ.get("ARAPLBS_CACHE")
+    or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "araplbs")
+)
+SUITESPARSE = Path(os.environ.get("ARAPLBS_SUITESPARSE_DIR") or CACHE / "suitesparse")
+
+# What csrc/ uses of CHOLMOD: real double, int32 indices, no graph partitioning (METIS).
+CHOLMOD_MODULES = ("Core", "Utility", "Check", "Cholesky", "MatrixOps", "Modify", "Supernodal")
+# The BLAS and LAPACK names, less their letter for the type, that CHOLMOD calls or csrc/ may call.
+BLAS_ROUTINES = [
+    *("gemm", "gemv", "ger", "symm", "symv", "syr", "syrk", "syr2k", "trmm", "trmv", "trsm"),
+    *("trsv", "axpy", "copy", "dot", "nrm2", "scal", "swap", "hemm", "hemv", "herk", "her2k"),
+    *("potrf", "potri", "potrs"),
+]
+
+COMPILE_FLAGS = ["-O3", "-g0", "-fno-math-errno", "-fvisibility=hidden", "-std=gnu11"]
+# Multiplications and additions are fused nowhere but in the SIMD kernels: a compiler for ARM would
+# do so everywhere, and results that are exactly zero elsewhere would not be.
+FUSED = {"local_kernels.c"}
+WHEEL_TAG = "cp311-abi3"  # one wheel for Python 3.11 and later
+
+
+def suitesparse_version():
+    """'7.10.1' from the header, or None where there is no SuiteSparse tree."""
+    header = SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.h"
+    if not header.exists():
+        return None
+    text = header.read_text(errors="replace")
+    parts = [
+        re.search(rf"#define\s+SUITESPARSE_{part}_VERSION\s+(\d+)", text)
+        for part in ("MAIN", "SUB", "SUBSUB")
+    ]
+    return ".".join(m.group(1) for m in parts) if all(parts) else "unknown"
+
+
+def suitesparse_sources():
+    """The int32 files; t_*.c are templates included by others, *_l_*.c the int64 twins."""
+    folders = [SUITESPARSE / "CHOLMOD" / m for m in CHOLMOD_MODULES]
+    folders += [SUITESPARSE / "AMD/Source", SUITESPARSE / "COLAMD/Source"]
+    files = [f for d in folders for f in sorted(d.glob("*.c"))]
+    files = [f for f in files if not re.match(r"t_|(cholmod|amd|colamd)_l[_12.]", f.name)]
+    return [*files, SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.c"]
+
+
+def own_sources():
+    return sorted(CSRC.rglob("*.c"))
+
+
+def include_dirs():
+    """Without Python's, NumPy's and OpenBLAS's."""
+    modules = (SUITESPARSE / m / "Include" for m in ("AMD", "COLAMD", "CHOLMOD"))
+    return [CSRC, SUITESPARSE / "SuiteSparse_config", *modules]
+
+
+def flags_of(source):
+    """What the file asks for besides COMPILE_FLAGS and the folders of headers."""
+    blas = [f"-D{p}{r}_=scipy_{p}{r}_" for p in "sdcz" for r in BLAS_ROUTINES]
+    common = [*blas, "-DNPARTITION", "-DNCAMD"]
+    common += [] if source.name in FUSED else ["-ffp-contract=off"]
+    # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.
+    if source.is_relative_to(SUITESPARSE):
+        return [*common, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]
+    return [
+        *common,
+        *("-Wall", "-Wextra", f"-ffile-prefix-map={ROOT}=araplbs"),
+        "-DPy_LIMITED_API=0x030b0000",
+        "-DNPY_TARGET_VERSION=NPY_1_23_API_VERSION",  # Blender 4.2 has NumPy 1.24
+        "-DNPY_NO_DEPRECATED_API=NPY_1_23_API_VERSION",
+        f'-DARAPLBS_VERSION="{MANIFEST["version"]}"',
+    ]
+
+
+def collect_licences(target, openblas, version, zig=None):
+    """The licence texts of all that is compiled in or bundled, as files in `target`.
+
+    openblas: files of that package that hold its licences; version: of that package; zig: folder
+    of that compiler, whose libraries are linked into what it builds.
+    """
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    texts = {
+        "SuiteSparse-AMD.txt": "AMD/Doc/License.txt",
+        "SuiteSparse-COLAMD.txt": "COLAMD/Doc/License.txt",
+        "SuiteSparse-CHOLMOD.txt": "CHOLMOD/Doc/License.txt",
+        "GPL-2.0.txt": "CHOLMOD/Supernodal/gpl.txt",
+        "LGPL-2.1.txt": "CHOLMOD/Cholesky/lesser.txt",
+    }
+    for name, source in texts.items():
+        shutil.copyfile(SUITESPARSE / source, target / name)
+    # SuiteSparse_config has no licence file of its own: its header says what holds for it.
+    header = (SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.h").read_text(errors="replace")
+    (target / "SuiteSparse-SuiteSparse_config.txt").write_text(
+        header.split("#ifndef SUITESPARSE_CONFIG_H")[0]
+    )
+    for file in openblas:
+        text = Path(file).read_bytes().replace(b"\r\n", b"\n")  # as the one for Windows has it
+        (target / f"OpenBLAS-{file.name}").write_bytes(text)
+    if zig:
+        shutil.copyfile(zig / "LICENSE", target / "zig-LICENSE.txt")
+        mingw = zig / "lib/libc/mingw"
+        shutil.copyfile(mingw / "COPYING", target / "mingw-w64-COPYING.txt")
+        (target / "mingw-w64-winpthreads.txt").write_text(opening_comments(mingw / "winpthreads"))
+    origin = SUITESPARSE / "ORIGIN"
+    lines = [
+        f"SuiteSparse {suitesparse_version()}",
+        *(origin.read_text().splitlines() if origin.exists() else []),
+        f"OpenBLAS: PyPI package scipy-openblas32 {version}",
+    ]
+    (target / "VERSIONS.txt").write_text("\n".join(lines) + "\n")
+    return sorted(target.iterdir())
+
+
+def opening_comments(folder):
+    """Of all C files there, each once: the licence of a library that has no file for it."""
+    found = {}
+    for file in sorted(folder.rglob("*.[ch]")):
+        comment = re.match(r"\s*/\*.*?\*/", file.read_text(errors="replace"), re.DOTALL)
+        if comment:
+            found.setdefault(comment.group().strip(), []).append(file.name)
+    return "\n\n".join(f"{', '.join(names)}:\n{text}" for text, names in found.items()) + "\n"
+
+
+def is_licence(path):
+    return "licenses" in path.parts or path.name.upper().startswith(("LICENSE", "COPYING"))
