@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from ..core.worker import Worker
 from ..tasks.joints import JointTask
-from .weights import GONE, IDLE, KEEPING, READING, RUNNING, LiveSession, threads_beside_window
+from .session import GONE, IDLE, KEEPING, READING, RUNNING, LiveSession, threads_beside_window
 
 
 class JointSession(LiveSession):

@@ -21,7 +21,7 @@ from ..core.problem import Problem
 from ..core.refusal import Refused
 from ..core.solve import Solution
 from ..tasks.weighting import WeightingTask
-from .weights import (
+from .session import (
     ENDED,
     GONE,
     IDLE,
