@@ -69,7 +69,7 @@ def make_parser():
     weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options)
     joints = commands.add_parser(
         "joints",
-        help="optimise the joints of the armatures of .blend files",
+        help="optimize the joints of the armatures of .blend files",
         description="Moves the joints of every armature to where its meshes deform best, and "
         f"weights these: {which}",
     )
@@ -285,7 +285,7 @@ class _Lines:
 
     def __call__(self, stage, fraction, _energy):
         self.stop.check()
-        step = (stage if fraction < 0.25 else "optimisation", int(10 * fraction))
+        step = (stage if fraction < 0.25 else "optimization", int(10 * fraction))
         if step != self.last:
             self.last = step
             print(f"  {self.name}: {100 * fraction:3.0f} % {step[0]}", flush=True)

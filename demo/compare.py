@@ -134,7 +134,9 @@ class Character:
 
     def present_rows(self, meshes):
         read = part("blender.read_mesh").present_weights
-        return part("core.sparse_weights").join_rows([read(ob, self.skeleton) for ob in meshes])
+        return part("core.sparse_weights").join_sparse_weights(
+            [read(ob, self.skeleton) for ob in meshes]
+        )
 
     def energy(self, rows, poses, per_vertex=False):
         import araplbs

@@ -1,4 +1,4 @@
-"""An armature at rest as a core Skeleton, with joint limits and what selection keeps."""
+"""An armature at rest as a core Skeleton, with joint limits and what selection locks."""
 
 import math
 
@@ -76,7 +76,7 @@ def selected_bones(armature):
     return [flag.name for flag in flags if flag.select]
 
 
-def bones_to_keep(armature):
+def bones_to_lock(armature):
     """(m,) bool: bones that Weight Paint mode leaves alone, as Blender's own tool does there.
 
     Hidden ones, and the unselected ones where the armature is in Pose mode with a selection.

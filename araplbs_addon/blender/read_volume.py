@@ -41,7 +41,7 @@ def read_volume(options, meshes):
     if options.volume == "NONE":
         return None
     for mesh in meshes:
-        if mesh.keeps:
+        if mesh.has_locks:
             raise Refused(
                 f"'{mesh.name}' keeps some of its weights (locked groups, or a selection in Weight "
                 "Paint mode), which a volume cannot: set Volume to Surface Only, or unlock them"

@@ -15,7 +15,7 @@ from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
 from .solve import Share, Solution, solve
-from .sparse_weights import Rows, make_rows
+from .sparse_weights import SparseWeights, make_sparse_weights
 
 SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
 LEAST_MOVE = 1e-7  # the like
@@ -36,14 +36,14 @@ class JointOptions(Options):
     optimize_weights: bool = option(
         True,
         "Weights Too",
-        "Joints and weights are optimised together and both are written. Otherwise the joints are "
+        "Joints and weights are optimized together and both are written. Otherwise the joints are "
         "found for the present weights, which stay as they are",
     )
     anchor: float = option(
         0.3,
         "Anchor",
         "How firmly every joint is drawn to where it was: 0.3 halves the moves for a twentieth "
-        "of the gain, 0 leaves all to the optimisation",
+        "of the gain, 0 leaves all to the optimization",
         least=0.0,
         most=1e6,
         soft_most=2.0,
@@ -66,7 +66,7 @@ class JointOptions(Options):
     )
     centring: float = option(
         0.0,
-        "Centring",
+        "Centering",
         "Pull to the middle of the limb where the mesh says nothing about a joint, as between "
         "rigid parts. 0.001 to 0.01 is sensible, 0 is none",
         least=0.0,
@@ -91,7 +91,7 @@ class JointOptions(Options):
         "How joints and weights take turns",
         choices=(
             ("ALTERNATE", "Alternate", "Some steps of the joints, then some of the weights"),
-            ("TOGETHER", "Together", "A step of each in turn, with one factorisation for all"),
+            ("TOGETHER", "Together", "A step of each in turn, with one factorization for all"),
         ),
         advanced=True,
     )
@@ -183,7 +183,7 @@ class JointRun:
         share = Share(progress or (lambda *_arguments: None))
         solver = self._make(share)
         energies: list[float] = []
-        first = Rows(*solver.sparse_weights)
+        first = SparseWeights(*solver.sparse_weights)
         while not solver.done and not (self.kept and self.frame):
             solver.iterate(1)
             if len(solver.energies):
@@ -192,7 +192,7 @@ class JointRun:
                 share.iterated(energies[-1])
                 self._publish(solver, energies, start)
             else:
-                first = Rows(*solver.sparse_weights)
+                first = SparseWeights(*solver.sparse_weights)
         if not self.frame:  # all is locked, or there was nothing to gain at once
             energies = [float(solver.energy)] * 2
             self._publish(solver, energies, start)
@@ -232,12 +232,12 @@ class JointRun:
         """The weights go on from here on the joints that were found: with the locks, edits and
         options that an ordinary weighting follows, and for the same poses, with the influences that
         they have: to choose among these once more would only leave out more of them. first: the
-        Rows before any joint moved."""
+        SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         poses = Poses(solver.poses, None, whole=True)
         problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
         if self.options.optimize_weights:
-            problem.start_from(_with_kept(problem, Rows(*solver.sparse_weights)))
+            problem.start_from(_with_locked(problem, SparseWeights(*solver.sparse_weights)))
             options = replace(self.options, widenings=0)
             weights = solve(problem, options, self._threads, share.progress)
             energies = [*energies, weights.report["energy_after"]]
@@ -260,13 +260,13 @@ class JointRun:
         return as_report(problem.skeleton, found)
 
 
-def _with_kept(problem, rows):
-    """These weights, with what is to be kept in place of what they have there."""
+def _with_locked(problem, rows):
+    """These weights, with what is locked in place of what they have there."""
     if "locked_bones" not in problem.arguments:
         return rows
     present = problem.arguments["weights"]
-    parts = [(rows, ~problem.kept_entries(rows)), (present, problem.kept_entries(present))]
-    return make_rows(
+    parts = [(rows, ~problem.locked_entries(rows)), (present, problem.locked_entries(present))]
+    return make_sparse_weights(
         rows.count,
         *(
             np.concatenate([getattr(part, name)[take] for part, take in parts])

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .deformation import measure
-from .error_map import minimised_energy, pose_set
+from .error_map import minimized_energy, pose_set
 from .native_module import araplbs
 from .solve import check, report_deformation
-from .sparse_weights import Rows
+from .sparse_weights import SparseWeights
 from .worker import Worker
 
 MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames
@@ -36,7 +36,7 @@ class Frame:
     """What was reached: a whole set of weights that could be kept."""
 
     number: int  # counts frames, never falls
-    rows: Rows  # of all vertices of the problem
+    rows: SparseWeights  # of all vertices of the problem
     iterations: int
     energies: tuple  # relative, of this frame's weights and of those of all before
     done: bool  # nothing is left to do, until the next edit
@@ -144,11 +144,11 @@ class LiveSolver(Worker):
         report = {**frame.report, "energy_before": frame.energies[0]}
         rows = frame.rows
         if not frame.done:
-            kept = problem.kept_entries(rows)
-            rows = rows.cut_down(most, kept) if most else rows
-            counts = np.bincount(rows.vertices[~problem.kept_entries(rows)], minlength=rows.count)
+            locked = problem.locked_entries(rows)
+            rows = rows.cut_down(most, locked) if most else rows
+            counts = np.bincount(rows.vertices[~problem.locked_entries(rows)], minlength=rows.count)
             report.update(
-                energy_after=minimised_energy(problem, self._options, rows, self._threads),
+                energy_after=minimized_energy(problem, self._options, rows, self._threads),
                 most_influences=int(counts.max()),
                 mean_influences=float(counts.mean()),
                 mirrored_vertices=0,
@@ -165,7 +165,7 @@ class LiveSolver(Worker):
         )
 
     def _publish(self, solver, asked):
-        rows = Rows(*solver.sparse_weights)
+        rows = SparseWeights(*solver.sparse_weights)
         check(self._problem, rows, self._options.max_influences if solver.done else 0)
         report = solver.report
         number = self.frame.number + 1 if self.frame else 0
@@ -198,7 +198,7 @@ class LiveSolver(Worker):
         return last if same else ties
 
     def _strains(self, rows, done):
-        """Of a frame with these Rows; measured where it is the first, the last, or time allows."""
+        """Of a frame with these weights; measured where it is the first, the last, or in time."""
         start = time.perf_counter()
         strains = self.frame.strains if self.frame else None
         if strains and not done and self._measuring > MEASURING_SHARE * (start - self._start):

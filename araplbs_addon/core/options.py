@@ -23,7 +23,7 @@ class Options:
         4,
         "Max Influences",
         "Most bones that may move one vertex, 0 for no limit. Game engines take 4 or 8. "
-        "The weights are optimised for this limit, not cut down to it",
+        "The weights are optimized for this limit, not cut down to it",
         least=0,
         most=32767,
         soft_most=16,
@@ -89,7 +89,7 @@ class Options:
     start_from: str = option(
         "FRESH",
         "Start From",
-        "The weights that the optimisation begins with",
+        "The weights that the optimization begins with",
         choices=(
             ("FRESH", "Fresh Weights", "Weights computed from mesh and skeleton alone"),
             ("PRESENT", "Present Weights", "The weights that the vertex groups have now"),
@@ -181,7 +181,7 @@ class Options:
     widenings: int = option(
         2,
         "Widenings",
-        "Rounds in which vertices take in the bones of their neighbours and lose those that "
+        "Rounds in which vertices take in the bones of their neighbors and lose those that "
         "serve them least. 0 leaves only bones of the initial weights",
         least=0,
         most=20,
@@ -190,7 +190,7 @@ class Options:
     iterations: int = option(
         30,
         "Iterations",
-        "Most iterations in the last stage of the optimisation; it ends by itself when the "
+        "Most iterations in the last stage of the optimization; it ends by itself when the "
         "error no longer falls",
         least=1,
         most=10000,
@@ -200,7 +200,7 @@ class Options:
     rotation_clusters: float = option(
         0.0,
         "Rotation Clusters",
-        "Neighbouring vertices whose weights differ by at most this share their rotations in the "
+        "Neighboring vertices whose weights differ by at most this share their rotations in the "
         "poses: less time, about the same result. 0.1 saves a quarter, 0 shares nothing",
         least=0.0,
         most=1.0,
@@ -256,7 +256,7 @@ class Options:
         "What is smoothed after every iteration: fewer specks, at the price of less rigid poses",
         choices=(
             ("NONE", "Nothing", "Weights are those of the least error"),
-            ("ALL", "All Weights", "Every weight becomes the mean of its neighbours"),
+            ("ALL", "All Weights", "Every weight becomes the mean of its neighbors"),
             ("EXTREMA", "Specks", "Only weights that are larger or smaller than all around them"),
         ),
         advanced=True,

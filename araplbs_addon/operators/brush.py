@@ -40,7 +40,7 @@ class ARAPLBS_brush(bpy.types.PropertyGroup):
     )
     strength: FloatProperty(
         name="Strength",
-        description="How far one stroke moves the wanted weight towards that of the brush",
+        description="How far one stroke moves the wanted weight toward that of the brush",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -140,7 +140,7 @@ class OBJECT_OT_araplbs_brush(Operator):
         name="Erase",
         description="Take back what the brush does; the influence brush removes influences",
     )
-    clear: BoolProperty(name="Clear", description="Leave the influences to the optimisation again")
+    clear: BoolProperty(name="Clear", description="Leave the influences to the optimization again")
 
     @classmethod
     def poll(cls, context):

@@ -49,7 +49,7 @@ posed. The meshes stay as they are at rest"""
 
     __annotations__ = option_properties(JointOptions)
     option_table = JointOptions
-    cancelled = "Optimising joints was cancelled: nothing was changed"
+    cancelled = "Optimizing joints was cancelled: nothing was changed"
 
     @classmethod
     def poll(cls, context):

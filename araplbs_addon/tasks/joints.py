@@ -35,7 +35,7 @@ class JointTask(WeightingTask):
         yield from super().read_in_steps(targets, view_layer, with_entries)
         if self.problem.unweighted and not self.options.optimize_weights:
             raise Refused(
-                f"{self.problem.unweighted} vertices have no weights yet: optimise weights too"
+                f"{self.problem.unweighted} vertices have no weights yet: optimize weights too"
             )
         if self._flexible:
             self.warnings.append(

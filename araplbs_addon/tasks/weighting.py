@@ -14,7 +14,7 @@ from ..blender.binding import (
 from ..blender.control_bones import mark_control_bones
 from ..blender.flexible_bones import curved_parameters_in_steps
 from ..blender.places import deformers
-from ..blender.read_armature import bones_to_keep, read_armature
+from ..blender.read_armature import bones_to_lock, read_armature
 from ..blender.read_deformer import read_joint_axes
 from ..blender.read_mesh import (
     group_entries_in_steps,
@@ -60,15 +60,19 @@ class WeightingTask:
         refuse_volume(options)
         view_layer.update()  # world matrices of what a script has just moved
         skeleton = self._read_skeleton(armature)
-        kept = bones_to_keep(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
-        if kept[skeleton.deform].all():
+        locked = (
+            bones_to_lock(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
+        )
+        if locked[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
         yield
         wanted = with_entries or options.start_from == "PRESENT"
-        objects, meshes = yield from self._read_meshes(targets, skeleton, view_layer, kept, wanted)
+        objects, meshes = yield from self._read_meshes(
+            targets, skeleton, view_layer, locked, wanted
+        )
         if options.control_bones == "LEAVE_OUT":
             meshes, skeleton = yield from leave_out_in_steps(meshes, skeleton, self.threads)
-        if kept[skeleton.deform].all():
+        if locked[skeleton.deform].all():
             raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
@@ -87,7 +91,7 @@ class WeightingTask:
     def _read_skeleton(self, armature):
         return read_armature(armature, self.options.use_joint_limits)
 
-    def _read_meshes(self, targets, skeleton, view_layer, kept, with_entries):
+    def _read_meshes(self, targets, skeleton, view_layer, locked, with_entries):
         objects, meshes, refusals = [], [], []
         self.entries = []
         for ob in targets.meshes:
@@ -103,7 +107,7 @@ class WeightingTask:
                     weights = present_weights(ob, skeleton, entries)
                     yield
                 mesh = yield from read_mesh_in_steps(
-                    ob, targets.armature, skeleton, view_layer, targets.painting, kept, weights
+                    ob, targets.armature, skeleton, view_layer, targets.painting, locked, weights
                 )
             except Refused as reason:
                 refusals.append(str(reason))
@@ -191,10 +195,10 @@ def _selection(mesh, skeleton):
     """What is written of a mesh: (bones with groups, bones with weights, vertices), all bool."""
     bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
     vertices = np.ones(len(mesh.vertices), bool)
-    if mesh.keeps:
-        bones &= ~mesh.kept_bones
-    if mesh.kept_vertices is not None:
-        vertices = ~mesh.kept_vertices
+    if mesh.has_locks:
+        bones &= ~mesh.locked_bones
+    if mesh.locked_vertices is not None:
+        vertices = ~mesh.locked_vertices
     groups = bones & skeleton.deform
     if any(reflection.flip for reflection in mesh.reflections):
         # The images need groups to follow, if only empty ones.

@@ -1,4 +1,4 @@
-"""Surface Strain of the active mesh as colours, kept up to date in a thread while shown."""
+"""Surface Strain of the active mesh as colors, kept up to date in a thread while shown."""
 
 import time
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from ..blender.posed import posed_vertices
 from ..blender.read_poses import present_pose
 from ..blender.views import redraw_views
 from ..core.armature_modifier import vertex_strain
-from ..core.error_map import colours, pose_set
+from ..core.error_map import colors, pose_set
 from ..core.refusal import Refused
 from ..core.worker import Worker
 from ..live.session import current_session
@@ -25,7 +25,7 @@ from ..preferences import preferred_threads
 PERIOD = 0.15  # seconds between two looks at what has changed
 CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one
 TOLD = (Refused, ArithmeticError, ValueError, MemoryError)  # shown in place of colors
-NEARER = 2e-5  # of the depth: in front of the surface that it colours
+NEARER = 2e-5  # of the depth: in front of the surface that it colors
 
 
 class _View:
@@ -35,7 +35,9 @@ class _View:
         self.name = self.strain = self.message = None
         self._worker = self._key = self._batch = self._drawn = None
         self._changed = 0.0  # when weights were last seen to change
-        self._source = None  # (key, armature name, Problem, Rows) of a mesh without session
+        self._source = (
+            None  # (key, armature name, Problem, SparseWeights) of a mesh without session
+        )
         self._poses = None  # (key, Poses) of an armature
         self._reading = False  # Blender is changed and put back meanwhile
 
@@ -135,7 +137,7 @@ class _View:
             return
         points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
         if self._drawn is None or not np.array_equal(points, self._drawn):
-            self._drawn, self._batch = points, _batch(ob.data, points, colours(self.strain))
+            self._drawn, self._batch = points, _batch(ob.data, points, colors(self.strain))
         draw_in_front(self._batch, gpu.shader.from_builtin("SMOOTH_COLOR"))
 
 
@@ -150,7 +152,7 @@ def draw_in_front(batch, shader):
     gpu.state.depth_test_set("NONE")
 
 
-def _batch(mesh, points, point_colours):
+def _batch(mesh, points, point_colors):
     mesh.calc_loop_triangles()
     triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles)
@@ -158,7 +160,7 @@ def _batch(mesh, points, point_colours):
     return batch_for_shader(
         shader,
         "TRIS",
-        {"pos": points, "color": point_colours},
+        {"pos": points, "color": point_colors},
         indices=triangles.reshape(-1, 3),
     )
 
@@ -205,10 +207,10 @@ def register():
     bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_errors = EnumProperty(
         name="Show Error",
-        description="Surface Strain as colours on the active mesh: where its faces are stretched, "
+        description="Surface Strain as colors on the active mesh: where its faces are stretched, "
         "compressed or sheared when posed",
         items=(
-            ("NONE", "Off", "No colours"),
+            ("NONE", "Off", "No colors"),
             ("POSES", "All Poses", "Over the poses that the settings of this tab give"),
             ("POSE", "This Pose", "In the pose that the armature is in"),
         ),

@@ -150,7 +150,7 @@ class VIEW3D_PT_araplbs_edits(_InSidebar, Panel):
         name = edit.OBJECT_OT_araplbs_edit_vertices.bl_idname
         bone = edit.active_bone(context.active_object) or ""
         for kind, text, remove in (
-            ("WEIGHT", "Hold Weight", False),
+            ("WEIGHT", "Pin Weight", False),
             ("INFLUENCE", "Add Influence", False),
             ("INFLUENCE", "Remove Influence", True),
         ):

@@ -227,7 +227,7 @@ def test_wrong_weights_are_not_written(monkeypatch):
 
     def half(problem, options, threads, progress):
         solution = real(problem, options, threads, progress)
-        bad = rows.Rows(*solution.rows[:2], solution.rows.weights * 0.5)
+        bad = rows.SparseWeights(*solution.rows[:2], solution.rows.weights * 0.5)
         solve.check(problem, bad, options.max_influences)
 
     monkeypatch.setattr(task, "solve", half)

@@ -199,7 +199,7 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
     modifier.use_deform_preserve_volume = True
     said = told(capsys, tube, rig)
     assert "As Blender deforms with Preserve Volume (Tube): Surface Strain " in said
-    assert "optimised for linear blending" in said
+    assert "optimized for linear blending" in said
     for bone in rig.data.bones:
         bone.use_envelope_multiply = True
     said = told(capsys, tube, rig)

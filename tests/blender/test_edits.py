@@ -196,8 +196,8 @@ def test_worst_vertices(tube):
     bpy.context.view_layer.update()
     strain = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, True)
     assert strain.max() > 0.5 and set(np.argsort(-strain)[:4]) <= around
-    colours = addon("core.error_map").colours(strain)
-    assert colours.shape == (len(strain), 4) and colours.min() >= 0 and colours.max() <= 1
+    colors = addon("core.error_map").colors(strain)
+    assert colors.shape == (len(strain), 4) and colors.min() >= 0 and colors.max() <= 1
 
 
 def panel_settings(**values):

@@ -221,20 +221,20 @@ def test_locked_groups_are_kept():
     np.testing.assert_array_equal(weights(tube, ["upper"]), before)
 
 
-def test_holds_are_kept():
-    """Weights that are held elsewhere than where they would be."""
+def test_pins_are_kept():
+    """Weights that are pinned elsewhere than where they would be."""
     tube, rig = bent_tube()
-    held = [100, 101, 102]
+    pinned = [100, 101, 102]
     select(tube)
     for vertex in tube.data.vertices:
-        vertex.select = vertex.index in held
+        vertex.select = vertex.index in pinned
     bpy.ops.object.araplbs_edit_vertices(kind="WEIGHT", bone="upper", weight=0.75)
     optimize(tube, rig)
     assert_good(tube, rig)
-    np.testing.assert_allclose(weights(tube, ["upper"])[held], 0.75, atol=0.02)
+    np.testing.assert_allclose(weights(tube, ["upper"])[pinned], 0.75, atol=0.02)
     tube.data.araplbs.edits[0].use = False
     optimize(tube, rig)
-    assert (weights(tube, ["upper"])[held] < 0.5).all(), "held for nothing"
+    assert (weights(tube, ["upper"])[pinned] < 0.5).all(), "pinned for nothing"
 
 
 def test_locked_joints_do_not_move():

@@ -279,9 +279,11 @@ def test_locked_side_of_a_mirrored_mesh():
         edges=np.zeros((0, 2), int),
         matrix=np.eye(4),
         reflections=[mirror.Reflection(flip, 0.001, True)],
-        weights=rows.make_rows(3, np.array([0, 1]), np.array([1, 1]), np.array([0.4, 0.6])),
-        kept_bones=np.array([n == "arm.L" for n in names]),
-        kept_vertices=np.array([False, True, False]),
+        weights=rows.make_sparse_weights(
+            3, np.array([0, 1]), np.array([1, 1]), np.array([0.4, 0.6])
+        ),
+        locked_bones=np.array([n == "arm.L" for n in names]),
+        locked_vertices=np.array([False, True, False]),
     )
     arguments = core.Problem([mesh], skeleton).arguments
     assert arguments["vertices"].tolist() == [*corner.tolist(), [-1, 0, 0.9], [-1, 0.1, 0.9]]

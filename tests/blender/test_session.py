@@ -193,8 +193,8 @@ def test_steering():
         pick(tube, ring)
         edit(kind="WEIGHT", bone="upper", weight=0.8)
         settle(session)
-        held = weights(tube, names)
-        assert held[ring, 2].min() > 0.6
+        pinned = weights(tube, names)
+        assert pinned[ring, 2].min() > 0.6
         edit(kind="INFLUENCE", bone="lower", remove_influence=True)
         settle(session)
         assert not weights(tube, names)[ring, 0].any()
@@ -497,7 +497,7 @@ def test_what_a_session_says():
 
 def test_cut_down():
     """The largest stay, equal ones together, kept ones anyway; sums do not change."""
-    rows = addon("core.sparse_weights").make_rows(
+    rows = addon("core.sparse_weights").make_sparse_weights(
         4,
         np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),
         np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0]),

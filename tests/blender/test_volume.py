@@ -182,10 +182,10 @@ def test_report_of_preserve_volume(tet_file):
     assert "Preserve Volume (Tube)" in addon("core.report").warnings(report)[0]
 
 
-def held_job(tet_file, held):
-    """(task, report, dense weights), with these weights {(vertex, bone): weight} held."""
+def pinned_task(tet_file, pinned):
+    """(task, report, dense weights), with these weights {(vertex, bone): weight} pinned."""
     tube, rig = tube_and_rig()
-    for (vertex, bone), weight in held.items():
+    for (vertex, bone), weight in pinned.items():
         for v in tube.data.vertices:
             v.select = v.index == vertex
         bpy.context.view_layer.objects.active = tube
@@ -198,10 +198,10 @@ def held_job(tet_file, held):
 
 
 @with_meshio
-def test_held_weights_that_meet_at_a_node(tet_file):
+def test_pinned_weights_that_meet_at_a_node(tet_file):
     """The node holds their mean, and the report tells how far off they are."""
-    held = {(40, "middle"): 0.25, (41, "middle"): 0.75}
-    task, report, found = held_job(tet_file, held)
+    pinned = {(40, "middle"): 0.25, (41, "middle"): 0.75}
+    task, report, found = pinned_task(tet_file, pinned)
     volume = addon("core.volume")
     constraints = task.problem.arguments["constraints"]
     assert sorted(zip(*constraints, strict=True)) == [(40, 1, 0.25), (41, 1, 0.75)]
@@ -213,12 +213,12 @@ def test_held_weights_that_meet_at_a_node(tet_file):
     nodes[41] = 9
     edits = volume.edits_of_nodes(task.problem, nodes)
     assert [list(each) for each in edits["constraints"]] == [[7, 9], [1, 1], [0.25, 0.75]]
-    off = max(abs(found[vertex, 1] - weight) for (vertex, _bone), weight in held.items())
-    assert report["volume"]["held_error"] == pytest.approx(off, abs=1e-6)
+    off = max(abs(found[vertex, 1] - weight) for (vertex, _bone), weight in pinned.items())
+    assert report["volume"]["pinned_error"] == pytest.approx(off, abs=1e-6)
     assert off > 0.01
-    told = [line for line in addon("core.report").warnings(report) if "held weights" in line]
+    told = [line for line in addon("core.report").warnings(report) if "pinned weights" in line]
     assert told == [
-        f"held weights are off by up to {off:.2f}: through tets they hold at the corners only, "
+        f"pinned weights are off by up to {off:.2f}: through tets they hold at the corners only, "
         "as a mean of the vertices there"
     ]
 
@@ -226,7 +226,7 @@ def test_held_weights_that_meet_at_a_node(tet_file):
 @with_meshio
 def test_influences_that_meet_at_a_node(tet_file):
     """One that is allowed opens it; what is forbidden stays so on the surface."""
-    task, _report, found = held_job(tet_file, {})
+    task, _report, found = pinned_task(tet_file, {})
     volume = addon("core.volume")
     arguments = task.problem.arguments
     arguments["influences"] = [3, 4, 5], [0, 0, 2], [False, True, False]
@@ -234,7 +234,7 @@ def test_influences_that_meet_at_a_node(tet_file):
     edits = volume.edits_of_nodes(task.problem, np.full(len(found), 6))
     assert [list(each) for each in edits["influences"]] == [[6, 6], [0, 2], [True, False]]
     assert [list(each) for each in edits["released"]] == [[6, 6], [0, 1]]
-    assert volume.held_error(task.problem, task.solution.rows) is None
+    assert volume.pinned_error(task.problem, task.solution.rows) is None
 
 
 def test_files_beside_a_file_that_is_not_saved(tmp_path):
