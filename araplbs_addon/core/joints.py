@@ -85,16 +85,6 @@ class JointOptions(Options):
         soft_most=10.0,
         advanced=True,
     )
-    method: str = option(
-        "ALTERNATE",
-        "Method",
-        "How joints and weights take turns",
-        choices=(
-            ("ALTERNATE", "Alternate", "Some steps of the joints, then some of the weights"),
-            ("TOGETHER", "Together", "A step of each in turn, with one factorization for all"),
-        ),
-        advanced=True,
-    )
     joint_iterations: int = option(
         20,
         "Joint Iterations",
@@ -114,7 +104,6 @@ class JointOptions(Options):
         )
         return {
             **{name: getattr(self, name) for name in same},
-            "method": self.method.lower(),
             "iterations": self.joint_iterations,
         }
 

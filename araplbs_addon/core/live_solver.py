@@ -22,8 +22,8 @@ MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of f
 
 
 class Ties(NamedTuple):
-    """What ties vertices to bones: the spokes of the truss and, where the options ask for it, the
-    rows of Attach. One entry each."""
+    """What ties vertices to bones: the spokes of the truss and, with the constraints of the paper,
+    its attach rows. One entry each."""
 
     vertices: np.ndarray  # (k,) of the problem
     bones: np.ndarray  # (k,)
@@ -187,7 +187,7 @@ class LiveSolver(Worker):
     def _ties(self, solver):
         """Those of the last frame where they are the same."""
         ties = Ties(*solver.spokes)
-        if self._options.attach:
+        if self._options.paper_constraints:
             rows = [row for row in solver.constraint_rows if row["kind"] == "attach"]
             columns = [[row[name] for row in rows] for name in ("vertex", "bone", "released")]
             vertices, bones, released = (np.array(column, int) for column in columns)

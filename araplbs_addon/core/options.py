@@ -225,51 +225,12 @@ class Options:
         most=0.5,
         advanced=True,
     )
-    attach: bool = option(
+    paper_constraints: bool = option(
         False,
-        "Attach",
-        "Vertices where a bone is strongest follow that bone alone, as in the paper of 2018. "
-        "Can glue parts to wrong bones",
-        advanced=True,
-    )
-    neumann: bool = option(
-        False,
-        "Fade Out",
-        "A bone's weight is drawn to zero at the border of its area, as in the paper of 2018. "
-        "Smoother borders, less rigid poses",
-        advanced=True,
-    )
-    positivity: str = option(
-        "CLIP",
-        "Negatives",
-        "How negative weights are avoided",
-        choices=(
-            ("CLIP", "Clip", "Set to zero in every iteration"),
-            ("PENALTY", "Penalty", "Drawn to zero from one iteration to the next, as in the paper"),
-            ("NONE", "At the End", "Set to zero in the result only"),
-        ),
-        advanced=True,
-    )
-    filter: str = option(
-        "NONE",
-        "Filter",
-        "What is smoothed after every iteration: fewer specks, at the price of less rigid poses",
-        choices=(
-            ("NONE", "Nothing", "Weights are those of the least error"),
-            ("ALL", "All Weights", "Every weight becomes the mean of its neighbors"),
-            ("EXTREMA", "Specks", "Only weights that are larger or smaller than all around them"),
-        ),
-        advanced=True,
-    )
-    harmonic: float = option(
-        0.0,
-        "Harmonic",
-        "Smoother weights at the price of less rigid poses and half the time again, as in the "
-        "paper of 2018. 0.000001 is weak, 0.001 strong, 0 none",
-        least=0.0,
-        most=1e6,
-        soft_most=0.001,
-        decimals=6,
+        "Constraints of the 2018 Paper",
+        "Each bone alone moves the vertices where it is strongest, its weights vanish at the "
+        "border of its area, and negative ones are drawn to zero, as in the paper of 2018. Poses "
+        "are less rigid, and parts can be glued to wrong bones",
         advanced=True,
     )
 
@@ -291,14 +252,15 @@ class Options:
         same = (
             *("max_influences", "truss", "link_parts", "pose_count", "swing", "twist", "seed"),
             *("least_worth", "edge_power", "widenings", "iterations", "rotation_clusters"),
-            *("attach", "neumann", "harmonic"),
         )
         return {
             **{name: getattr(self, name) for name in same},
-            "hold": 0.0 if self.attach else 0.01,  # where there is no truss; attach rows hold, too
+            "attach": self.paper_constraints,
+            "neumann": self.paper_constraints,
+            "positivity": "penalty" if self.paper_constraints else "clip",
+            # Where there is no truss; attach rows hold, too.
+            "hold": 0.0 if self.paper_constraints else 0.01,
             "support": (1, self.kept_sum, self.relative),
-            "positivity": self.positivity.lower(),
-            "filter": self.filter.lower(),
         }
 
     def as_dict(self):

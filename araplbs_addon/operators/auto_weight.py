@@ -19,6 +19,7 @@ from .properties import (
     draw_pose_options,
     draw_result_options,
 )
+from .retired import RetiredProperties
 
 IDNAME = "object.araplbs_auto_weight"
 LABEL = "Auto-weight (ARAP)"
@@ -123,7 +124,7 @@ class _Steps:
         return worker, task
 
 
-class OBJECT_OT_araplbs_auto_weight(_Steps, OptionProperties, Operator):
+class OBJECT_OT_araplbs_auto_weight(_Steps, OptionProperties, RetiredProperties, Operator):
     """Give the selected meshes skinning weights for the armature, chosen so that they keep \
 their shape as well as possible when posed"""
 

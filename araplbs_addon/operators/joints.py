@@ -15,6 +15,7 @@ from ..tasks.joints import JointTask
 from .auto_weight import refusals
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
+from .retired import RetiredJointProperties
 
 IDNAME = "object.araplbs_optimize_joints"
 LABEL = "Optimize Joints (ARAP)"
@@ -39,7 +40,9 @@ def tell(operator, report, task):
     return {"FINISHED"}
 
 
-class OBJECT_OT_araplbs_optimize_joints(LiveOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_optimize_joints(
+    LiveOperator, OptionProperties, RetiredJointProperties, Operator
+):
     """Move the joints of the armature to where the selected meshes keep their shape best when \
 posed. The meshes stay as they are at rest"""
 

@@ -13,6 +13,7 @@ from ..tasks.weighting import WeightingTask
 from .auto_weight import refusals, tell
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
+from .retired import RetiredProperties
 
 IDNAME = "object.araplbs_refine_weights"
 LABEL = "Refine Weights (ARAP)"
@@ -43,7 +44,7 @@ HANDLERS = {
 }
 
 
-class OBJECT_OT_araplbs_refine_weights(LiveOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_refine_weights(LiveOperator, OptionProperties, RetiredProperties, Operator):
     """Watch the weights of the selected meshes converge, and steer them with the brushes of the \
 Auto-weight tab, until you keep them or restore what was there"""
 

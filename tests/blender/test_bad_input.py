@@ -283,7 +283,7 @@ def test_changed_meanwhile():
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("max_influences", -1), ("kept_sum", 1.5), ("positivity", "MAYBE")]
+    ("option", "value"), [("max_influences", -1), ("kept_sum", 1.5), ("start_from", "MAYBE")]
 )
 def test_options_out_of_range(option, value):
     with pytest.raises(ValueError, match=option):

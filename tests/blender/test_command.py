@@ -77,14 +77,13 @@ def test_options(character, tmp_path):
         "3",
         "--no-link-parts",
         "--no-symmetric",
-        "--positivity",
-        "none",
+        "--paper-constraints",
     ]
     assert run("weight", character, "-o", out, "--json", report, *options) == 0
     used = json.loads(report.read_text())["files"][0]["armatures"][0]["options"]
     assert used["max_influences"] == 1 and used["seed"] == 3 and used["link_parts"] is False
     assert used["symmetric"] is False
-    assert used["swing"] == pytest.approx(0.5235988) and used["positivity"] == "NONE"
+    assert used["swing"] == pytest.approx(0.5235988) and used["paper_constraints"] is True
     objects = opened(out)
     assert_good(objects["Tube"], objects["Rig"], 1)
 

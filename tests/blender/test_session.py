@@ -242,7 +242,7 @@ def test_release():
 def test_release_of_attached_vertices():
     """With the paper's rows in place of spokes."""
     tube, rig = painted_tube()
-    session = start(tube, rig, start_from="FRESH", truss=0, attach=True)
+    session = start(tube, rig, start_from="FRESH", truss=0, paper_constraints=True)
     settle(session)
     tube.vertex_groups.active = tube.vertex_groups["upper"]
     vertices, held, released = addon("operators.brush").tied_vertices(session, tube)
