@@ -169,7 +169,7 @@ class WeightSession(LiveSession):
             remember(self)
 
     def _set_tokens(self, token):
-        for reference in getattr(self.task, "objects", []):
+        for reference in self.task.objects:
             with suppress(*GONE):
                 reference.get().data.araplbs.session = token
 

@@ -43,11 +43,12 @@ def moves_view(event):
     return event.type.startswith(VIEW_EVENTS)
 
 
-def tell(operator, report, task):
-    """Says what was done. The status bar shows the last line, so what matters most comes last."""
+def tell(operator, report, task, done=None):
+    """Says what was done: in one line `done`, by default that of the report of weights, which is
+    None where they stay. The status bar shows the last line, so what matters most comes last."""
     for line in notes(report):
         operator.report({"INFO"}, line)
-    operator.report({"INFO"}, summary(report))
+    operator.report({"INFO"}, done or summary(report))
     for line in warnings(report) + task.warnings:
         operator.report({"WARNING"}, line)
     return {"FINISHED"}

@@ -8,11 +8,10 @@ from ..blender.joint_effects import refuse_armature
 from ..blender.targets import find_targets
 from ..core.joints import JointOptions, joint_summary
 from ..core.refusal import Refused
-from ..core.report import notes, warnings
 from ..live.joints import JointSession
 from ..preferences import preferred_threads
 from ..tasks.joints import JointTask
-from .auto_weight import refusals
+from .auto_weight import refusals, tell
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
 from .retired import RetiredJointProperties
@@ -30,14 +29,8 @@ def find_joint_targets(context):
     return targets
 
 
-def tell(operator, report, task):
-    """Says what was done. The status bar shows the last line, so what matters most comes last."""
-    for line in notes(report["weights"]):
-        operator.report({"INFO"}, line)
-    operator.report({"INFO"}, joint_summary(report))
-    for line in warnings(report["weights"]) + task.warnings:
-        operator.report({"WARNING"}, line)
-    return {"FINISHED"}
+def _tell(operator, report, task):
+    return tell(operator, report["weights"], task, joint_summary(report))
 
 
 class OBJECT_OT_araplbs_optimize_joints(
@@ -79,7 +72,7 @@ posed. The meshes stay as they are at rest"""
             return {"CANCELLED"}
         finally:
             manager.progress_end()
-        return tell(self, report, task)
+        return _tell(self, report, task)
 
     def invoke(self, context, _event):
         """In a window: ghosts show where the joints would go until that is accepted."""
@@ -94,7 +87,7 @@ posed. The meshes stay as they are at rest"""
         )
 
     def conclude(self, session):
-        return tell(self, session.report, session.task)
+        return _tell(self, session.report, session.task)
 
 
 class OBJECT_OT_araplbs_lock_joints(Operator):

@@ -43,7 +43,7 @@ class WeightingTask:
 
     def __init__(self, options, threads=0):
         self.options, self.threads = options, threads
-        self.solution = None
+        self.solution, self.objects = None, []
 
     def read(self, targets, view_layer):
         """Raises Refused when there is nothing to solve."""
