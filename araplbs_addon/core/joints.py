@@ -220,14 +220,15 @@ class JointRun:
     def _conclude(self, solver, energies, first, start, share):
         """The weights go on from here on the joints that were found: with the locks, edits and
         options that an ordinary weighting follows, and for the same poses, with the influences that
-        they have: to choose among these once more would only leave out more of them. first: the
-        SparseWeights before any joint moved."""
+        they have: to choose among these once more would only leave out more of them, but pinned
+        weights need others. first: the SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         poses = Poses(solver.poses, None, whole=True)
         problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
         if self.options.optimize_weights:
             problem.start_from(_with_locked(problem, SparseWeights(*solver.sparse_weights)))
-            options = replace(self.options, widenings=0)
+            pinned = len(problem.arguments["constraints"][0])
+            options = self.options if pinned else replace(self.options, widenings=0)
             weights = solve(problem, options, self._threads, share.progress)
             energies = [*energies, weights.report["energy_after"]]
         report = {

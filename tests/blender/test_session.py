@@ -153,7 +153,7 @@ def test_no_weights_yet():
     tube, rig = tube_and_rig()
     session = start(tube, rig)
     settle(session)
-    assert any("fresh weights" in line for line in session.task.warnings)
+    assert any("no weights yet" in line for line in session.task.warnings)
     session.keep()
     finish(session)
     assert_good(tube, rig)

@@ -145,13 +145,13 @@ def test_stroke_accept_undo(ui):
     yield from stroke(ui, (0.45, 0.25), (0.55, 0.25))
     items = list(tube.data.araplbs.edits)
     assert [(i.kind, i.bone) for i in items] == [("WEIGHT", "upper")]
-    held = scenes.addon("blender.edits").edited_vertices(tube.data, items[0])
-    assert len(held) > 10
+    pinned = scenes.addon("blender.edits").edited_vertices(tube.data, items[0])
+    assert len(pinned) > 10
     yield from settle()
     yield 0.5
     ui.picture("refine-stroke")
     after = scenes.weights(tube, ["upper"])
-    assert (after - first)[held].mean() > 0.3, "what was painted is held"
+    assert (after - first)[pinned].mean() > 0.3, "what was painted is pinned"
     assert session().frame.iterations > 0
 
     ui.key("Z", ctrl=True)
