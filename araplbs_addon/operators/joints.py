@@ -9,9 +9,8 @@ from ..blender.targets import find_targets
 from ..core.joints import JointOptions, joint_summary
 from ..core.refusal import Refused
 from ..live.joints import JointSession
-from ..preferences import preferred_threads
 from ..tasks.joints import JointTask
-from .auto_weight import refusals, tell
+from .auto_weight import tell
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
 from .retired import RetiredJointProperties
@@ -29,10 +28,6 @@ def find_joint_targets(context):
     return targets
 
 
-def _tell(operator, report, task):
-    return tell(operator, report["weights"], task, joint_summary(report))
-
-
 class OBJECT_OT_araplbs_optimize_joints(
     LiveOperator, OptionProperties, RetiredJointProperties, Operator
 ):
@@ -47,47 +42,11 @@ posed. The meshes stay as they are at rest"""
     option_table = JointOptions
     cancelled = "Optimizing joints was cancelled: nothing was changed"
 
-    @classmethod
-    def poll(cls, context):
-        if not cls.is_free():
-            return False
-        try:
-            find_joint_targets(context)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+    task_kind, session_kind = JointTask, JointSession
+    find = staticmethod(find_joint_targets)
 
-    def execute(self, context):
-        """At once, to the end: scripts and background mode."""
-        manager = context.window_manager
-        manager.progress_begin(0, 100)
-        try:
-            task = JointTask(self.read_options(), preferred_threads(context))
-            task.read(find_joint_targets(context), context.view_layer)
-            task.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
-            report = task.apply()
-        except refusals() as reason:
-            self.report({"ERROR"}, str(reason))
-            return {"CANCELLED"}
-        finally:
-            manager.progress_end()
-        return _tell(self, report, task)
-
-    def invoke(self, context, _event):
-        """In a window: ghosts show where the joints would go until that is accepted."""
-        return self.begin(
-            context,
-            lambda: JointSession(
-                find_joint_targets(context),
-                self.read_options(),
-                context.view_layer,
-                preferred_threads(context),
-            ),
-        )
-
-    def conclude(self, session):
-        return _tell(self, session.report, session.task)
+    def tell(self, report, task):
+        return tell(self, report["weights"], task, joint_summary(report))
 
 
 class OBJECT_OT_araplbs_lock_joints(Operator):
