@@ -47,7 +47,7 @@ class _View:
             if self._worker.running:
                 return
             self._take_in()
-        ob = context.active_object
+        ob = getattr(context, "active_object", None)  # a timer may run without a window
         mode = context.window_manager.araplbs_errors
         if not ob or ob.type != "MESH" or ob.mode == "EDIT":
             return

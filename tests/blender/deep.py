@@ -28,6 +28,9 @@ class Reader:
             self.read_custom(path, struct)
 
     def read_property(self, path, struct, prop):
+        # Blender 4.3 leaves pointers to brushes that are gone after an undo.
+        if prop.type == "POINTER" and prop.fixed_type.identifier == "Brush":
+            return
         try:
             value = getattr(struct, prop.identifier)
         except Exception as error:  # some can be read in some states only

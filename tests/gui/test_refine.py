@@ -448,9 +448,14 @@ def test_buttons_and_panels(ui):
         yield from click(ui, inside(ui, "UI", (60, below)))
         yield 0.5
     bpy.context.window_manager.araplbs_errors = "POSES"
-    yield 2.0
+    view = scenes.addon("ui.error_view").view
+    for _ in range(40):
+        yield 0.5
+        if view.strain is not None:
+            break
+    yield 0.5
     ui.picture("refine-panel")
-    strain = scenes.addon("ui.error_view").view.strain
+    strain = view.strain
     assert strain is not None and len(strain) == len(tube.data.vertices)
     bpy.context.window_manager.araplbs_errors = "NONE"
     yield 0.5
