@@ -4,13 +4,17 @@ arguments and the solver's keyword arguments are made from it."""
 import math
 from dataclasses import asdict, dataclass, field, fields
 
+SOLVER, JOINTS = ("Solver",), ("JointSolver",)
+BOTH = SOLVER + JOINTS
+
 
 def option(default, name, description, **limits):
     """A field whose metadata describes it to a user.
 
     least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
     name, description) of an enumeration; angle: radians, shown in degrees; decimals: shown of a
-    number; path: a text that names a file; advanced: for few.
+    number; path: a text that names a file; advanced: for few; engine: the types of araplbs that
+    have it as a setting (araplbs.SETTINGS), under the name `setting` where that is another.
     """
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
@@ -27,6 +31,7 @@ class Options:
         least=0,
         most=32767,
         soft_most=16,
+        engine=BOTH,
     )
     truss: float = option(
         12.0,
@@ -37,12 +42,14 @@ class Options:
         most=1e6,
         soft_most=100.0,
         decimals=1,
+        engine=BOTH,
     )
     link_parts: bool = option(
         True,
         "Loose Parts Follow",
         "Buttons, eyes, hair cards and other separate pieces move with the surface that they "
         "sit on, instead of being weighted each on its own",
+        engine=BOTH,
     )
     symmetric: bool = option(
         True,
@@ -104,6 +111,7 @@ class Options:
         least=1,
         most=10000,
         soft_most=320,
+        engine=BOTH,
     )
     swing: float = option(
         math.radians(60),
@@ -112,6 +120,7 @@ class Options:
         least=0.0,
         most=math.pi,
         angle=True,
+        engine=BOTH,
     )
     twist: float = option(
         math.radians(10),
@@ -120,9 +129,16 @@ class Options:
         least=0.0,
         most=math.pi,
         angle=True,
+        engine=BOTH,
     )
     seed: int = option(
-        0, "Seed", "Another seed gives other random poses", least=0, most=2**31 - 1, soft_most=100
+        0,
+        "Seed",
+        "Another seed gives other random poses",
+        least=0,
+        most=2**31 - 1,
+        soft_most=100,
+        engine=BOTH,
     )
     use_joint_limits: bool = option(
         True,
@@ -168,6 +184,7 @@ class Options:
         soft_most=0.05,
         decimals=4,
         advanced=True,
+        engine=SOLVER,
     )
     edge_power: float = option(
         3.0,
@@ -177,6 +194,7 @@ class Options:
         least=0.0,
         most=4.0,
         advanced=True,
+        engine=BOTH,
     )
     widenings: int = option(
         2,
@@ -186,6 +204,7 @@ class Options:
         least=0,
         most=20,
         advanced=True,
+        engine=SOLVER,
     )
     iterations: int = option(
         30,
@@ -196,6 +215,7 @@ class Options:
         most=10000,
         soft_most=100,
         advanced=True,
+        engine=SOLVER,
     )
     rotation_clusters: float = option(
         0.0,
@@ -206,6 +226,7 @@ class Options:
         most=1.0,
         soft_most=0.5,
         advanced=True,
+        engine=SOLVER,
     )
     kept_sum: float = option(
         0.999,
@@ -231,6 +252,7 @@ class Options:
         "Vertices where a bone is strongest follow that bone alone, as in the paper of 2018. "
         "Can glue parts to wrong bones",
         advanced=True,
+        engine=SOLVER,
     )
     neumann: bool = option(
         False,
@@ -238,6 +260,7 @@ class Options:
         "A bone's weight is drawn to zero at the border of its area, as in the paper of 2018. "
         "Smoother borders, less rigid poses",
         advanced=True,
+        engine=SOLVER,
     )
     positivity: str = option(
         "CLIP",
@@ -249,6 +272,7 @@ class Options:
             ("NONE", "At the End", "Set to zero in the result only"),
         ),
         advanced=True,
+        engine=SOLVER,
     )
     filter: str = option(
         "NONE",
@@ -260,6 +284,7 @@ class Options:
             ("EXTREMA", "Specks", "Only weights that are larger or smaller than all around them"),
         ),
         advanced=True,
+        engine=SOLVER,
     )
     harmonic: float = option(
         0.0,
@@ -271,6 +296,7 @@ class Options:
         soft_most=0.001,
         decimals=6,
         advanced=True,
+        engine=SOLVER,
     )
 
     def __post_init__(self):
@@ -285,20 +311,23 @@ class Options:
                     f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
                 )
 
+    def engine_arguments(self, kind):
+        """Keyword arguments of that type of araplbs that options say by themselves."""
+        found = {}
+        for each in fields(self):
+            about, value = each.metadata, getattr(self, each.name)
+            if kind in about.get("engine", ()):
+                name = about.get("setting", each.name)
+                found[name] = value.lower() if "choices" in about else value
+        return found
+
     def solver_arguments(self):
         """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
-        these."""
-        same = (
-            *("max_influences", "truss", "link_parts", "pose_count", "swing", "twist", "seed"),
-            *("least_worth", "edge_power", "widenings", "iterations", "rotation_clusters"),
-            *("attach", "neumann", "harmonic"),
-        )
+        these, and what a volume begins with is for volumes only."""
         return {
-            **{name: getattr(self, name) for name in same},
+            **self.engine_arguments("Solver"),
             "hold": 0.0 if self.attach else 0.01,  # where there is no truss; attach rows hold, too
             "support": (1, self.kept_sum, self.relative),
-            "positivity": self.positivity.lower(),
-            "filter": self.filter.lower(),
         }
 
     def as_dict(self):

@@ -11,7 +11,12 @@ def beyond(setting):
     """Values of a number outside of its range."""
     least, most = setting["min"], setting["max"]
     if setting["type"] is float:
-        return (*(np.nextafter(least, -INF), np.nextafter(most, INF), -1e300, 1e300), NAN, INF, -INF)
+        return (
+            *(np.nextafter(least, -INF), np.nextafter(most, INF), -1e300, 1e300),
+            NAN,
+            INF,
+            -INF,
+        )
     return least - 1, *([most + 1] if most < BIG - 1 else [])
 
 
@@ -72,7 +77,9 @@ def test_seeds_out_of_range(seed):
     ],
 )
 def test_supports_out_of_range(name, support):
-    refuse(ValueError, f"^{name} of support is .*: must be", araplbs.Solver, **GOOD, support=support)
+    refuse(
+        ValueError, f"^{name} of support is .*: must be", araplbs.Solver, **GOOD, support=support
+    )
 
 
 @pytest.mark.parametrize("support", [(1, 0.9), [1, 0.9, 0.1], (1, 0.9, "x"), 3, (1.5, 0.9, 0.1)])
