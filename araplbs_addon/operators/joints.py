@@ -49,6 +49,7 @@ posed. The meshes stay as they are at rest"""
 
     __annotations__ = option_properties(JointOptions)
     option_table = JointOptions
+    own_options = ("volume",)  # it works on the surface
     cancelled = "Optimising joints was cancelled: nothing was changed"
 
     @classmethod
@@ -80,6 +81,7 @@ posed. The meshes stay as they are at rest"""
 
     def invoke(self, context, _event):
         """In a window: ghosts show where the joints would go until that is accepted."""
+        self.take_settings(context)
         return self.begin(
             context,
             lambda: JointSession(

@@ -17,6 +17,18 @@ KINDS = list(araplbs.SETTINGS)
 
 # The add-on starts elsewhere, on purpose.
 OTHER_DEFAULTS = {"anchor": "an artist's joints shall go no farther than it pays"}
+# The add-on offers less than the engine takes, on purpose.
+NARROWER = {
+    "max_influences": "no more bones than a vertex can have in a file",
+    "pose_count": "without random poses there may be none",
+    "iterations": "more never helps",
+    "swing": "half a turn is all there is; the engine leaves room for rounding",
+    "twist": "the like",
+    "reach": "a joint that may not move is locked instead",
+    "least_length": "no bone may vanish, and some must be able to move",
+    "material": "a thousand times the usual is plenty",
+    "seed": "a seed is an integer of Blender",
+}
 # Settings of the engine that Options hands over in its own way.
 IN_ITS_OWN_WAY = {
     "initial": "only volumes have the choice: core/volume.py",
@@ -121,6 +133,8 @@ def test_options_are_settings(core, kind):
             assert sorted(mine) == sorted(setting["choices"]), name
         elif "least" in about:
             assert setting["min"] <= about["least"] <= about["most"] <= setting["max"], name
+            ends = about["least"], about["most"]
+            assert (ends != (setting["min"], setting["max"])) == (name in NARROWER), name
         assert (kind in about.get("engine", ())) != (name in IN_ITS_OWN_WAY), name
 
 
