@@ -114,7 +114,8 @@ static arap_status weight_step(arap_job *job, arap_joint_solver *s, int iteratio
 
 /* One iteration of joints and weights. */
 static arap_status step(arap_job *job, arap_joint_solver *s) {
-    int together = s->settings.method == ARAP_JOINTS_TOGETHER, weights = s->settings.optimize_weights;
+    int together = s->settings.method == ARAP_JOINTS_TOGETHER;
+    int weights = s->settings.optimize_weights;
     arap_status status = s->begun ? ARAP_OK : begin(job, s);
     double before = s->total;
     for (int k = 0; k < (together ? 1 : JOINT_STEPS) && !status; k++) {
@@ -212,7 +213,8 @@ arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
     const int *partners = problem->mirror ? problem->mirror->bone_partners : NULL;
     double since = arap_seconds();
     *out = NULL;
-    arap_status status = arap_settings_check(&job->error, &arap_joint_settings_table, joint_settings);
+    arap_status status =
+        arap_settings_check(&job->error, &arap_joint_settings_table, joint_settings);
     if (!status) status = check_bones(&job->error, &problem->bones);
     if (!status && !joint_settings->optimize_weights && !problem->start_from_weights)
         status = arap_fail(&job->error, ARAP_BAD_VALUE,

@@ -44,7 +44,8 @@ static void look_up(const arap_signature *signature, arap_parameter *p) {
 
 int arap_parameters(const arap_signature *signature, arap_parameter *out) {
     int count = 0, keyword = 0;
-    for (const char *at = signature->names; *at; at += strspn(at, " ")) {
+    const char *at = signature->names;
+    for (; *at && count < ARAP_MOST_PARAMETERS; at += strspn(at, " ")) {
         Py_ssize_t length = (Py_ssize_t)strcspn(at, " "), all = length;
         const char *word = at;
         at += length;
@@ -56,7 +57,7 @@ int arap_parameters(const arap_signature *signature, arap_parameter *out) {
                     const arap_setting *setting = signature->tables[t]->settings + i;
                     int known = 0;
                     for (int k = 0; k < count; k++) known |= out[k].setting == setting;
-                    if (!known)
+                    if (!known && count < ARAP_MOST_PARAMETERS)
                         out[count++] = (arap_parameter){.name = setting->name,
                                                         .length = (Py_ssize_t)strlen(setting->name),
                                                         .keyword = 1,
@@ -116,7 +117,8 @@ static int read_seed(PyObject *object, const char *name, uint64_t *out) {
     if (!number) return refuse_type(name, object, "an integer");
     unsigned long long value = PyLong_AsUnsignedLongLong(number);
     int failed = value == (unsigned long long)-1 && PyErr_Occurred();
-    if (failed) PyErr_Format(PyExc_ValueError, "%s is %S: must be from 0 to 2**64 - 1", name, number);
+    if (failed)
+        PyErr_Format(PyExc_ValueError, "%s is %S: must be from 0 to 2**64 - 1", name, number);
     Py_DECREF(number);
     *out = value;
     return failed ? -1 : 0;
@@ -220,11 +222,14 @@ static int read_argument(PyObject *object, const arap_argument *a, arap_inputs *
     }
     arap_shape shape = shape_of(in, a->shape);
     const void *data = NULL;
-    if (a->type == ARAP_INTS) data = arap_ints(&in->arrays, object, a->name, &shape);
-    else if (a->type == ARAP_BOOLS) data = arap_bools(&in->arrays, object, a->name, &shape);
+    if (a->type == ARAP_INTS)
+        data = arap_ints(&in->arrays, object, a->name, &shape);
+    else if (a->type == ARAP_BOOLS)
+        data = arap_bools(&in->arrays, object, a->name, &shape);
     else if (a->type == ARAP_TRANSFORMS)
         data = arap_transforms(&in->arrays, object, a->name, "bone", &shape);
-    else data = arap_doubles(&in->arrays, object, a->name, &shape);
+    else
+        data = arap_doubles(&in->arrays, object, a->name, &shape);
     if (!data) return -1;
     take_sizes(in, a, &shape);
     *(const void **)to = data;
@@ -271,7 +276,8 @@ static int assign(const arap_signature *signature, const arap_parameter *paramet
     for (int i = 0; i < positional; i++) {
         if (values[i] || !parameters[i].required) continue;
         PyObject *name = PyUnicode_FromStringAndSize(parameters[i].name, parameters[i].length);
-        if (name) PyErr_Format(PyExc_TypeError, "%s() is missing the argument '%U'", function, name);
+        if (name)
+            PyErr_Format(PyExc_TypeError, "%s() is missing the argument '%U'", function, name);
         Py_XDECREF(name);
         return -1;
     }
@@ -294,8 +300,9 @@ int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs
     for (const arap_argument *a = arguments; a < arguments + ARGUMENTS; a++)
         for (int i = 0; i < count; i++) {
             if (parameters[i].argument != a) continue;
-            if (!values[i] || values[i] == Py_None)
-                if (a->type == ARAP_TRANSFORMS && in->size['p' - 'a'] < 0) in->size['p' - 'a'] = 0;
+            int is_given = values[i] && values[i] != Py_None;
+            if (a->type == ARAP_TRANSFORMS && !is_given && in->size['p' - 'a'] < 0)
+                in->size['p' - 'a'] = 0;
             if (!values[i]) break;
             if (parameters[i].is_set && values[i] == Py_None && a->type != ARAP_INT) {
                 PyErr_Format(PyExc_TypeError, "%s must be an array, not None", a->name);

@@ -85,7 +85,7 @@ typedef struct arap_parameter {
     int table;                     /* of the signature, that of the setting */
 } arap_parameter;
 #define ARAP_MOST_PARAMETERS 80
-/* Their number. */
+/* Their number; there must be no more. */
 int arap_parameters(const arap_signature *signature, arap_parameter *out);
 
 #endif

@@ -138,7 +138,8 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     result = arap_new_ints(1, &count, NULL);
     if (!result) goto done;
     int *control = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS status = arap_control_bones(&run.job, &geometry, &bones, in.bone_named, control);
+    Py_BEGIN_ALLOW_THREADS status =
+        arap_control_bones(&run.job, &geometry, &bones, in.bone_named, control);
     Py_END_ALLOW_THREADS if (status) {
         Py_CLEAR(result);
         arap_raise(PyModule_GetState(module), &run.job);

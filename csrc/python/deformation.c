@@ -142,7 +142,8 @@ PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs
     Py_BEGIN_ALLOW_THREADS status = arap_deformation_create(&run.job, &geometry, &bones, &d);
     if (!status) status = add_skinned(&run.job, &d, &skinned, &given, &rows, NULL);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
-    else result = measures_dict(PyModule_GetState(module), &run.job, &d, in.per_triangle, in.per_vertex);
+    else result = measures_dict(PyModule_GetState(module), &run.job, &d, in.per_triangle,
+                                in.per_vertex);
 
 done:
     arap_deformation_clear(&d);
@@ -265,7 +266,8 @@ static PyObject *deformation_clear(deformation_object *self, PyObject *unused) {
     return Py_NewRef(Py_None);
 }
 
-static PyObject *deformation_measures(deformation_object *self, PyObject *args, PyObject *kwargs) {
+static PyObject *deformation_measures(deformation_object *self, PyObject *args,
+                                      PyObject *kwargs) {
     static const arap_signature signature = {.function = "measures",
                                              .names = "* per_triangle per_vertex"};
     arap_inputs in;
@@ -276,8 +278,8 @@ static PyObject *deformation_measures(deformation_object *self, PyObject *args, 
         arap_py_job_init(&run, NULL, self->base.threads) || arap_py_object_enter(&self->base))
         return NULL;
     if (self->deformation.poses)
-        dict =
-            measures_dict(state_of(self), &run.job, &self->deformation, in.per_triangle, in.per_vertex);
+        dict = measures_dict(state_of(self), &run.job, &self->deformation, in.per_triangle,
+                             in.per_vertex);
     else
         PyErr_SetString(PyExc_ValueError, "there are no poses");
     arap_py_leave(&self->base.lock);

@@ -2,7 +2,7 @@
  * Both come from the tables that the parser goes by. */
 #include "python/arguments.h"
 
-/* A new reference to the default of a setting, or to the end of its range; None where it has none. */
+/* New: the default of a setting, or to an end of its range; None where it has none. */
 enum which { USUAL, LEAST, MOST };
 static PyObject *value_of(const arap_setting *s, enum which which) {
     double value = which == USUAL ? s->usual : which == LEAST ? s->least : s->most;
@@ -91,12 +91,17 @@ static PyObject *header(const arap_parameter *parameters, int count) {
         keyword = p->keyword;
         if (failed) break;
         PyObject *name = PyUnicode_FromStringAndSize(p->name, p->length), *value = NULL;
-        if (p->setting) value = value_of(p->setting, USUAL);
-        else if (p->argument->type == ARAP_FLAG) value = PyBool_FromLong(p->argument->usual);
-        else if (p->argument->type == ARAP_INT) value = PyLong_FromLong(p->argument->usual);
-        else value = Py_NewRef(Py_None);
+        if (p->setting)
+            value = value_of(p->setting, USUAL);
+        else if (p->argument->type == ARAP_FLAG)
+            value = PyBool_FromLong(p->argument->usual);
+        else if (p->argument->type == ARAP_INT)
+            value = PyLong_FromLong(p->argument->usual);
+        else
+            value = Py_NewRef(Py_None);
         failed = !name || !value ||
-                 add(list, p->required ? Py_NewRef(name) : PyUnicode_FromFormat("%U=%R", name, value));
+                 add(list, p->required ? Py_NewRef(name)
+                                       : PyUnicode_FromFormat("%U=%R", name, value));
         Py_XDECREF(name);
         Py_XDECREF(value);
     }

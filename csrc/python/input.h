@@ -27,8 +27,8 @@ const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const cha
  * exception. */
 const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *poses);
 
-/* weights: (start, bones, weights), rows of a sparse matrix, or a dense (n, m) array, whose non-zeros
- * count; None: no rows. */
+/* weights: (start, bones, weights), rows of a sparse matrix, or a dense (n, m) array, whose
+ * non-zeros count; None: no rows. */
 int arap_rows_from_inputs(arap_inputs *in, arap_rows *rows);
 
 /* constraints (vertices, bones, targets), influences (vertices, bones, allowed) and released
