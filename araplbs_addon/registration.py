@@ -17,6 +17,7 @@ from .operators import (
     load_preset,
     refine,
     select_worst,
+    settings,
 )
 from .preferences import ARAPLBS_preferences
 from .ui import error_view, joint_panel, menus, overlay, panel, tools
@@ -27,6 +28,8 @@ CLASSES = (
     edits.ARAPLBS_mesh,
     joint_settings.ARAPLBS_joint,
     brush.ARAPLBS_brush,
+    settings.ARAPLBS_joint_settings,
+    settings.ARAPLBS_settings,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
@@ -64,6 +67,7 @@ PARTS = (
     control_bones,
     edits,
     joint_settings,
+    settings,
     brush,
     refine,
     tools,

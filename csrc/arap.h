@@ -7,8 +7,8 @@
  * as you like), read the weights. A solver may be used from any one thread at a time; two
  * solvers share nothing.
  *
- * This is the only public header: it includes none of the others, which are for the rooms that
- * their folders are (ARCHITECTURE.md). */
+ * This is the only public header, with settings.def a part of it: it includes none of the others,
+ * which are for the rooms that their folders are (ARCHITECTURE.md). */
 #ifndef ARAP_H
 #define ARAP_H
 
@@ -108,17 +108,6 @@ int arap_joint_count(const arap_bones *bones);
  * builds up from head to tail, in rest orientation, then the stretch sigma_s along it. */
 #define ARAP_BEND 4
 
-/* How poses are sampled (paper section 3.3): a roll of at most `swing` about a random axis
- * across the bone, then a twist of at most `twist` about the bone; a bone's own limits, or else
- * ranges, replace both. STBs bend by at most `swing` about the bone, spines and bendy bones about a
- * random axis. */
-typedef struct arap_sampling {
-    int count;
-    uint64_t seed;
-    double swing; /* radians */
-    double twist; /* radians */
-} arap_sampling;
-
 /* Poses of the caller, and where their vertices lie along the bones. */
 typedef struct arap_given_poses {
     int count;
@@ -157,20 +146,18 @@ typedef struct arap_edits {
     const int *release_vertex, *release_bone;
 } arap_edits;
 
-/* ---- Settings ---- */
+/* ---- Settings ----
+ *
+ * settings.def says what each is for, its range and its default. */
+
+/* Of the pass over poses; sums over edges and vertices are always double. */
+typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
 
 typedef enum arap_filter {
     ARAP_FILTER_NONE,
     ARAP_FILTER_ALL,    /* every weight */
     ARAP_FILTER_EXTREMA /* local maxima below, local minima above those of the whole mesh */
 } arap_filter;
-
-/* Parameters (M, t, alpha) of the paper's section 3.2. */
-typedef struct arap_pruning {
-    int least;       /* M: influences that a vertex keeps at least */
-    double kept_sum; /* t: its kept weights sum to more than this */
-    double relative; /* alpha: only weights below this share of its largest go */
-} arap_pruning;
 
 typedef enum arap_positivity {
     ARAP_POSITIVITY_CLIP,    /* clip and normalise after each iteration */
@@ -184,32 +171,26 @@ typedef enum arap_initial {
     ARAP_INITIAL_BBW /* bounded biharmonic weights, for volumes: bbw.h */
 } arap_initial;
 
+#define ARAP_MOST_WIDENINGS 20
+#define ARAP_MOST_WINDOW 20 /* past iterations that are mixed */
+
+/* How poses are sampled (paper section 3.3): a roll about a random axis across the bone, then a
+ * twist about the bone. */
+typedef struct arap_sampling {
+#define ARAP_SETTINGS_SAMPLING
+#include "settings.def"
+} arap_sampling;
+
+typedef struct arap_pruning {
+#define ARAP_SETTINGS_PRUNING
+#include "settings.def"
+} arap_pruning;
+
 typedef struct arap_settings {
-    int single_precision;   /* of the local step */
-    int coarsen;            /* vertices from which on a coarser mesh is solved first, 0: never */
-    arap_sampling sampling; /* random poses */
-    int max_influences;     /* per vertex, 0: no limit */
-    int widenings;          /* rounds in which the energy chooses the influences, see solver.c */
-    double least_weight;    /* smaller weights are dropped from what is handed out */
-    int iterations;         /* of the last stage, at most */
-    double tolerance;       /* a stage ends when the energy changes by less than this share */
-    int acceleration;       /* past iterations that Anderson acceleration mixes, 0: none */
-    /* Most difference of weights in a cluster that shares rotations, 0: there are none. */
-    double rotation_clusters;
-    arap_initial initial;
-    double heat_floor;    /* initial weights below this are dropped at once */
-    arap_pruning pruning; /* of the initial weights */
-    int link_parts;       /* tie loose parts to what they sit on */
-    double hold; /* strength of rows that keep every bone useful where there is no truss, 0: none */
-    int attach, neumann;  /* the paper's constraint rows */
-    arap_positivity positivity;
-    arap_filter filter; /* of the weights after each global step */
-    double strength;    /* c_i = strength #poses Lambda_i of constraint rows */
-    double edge_power;  /* of the edge weights, see rings.c; 0: the paper's */
-    double truss;       /* strength of the spokes, see truss.h; 0: none */
-    double least_worth; /* influences worth less than this share of their ring's energy go */
-    double harmonic;    /* delta of the paper's Eq. 13, times c_i; 0: no such term */
-    double damping;     /* pull to the initial weights, in the same unit */
+    arap_sampling sampling;
+#define ARAP_SETTINGS_COMMON
+#define ARAP_SETTINGS_SOLVER
+#include "settings.def"
 } arap_settings;
 
 void arap_settings_default(arap_settings *settings);
@@ -251,7 +232,6 @@ enum arap_timing {
 };
 extern const char *const arap_timing_names[ARAP_TIMES];
 
-#define ARAP_MOST_WIDENINGS 20
 #define ARAP_MOST_LEVELS 16
 #define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + ARAP_MOST_LEVELS)
 

@@ -11,7 +11,7 @@ from .deformation import as_report, in_words, measure
 from .error_map import pose_set
 from .extent import size_of
 from .native_module import araplbs
-from .options import Options, option
+from .options import JOINTS, Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
 from .solve import Share, Solution, solve
@@ -38,6 +38,7 @@ class JointOptions(Options):
         "Weights Too",
         "Joints and weights are optimized together and both are written. Otherwise the joints are "
         "found for the present weights, which stay as they are",
+        engine=JOINTS,
     )
     anchor: float = option(
         0.3,
@@ -47,6 +48,7 @@ class JointOptions(Options):
         least=0.0,
         most=1e6,
         soft_most=2.0,
+        engine=JOINTS,
     )
     reach: float = option(
         0.5,
@@ -55,6 +57,7 @@ class JointOptions(Options):
         least=0.001,
         most=1e3,
         soft_most=1.0,
+        engine=JOINTS,
     )
     least_length: float = option(
         0.5,
@@ -63,6 +66,7 @@ class JointOptions(Options):
         least=0.01,
         most=0.99,
         advanced=True,
+        engine=JOINTS,
     )
     centring: float = option(
         0.0,
@@ -74,6 +78,7 @@ class JointOptions(Options):
         soft_most=0.1,
         decimals=4,
         advanced=True,
+        engine=JOINTS,
     )
     material: float = option(
         0.3,
@@ -93,19 +98,9 @@ class JointOptions(Options):
         most=1000,
         soft_most=100,
         advanced=True,
+        engine=JOINTS,
+        setting="iterations",
     )
-
-    def joint_arguments(self):
-        """Keyword arguments of araplbs.JointSolver, without those that are data."""
-        same = (
-            *("max_influences", "link_parts", "pose_count", "swing", "twist", "seed"),
-            *("truss", "edge_power"),
-            *("optimize_weights", "anchor", "reach", "least_length", "centring"),
-        )
-        return {
-            **{name: getattr(self, name) for name in same},
-            "iterations": self.joint_iterations,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +193,7 @@ class JointRun:
             arguments["weights"] = self.problem.arguments["weights"]
         material = np.repeat(self.options.material * self._factors[:, None], 2, axis=1)
         return araplbs.JointSolver(
-            **self.options.joint_arguments(),
+            **self.options.engine_arguments("JointSolver"),
             **arguments,
             pinned=self.pinned,
             material=material,

@@ -4,13 +4,17 @@ arguments and the solver's keyword arguments are made from it."""
 import math
 from dataclasses import asdict, dataclass, field, fields
 
+SOLVER, JOINTS = ("Solver",), ("JointSolver",)
+BOTH = SOLVER + JOINTS
+
 
 def option(default, name, description, **limits):
     """A field whose metadata describes it to a user.
 
     least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
     name, description) of an enumeration; angle: radians, shown in degrees; decimals: shown of a
-    number; path: a text that names a file; advanced: for few.
+    number; path: a text that names a file; advanced: for few; engine: the types of araplbs that
+    have it as a setting (araplbs.SETTINGS), under the name `setting` where that is another.
     """
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
@@ -27,6 +31,7 @@ class Options:
         least=0,
         most=32767,
         soft_most=16,
+        engine=BOTH,
     )
     truss: float = option(
         12.0,
@@ -37,12 +42,14 @@ class Options:
         most=1e6,
         soft_most=100.0,
         decimals=1,
+        engine=BOTH,
     )
     link_parts: bool = option(
         True,
         "Loose Parts Follow",
         "Buttons, eyes, hair cards and other separate pieces move with the surface that they "
         "sit on, instead of being weighted each on its own",
+        engine=BOTH,
     )
     symmetric: bool = option(
         True,
@@ -104,6 +111,7 @@ class Options:
         least=1,
         most=10000,
         soft_most=320,
+        engine=BOTH,
     )
     swing: float = option(
         math.radians(60),
@@ -112,6 +120,7 @@ class Options:
         least=0.0,
         most=math.pi,
         angle=True,
+        engine=BOTH,
     )
     twist: float = option(
         math.radians(10),
@@ -120,9 +129,16 @@ class Options:
         least=0.0,
         most=math.pi,
         angle=True,
+        engine=BOTH,
     )
     seed: int = option(
-        0, "Seed", "Another seed gives other random poses", least=0, most=2**31 - 1, soft_most=100
+        0,
+        "Seed",
+        "Another seed gives other random poses",
+        least=0,
+        most=2**31 - 1,
+        soft_most=100,
+        engine=BOTH,
     )
     use_joint_limits: bool = option(
         True,
@@ -168,6 +184,7 @@ class Options:
         soft_most=0.05,
         decimals=4,
         advanced=True,
+        engine=SOLVER,
     )
     edge_power: float = option(
         3.0,
@@ -177,6 +194,7 @@ class Options:
         least=0.0,
         most=4.0,
         advanced=True,
+        engine=BOTH,
     )
     widenings: int = option(
         2,
@@ -186,6 +204,7 @@ class Options:
         least=0,
         most=20,
         advanced=True,
+        engine=SOLVER,
     )
     iterations: int = option(
         30,
@@ -196,6 +215,7 @@ class Options:
         most=10000,
         soft_most=100,
         advanced=True,
+        engine=SOLVER,
     )
     rotation_clusters: float = option(
         0.0,
@@ -206,6 +226,7 @@ class Options:
         most=1.0,
         soft_most=0.5,
         advanced=True,
+        engine=SOLVER,
     )
     kept_sum: float = option(
         0.999,
@@ -246,15 +267,21 @@ class Options:
                     f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
                 )
 
+    def engine_arguments(self, kind):
+        """Keyword arguments of that type of araplbs that options say by themselves."""
+        found = {}
+        for each in fields(self):
+            about, value = each.metadata, getattr(self, each.name)
+            if kind in about.get("engine", ()):
+                name = about.get("setting", each.name)
+                found[name] = value.lower() if "choices" in about else value
+        return found
+
     def solver_arguments(self):
         """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
-        these."""
-        same = (
-            *("max_influences", "truss", "link_parts", "pose_count", "swing", "twist", "seed"),
-            *("least_worth", "edge_power", "widenings", "iterations", "rotation_clusters"),
-        )
+        these, and what a volume begins with is for volumes only."""
         return {
-            **{name: getattr(self, name) for name in same},
+            **self.engine_arguments("Solver"),
             "attach": self.paper_constraints,
             "neumann": self.paper_constraints,
             "positivity": "penalty" if self.paper_constraints else "clip",

@@ -173,6 +173,7 @@ their shape as well as possible when posed"""
 
     def invoke(self, context, _event):
         """In a window: the work is done beside it, and can be cancelled."""
+        self.take_settings(context)
         try:
             self.start(context)
             if self.read_for(AT_ONCE):

@@ -40,6 +40,7 @@ posed. The meshes stay as they are at rest"""
 
     __annotations__ = option_properties(JointOptions)
     option_table = JointOptions
+    own_options = ("volume",)  # it works on the surface
     cancelled = "Optimizing joints was cancelled: nothing was changed"
 
     task_kind, session_kind = JointTask, JointSession

@@ -58,6 +58,7 @@ class LiveOperator:
 
     def invoke(self, context, _event):
         """In a window."""
+        self.take_settings(context)
         try:
             session = self.session_kind(
                 self.find(context),

@@ -6,7 +6,8 @@ from bpy.path import display_name
 from bpy.props import StringProperty
 from bpy.types import Operator
 
-from .auto_weight import IDNAME
+from .properties import option_names
+from .settings import settings_of
 
 
 def preset_values(text):
@@ -30,7 +31,7 @@ class OBJECT_OT_araplbs_load_preset(Operator):
 
     bl_idname = "object.araplbs_load_preset"
     bl_label = "Load Auto-weight Preset"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL", "UNDO"}  # noqa: RUF012
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     menu_idname: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
@@ -42,8 +43,8 @@ class OBJECT_OT_araplbs_load_preset(Operator):
         except (OSError, SyntaxError, ValueError) as error:
             self.report({"ERROR"}, f"Preset '{display_name(self.filepath)}': {error}")
             return {"CANCELLED"}
-        settings = context.window_manager.operator_properties_last(IDNAME)
-        for name, value in values.items():
-            if name in settings.bl_rna.properties:
-                setattr(settings, name, value)
+        if "attach" in values:  # of version 0.1.0, see retired.py
+            values.setdefault("paper_constraints", values["attach"])
+        for name in values.keys() & option_names():
+            setattr(settings_of(context), name, values[name])
         return {"FINISHED"}

@@ -49,6 +49,16 @@ class OptionProperties:
 
     __annotations__ = option_properties()
     option_table = Options
+    own_options = ()  # those that do not begin as the panel has them
+
+    def take_settings(self, context):
+        """For invoke(): what the caller does not say is as the panel shows it."""
+        settings = context.scene.araplbs
+        for name in option_names(self.option_table):
+            if name in self.own_options or self.properties.is_property_set(name):
+                continue
+            place = settings if name in settings.bl_rna.properties else settings.joints
+            setattr(self, name, getattr(place, name))
 
     def read_options(self):
         return options_of(self, self.option_table)

@@ -51,6 +51,7 @@ Auto-weight tab, until you keep them or restore what was there"""
     bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: nothing of it could be adjusted afterwards
 
     __annotations__ = option_properties(start_from="PRESENT")
+    own_options = ("start_from", "volume")  # it works on the surface
 
     cancelled = "Refining was cancelled: everything is as it was"
 

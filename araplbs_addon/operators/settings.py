@@ -1,15 +1,41 @@
-"""The settings of the sidebar panel: the properties that the operator Auto-weight was last used
-with, which Blender keeps."""
+"""The settings that the sidebar panel shows: kept in the scene, so saved with the file.
 
-from .auto_weight import IDNAME
-from .properties import options_of
+Operators that are started by a button, a menu or a key begin with them; scripts get the defaults of
+the operators. The deformation error and the choice of the worst vertices go by them, too."""
+
+import bpy
+from bpy.props import PointerProperty
+
+from ..core.joints import JointOptions
+from .properties import option_names, option_properties, options_of
 
 
-def settings_of(context, idname=IDNAME):
-    """The properties that an operator was last used with."""
-    return context.window_manager.operator_properties_last(idname)
+class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
+    __annotations__ = {
+        name: prop
+        for name, prop in option_properties(JointOptions).items()
+        if name not in option_names()
+    }
+
+
+class ARAPLBS_settings(bpy.types.PropertyGroup):
+    """One property for each of the Options."""
+
+    __annotations__ = option_properties() | {"joints": PointerProperty(type=ARAPLBS_joint_settings)}
+
+
+def settings_of(context):
+    return context.scene.araplbs
 
 
 def present_options(context):
     """The Options that the panel shows."""
     return options_of(settings_of(context))
+
+
+def register():
+    bpy.types.Scene.araplbs = PointerProperty(type=ARAPLBS_settings)
+
+
+def unregister():
+    del bpy.types.Scene.araplbs

@@ -4,7 +4,6 @@ active bone's."""
 from bpy.types import Panel
 
 from ..operators.joints import IDNAME, OBJECT_OT_araplbs_lock_joints
-from ..operators.properties import option_names
 from ..operators.settings import settings_of
 from .panel import draw_session_buttons
 
@@ -32,20 +31,13 @@ class VIEW3D_PT_araplbs_joints(_WithArmature, Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw_rows(self, context, layout):
-        settings = settings_of(context, IDNAME)
+        settings = settings_of(context).joints
         for name in MAIN:
             layout.prop(settings, name)
         row = layout.row()
         row.scale_y = 1.5
         row.operator_context = "INVOKE_DEFAULT"
-        button = row.operator(IDNAME, text="Optimize Joints", icon="GROUP_BONE")
-        # Poses and weights are those of the panel above.
-        weighting = settings_of(context)
-        for name in option_names():
-            setattr(button, name, getattr(weighting, name))
-        button.volume = "NONE"  # it works on the surface
-        for name in (*MAIN, *FEW):
-            setattr(button, name, getattr(settings, name))
+        row.operator(IDNAME, text="Optimize Joints", icon="GROUP_BONE")
         draw_session_buttons(layout)
         self._draw_bone(context, layout)
 
@@ -73,4 +65,4 @@ class VIEW3D_PT_araplbs_joint_options(_WithArmature, Panel):
 
     def draw_rows(self, context, layout):
         for name in FEW:
-            layout.prop(settings_of(context, IDNAME), name)
+            layout.prop(settings_of(context).joints, name)

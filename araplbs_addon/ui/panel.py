@@ -1,8 +1,4 @@
-"""The tab "Auto-weight" in the sidebar of the 3D view.
-
-Its settings are those that the operator was last used with: Blender keeps them, and the operator
-starts with them from every menu too.
-"""
+"""The tab "Auto-weight" in the sidebar of the 3D view. Its settings are those of the scene."""
 
 from bpy.types import Menu, Panel, UIList
 
@@ -19,7 +15,6 @@ from ..operators.properties import (
     draw_advanced_options,
     draw_pose_options,
     draw_result_options,
-    option_names,
 )
 from ..operators.refine import IDNAME as REFINE
 from ..operators.settings import settings_of
@@ -61,22 +56,17 @@ class VIEW3D_PT_araplbs(_InSidebar, Panel):
         row.operator(IDNAME, text="Auto-weight", icon="MOD_VERTEX_WEIGHT")
         draw_session_buttons(layout)
         if not current_session():
-            self._draw_refine(context, layout)
+            self._draw_refine(layout)
 
-    def _draw_refine(self, context, layout):
+    def _draw_refine(self, layout):
         """Refining follows the same settings; what it starts from is its own."""
         row = layout.row(align=True)
         row.operator_context = "INVOKE_DEFAULT"
-        settings = settings_of(context)
         for start_from, text, icon in (
             ("PRESENT", "Refine Live", "PLAY"),
             ("FRESH", "From Fresh", "FILE_REFRESH"),
         ):
-            refine = row.operator(REFINE, text=text, icon=icon)
-            for name in option_names():
-                setattr(refine, name, getattr(settings, name))
-            refine.volume = "NONE"  # it works on the surface
-            refine.start_from = start_from
+            row.operator(REFINE, text=text, icon=icon).start_from = start_from
 
     def _draw_targets(self, context, layout):
         try:

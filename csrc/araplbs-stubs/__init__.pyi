@@ -21,7 +21,7 @@ Wrong input raises ValueError (a value; the message names it) or TypeError (a ty
 a solve that cannot be done raises SolverError.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, final, overload
 
 import numpy as np
@@ -35,6 +35,10 @@ Floats: TypeAlias = NDArray[np.float64]
 BoneKind: TypeAlias = Literal["rigid", "stb", "spine", "bendy"]
 Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Sparse (n, m) rows: (start (n + 1,), bones, weights), as in scipy.sparse.csr_matrix."""
+
+SETTINGS: Mapping[Literal["Solver", "JointSolver"], Mapping[str, Mapping[str, Any]]]
+"""All settings of the types, read-only: {name: {"type", "default", "min", "max", "choices",
+"about"}}, None where there is no such thing; those of the tuple `support` are tuples, too."""
 
 class SolverError(ArithmeticError):
     """The weights could not be solved for."""

@@ -4,9 +4,6 @@
 
 #include "rig/poses.h"
 
-/* Arithmetic of the pass over poses; sums over edges and vertices are always double. */
-typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
-
 /* Poses laid out for the pass: (columns, 12, lanes), lanes = poses padded with zeros. Each pose
  * is shifted to a mean translation of 0, which changes no edge and keeps single precision
  * accurate for animations that travel. */

@@ -57,7 +57,8 @@ static void number_joints(const arap_skeleton *s, int *set, arap_joints *joints)
 }
 
 static arap_status take_numbers(arap_error *error, const char *name, const double *given,
-                                arap_joints *joints, double *out) {
+                                double usual, arap_joints *joints, double *out) {
+    for (int j = 0; !given && j < joints->count; j++) out[j] = usual;
     for (int end = 0; given && end < 2 * joints->bones; end++) {
         int joint = (end % 2 ? joints->tail : joints->head)[end / 2];
         if (!(given[end] >= 0 && given[end] <= 1e6))
@@ -135,7 +136,7 @@ static void pair_joints(const arap_mirror *mirror, const int *partners, arap_joi
 }
 
 arap_status arap_joints_create(arap_job *job, const arap_skeleton *s, const arap_mirror *mirror,
-                               const int *partners, const arap_joint_input *input,
+                               const int *partners, const arap_joint_settings *settings,
                                arap_joints *joints) {
     int bones = s->count, deforming = s->deform_count, *set = ARAP_NEW(int, 2 * bones);
     arap_status status = ARAP_OK;
@@ -164,16 +165,17 @@ arap_status arap_joints_create(arap_job *job, const arap_skeleton *s, const arap
     number_joints(s, set, joints);
     hang(s, joints);
     for (int j = 0; j < joints->count; j++) {
-        joints->reach[j] = input->reach * arap_joint_bone_length(joints, j);
+        joints->reach[j] = settings->reach * arap_joint_bone_length(joints, j);
         joints->partner[j] = mirror && partners ? -2 : -1;
     }
-    for (int end = 0; input->pinned && end < 2 * bones; end++)
-        if (input->pinned[end])
+    for (int end = 0; settings->pinned && end < 2 * bones; end++)
+        if (settings->pinned[end])
             joints->pinned[(end % 2 ? joints->tail : joints->head)[end / 2]] = 1;
-    status = take_numbers(&job->error, "material", input->material, joints, joints->material);
+    status = take_numbers(&job->error, "material", settings->end_material, settings->material,
+                          joints, joints->material);
     if (!status)
-        status =
-            take_numbers(&job->error, "tangential", input->tangential, joints, joints->tangential);
+        status = take_numbers(&job->error, "tangential", settings->end_tangential,
+                              settings->tangential, joints, joints->tangential);
     if (status) goto done;
     if (mirror && partners) pair_joints(mirror, partners, joints);
     for (int j = 0; j < joints->count; j++) { /* partners are alike */

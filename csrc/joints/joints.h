@@ -6,13 +6,17 @@
 #include "rig/mirror.h"
 #include "rig/skeleton.h"
 
-/* What the caller says of the ends of bones, (bones, 2) head and tail; NULL where nothing. */
-typedef struct arap_joint_input {
+/* TOGETHER: one step of each at a time, the weights' without refactorisation. */
+typedef enum arap_joint_method { ARAP_JOINTS_ALTERNATE, ARAP_JOINTS_TOGETHER } arap_joint_method;
+
+typedef struct arap_joint_settings {
+#define ARAP_SETTINGS_JOINTS
+#include "settings.def"
+    /* What the caller says of single ends of bones, (bones, 2) head and tail; NULL: what is said of
+     * all. Of a joint its largest counts. */
     const char *pinned;
-    const double *material;   /* eps1 */
-    const double *tangential; /* eps2 */
-    double reach;             /* a share of the mean length of the bones at the joint */
-} arap_joint_input;
+    const double *end_material, *end_tangential;
+} arap_joint_settings;
 
 typedef struct arap_joints {
     int bones; /* of the caller */
@@ -42,7 +46,7 @@ typedef struct arap_joints {
  * Errors name the bone and the value: material, tangential negative or not finite. */
 arap_status arap_joints_create(arap_job *job, const arap_skeleton *skeleton,
                                const arap_mirror *mirror, const int *partners,
-                               const arap_joint_input *input, arap_joints *joints);
+                               const arap_joint_settings *settings, arap_joints *joints);
 void arap_joints_clear(arap_joints *joints);
 
 /* Mean of the lengths of the bones at a joint, 0 without any. */

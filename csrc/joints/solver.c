@@ -25,32 +25,16 @@
 const char *const arap_joint_timing_names[ARAP_JOINT_TIMES] = {"weights", "system", "joint steps",
                                                                "weight steps"};
 
-void arap_joint_settings_default(arap_joint_settings *settings) {
-    *settings = (arap_joint_settings){
-        .input = {.reach = 0.5},
-        .optimize_weights = 1,
-        .drift = 1e-6,
-        .least_length = 0.5,
-        .iterations = 20,
-        .tolerance = 1e-3,
-    };
-}
+static const arap_setting rows[] = {
+#define ARAP_SETTINGS_OF arap_joint_settings
+#define ARAP_SETTINGS_JOINTS
+#include "settings.def"
+};
+const arap_setting_table arap_joint_settings_table = {sizeof rows / sizeof *rows, rows};
 
-static arap_status check_settings(arap_error *error, const arap_joint_settings *s) {
-    struct {
-        const char *name;
-        double value, least, most;
-    } ranges[] = {
-        {"reach", s->input.reach, 0, 1e6},       {"anchor", s->anchor, 0, 1e6},
-        {"centring", s->centring, 0, 1e6},       {"drift", s->drift, 0, 1e6},
-        {"least_length", s->least_length, 0, 1}, {"iterations", s->iterations, 1, 1e6},
-        {"tolerance", s->tolerance, 0, 1},
-    };
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (!(ranges[i].value >= ranges[i].least && ranges[i].value <= ranges[i].most))
-            return arap_fail(error, ARAP_BAD_VALUE, "%s is %g: must be from %g to %g",
-                             ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
-    return ARAP_OK;
+void arap_joint_settings_default(arap_joint_settings *settings) {
+    *settings = (arap_joint_settings){0};
+    arap_settings_fill(&arap_joint_settings_table, settings);
 }
 
 /* Room for what depends on the weights' maps, and the energy to begin with. */
@@ -106,7 +90,7 @@ static arap_status weight_step(arap_job *job, arap_joint_solver *s, int iteratio
     arap_status status = arap_joint_place(job, s);
     if (!status)
         status = arap_solver_repose(job, s->weights, s->transforms, &s->spines.posed.spines,
-                                    s->settings.together);
+                                    s->settings.method == ARAP_JOINTS_TOGETHER);
     for (int k = 0; k < iterations && !status; k++) {
         status = arap_progress(job, "weights", (double)k / iterations);
         if (!status) status = arap_iteration(job, s->weights);
@@ -130,7 +114,8 @@ static arap_status weight_step(arap_job *job, arap_joint_solver *s, int iteratio
 
 /* One iteration of joints and weights. */
 static arap_status step(arap_job *job, arap_joint_solver *s) {
-    int together = s->settings.together, weights = s->settings.optimize_weights;
+    int together = s->settings.method == ARAP_JOINTS_TOGETHER;
+    int weights = s->settings.optimize_weights;
     arap_status status = s->begun ? ARAP_OK : begin(job, s);
     double before = s->total;
     for (int k = 0; k < (together ? 1 : JOINT_STEPS) && !status; k++) {
@@ -228,7 +213,8 @@ arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
     const int *partners = problem->mirror ? problem->mirror->bone_partners : NULL;
     double since = arap_seconds();
     *out = NULL;
-    arap_status status = check_settings(&job->error, joint_settings);
+    arap_status status =
+        arap_settings_check(&job->error, &arap_joint_settings_table, joint_settings);
     if (!status) status = check_bones(&job->error, &problem->bones);
     if (!status && !joint_settings->optimize_weights && !problem->start_from_weights)
         status = arap_fail(&job->error, ARAP_BAD_VALUE,
@@ -244,7 +230,7 @@ arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
     if (!status)
         status =
             arap_joints_create(job, &s->weights->skeleton, partners ? &s->weights->mirror : NULL,
-                               partners, &joint_settings->input, &s->joints);
+                               partners, joint_settings, &s->joints);
     if (!status)
         status = arap_joint_spines_create(job, &s->weights->skeleton, &s->weights->mesh,
                                           &s->weights->poses, problem->poses.parameters, &s->joints,
@@ -255,7 +241,8 @@ arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
         arap_joint_solver_free(s);
         return status;
     }
-    s->settings.input = (arap_joint_input){0}; /* the caller's */
+    s->settings.pinned = NULL; /* the caller's, as what follows */
+    s->settings.end_material = s->settings.end_tangential = NULL;
     s->report.joints = s->joints.count;
     s->report.components = s->joints.component_count;
     s->report.poses = s->weights->poses.count;

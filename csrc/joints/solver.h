@@ -4,19 +4,10 @@
 #define ARAP_JOINT_SOLVER_H
 
 #include "arap.h"
+#include "base/settings.h"
 #include "joints/joints.h"
 
-typedef struct arap_joint_settings {
-    arap_joint_input input;
-    int optimize_weights;
-    int together;    /* one step of each at a time, the weights' without refactorisation */
-    double anchor;   /* pull to the places of the start, times what the energy holds a joint with */
-    double centring; /* stiffness that every joint shall have across its bones, relative energy */
-    double drift;    /* of component displacements, times the energy of the resting mesh */
-    double least_length; /* of a bone, a share of what it was */
-    int iterations;
-    double tolerance; /* done when an iteration changes the energy by less than this share */
-} arap_joint_settings;
+extern const arap_setting_table arap_joint_settings_table; /* of arap_joint_settings */
 
 void arap_joint_settings_default(arap_joint_settings *settings);
 

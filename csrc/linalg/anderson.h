@@ -6,8 +6,6 @@
 
 #include "base/job.h"
 
-#define ARAP_MOST_WINDOW 20
-
 typedef struct arap_anderson arap_anderson;
 
 /* For vectors of `size` numbers; `window` (1..ARAP_MOST_WINDOW) past steps are mixed. */

@@ -8,88 +8,31 @@
 #include "python/input.h"
 #include "python/object.h"
 
-/* posed (n, 3) or (poses, n, 3); NULL with an exception. */
-static const double *points_from_python(arap_arrays *arrays, PyObject *argument, npy_intp n,
-                                        int one_pose, npy_intp *poses) {
-    arap_shape one = {2, {n, 3}}, some = {3, {-1, n, 3}};
-    PyObject *array = one_pose && argument != Py_None ? PyArray_FROM_O(argument) : NULL;
-    if (PyErr_Occurred()) return NULL;
-    int is_one = array && PyArray_NDIM((PyArrayObject *)array) == 2;
-    Py_XDECREF(array);
-    const double *points = arap_doubles(arrays, argument, "posed", is_one ? &one : &some);
-    *poses = is_one ? 1 : some.size[0];
-    if (!points && !PyErr_Occurred())
-        PyErr_SetString(PyExc_TypeError, "posed must be an array, not None");
-    else if (points && !*poses)
-        PyErr_SetString(PyExc_ValueError, "there are no poses");
-    return PyErr_Occurred() ? NULL : points;
-}
-
 /* Bones of a deformation: none, or heads, tails and the rest of what it looks at. */
-static int bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails,
-                             PyObject *deform, PyObject *kinds, PyObject *segments,
-                             arap_bones *bones) {
-    arap_shape shape = {2, {-1, 3}};
-    *bones = (arap_bones){.heads = arap_doubles(arrays, heads, "bone_heads", &shape)};
-    if (PyErr_Occurred()) return -1;
-    npy_intp m = shape.size[0];
-    arap_shape same = {2, {m, 3}}, per_bone = {1, {m}};
-    if (bones->heads) {
-        bones->tails = arap_doubles(arrays, tails, "bone_tails", &same);
-        if (PyErr_Occurred()) return -1;
-    }
-    int has_kinds = kinds && kinds != Py_None, has_deform = deform && deform != Py_None;
-    if (!bones->heads != (!tails || tails == Py_None) ||
-        (!bones->heads && (has_kinds || has_deform))) {
+static int take_bones(arap_inputs *in, arap_bones *bones) {
+    *bones = (arap_bones){0};
+    if (!in->bone_heads != !in->bone_tails ||
+        (!in->bone_heads && (in->bone_kinds || in->bone_deform))) {
         PyErr_Format(PyExc_TypeError, "%s needs bone_heads and bone_tails",
-                     has_kinds    ? "bone_kinds"
-                     : has_deform ? "bone_deform"
-                                  : "limb drift");
+                     in->bone_kinds    ? "bone_kinds"
+                     : in->bone_deform ? "bone_deform"
+                                       : "limb drift");
         return -1;
     }
-    if (!bones->heads) return 0;
-    if (m < 1 || m > 32768) {
-        PyErr_Format(PyExc_ValueError, m ? "%zd bones are too many" : "there are no bones", m);
-        return -1;
-    }
-    bones->count = (int)m;
-    bones->deform = arap_bools(arrays, deform, "bone_deform", &per_bone);
-    if (PyErr_Occurred()) return -1;
-    return arap_kinds_from_python(arrays, kinds, NULL, segments, NULL, bones);
+    if (!in->bone_heads) return 0;
+    if (arap_input_size(in, 'm')) return arap_bones_from_inputs(in, bones);
+    PyErr_SetString(PyExc_ValueError, "there are no bones");
+    return -1;
 }
 
 /* Poses of these bones, or of any number of rigid ones where none are known. */
-static int poses_from_python(arap_arrays *arrays, PyObject *argument, PyObject *bends,
-                             PyObject *joints, PyObject *parameters, npy_intp n, arap_bones *bones,
-                             arap_given_poses *given) {
-    int has_bends = bends && bends != Py_None, has_joints = joints && joints != Py_None;
-    if ((has_bends || has_joints) && !bones->kinds) {
-        PyErr_Format(PyExc_TypeError, "%s needs bone_kinds", has_bends ? "bends" : "segment_poses");
+static int take_poses(arap_inputs *in, arap_bones *bones, arap_given_poses *given) {
+    if (!in->poses) {
+        PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
         return -1;
     }
-    npy_intp m = bones->count;
-    if (m) {
-        if (arap_transforms_from_python(arrays, argument, m, &given->transforms, &given->count))
-            return -1;
-        if (!given->transforms)
-            PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
-        else if (!given->count)
-            PyErr_SetString(PyExc_ValueError, "there are no poses");
-    } else if (!arap_some_transforms_from_python(arrays, argument, &m, &given->transforms,
-                                                 &given->count)) {
-        bones->count = (int)m;
-    }
-    if (PyErr_Occurred()) return -1;
-    return arap_bends_from_python(arrays, bends, joints, parameters, n, bones, given);
-}
-
-static int weights_from_python(arap_arrays *arrays, PyObject *weights, npy_intp n, npy_intp bones,
-                               arap_rows *rows) {
-    int given = 0;
-    if (arap_rows_from_python(arrays, weights, n, bones, rows, &given)) return -1;
-    if (given) return 0;
-    PyErr_SetString(PyExc_TypeError, "weights must be an array, not None");
-    return -1;
+    if (!bones->count) bones->count = (int)arap_input_size(in, 'm');
+    return arap_some_poses_from_inputs(in, bones, given);
 }
 
 /* Skin by bones, which may be more than the deformation knows, and add that. */
@@ -141,21 +84,20 @@ done:
 }
 
 PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices", "triangles", "posed", "threads", NULL};
-    PyObject *vertices, *triangles, *points, *result = NULL;
-    arap_int_argument threads = {"threads", 0};
-    arap_arrays arrays = {0};
+    static const arap_signature signature = {.function = "surface_strain",
+                                             .names = "vertices triangles? posed * threads"};
+    PyObject *result = NULL;
+    arap_inputs in;
     arap_geometry geometry;
     arap_deformation d = {0};
     arap_py_job run;
     arap_status status;
     npy_intp poses;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|$O&:surface_strain", names, &vertices,
-                                     &triangles, &points, arap_read_int, &threads) ||
-        arap_py_job_init(&run, NULL, threads.value))
-        return NULL;
-    if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, NULL, &geometry)) goto done;
-    const double *posed = points_from_python(&arrays, points, geometry.vertex_count, 1, &poses);
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
+        arap_py_job_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
+        goto done;
+    const double *posed = arap_posed_from_inputs(&in, 1, &poses);
     npy_intp count = (npy_intp)geometry.triangle_count;
     if (!posed || !(result = arap_new_doubles(1, &count, NULL))) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
@@ -171,51 +113,41 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
 
 done:
     arap_deformation_clear(&d);
-    arap_arrays_release(&arrays);
+    arap_inputs_release(&in);
     return result;
 }
 
 PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {
-        "vertices",      "triangles",   "weights",      "poses",         "bone_heads",
-        "bone_tails",    "bone_deform", "bone_kinds",   "bone_segments", "bends",
-        "segment_poses", "parameters",  "per_triangle", "per_vertex",    "progress",
-        "threads",       NULL};
-    PyObject *vertices, *triangles, *weights, *poses,
-        *heads = NULL, *tails = NULL, *deform = NULL, *kinds = NULL, *segments = NULL,
-        *bends = NULL, *joints = NULL, *parameters = NULL, *progress = NULL, *result = NULL;
-    int per_triangle = 0, per_vertex = 0;
-    arap_int_argument threads = {"threads", 0};
-    arap_arrays arrays = {0};
+    static const arap_signature signature = {
+        .function = "deformation",
+        .names = "vertices triangles? weights poses bone_heads= bone_tails= * bone_deform "
+                 "bone_kinds bone_segments bends segment_poses parameters per_triangle per_vertex "
+                 "progress threads"};
+    PyObject *result = NULL;
+    arap_inputs in;
     arap_geometry geometry;
     arap_bones bones;
-    arap_given_poses given = {0};
+    arap_given_poses given;
     arap_rows rows;
     arap_deformation d = {0};
     arap_py_job run;
     arap_status status;
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOO|OO$OOOOOOppOO&:deformation", names, &vertices, &triangles, &weights,
-            &poses, &heads, &tails, &deform, &kinds, &segments, &bends, &joints, &parameters,
-            &per_triangle, &per_vertex, &progress, arap_read_int, &threads) ||
-        arap_py_job_init(&run, progress, threads.value))
-        return NULL;
-    if (arap_geometry_from_python(&arrays, vertices, triangles, NULL, NULL, &geometry) ||
-        bones_from_python(&arrays, heads, tails, deform, kinds, segments, &bones))
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
+        arap_py_job_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &geometry) || take_bones(&in, &bones))
         goto done;
     arap_bones skinned = bones;
-    if (poses_from_python(&arrays, poses, bends, joints, parameters, geometry.vertex_count,
-                          &skinned, &given) ||
-        weights_from_python(&arrays, weights, geometry.vertex_count, skinned.count, &rows))
-        goto done;
+    if (take_poses(&in, &skinned, &given) || arap_rows_from_inputs(&in, &rows)) goto done;
     Py_BEGIN_ALLOW_THREADS status = arap_deformation_create(&run.job, &geometry, &bones, &d);
     if (!status) status = add_skinned(&run.job, &d, &skinned, &given, &rows, NULL);
     Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
-    else result = measures_dict(PyModule_GetState(module), &run.job, &d, per_triangle, per_vertex);
+    else result = measures_dict(PyModule_GetState(module), &run.job, &d, in.per_triangle,
+                                in.per_vertex);
 
 done:
     arap_deformation_clear(&d);
-    arap_arrays_release(&arrays);
+    arap_inputs_release(&in);
     return result;
 }
 
@@ -240,29 +172,24 @@ static void deformation_dealloc(deformation_object *self) {
 }
 
 static int deformation_init(deformation_object *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"vertices",      "triangles",   "bone_heads",
-                            "bone_tails",    "bone_deform", "bone_kinds",
-                            "bone_segments", "threads",     NULL};
-    PyObject *vertices, *triangles, *heads = NULL, *tails = NULL, *deform = NULL, *kinds = NULL,
-                                    *segments = NULL;
-    arap_int_argument threads = {"threads", 0};
-    arap_arrays arrays = {0};
+    static const arap_signature signature = {
+        .function = "Deformation",
+        .names = "vertices triangles? bone_heads= bone_tails= * bone_deform bone_kinds "
+                 "bone_segments threads"};
+    arap_inputs in;
     arap_geometry geometry;
     arap_bones bones;
     arap_deformation made = {0};
     arap_py_job run;
     arap_status status = ARAP_OK;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO$OOOO&:Deformation", names, &vertices,
-                                     &triangles, &heads, &tails, &deform, &kinds, &segments,
-                                     arap_read_int, &threads) ||
-        arap_py_job_init(&run, NULL, threads.value))
-        return -1;
-    if (!arap_geometry_from_python(&arrays, vertices, triangles, NULL, NULL, &geometry) &&
-        !bones_from_python(&arrays, heads, tails, deform, kinds, segments, &bones)) {
+    arap_inputs_init(&in);
+    if (!arap_parse(&signature, args, kwargs, &in, NULL) &&
+        !arap_py_job_init(&run, NULL, in.threads) && !arap_geometry_from_inputs(&in, &geometry) &&
+        !take_bones(&in, &bones)) {
         Py_BEGIN_ALLOW_THREADS status = arap_deformation_create(&run.job, &geometry, &bones, &made);
         Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
     }
-    arap_arrays_release(&arrays);
+    arap_inputs_release(&in);
     if (PyErr_Occurred()) return -1;
     if (self->deformation.count && arap_py_object_enter(&self->base)) {
         arap_deformation_clear(&made);
@@ -271,17 +198,17 @@ static int deformation_init(deformation_object *self, PyObject *args, PyObject *
     int held = self->deformation.count;
     arap_deformation_clear(&self->deformation);
     self->deformation = made;
-    self->base.threads = threads.value;
+    self->base.threads = in.threads;
     self->base.created = 1;
     if (held) arap_py_leave(&self->base.lock);
     return 0;
 }
 
-/* Adds poses: by weights, or where posed is not NULL these points. */
-static PyObject *add(deformation_object *self, PyObject *weights, PyObject *posed, PyObject *poses,
-                     PyObject *bends, PyObject *joints, PyObject *parameters, PyObject *progress) {
+/* Adds poses: by weights, or these points where the signature has `posed`. */
+static PyObject *add(deformation_object *self, const arap_signature *signature, PyObject *args,
+                     PyObject *kwargs) {
     arap_deformation *d = &self->deformation;
-    arap_arrays arrays = {0};
+    arap_inputs in;
     arap_bones bones;
     arap_given_poses given = {0};
     arap_rows rows = {0};
@@ -290,50 +217,45 @@ static PyObject *add(deformation_object *self, PyObject *weights, PyObject *pose
     const double *points = NULL;
     npy_intp count = 0;
     PyObject *result = NULL;
-    if (arap_py_job_init(&run, progress, self->base.threads) ||
-        arap_py_object_enter(&self->base))
-        return NULL;
+    arap_inputs_init(&in);
+    if (arap_py_object_enter(&self->base)) return NULL;
     bones = d->bones;
-    if (posed && !(points = points_from_python(&arrays, posed, d->count, 0, &count))) goto done;
-    int needs_poses = !posed || d->limbs.count || (poses && poses != Py_None);
-    if (needs_poses && poses_from_python(&arrays, poses ? poses : Py_None, bends, joints,
-                                         parameters, d->count, &bones, &given))
+    in.size['n' - 'a'] = d->count;
+    if (bones.count) in.size['m' - 'a'] = bones.count;
+    if (arap_parse(signature, args, kwargs, &in, NULL) ||
+        arap_py_job_init(&run, in.progress, self->base.threads) ||
+        (in.posed && !(points = arap_posed_from_inputs(&in, 0, &count))))
         goto done;
-    if (posed && needs_poses && given.count != count) {
+    int needs_poses = !points || d->limbs.count || in.poses;
+    if (needs_poses && take_poses(&in, &bones, &given)) goto done;
+    if (points && needs_poses && given.count != count) {
         PyErr_Format(PyExc_ValueError, "posed has %zd poses, but poses has %d", count, given.count);
         goto done;
     }
-    if (!posed && weights_from_python(&arrays, weights, d->count, bones.count, &rows)) goto done;
+    if (!points && arap_rows_from_inputs(&in, &rows)) goto done;
     const arap_skinning unmoved = {.poses = (int)count};
     Py_BEGIN_ALLOW_THREADS status =
-        needs_poses ? add_skinned(&run.job, d, &bones, &given, posed ? NULL : &rows, points)
+        needs_poses ? add_skinned(&run.job, d, &bones, &given, points ? NULL : &rows, points)
                     : arap_deformation_add(&run.job, d, &unmoved, NULL, points);
     Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
     else result = Py_NewRef(Py_None);
 
 done:
     arap_py_leave(&self->base.lock);
-    arap_arrays_release(&arrays);
+    arap_inputs_release(&in);
     return result;
 }
 
 static PyObject *deformation_skin(deformation_object *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"weights",    "poses",    "bends", "segment_poses",
-                            "parameters", "progress", NULL};
-    PyObject *weights, *poses, *bends = NULL, *joints = NULL, *parameters = NULL, *progress = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$OOOO:skin", names, &weights, &poses, &bends,
-                                     &joints, &parameters, &progress))
-        return NULL;
-    return add(self, weights, NULL, poses, bends, joints, parameters, progress);
+    static const arap_signature signature = {
+        .function = "skin", .names = "weights poses * bends segment_poses parameters progress"};
+    return add(self, &signature, args, kwargs);
 }
 
 static PyObject *deformation_add(deformation_object *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"posed", "poses", "bends", "segment_poses", NULL};
-    PyObject *posed, *poses = NULL, *bends = NULL, *joints = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$OO:add", names, &posed, &poses, &bends,
-                                     &joints))
-        return NULL;
-    return add(self, NULL, posed, poses, bends, joints, NULL, NULL);
+    static const arap_signature signature = {.function = "add",
+                                             .names = "posed poses= * bends segment_poses"};
+    return add(self, &signature, args, kwargs);
 }
 
 static PyObject *deformation_clear(deformation_object *self, PyObject *unused) {
@@ -344,18 +266,20 @@ static PyObject *deformation_clear(deformation_object *self, PyObject *unused) {
     return Py_NewRef(Py_None);
 }
 
-static PyObject *deformation_measures(deformation_object *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"per_triangle", "per_vertex", NULL};
-    int per_triangle = 0, per_vertex = 0;
+static PyObject *deformation_measures(deformation_object *self, PyObject *args,
+                                      PyObject *kwargs) {
+    static const arap_signature signature = {.function = "measures",
+                                             .names = "* per_triangle per_vertex"};
+    arap_inputs in;
     arap_py_job run;
     PyObject *dict = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$pp:measures", names, &per_triangle,
-                                     &per_vertex) ||
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
         arap_py_job_init(&run, NULL, self->base.threads) || arap_py_object_enter(&self->base))
         return NULL;
     if (self->deformation.poses)
-        dict =
-            measures_dict(state_of(self), &run.job, &self->deformation, per_triangle, per_vertex);
+        dict = measures_dict(state_of(self), &run.job, &self->deformation, in.per_triangle,
+                             in.per_vertex);
     else
         PyErr_SetString(PyExc_ValueError, "there are no poses");
     arap_py_leave(&self->base.lock);

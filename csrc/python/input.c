@@ -6,82 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-int arap_read_int(PyObject *object, void *argument) {
-    arap_int_argument *out = argument;
-    int overflow;
-    long value = PyLong_AsLongAndOverflow(object, &overflow);
-    if (value == -1 && PyErr_Occurred()) return 0;
-    if (overflow || value < INT_MIN || value > INT_MAX) {
-        PyErr_Format(PyExc_ValueError, "%s is %S: out of range", out->name, object);
-        return 0;
-    }
-    out->value = (int)value;
-    return 1;
-}
-
-int arap_read_seed(PyObject *object, void *seed) {
-    PyObject *number = PyNumber_Index(object);
-    if (!number) return 0;
-    unsigned long long value = PyLong_AsUnsignedLongLong(number);
-    int failed = value == (unsigned long long)-1 && PyErr_Occurred();
-    if (failed) PyErr_Format(PyExc_ValueError, "seed is %S: must be from 0 to 2**64 - 1", number);
-    Py_DECREF(number);
-    *(unsigned long long *)seed = value;
-    return !failed;
-}
-
-int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject *triangles,
-                              PyObject *edges, PyObject *tets, arap_geometry *geometry) {
-    arap_shape points = {2, {-1, 3}}, faces = {2, {-1, 3}}, pairs = {2, {-1, 2}},
-               cells = {2, {-1, 4}};
-    *geometry = (arap_geometry){.vertices = arap_doubles(arrays, vertices, "vertices", &points),
-                                .triangles = arap_ints(arrays, triangles, "triangles", &faces),
-                                .edges = arap_ints(arrays, edges, "edges", &pairs)};
-    if (!PyErr_Occurred()) geometry->tets = arap_ints(arrays, tets, "tets", &cells);
-    if (PyErr_Occurred()) return -1;
-    if (!geometry->vertices) {
-        PyErr_SetString(PyExc_TypeError, "vertices must be an array, not None");
+int arap_geometry_from_inputs(const arap_inputs *in, arap_geometry *geometry) {
+    npy_intp n = arap_input_size(in, 'n');
+    if (n > INT_MAX / 4) {
+        PyErr_Format(PyExc_ValueError, "%zd vertices are too many", n);
         return -1;
     }
-    if (points.size[0] > INT_MAX / 4) {
-        PyErr_Format(PyExc_ValueError, "%zd vertices are too many", points.size[0]);
-        return -1;
-    }
-    geometry->vertex_count = (int)points.size[0];
-    geometry->triangle_count = geometry->triangles ? (size_t)faces.size[0] : 0;
-    geometry->edge_count = geometry->edges ? (size_t)pairs.size[0] : 0;
-    geometry->tet_count = geometry->tets ? (size_t)cells.size[0] : 0;
-    return 0;
-}
-
-int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *parents,
-                           PyObject *roll_axes, PyObject *deform, PyObject *limits,
-                           arap_bones *bones) {
-    arap_shape shape = {2, {-1, 3}};
-    *bones = (arap_bones){.heads = arap_doubles(arrays, heads, "bone_heads", &shape)};
-    if (PyErr_Occurred()) return -1;
-    npy_intp m = shape.size[0];
-    arap_shape tail_shape = {2, {m, 3}}, parent_shape = {1, {m}}, roll_shape = {2, {m, 3}},
-               deform_shape = {1, {m}}, limit_shape = {3, {m, 3, 2}};
-    bones->tails = arap_doubles(arrays, tails, "bone_tails", &tail_shape);
-    if (!PyErr_Occurred())
-        bones->parents = arap_ints(arrays, parents, "bone_parents", &parent_shape);
-    if (!PyErr_Occurred())
-        bones->roll_axes = arap_doubles(arrays, roll_axes, "bone_roll_axes", &roll_shape);
-    if (!PyErr_Occurred()) bones->deform = arap_bools(arrays, deform, "bone_deform", &deform_shape);
-    if (!PyErr_Occurred())
-        bones->limits = arap_doubles(arrays, limits, "bone_limits", &limit_shape);
-    if (PyErr_Occurred()) return -1;
-    if (!bones->heads || !bones->tails || !bones->parents) {
-        PyErr_SetString(PyExc_TypeError,
-                        "bone_heads, bone_tails and bone_parents must be arrays, not None");
-        return -1;
-    }
-    if (m > 32768) {
-        PyErr_Format(PyExc_ValueError, "%zd bones are too many", m);
-        return -1;
-    }
-    bones->count = (int)m;
+    *geometry = (arap_geometry){.vertex_count = (int)n,
+                                .vertices = in->vertices,
+                                .triangle_count = (size_t)arap_input_size(in, 'f'),
+                                .triangles = in->triangles,
+                                .edge_count = (size_t)arap_input_size(in, 'e'),
+                                .edges = in->edges,
+                                .tet_count = (size_t)arap_input_size(in, 't'),
+                                .tets = in->tets};
     return 0;
 }
 
@@ -99,17 +37,10 @@ static int read_kind(PyObject *item, npy_intp bone) {
     return -1;
 }
 
-int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *ranges,
-                           PyObject *segments, PyObject *stretch, arap_bones *bones) {
+static int take_kinds(arap_inputs *in, arap_bones *bones) {
     npy_intp m = bones->count;
-    arap_shape shape = {3, {m, ARAP_RANGES, 2}}, per_bone = {1, {m}};
-    bones->ranges = arap_doubles(arrays, ranges, "bone_ranges", &shape);
-    if (PyErr_Occurred()) return -1;
-    bones->segments = arap_ints(arrays, segments, "bone_segments", &per_bone);
-    if (PyErr_Occurred()) return -1;
-    bones->stretch = arap_bools(arrays, stretch, "bone_stretch", &per_bone);
-    if (PyErr_Occurred()) return -1;
-    if (!kinds || kinds == Py_None) return 0;
+    PyObject *kinds = in->bone_kinds;
+    if (!kinds) return 0;
     if (PyUnicode_Check(kinds) || !PySequence_Check(kinds)) {
         PyErr_Format(PyExc_TypeError, "bone_kinds is %R, expected a sequence of strings", kinds);
         return -1;
@@ -120,7 +51,7 @@ int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *range
             PyErr_Format(PyExc_ValueError, "bone_kinds has %zd entries, expected %zd", count, m);
         return -1;
     }
-    char *to = arap_hold(arrays, PyArray_SimpleNew(1, &m, NPY_BYTE));
+    char *to = arap_hold(&in->arrays, PyArray_SimpleNew(1, &m, NPY_BYTE));
     if (!to) return -1;
     for (npy_intp b = 0; b < m; b++) {
         PyObject *item = PySequence_GetItem(kinds, b);
@@ -133,51 +64,90 @@ int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *range
     return 0;
 }
 
-/* Transforms (poses, items, 3 or 4, 4) as (poses, items, 3, 4); None: *out = NULL. */
-static int transforms(arap_arrays *arrays, PyObject *argument, const char *name, const char *item,
-                      arap_shape *shape, const double **out) {
+int arap_bones_from_inputs(arap_inputs *in, arap_bones *bones) {
+    npy_intp m = arap_input_size(in, 'm');
+    if (m > 32768) {
+        PyErr_Format(PyExc_ValueError, "%zd bones are too many", m);
+        return -1;
+    }
+    *bones = (arap_bones){.count = (int)m,
+                          .heads = in->bone_heads,
+                          .tails = in->bone_tails,
+                          .parents = in->bone_parents,
+                          .roll_axes = in->bone_roll_axes,
+                          .deform = in->bone_deform,
+                          .limits = in->bone_limits,
+                          .ranges = in->bone_ranges,
+                          .stretch = in->bone_stretch,
+                          .segments = in->bone_segments};
+    return take_kinds(in, bones);
+}
+
+const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const char *name,
+                              const char *item, arap_shape *shape) {
+    shape->dimensions = 4;
+    shape->size[2] = -1;
+    shape->size[3] = 4;
     const double *data = arap_doubles(arrays, argument, name, shape);
-    *out = NULL;
-    if (!data) return PyErr_Occurred() ? -1 : 0;
+    if (!data) return NULL;
     npy_intp rows = shape->size[2], count = shape->size[0], items = shape->size[1];
     if (count && rows != 3 && rows != 4) {
         PyErr_Format(PyExc_ValueError, "%s has %zd rows per transform, expected 3 or 4", name,
                      rows);
-        return -1;
+        return NULL;
     }
-    if (rows == 4) { /* drop the last rows */
-        npy_intp sizes[4] = {count, items, 3, 4};
-        double *to = arap_hold(arrays, PyArray_SimpleNew(4, sizes, NPY_DOUBLE));
-        if (!to) return -1;
-        for (npy_intp i = 0; i < count * items; i++) {
-            const double *last = data + 16 * i + 12;
-            double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
-            if (!(off <= 1e-5)) { /* rounding of a matrix product is no perspective */
-                PyErr_Format(PyExc_ValueError,
-                             "%s[%zd] of %s %zd has a last row other than (0, 0, 0, 1)", name,
-                             i / items, item, i % items);
-                return -1;
-            }
-            memcpy(to + 12 * i, data + 16 * i, 12 * sizeof(double));
+    if (rows != 4) return data;
+    npy_intp sizes[4] = {count, items, 3, 4}; /* drop the last rows */
+    double *to = arap_hold(arrays, PyArray_SimpleNew(4, sizes, NPY_DOUBLE));
+    for (npy_intp i = 0; to && i < count * items; i++) {
+        const double *last = data + 16 * i + 12;
+        double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
+        if (!(off <= 1e-5)) { /* rounding of a matrix product is no perspective */
+            PyErr_Format(PyExc_ValueError,
+                         "%s[%zd] of %s %zd has a last row other than (0, 0, 0, 1)", name,
+                         i / items, item, i % items);
+            return NULL;
         }
-        data = to;
+        memcpy(to + 12 * i, data + 16 * i, 12 * sizeof(double));
     }
-    *out = data;
-    return 0;
+    return to;
 }
 
-int arap_bends_from_python(arap_arrays *arrays, PyObject *bends, PyObject *segment_poses,
-                           PyObject *parameters, npy_intp vertices, const arap_bones *bones,
-                           arap_given_poses *poses) {
-    arap_shape per_pose = {3, {poses->count, bones->count, ARAP_BEND}},
-               per_vertex = {2, {vertices, bones->count}},
-               per_joint = {4, {poses->count, arap_joint_count(bones), -1, 4}};
-    poses->bends = arap_doubles(arrays, bends, "bends", &per_pose);
-    if (PyErr_Occurred()) return -1;
-    if (transforms(arrays, segment_poses, "segment_poses", "joint", &per_joint, &poses->joints))
+int arap_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_poses *poses) {
+    *poses = (arap_given_poses){.count = (int)arap_input_size(in, 'p'),
+                                .transforms = in->poses,
+                                .bends = in->bends,
+                                .parameters = in->parameters};
+    if (!in->segment_poses) return 0;
+    arap_shape shape = {2, {poses->count, arap_joint_count(bones)}};
+    poses->joints =
+        arap_transforms(&in->arrays, in->segment_poses, "segment_poses", "joint", &shape);
+    return poses->joints ? 0 : -1;
+}
+
+int arap_some_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_poses *poses) {
+    if ((in->bends || in->segment_poses) && !bones->kinds) {
+        PyErr_Format(PyExc_TypeError, "%s needs bone_kinds", in->bends ? "bends" : "segment_poses");
         return -1;
-    poses->parameters = arap_doubles(arrays, parameters, "parameters", &per_vertex);
-    return PyErr_Occurred() ? -1 : 0;
+    }
+    if (arap_poses_from_inputs(in, bones, poses)) return -1;
+    if (poses->count) return 0;
+    PyErr_SetString(PyExc_ValueError, "there are no poses");
+    return -1;
+}
+
+const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *poses) {
+    npy_intp n = arap_input_size(in, 'n');
+    arap_shape one = {2, {n, 3}}, some = {3, {-1, n, 3}};
+    PyObject *array = one_pose ? PyArray_FROM_O(in->posed) : NULL;
+    if (PyErr_Occurred()) return NULL;
+    int is_one = array && PyArray_NDIM((PyArrayObject *)array) == 2;
+    Py_XDECREF(array);
+    const double *points = arap_doubles(&in->arrays, in->posed, "posed", is_one ? &one : &some);
+    *poses = is_one ? 1 : some.size[0];
+    if (!points || *poses) return points;
+    PyErr_SetString(PyExc_ValueError, "there are no poses");
+    return NULL;
 }
 
 /* Rows of a dense (vertices, bones) array. */
@@ -235,13 +205,13 @@ static int sparse_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertice
     return 0;
 }
 
-int arap_rows_from_python(arap_arrays *arrays, PyObject *argument, npy_intp vertices,
-                          npy_intp bones, arap_rows *rows, int *given) {
+int arap_rows_from_inputs(arap_inputs *in, arap_rows *rows) {
+    npy_intp n = arap_input_size(in, 'n');
     *rows = (arap_rows){0};
-    *given = argument && argument != Py_None;
-    if (!*given) return 0;
-    return PyTuple_Check(argument) ? sparse_rows(arrays, argument, vertices, rows)
-                                   : dense_rows(arrays, argument, vertices, bones, rows);
+    if (!in->weights) return 0;
+    return PyTuple_Check(in->weights)
+               ? sparse_rows(&in->arrays, in->weights, n, rows)
+               : dense_rows(&in->arrays, in->weights, n, arap_input_size(in, 'm'), rows);
 }
 
 /* The parts of a tuple of `count` one-dimensional arrays of equal length: vertices, bones and, if
@@ -271,42 +241,61 @@ static npy_intp pair_arrays(arap_arrays *arrays, PyObject *argument, const char 
     return shape.size[0];
 }
 
-int arap_edits_from_python(arap_arrays *arrays, PyObject *constraints, PyObject *influences,
-                           PyObject *released, arap_edits *edits) {
+int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits) {
+    arap_arrays *arrays = &in->arrays;
     PyObject *third = NULL;
     *edits = (arap_edits){0};
-    npy_intp count = pair_arrays(arrays, constraints, "constraints", "(vertices, bones, targets)",
-                                 3, &edits->constraint_vertex, &edits->constraint_bone, &third);
+    npy_intp count = pair_arrays(arrays, in->constraints, "constraints",
+                                 "(vertices, bones, targets)", 3, &edits->constraint_vertex, &edits->constraint_bone, &third);
     if (count < 0) return -1;
     edits->constraint_count = (int)count;
     arap_shape shape = {1, {count}};
     edits->constraint_target = arap_doubles(arrays, third, "constraints[2]", &shape);
     if (PyErr_Occurred()) return -1;
     third = NULL;
-    count = pair_arrays(arrays, influences, "influences", "(vertices, bones, allowed)", 3,
+    count = pair_arrays(arrays, in->influences, "influences", "(vertices, bones, allowed)", 3,
                         &edits->influence_vertex, &edits->influence_bone, &third);
     if (count < 0) return -1;
     edits->influence_count = (int)count;
     shape.size[0] = count;
     edits->influence_allowed = arap_bools(arrays, third, "influences[2]", &shape);
     if (PyErr_Occurred()) return -1;
-    count = pair_arrays(arrays, released, "released", "(vertices, bones)", 2,
+    count = pair_arrays(arrays, in->released, "released", "(vertices, bones)", 2,
                         &edits->release_vertex, &edits->release_bone, &third);
     if (count < 0) return -1;
     edits->release_count = (int)count;
     return 0;
 }
 
-int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
-                                arap_reflection *reflection, int *given) {
-    *given = argument && argument != Py_None;
+int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem) {
+    npy_intp m = arap_input_size(in, 'm');
+    arap_shape bones = {1, {m}}, per_set = {2, {-1, m}};
+    problem->locked_vertices = in->locked_vertices;
+    problem->vertex_set = in->vertex_sets;
+    problem->locked_bones = arap_bools(&in->arrays, in->locked_bones, "locked_bones",
+                                       in->vertex_sets ? &per_set : &bones);
+    problem->set_count = in->vertex_sets ? (int)per_set.size[0] : 1;
+    if (PyErr_Occurred()) return -1;
+    if (in->vertex_sets && !problem->locked_bones) {
+        PyErr_SetString(PyExc_ValueError, "vertex_sets needs locked_bones of shape (sets, bones)");
+        return -1;
+    }
+    if (problem->set_count) return 0;
+    PyErr_SetString(PyExc_ValueError, "locked_bones has no rows: vertex_sets needs at least one");
+    return -1;
+}
+
+int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, int *given) {
+    arap_arrays *arrays = &in->arrays;
+    PyObject *argument = in->mirror;
+    *given = argument != NULL;
     if (!*given) return 0;
     if (!PyTuple_Check(argument) || PyTuple_Size(argument) != 3) {
         PyErr_SetString(PyExc_TypeError,
                         "mirror must be a tuple (bone_partners, plane_point, plane_normal)");
         return -1;
     }
-    arap_shape per_bone = {1, {bones}}, vector = {1, {3}};
+    arap_shape per_bone = {1, {arap_input_size(in, 'm')}}, vector = {1, {3}};
     reflection->bone_partners =
         arap_ints(arrays, PyTuple_GetItem(argument, 0), "mirror[0]", &per_bone);
     if (PyErr_Occurred()) return -1;
@@ -321,26 +310,4 @@ int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_int
     memcpy(reflection->point, point, sizeof reflection->point);
     memcpy(reflection->normal, normal, sizeof reflection->normal);
     return 0;
-}
-
-int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
-                                const double **out, int *count) {
-    arap_shape shape = {4, {-1, bones, -1, 4}};
-    *count = 0;
-    if (transforms(arrays, argument, "poses", "bone", &shape, out)) return -1;
-    if (*out) *count = (int)shape.size[0];
-    return 0;
-}
-
-int arap_some_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp *bones,
-                                     const double **out, int *count) {
-    arap_shape shape = {4, {-1, -1, -1, 4}};
-    if (transforms(arrays, argument, "poses", "bone", &shape, out)) return -1;
-    if (!*out)
-        PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
-    else if (!shape.size[0])
-        PyErr_SetString(PyExc_ValueError, "there are no poses");
-    *bones = shape.size[1];
-    *count = (int)shape.size[0];
-    return PyErr_Occurred() ? -1 : 0;
 }

@@ -4,57 +4,41 @@
 #define ARAP_PYINPUT_H
 
 #include "arap.h"
-#include "python/array.h"
+#include "python/arguments.h"
 
-/* For PyArg_Parse's O&: an int / a seed that names itself when it is out of range. */
-typedef struct arap_int_argument {
-    const char *name;
-    int value;
-} arap_int_argument;
-int arap_read_int(PyObject *object, void *argument);
-int arap_read_seed(PyObject *object, void *seed); /* unsigned long long */
+/* What a call was given of a mesh. */
+int arap_geometry_from_inputs(const arap_inputs *in, arap_geometry *geometry);
 
-/* vertices (n, 3); triangles (f, 3), edges (e, 2), tets (t, 4) or None. */
-int arap_geometry_from_python(arap_arrays *arrays, PyObject *vertices, PyObject *triangles,
-                              PyObject *edges, PyObject *tets, arap_geometry *geometry);
+/* Of m bones; bone_kinds is a sequence (m,) of "rigid", "stb", "spine" or "bendy", or None. */
+int arap_bones_from_inputs(arap_inputs *in, arap_bones *bones);
 
-/* heads (m, 3), tails (m, 3), parents (m,); roll axes (m, 3), deform (m,), limits (m, 3, 2) or
- * None. */
-int arap_bones_from_python(arap_arrays *arrays, PyObject *heads, PyObject *tails, PyObject *parents,
-                           PyObject *roll_axes, PyObject *deform, PyObject *limits,
-                           arap_bones *bones);
+/* poses, bends, segment_poses (poses, joints, 3 or 4, 4) and parameters, of these bones. */
+int arap_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_poses *poses);
 
-/* bone_kinds, a sequence (m,) of "rigid", "stb", "spine" or "bendy", bone_ranges (m, 4, 2),
- * bone_segments (m,) and bone_stretch (m,), or None: into bones whose number is known. */
-int arap_kinds_from_python(arap_arrays *arrays, PyObject *kinds, PyObject *ranges,
-                           PyObject *segments, PyObject *stretch, arap_bones *bones);
+/* The same where bends and segment_poses need bone_kinds, and there must be poses. */
+int arap_some_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_poses *poses);
 
-/* bends (poses, bones, 4), segment_poses (poses, joints, 3 or 4, 4) and parameters (vertices,
- * bones), or None: into the poses. */
-int arap_bends_from_python(arap_arrays *arrays, PyObject *bends, PyObject *segment_poses,
-                           PyObject *parameters, npy_intp vertices, const arap_bones *bones,
-                           arap_given_poses *poses);
+/* Transforms (count, items, 3 or 4, 4) as (count, items, 3, 4); NULL with an exception. shape: of
+ * count and items, replaced by what was found. */
+const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const char *name,
+                              const char *item, arap_shape *shape);
 
-/* (start, bones, weights), rows of a sparse matrix, or a dense (vertices, bones) array, whose
- * non-zeros count; None: *given = 0. */
-int arap_rows_from_python(arap_arrays *arrays, PyObject *argument, npy_intp vertices,
-                          npy_intp bones, arap_rows *rows, int *given);
+/* posed (poses, n, 3), or with one_pose also (n, 3), n the one of the inputs; NULL with an
+ * exception. */
+const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *poses);
+
+/* weights: (start, bones, weights), rows of a sparse matrix, or a dense (n, m) array, whose
+ * non-zeros count; None: no rows. */
+int arap_rows_from_inputs(arap_inputs *in, arap_rows *rows);
 
 /* constraints (vertices, bones, targets), influences (vertices, bones, allowed) and released
  * (vertices, bones): tuples of arrays (k,), or None. */
-int arap_edits_from_python(arap_arrays *arrays, PyObject *constraints, PyObject *influences,
-                           PyObject *released, arap_edits *edits);
+int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits);
 
-/* (bone partners (m,), plane point (3,), plane normal (3,)); None: *given = 0. */
-int arap_reflection_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
-                                arap_reflection *reflection, int *given);
+/* locked_vertices (n,); locked_bones (m,), or (sets, m) with vertex_sets (n,). */
+int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem);
 
-/* Transforms (count, bones, 3, 4) or (count, bones, 4, 4); None: *out = NULL, *count = 0. */
-int arap_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp bones,
-                                const double **out, int *count);
-
-/* The same of any number of bones, where there must be some. */
-int arap_some_transforms_from_python(arap_arrays *arrays, PyObject *argument, npy_intp *bones,
-                                     const double **out, int *count);
+/* mirror: (bone partners (m,), plane point (3,), plane normal (3,)); None: *given = 0. */
+int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, int *given);
 
 #endif

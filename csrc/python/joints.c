@@ -2,17 +2,12 @@
  * lock of the object while it works. */
 #include "python/joints.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "joints/solver.h"
 #include "python/input.h"
 #include "python/object.h"
 #include "python/report.h"
 #include "solver/solver.h"
-
-#define MATERIAL 0.3
-#define TANGENTIAL 0.5
 
 typedef struct joints_object {
     arap_py_object base;
@@ -35,147 +30,47 @@ static void joints_dealloc(joints_object *self) {
     arap_py_object_free((PyObject *)self);
 }
 
-typedef struct joints_arguments {
-    PyObject *vertices, *triangles, *heads, *tails, *parents;
-    PyObject *edges, *roll_axes, *deform, *limits, *kinds, *ranges, *poses, *bends, *parameters,
-        *mirror, *weights, *progress, *pinned, *material, *tangential;
-    const char *method;
-    unsigned long long seed;
-} joints_arguments;
-
-static int parse(PyObject *args, PyObject *kwargs, joints_arguments *a, arap_settings *s,
-                 arap_joint_settings *j, int *threads) {
-    static char *names[] = {"vertices",
-                            "triangles",
-                            "bone_heads",
-                            "bone_tails",
-                            "bone_parents",
-                            "edges",
-                            "bone_roll_axes",
-                            "bone_deform",
-                            "bone_limits",
-                            "bone_kinds",
-                            "bone_ranges",
-                            "poses",
-                            "bends",
-                            "parameters",
-                            "mirror",
-                            "weights",
-                            "progress",
-                            "pinned",
-                            "material",
-                            "tangential",
-                            "threads",
-                            "pose_count",
-                            "seed",
-                            "swing",
-                            "twist",
-                            "max_influences",
-                            "link_parts",
-                            "method",
-                            "optimize_weights",
-                            "anchor",
-                            "centring",
-                            "drift",
-                            "reach",
-                            "least_length",
-                            "iterations",
-                            "tolerance",
-                            "edge_power",
-                            "truss",
-                            "hold",
-                            NULL};
-    arap_int_argument threads_given = {"threads", *threads},
-                      count = {"pose_count", s->sampling.count},
-                      most = {"max_influences", s->max_influences},
-                      iterations = {"iterations", j->iterations};
-    *a = (joints_arguments){.method = "alternate"};
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OOOOO|$OOOOOOOOOOOOOOOO&O&O&ddO&pspdddddO&dddd:JointSolver", names,
-            &a->vertices, &a->triangles, &a->heads, &a->tails, &a->parents, &a->edges,
-            &a->roll_axes, &a->deform, &a->limits, &a->kinds, &a->ranges, &a->poses, &a->bends,
-            &a->parameters, &a->mirror, &a->weights, &a->progress, &a->pinned, &a->material,
-            &a->tangential, arap_read_int, &threads_given, arap_read_int, &count, arap_read_seed,
-            &a->seed, &s->sampling.swing, &s->sampling.twist, arap_read_int, &most, &s->link_parts,
-            &a->method, &j->optimize_weights, &j->anchor, &j->centring, &j->drift, &j->input.reach,
-            &j->least_length, arap_read_int, &iterations, &j->tolerance, &s->edge_power, &s->truss,
-            &s->hold))
-        return -1;
-    *threads = threads_given.value;
-    s->sampling.count = count.value;
-    s->sampling.seed = a->seed;
-    s->max_influences = most.value;
-    j->iterations = iterations.value;
-    j->together = !strcmp(a->method, "together");
-    if (j->together || !strcmp(a->method, "alternate")) return 0;
-    PyErr_Format(PyExc_ValueError, "method is '%s': must be 'alternate' or 'together'", a->method);
-    return -1;
-}
-
-/* A number per end of a bone (m, 2), or one for all. */
-static const double *per_end(arap_arrays *arrays, PyObject *argument, const char *name,
-                             double usual, npy_intp bones) {
-    arap_shape shape = {2, {bones, 2}};
-    if (argument && argument != Py_None && !PyNumber_Check(argument))
-        return arap_doubles(arrays, argument, name, &shape);
-    if (argument && PyArray_Check(argument) && PyArray_NDIM((PyArrayObject *)argument))
-        return arap_doubles(arrays, argument, name, &shape);
-    double value = argument && argument != Py_None ? PyFloat_AsDouble(argument) : usual;
-    if (PyErr_Occurred()) return NULL;
-    double *data = arap_hold(arrays, PyArray_SimpleNew(2, shape.size, NPY_DOUBLE));
-    for (npy_intp k = 0; data && k < 2 * bones; k++) data[k] = value;
-    return data;
-}
-
-static int parse_ends(arap_arrays *arrays, const joints_arguments *a, npy_intp bones,
-                      arap_joint_input *input) {
-    arap_shape shape = {2, {bones, 2}};
-    input->pinned = arap_bools(arrays, a->pinned, "pinned", &shape);
-    if (!PyErr_Occurred())
-        input->material = per_end(arrays, a->material, "material", MATERIAL, bones);
-    if (!PyErr_Occurred())
-        input->tangential = per_end(arrays, a->tangential, "tangential", TANGENTIAL, bones);
-    return PyErr_Occurred() ? -1 : 0;
-}
+const arap_signature arap_joint_solver_signature = {
+    "JointSolver",
+    "vertices triangles? bone_heads bone_tails bone_parents * edges bone_roll_axes bone_deform "
+    "bone_limits bone_kinds bone_ranges poses bends parameters mirror weights progress pinned "
+    "material tangential threads **",
+    "Joints of a skeleton, optimised for a mesh, and the weights that go with them.",
+    {&arap_sampling_settings, &arap_common_settings, &arap_joint_settings_table}};
 
 static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
-    joints_arguments a;
+    arap_inputs in;
     arap_settings settings;
     arap_joint_settings joint_settings;
-    arap_arrays arrays = {0};
     arap_problem problem = {0};
     arap_rows rows;
     arap_reflection reflection;
     arap_py_job run;
     arap_joint_solver *created = NULL;
-    int threads = 0, given = 0, mirrored = 0, result = -1;
+    void *const places[] = {&settings.sampling, &settings, &joint_settings};
+    int mirrored = 0, result = -1;
     arap_settings_default(&settings);
     arap_joint_settings_default(&joint_settings);
+    arap_inputs_init(&in);
     if (arap_py_take(&self->base.lock, "JointSolver")) return -1;
     if (self->solver) {
         PyErr_SetString(PyExc_RuntimeError, "a JointSolver is created once");
         goto done;
     }
-    if (parse(args, kwargs, &a, &settings, &joint_settings, &threads) ||
-        arap_py_job_init(&run, a.progress, threads) ||
-        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, NULL,
-                                  &problem.geometry) ||
-        arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
-                               a.limits, &problem.bones) ||
-        arap_kinds_from_python(&arrays, a.kinds, a.ranges, NULL, NULL, &problem.bones) ||
-        arap_transforms_from_python(&arrays, a.poses, problem.bones.count,
-                                    &problem.poses.transforms, &problem.poses.count) ||
-        arap_bends_from_python(&arrays, a.bends, NULL, a.parameters, problem.geometry.vertex_count,
-                               &problem.bones, &problem.poses) ||
-        arap_rows_from_python(&arrays, a.weights, problem.geometry.vertex_count,
-                              problem.bones.count, &rows, &given) ||
-        arap_reflection_from_python(&arrays, a.mirror, problem.bones.count, &reflection,
-                                    &mirrored) ||
-        parse_ends(&arrays, &a, problem.bones.count, &joint_settings.input))
+    if (arap_parse(&arap_joint_solver_signature, args, kwargs, &in, places) ||
+        arap_py_job_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &problem.geometry) ||
+        arap_bones_from_inputs(&in, &problem.bones) ||
+        arap_poses_from_inputs(&in, &problem.bones, &problem.poses) ||
+        arap_rows_from_inputs(&in, &rows) ||
+        arap_reflection_from_inputs(&in, &reflection, &mirrored))
         goto done;
-    problem.weights = given ? &rows : NULL;
-    problem.start_from_weights = given;
+    problem.weights = in.weights ? &rows : NULL;
+    problem.start_from_weights = in.weights != NULL;
     problem.mirror = mirrored ? &reflection : NULL;
+    joint_settings.pinned = in.pinned;
+    joint_settings.end_material = in.material;
+    joint_settings.end_tangential = in.tangential;
 
     Py_BEGIN_ALLOW_THREADS arap_joint_solver_create(&run.job, &problem, &settings, &joint_settings,
                                                     &created);
@@ -188,7 +83,7 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
     result = 0;
 
 done:
-    arap_arrays_release(&arrays);
+    arap_inputs_release(&in);
     arap_py_leave(&self->base.lock);
     return result;
 }
@@ -397,7 +292,6 @@ static PyType_Slot joints_slots[] = {{Py_tp_new, joints_new},
                                      {Py_tp_clear, arap_py_object_clear},
                                      {Py_tp_methods, joints_methods},
                                      {Py_tp_getset, joints_properties},
-                                     {Py_tp_doc, "Joints of a skeleton, optimised for a mesh."},
                                      {0, NULL}};
 
 static PyType_Spec joints_spec = {.name = "araplbs.JointSolver",
@@ -406,7 +300,7 @@ static PyType_Spec joints_spec = {.name = "araplbs.JointSolver",
                                   .slots = joints_slots};
 
 PyObject *arap_make_joint_solver_type(PyObject *module) {
-    return PyType_FromModuleAndSpec(module, &joints_spec, NULL);
+    return arap_make_type(module, &joints_spec, &arap_joint_solver_signature);
 }
 
 PyObject *arap_py_optimize_joints(PyObject *module, PyObject *args, PyObject *kwargs) {

@@ -2,7 +2,10 @@
 #ifndef ARAP_PYJOINTS_H
 #define ARAP_PYJOINTS_H
 
+#include "python/arguments.h"
 #include "python/error.h"
+
+extern const arap_signature arap_joint_solver_signature;
 
 /* The type, for the module; NULL with an exception. */
 PyObject *arap_make_joint_solver_type(PyObject *module);

@@ -64,6 +64,18 @@ static int add_exception(PyObject *module, const char *name, const char *full, c
     return *out ? PyModule_AddObjectRef(module, name, *out) : -1;
 }
 
+/* araplbs.SETTINGS */
+static int add_settings(PyObject *module) {
+    PyObject *all = Py_BuildValue("{s:N,s:N}", "Solver",
+                                  arap_signature_settings(&arap_solver_signature), "JointSolver",
+                                  arap_signature_settings(&arap_joint_solver_signature));
+    PyObject *proxy = all ? PyDictProxy_New(all) : NULL;
+    int failed = !proxy || PyModule_AddObjectRef(module, "SETTINGS", proxy);
+    Py_XDECREF(all);
+    Py_XDECREF(proxy);
+    return failed;
+}
+
 static int add_type(PyObject *module, const char *name, PyObject *type) {
     int failed = !type || PyModule_AddObjectRef(module, name, type);
     Py_XDECREF(type);
@@ -85,6 +97,7 @@ static int module_exec(PyObject *module) {
                       &state->solver_error) ||
         add_exception(module, "Cancelled", "araplbs.Cancelled",
                       "The progress function asked to stop.", NULL, &state->cancelled) ||
+        add_settings(module) ||
         PyModule_AddStringConstant(module, "__version__", ARAPLBS_VERSION) ||
         PyModule_AddStringConstant(module, "simd", arap_kernel_name()))
         return -1;

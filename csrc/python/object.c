@@ -1,7 +1,7 @@
 /* The life of objects that work without the GIL: see object.h. */
 #include "python/object.h"
 
-#include "python/input.h"
+#include "python/arguments.h"
 
 PyObject *arap_py_object_new(PyTypeObject *type, const char *name) {
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -59,12 +59,14 @@ void arap_py_object_start(arap_py_object *self, arap_py_job *run) {
 }
 
 PyObject *arap_py_object_iterate(arap_py_object *self, PyObject *args, arap_py_step step) {
-    arap_int_argument count = {"count", 1};
-    if (!PyArg_ParseTuple(args, "|O&:iterate", arap_read_int, &count)) return NULL;
-    if (count.value < 0)
-        return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count.value);
+    PyObject *given = NULL;
+    int count = 1;
+    if (!PyArg_ParseTuple(args, "|O:iterate", &given) ||
+        (given && arap_read_int(given, "count", &count)))
+        return NULL;
+    if (count < 0) return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count);
     if (arap_py_object_enter(self)) return NULL;
-    PyObject *energy = step(self, count.value);
+    PyObject *energy = step(self, count);
     arap_py_leave(&self->lock);
     return energy;
 }

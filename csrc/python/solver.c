@@ -8,7 +8,6 @@
 #include "python/inside.h"
 #include "python/object.h"
 #include "python/report.h"
-#include "python/solver_arguments.h"
 
 typedef struct solver_object {
     arap_py_object base;
@@ -36,42 +35,44 @@ static void solver_dealloc(solver_object *self) {
     arap_py_object_free((PyObject *)self);
 }
 
+const arap_signature arap_solver_signature = {
+    "Solver",
+    "vertices triangles? bone_heads bone_tails bone_parents * edges tets bone_roll_axes "
+    "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses bends segment_poses "
+    "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
+    "influences released mirror progress threads **",
+    "Skinning weights of one mesh and skeleton.",
+    {&arap_sampling_settings, &arap_common_settings, &arap_solver_settings}};
+
 static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
-    arap_solver_arguments a;
+    arap_inputs in;
     arap_settings settings;
-    arap_arrays arrays = {0};
     arap_problem problem = {0};
     arap_rows rows;
     arap_reflection reflection;
     arap_py_job run;
     arap_solver *created = NULL;
-    int threads = 0, given = 0, mirrored = 0, result = -1;
+    void *const places[] = {&settings.sampling, &settings, &settings};
+    int mirrored = 0, result = -1;
     arap_settings_default(&settings);
+    arap_inputs_init(&in);
     if (arap_py_take(&self->base.lock, "Solver")) return -1;
     if (self->solver) {
         PyErr_SetString(PyExc_RuntimeError, "a Solver is created once");
         goto done;
     }
-    if (arap_parse_solver(args, kwargs, &a, &settings, &threads) ||
-        arap_py_job_init(&run, a.progress, threads) ||
-        arap_geometry_from_python(&arrays, a.vertices, a.triangles, a.edges, a.tets,
-                                  &problem.geometry) ||
-        arap_bones_from_python(&arrays, a.heads, a.tails, a.parents, a.roll_axes, a.deform,
-                               a.limits, &problem.bones) ||
-        arap_kinds_from_python(&arrays, a.kinds, a.ranges, a.segments, a.stretch, &problem.bones) ||
-        arap_transforms_from_python(&arrays, a.poses, problem.bones.count,
-                                    &problem.poses.transforms, &problem.poses.count) ||
-        arap_bends_from_python(&arrays, a.bends, a.segment_poses, a.parameters,
-                               problem.geometry.vertex_count, &problem.bones, &problem.poses) ||
-        arap_rows_from_python(&arrays, a.weights, problem.geometry.vertex_count,
-                              problem.bones.count, &rows, &given) ||
-        arap_edits_from_python(&arrays, a.constraints, a.influences, a.released, &problem.edits) ||
-        arap_reflection_from_python(&arrays, a.mirror, problem.bones.count, &reflection, &mirrored))
+    if (arap_parse(&arap_solver_signature, args, kwargs, &in, places) ||
+        arap_py_job_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &problem.geometry) ||
+        arap_bones_from_inputs(&in, &problem.bones) ||
+        arap_poses_from_inputs(&in, &problem.bones, &problem.poses) ||
+        arap_rows_from_inputs(&in, &rows) || arap_edits_from_inputs(&in, &problem.edits) ||
+        arap_reflection_from_inputs(&in, &reflection, &mirrored) ||
+        arap_locks_from_inputs(&in, &problem))
         goto done;
-    problem.weights = given ? &rows : NULL;
-    problem.start_from_weights = a.start_from_weights;
+    problem.weights = in.weights ? &rows : NULL;
+    problem.start_from_weights = in.start_from_weights;
     problem.mirror = mirrored ? &reflection : NULL;
-    if (arap_parse_locks(&arrays, &a, &problem)) goto done;
 
     Py_BEGIN_ALLOW_THREADS arap_solver_create(&run.job, &problem, &settings, &created);
     Py_END_ALLOW_THREADS if (!created) {
@@ -83,7 +84,7 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     result = 0;
 
 done:
-    arap_arrays_release(&arrays);
+    arap_inputs_release(&in);
     arap_py_leave(&self->base.lock);
     return result;
 }
@@ -116,15 +117,14 @@ static PyObject *solver_solve(arap_py_object *self, PyObject *unused) {
 }
 
 static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"constraints", "influences", "released", NULL};
-    PyObject *constraints = NULL, *influences = NULL, *released = NULL;
-    arap_arrays arrays = {0};
+    static const arap_signature signature = {.function = "edit",
+                                             .names = "* constraints influences released"};
+    arap_inputs in;
     arap_edits edits;
     arap_py_job run;
     arap_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOO:edit", names, &constraints, &influences,
-                                     &released) ||
-        arap_edits_from_python(&arrays, constraints, influences, released, &edits) ||
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, NULL) || arap_edits_from_inputs(&in, &edits) ||
         arap_py_object_enter(&self->base))
         goto done;
     arap_py_object_start(&self->base, &run);
@@ -134,7 +134,7 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
     arap_py_leave(&self->base.lock);
 
 done:
-    arap_arrays_release(&arrays);
+    arap_inputs_release(&in);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
@@ -355,7 +355,6 @@ static PyType_Slot solver_slots[] = {{Py_tp_new, solver_new},
                                      {Py_tp_clear, arap_py_object_clear},
                                      {Py_tp_methods, solver_methods},
                                      {Py_tp_getset, solver_properties},
-                                     {Py_tp_doc, "Skinning weights of one mesh and skeleton."},
                                      {0, NULL}};
 
 static PyType_Spec solver_spec = {.name = "araplbs.Solver",
@@ -364,5 +363,5 @@ static PyType_Spec solver_spec = {.name = "araplbs.Solver",
                                   .slots = solver_slots};
 
 PyObject *arap_make_solver_type(PyObject *module) {
-    return PyType_FromModuleAndSpec(module, &solver_spec, NULL);
+    return arap_make_type(module, &solver_spec, &arap_solver_signature);
 }

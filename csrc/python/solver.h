@@ -2,7 +2,10 @@
 #ifndef ARAP_PYSOLVER_H
 #define ARAP_PYSOLVER_H
 
+#include "python/arguments.h"
 #include "python/error.h"
+
+extern const arap_signature arap_solver_signature;
 
 /* The type, for the module; NULL with an exception. */
 PyObject *arap_make_solver_type(PyObject *module);

@@ -137,7 +137,7 @@ static int mirror_partner(const arap_skeleton *s, const arap_mirror *mirror, int
 
 size_t arap_turn_count(const arap_skeleton *s, const arap_sampling *sampling) {
     size_t numbers = s->bent_count ? 3 + BEND_NUMBERS : 3;
-    return numbers * (size_t)s->count * (size_t)((sampling->count + 1) / 2);
+    return numbers * (size_t)s->count * (size_t)((sampling->pose_count + 1) / 2);
 }
 
 /* The points of one lattice for all bones and pairs of poses, (pairs, bones, size). */
@@ -169,7 +169,7 @@ static void sample_lattice(const arap_skeleton *s, const arap_mirror *mirror, ui
 
 void arap_sample_turns(const arap_skeleton *s, const arap_mirror *mirror,
                        const arap_sampling *sampling, double *turns) {
-    int pairs = (sampling->count + 1) / 2;
+    int pairs = (sampling->pose_count + 1) / 2;
     sample_lattice(s, mirror, sampling->seed, pairs, 3, turn_lattice, turns);
     if (s->bent_count)
         sample_lattice(s, mirror, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
@@ -179,7 +179,7 @@ void arap_sample_turns(const arap_skeleton *s, const arap_mirror *mirror,
 void arap_sample_pose(const arap_skeleton *s, const arap_mirror *mirror,
                       const arap_sampling *sampling, const double *turns, int pose, double *local,
                       double *bends) {
-    size_t bones = (size_t)s->count, pairs = (size_t)((sampling->count + 1) / 2);
+    size_t bones = (size_t)s->count, pairs = (size_t)((sampling->pose_count + 1) / 2);
     const double *pair = turns + 3 * bones * (size_t)(pose / 2);
     const double *bend_pair = turns + 3 * bones * pairs + BEND_NUMBERS * bones * (size_t)(pose / 2);
     for (int b = 0; b < s->count; b++) {
@@ -386,7 +386,7 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
                               const arap_mirror *mirror, const arap_sampling *sampling,
                               const arap_given_poses *given, arap_poses *poses) {
     size_t bones = (size_t)s->count;
-    int count = sampling->count + given->count;
+    int count = sampling->pose_count + given->count;
     arap_status status = check_transforms(&job->error, given, bones);
     if (!status)
         status = allocate_poses(job, s, mesh, count, s->deform_count, given->parameters, poses);
@@ -400,7 +400,7 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
         goto done;
     }
     arap_sample_turns(s, mirror, sampling, turns);
-    for (int p = 0; p < sampling->count; p++) {
+    for (int p = 0; p < sampling->pose_count; p++) {
         double *out = poses->transform + size * (size_t)p;
         arap_sample_pose(s, mirror, sampling, turns, p, local, bends);
         arap_forward_kinematics(s, local, bends, transforms);
@@ -411,11 +411,11 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     }
     for (int p = 0; p < given->count; p++) {
         rescale_pose(mesh, s->count, given->transforms + 12 * bones * (size_t)p, transforms);
-        store_pose(s, transforms, poses->transform + size * (size_t)(sampling->count + p));
+        store_pose(s, transforms, poses->transform + size * (size_t)(sampling->pose_count + p));
     }
-    status = arap_spines_take_bends(&job->error, s, sampling->count, given->count, given->bends,
+    status = arap_spines_take_bends(&job->error, s, sampling->pose_count, given->count, given->bends,
                                     &poses->spines);
-    if (!status) status = take_joints(job, s, mesh, sampling->count, given, poses);
+    if (!status) status = take_joints(job, s, mesh, sampling->pose_count, given, poses);
     if (!status) status = complete(job, s, mesh, given, poses);
 
 done:

@@ -121,11 +121,11 @@ static arap_status fresh_start(arap_job *job, arap_solver *s) {
     status = fresh_weights(job, s, &initial, &s->heat_report);
     if (!status) status = hold_bones(job, s, &initial);
     if (!status && s->settings.attach)
-        status = arap_find_attachments(job, &s->mesh, &s->sight, &initial, s->settings.strength,
+        status = arap_find_attachments(job, &s->mesh, &s->sight, &initial, s->settings.constraint_strength,
                                        &s->rows.list);
     s->rows.attachments = s->rows.list.count - s->rows.holds;
     if (!status)
-        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &initial, &s->settings.pruning,
+        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &initial, &s->settings.support,
                                       &s->influences);
     arap_influences_clear(&initial);
     arap_lap(s, ARAP_TIME_HEAT, &since);
@@ -141,7 +141,7 @@ static arap_status fresh_rows(arap_job *job, arap_solver *s, arap_influences *ou
     double since = arap_seconds();
     status = fresh_weights(job, s, &all, &report);
     if (!status)
-        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &all, &s->settings.pruning, out);
+        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &all, &s->settings.support, out);
     arap_heat_report_clear(&report);
     arap_influences_clear(&all);
     arap_lap(s, ARAP_TIME_HEAT, &since);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/settings.h"
 #include "energy/energy.h"
 #include "mesh/links.h"
 #include "mesh/rings.h"
@@ -41,63 +42,15 @@ void arap_lap(arap_solver *s, enum arap_timing stage, double *since) {
 }
 
 void arap_settings_default(arap_settings *settings) {
-    static const double degree = 0.017453292519943295;
-    *settings = (arap_settings){
-        .single_precision = 1,
-        .sampling = {.count = 80, .seed = 0, .swing = 60 * degree, .twist = 10 * degree},
-        .max_influences = 4,
-        .widenings = 2,
-        .least_weight = 1e-3,
-        .iterations = 30,
-        .tolerance = 2e-3,
-        .coarsen = 1000,
-        .acceleration = 5,
-        .heat_floor = 1e-6,
-        .pruning = {.least = 1, .kept_sum = 0.999, .relative = 1e-3},
-        .link_parts = 1,
-        .positivity = ARAP_POSITIVITY_CLIP,
-        .hold = 0.01,
-        .edge_power = 3,
-        .truss = 12,
-        .least_worth = 4e-3,
-        .strength = 100,
-        .damping = 1e-6,
-    };
+    arap_settings_fill(&arap_sampling_settings, &settings->sampling);
+    arap_settings_fill(&arap_common_settings, settings);
+    arap_settings_fill(&arap_solver_settings, settings);
 }
 
 static arap_status check_settings(arap_error *error, const arap_settings *s) {
-    struct {
-        const char *name;
-        double value, least, most;
-    } ranges[] = {
-        {"pose_count", s->sampling.count, 0, 1e6},
-        {"swing", s->sampling.swing, 0, 3.15},
-        {"twist", s->sampling.twist, 0, 3.15},
-        {"max_influences", s->max_influences, 0, 1e6},
-        {"widenings", s->widenings, 0, ARAP_MOST_WIDENINGS},
-        {"least_weight", s->least_weight, 0, 0.25},
-        {"iterations", s->iterations, 1, 1e6},
-        {"tolerance", s->tolerance, 0, 1},
-        {"coarsen", s->coarsen, 0, 2147483647},
-        {"rotation_clusters", s->rotation_clusters, 0, 1},
-        {"acceleration", s->acceleration, 0, ARAP_MOST_WINDOW},
-        {"heat_floor", s->heat_floor, 0, 0.25},
-        {"least influences of the support", s->pruning.least, 1, 1e6},
-        {"kept sum of the support", s->pruning.kept_sum, 0, 1},
-        {"relative weight of the support", s->pruning.relative, 0, 1},
-        {"hold", s->hold, 0, 1e12},
-        {"constraint_strength", s->strength, 0, 1e12},
-        {"edge_power", s->edge_power, 0, 4},
-        {"truss", s->truss, 0, 1e6},
-        {"least_worth", s->least_worth, 0, 1},
-        {"harmonic", s->harmonic, 0, 1e6},
-        {"damping", s->damping, 0, 1e6},
-    };
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (!(ranges[i].value >= ranges[i].least && ranges[i].value <= ranges[i].most))
-            return arap_fail(error, ARAP_BAD_VALUE, "%s is %g: must be from %g to %g",
-                             ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
-    return ARAP_OK;
+    arap_status status = arap_settings_check(error, &arap_sampling_settings, &s->sampling);
+    if (!status) status = arap_settings_check(error, &arap_common_settings, s);
+    return status ? status : arap_settings_check(error, &arap_solver_settings, s);
 }
 
 /* Replace the influence maps. */
@@ -336,7 +289,7 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
 /* The harmonic term, and an elimination order for the wider system that comes with it. */
 static arap_status make_harmonic(arap_job *job, arap_solver *s) {
     const arap_settings *set = &s->settings;
-    double strength = set->harmonic * set->strength * s->poses.count;
+    double strength = set->harmonic * set->constraint_strength * s->poses.count;
     arap_status status = arap_harmonic_create(job, &s->mesh, strength, &s->harmonic);
     if (status) return status;
     return arap_fill_reducing_order(job, s->mesh.count, s->harmonic.ring, s->harmonic.neighbour,
@@ -429,7 +382,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                    &problem->poses, &s->poses);
     if (!status)
         status = arap_lanes_create(
-            job, &s->poses, settings->single_precision ? ARAP_SINGLE : ARAP_DOUBLE, &s->lanes);
+            job, &s->poses, settings->precision, &s->lanes);
     arap_lap(s, ARAP_TIME_POSES, &since);
     if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);

@@ -11,7 +11,7 @@
 /* A constraint of the user, and its image where there is one. */
 static arap_status add_constraint(arap_job *job, arap_solver *s, int vertex, int bone,
                                   double target) {
-    arap_row row = {vertex, bone, target, s->settings.strength, 0};
+    arap_row row = {vertex, bone, target, s->settings.constraint_strength, 0};
     arap_status status = arap_append_row(job, &s->rows.list, row);
     if (status || !s->mirror.vertex) return status;
     row.vertex = s->mirror.vertex[vertex];

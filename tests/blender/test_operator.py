@@ -334,84 +334,6 @@ def write_tets(path, length):
     return path
 
 
-# The add-on offers less than the engine takes, on purpose.
-NARROWER = {
-    "max_influences": "no more bones than a vertex can have in a file",
-    "pose_count": "without random poses there may be none",
-    "iterations": "more never helps",
-    "swing": "half a turn is all there is; the engine leaves room for rounding",
-    "twist": "the like",
-    "kept_sum": "below, hardly a bone is left",
-    "relative": "above, hardly a bone is left",
-    "reach": "a joint that may not move is locked instead",
-    "least_length": "no bone may vanish, and some must be able to move",
-    "joint_iterations": "more never helps",
-    "seed": "a seed is an integer of Blender",
-}
-
-
-def engine_range(call, name):
-    """(least, most) of a setting, as the engine tells when it is far out of range."""
-    with pytest.raises(ValueError, match="must be from") as told:
-        call(**{name: -1000000})
-    found = re.search(r"must be from ([-+\d.e]+) to ([-+\d.e]+)", str(told.value))
-    return float(found[1]), float(found[2])
-
-
-def smallest():
-    """Arguments of a solver of one triangle and one bone."""
-    points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
-    return {
-        "vertices": np.array(points, float),
-        "triangles": np.array([(0, 1, 2)], np.int32),
-        "bone_heads": np.array([(0, 0, 0)], float),
-        "bone_tails": np.array([(1, 0, 0)], float),
-        "bone_parents": np.array([-1], np.int32),
-    }
-
-
-def ranges():
-    options = addon("core.options").Options
-    joints = addon("core.joints").JointOptions
-    own = {f.name for f in fields(options)}
-    for f in fields(joints):
-        # Stiffness is one of each end of a bone, the seed has no limit of its own.
-        if "least" in f.metadata and f.name not in ("animation_frames", "seed", "material"):
-            yield pytest.param(f, f.name in own, id=f.name)
-
-
-@pytest.mark.parametrize(("option", "of_weights"), ranges())
-def test_ranges_are_those_of_the_engine(option, of_weights):
-    import araplbs
-
-    solver = araplbs.Solver if of_weights else araplbs.JointSolver
-
-    def call(**settings):
-        for name, place in (("kept_sum", 1), ("relative", 2)):
-            if name in settings:
-                support = [1, 0.999, 0.001]
-                support[place] = settings[name]
-                settings = {"support": tuple(support)}
-        return solver(**smallest(), **settings)
-
-    names = {"joint_iterations": "iterations"}
-    least, most = engine_range(call, names.get(option.name, option.name))
-    about = option.metadata
-    assert least <= about["least"] <= about["most"] <= most * (1 + 1e-6)
-    agree = (about["least"], about["most"]) == (least, most)
-    assert agree or option.name in NARROWER
-    assert not agree or option.name not in NARROWER, "not narrower any more"
-    assert about["soft_most"] <= about["most"] if "soft_most" in about else True
-
-
-def test_seeds_reach_the_ends():
-    import araplbs
-
-    seed = next(f for f in FIELDS if f.name == "seed").metadata
-    for value in (seed["least"], seed["most"]):
-        araplbs.Solver(**smallest(), seed=value)
-
-
 def test_defaults_are_those_of_the_engine():
     """As the stubs tell, which are what a user of the module reads; and the weights are the same
     bits without any of them."""
@@ -528,7 +450,7 @@ def test_presets(preset, values):
     assert bpy.ops.object.araplbs_load_preset(
         filepath=str(files[preset]), menu_idname="VIEW3D_MT_araplbs_presets"
     ) == {"FINISHED"}
-    settings = bpy.context.window_manager.operator_properties_last(IDNAME)
+    settings = bpy.context.scene.araplbs
     assert {key: getattr(settings, key) for key in values} == pytest.approx(values)
 
     tube, rig = tube_and_rig()

@@ -6,41 +6,45 @@ import pytest
 import shapes
 from refusals import BIG, BONES, GOOD, INF, MESH, NAN, POSES, WEIGHTS, M, N, changed, refuse
 
-RANGES = {
-    "pose_count": (-1, 2_000_000),
-    "swing": (-0.1, 3.2, NAN, INF),
-    "twist": (-0.1, 3.2, NAN, -INF),
-    "max_influences": (-1, 2_000_000),
-    "widenings": (-1, 21),
-    "least_weight": (-0.001, 0.3, NAN),
-    "iterations": (0, -3, 2_000_000),
-    "tolerance": (-1e-9, 1.5, NAN),
-    "acceleration": (-1, 21),
-    "coarsen": (-1,),
-    "rotation_clusters": (-1e-9, 1.1, NAN, INF),
-    "heat_floor": (-1e-9, 0.3, NAN),
-    "hold": (-1, 1e13, NAN, INF),
-    "constraint_strength": (-1, INF, NAN),
-    "edge_power": (-1e-9, 4.5, NAN, INF),
-    "truss": (-1e-9, 2e6, NAN, INF),
-    "least_worth": (-1e-9, 1.5, NAN),
-    "harmonic": (-1e-9, 1e7, NAN, INF),
-    "damping": (-1e-9, 1e7, NAN),
-    "threads": (-1, -1000),
-}
+
+def beyond(setting):
+    """Values of a number outside of its range."""
+    least, most = setting["min"], setting["max"]
+    if setting["type"] is float:
+        return (
+            *(np.nextafter(least, -INF), np.nextafter(most, INF), -1e300, 1e300),
+            NAN,
+            INF,
+            -INF,
+        )
+    return least - 1, *([most + 1] if most < BIG - 1 else [])
+
+
+NUMBERS = [
+    (kind, name)
+    for kind, settings in araplbs.SETTINGS.items()
+    for name in settings
+    if settings[name]["type"] in (int, float) and name != "seed"
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), NUMBERS)
+def test_ends_of_ranges_are_in_them(kind, name):
+    if name == "pose_count":  # a million poses take long
+        return
+    setting = araplbs.SETTINGS[kind][name]
+    for value in (setting["min"], setting["max"]):
+        getattr(araplbs, kind)(**GOOD, **{"pose_count": 2, "threads": 1, name: value})
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [(n, v) for n, values in RANGES.items() for v in values]
+    ("kind", "name", "value"),
+    [(k, n, value) for k, n in NUMBERS for value in beyond(araplbs.SETTINGS[k][n])]
+    + [("Solver", "threads", -1), ("JointSolver", "threads", -1000)],
 )
-def test_settings_out_of_range(name, value):
-    refuse(
-        ValueError,
-        f"^{name} is {value:g}: must be".replace("+", r"\+"),
-        araplbs.Solver,
-        **GOOD,
-        **{name: value},
-    )
+def test_settings_out_of_range(kind, name, value):
+    pattern = f"^{name} is {value:g}: must be".replace("+", r"\+")
+    refuse(ValueError, pattern, getattr(araplbs, kind), **GOOD, **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -65,15 +69,17 @@ def test_seeds_out_of_range(seed):
 @pytest.mark.parametrize(
     ("name", "support"),
     [
-        ("least influences", (0, 0.9, 0.1)),
-        ("kept sum", (1, 1.1, 0.1)),
-        ("kept sum", (1, NAN, 0.1)),
-        ("relative weight", (1, 0.9, -0.1)),
-        ("relative weight", (1, 0.9, NAN)),
+        ("least", (0, 0.9, 0.1)),
+        ("kept_sum", (1, 1.1, 0.1)),
+        ("kept_sum", (1, NAN, 0.1)),
+        ("relative", (1, 0.9, -0.1)),
+        ("relative", (1, 0.9, NAN)),
     ],
 )
 def test_supports_out_of_range(name, support):
-    refuse(ValueError, f"^{name} .*support is .*: must be", araplbs.Solver, **GOOD, support=support)
+    refuse(
+        ValueError, f"^{name} of support is .*: must be", araplbs.Solver, **GOOD, support=support
+    )
 
 
 @pytest.mark.parametrize("support", [(1, 0.9), [1, 0.9, 0.1], (1, 0.9, "x"), 3, (1.5, 0.9, 0.1)])
@@ -81,12 +87,21 @@ def test_supports_of_the_wrong_type(support):
     refuse(TypeError, "^support is .* expected", araplbs.Solver, **GOOD, support=support)
 
 
-@pytest.mark.parametrize("name", ["precision", "positivity", "filter", "initial"])
-def test_unknown_choices(name):
-    refuse(
-        ValueError, f"^{name} is 'best': no such choice", araplbs.Solver, **GOOD, **{name: "best"}
-    )
-    refuse(TypeError, "str", araplbs.Solver, **GOOD, **{name: 3})
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, name)
+        for kind, settings in araplbs.SETTINGS.items()
+        for name in settings
+        if settings[name]["choices"]
+    ],
+)
+def test_unknown_choices(kind, name):
+    make = getattr(araplbs, kind)
+    *others, last = map(repr, araplbs.SETTINGS[kind][name]["choices"])
+    expected = f"{', '.join(others)} or {last}"
+    refuse(ValueError, f"^{name} is 'best': must be {expected}$", make, **GOOD, **{name: "best"})
+    refuse(TypeError, f"^{name} is 3: must be a str, {expected}$", make, **GOOD, **{name: 3})
 
 
 @pytest.mark.parametrize(

@@ -317,7 +317,11 @@ KINDS = ["rigid", "bendy", "rigid"]
         (TypeError, "vertices must be an array, not None", {"vertices": None}),
         (ValueError, "there are no poses", {"poses": POSES[:0]}),
         (ValueError, "there are no poses", {"poses": [], "bone_heads": None, "bone_tails": None}),
-        (ValueError, "there are no bones", {"bone_heads": [], "bone_tails": []}),
+        (
+            ValueError,
+            "there are no bones",
+            {"bone_heads": [], "bone_tails": [], "poses": POSES[:, :0]},
+        ),
         (ValueError, r"poses has shape \(2, 2, 3, 4\)", {"poses": POSES[:, :2]}),
         (
             ValueError,

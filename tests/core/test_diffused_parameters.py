@@ -153,7 +153,7 @@ def test_bendy_bones_need_no_segments():
     ("kind", "pattern", "change"),
     [
         (TypeError, "vertices must be an array, not None", {"vertices": None}),
-        (TypeError, "bone_heads, bone_tails and bone_parents must be", {"bone_parents": None}),
+        (TypeError, "bone_parents must be an array, not None", {"bone_parents": None}),
         (
             ValueError,
             r"vertices\[3, 0\] is inf",

@@ -158,7 +158,7 @@ def test_what_is_refused():
         (ValueError, r"points\[0, 0\] is 1: too far", (VERTICES * 1e-200, TETS, np.eye(3))),
         (ValueError, "the bounding box of the tets is too large", (huge, TETS, points)),
         (TypeError, "tets must hold integers", (VERTICES, TETS.astype(float), points)),
-        (TypeError, "must be arrays, not None", (VERTICES, None, points)),
+        (TypeError, "tets must be an array, not None", (VERTICES, None, points)),
         (ValueError, "threads", (VERTICES, TETS, points, -1)),
     ):  # fmt: skip
         names = ("vertices", "tets", "points", "threads")

@@ -11,7 +11,6 @@ import bpy
 sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 import scenes
 
-IDNAME = "object.araplbs_auto_weight"
 DATA = Path(__file__).parents[2].parent / "shared/data"
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
@@ -75,7 +74,7 @@ def make_tube(rings=19, sides=10):
 
 
 def settings():
-    return bpy.context.window_manager.operator_properties_last(IDNAME)
+    return bpy.context.scene.araplbs
 
 
 def reset_settings():

@@ -1,0 +1,186 @@
+/* A signature as people and programs read it: the text of help(), the entry of araplbs.SETTINGS.
+ * Both come from the tables that the parser goes by. */
+#include "python/arguments.h"
+
+/* New: the default of a setting, or to an end of its range; None where it has none. */
+enum which { USUAL, LEAST, MOST };
+static PyObject *value_of(const arap_setting *s, enum which which) {
+    double value = which == USUAL ? s->usual : which == LEAST ? s->least : s->most;
+    if (s->type == ARAP_SETTING_TUPLE) {
+        PyObject *parts = PyTuple_New(s->parts->count);
+        for (int i = 0; parts && i < s->parts->count; i++) {
+            PyObject *part = value_of(s->parts->settings + i, which);
+            if (!part || PyTuple_SetItem(parts, i, part)) Py_CLEAR(parts);
+        }
+        return parts;
+    }
+    if (s->type == ARAP_SETTING_CHOICE && which == USUAL)
+        return PyUnicode_FromString(s->choices[(int)value]);
+    if (s->type == ARAP_SETTING_FLAG && which == USUAL) return PyBool_FromLong(value != 0);
+    if (s->type == ARAP_SETTING_CHOICE || s->type == ARAP_SETTING_FLAG) return Py_NewRef(Py_None);
+    if (s->type == ARAP_SETTING_REAL) return PyFloat_FromDouble(value);
+    if (s->type == ARAP_SETTING_SEED && which == MOST)
+        return PyLong_FromUnsignedLongLong(UINT64_MAX);
+    return PyLong_FromLongLong((long long)value);
+}
+
+static PyObject *choices_of(const arap_setting *s) {
+    int count = 0;
+    if (s->type != ARAP_SETTING_CHOICE) return Py_NewRef(Py_None);
+    while (s->choices[count]) count++;
+    PyObject *choices = PyTuple_New(count);
+    for (int i = 0; choices && i < count; i++) {
+        PyObject *choice = PyUnicode_FromString(s->choices[i]);
+        if (!choice || PyTuple_SetItem(choices, i, choice)) Py_CLEAR(choices);
+    }
+    return choices;
+}
+
+static PyObject *type_of(const arap_setting *s) {
+    switch (s->type) {
+    case ARAP_SETTING_REAL:
+        return (PyObject *)&PyFloat_Type;
+    case ARAP_SETTING_FLAG:
+        return (PyObject *)&PyBool_Type;
+    case ARAP_SETTING_CHOICE:
+        return (PyObject *)&PyUnicode_Type;
+    case ARAP_SETTING_TUPLE:
+        return (PyObject *)&PyTuple_Type;
+    default:
+        return (PyObject *)&PyLong_Type;
+    }
+}
+
+static PyObject *read_only(PyObject *dict) {
+    PyObject *proxy = dict ? PyDictProxy_New(dict) : NULL;
+    Py_XDECREF(dict);
+    return proxy;
+}
+
+PyObject *arap_signature_settings(const arap_signature *signature) {
+    arap_parameter parameters[ARAP_MOST_PARAMETERS];
+    int count = arap_parameters(signature, parameters);
+    PyObject *all = PyDict_New();
+    for (int i = 0; all && i < count; i++) {
+        const arap_setting *s = parameters[i].setting;
+        if (!s) continue;
+        PyObject *entry = read_only(Py_BuildValue(
+            "{s:O,s:N,s:N,s:N,s:N,s:s}", "type", type_of(s), "default", value_of(s, USUAL), "min",
+            value_of(s, LEAST), "max", value_of(s, MOST), "choices", choices_of(s), "about",
+            s->about));
+        if (!entry || PyDict_SetItemString(all, s->name, entry)) Py_CLEAR(all);
+        Py_XDECREF(entry);
+    }
+    return read_only(all);
+}
+
+/* Appends to a list of str; takes the reference. Returns -1 with an exception. */
+static int add(PyObject *list, PyObject *text) {
+    int failed = !text || PyList_Append(list, text);
+    Py_XDECREF(text);
+    return failed ? -1 : 0;
+}
+
+/* "vertices, triangles, *, edges=None, truss=12.0" */
+static PyObject *header(const arap_parameter *parameters, int count) {
+    PyObject *list = PyList_New(0), *comma = PyUnicode_FromString(", "), *result = NULL;
+    int failed = !list || !comma, keyword = 0;
+    for (int i = 0; i < count && !failed; i++) {
+        const arap_parameter *p = parameters + i;
+        if (p->keyword && !keyword) failed = add(list, PyUnicode_FromString("*"));
+        keyword = p->keyword;
+        if (failed) break;
+        PyObject *name = PyUnicode_FromStringAndSize(p->name, p->length), *value = NULL;
+        if (p->setting)
+            value = value_of(p->setting, USUAL);
+        else if (p->argument->type == ARAP_FLAG)
+            value = PyBool_FromLong(p->argument->usual);
+        else if (p->argument->type == ARAP_INT)
+            value = PyLong_FromLong(p->argument->usual);
+        else
+            value = Py_NewRef(Py_None);
+        failed = !name || !value ||
+                 add(list, p->required ? Py_NewRef(name)
+                                       : PyUnicode_FromFormat("%U=%R", name, value));
+        Py_XDECREF(name);
+        Py_XDECREF(value);
+    }
+    if (!failed) result = PyUnicode_Join(comma, list);
+    Py_XDECREF(list);
+    Py_XDECREF(comma);
+    return result;
+}
+
+static PyObject *argument_line(const arap_argument *a) {
+    static const char *const types[] = {"float", "int", "bool", "float", "float"};
+    const char *colon = a->about[0] ? ": " : "";
+    if (a->type == ARAP_OBJECT)
+        return PyUnicode_FromFormat("    %s, %s%s%s\n", a->name, a->shape, colon, a->about);
+    if (!a->shape) return PyUnicode_FromFormat("    %s%s%s\n", a->name, colon, a->about);
+    char shape[40];
+    size_t used = 0;
+    for (const char *c = a->shape; *c && used + 3 < sizeof shape; c++) {
+        if (*c == ' ') shape[used++] = ',';
+        shape[used++] = *c;
+    }
+    shape[used] = 0;
+    return PyUnicode_FromFormat("    %s, %s (%s%s)%s%s\n", a->name, types[a->type], shape,
+                                a->type == ARAP_TRANSFORMS ? ", 3 or 4, 4" : "", colon, a->about);
+}
+
+static PyObject *setting_line(const arap_setting *s) {
+    PyObject *least = value_of(s, LEAST), *most = value_of(s, MOST), *choices = choices_of(s),
+             *line = NULL;
+    if (!least || !most || !choices) goto done;
+    if (s->type == ARAP_SETTING_CHOICE)
+        line = PyUnicode_FromFormat("    %s, one of %R: %s\n", s->name, choices, s->about);
+    else if (s->type == ARAP_SETTING_FLAG)
+        line = PyUnicode_FromFormat("    %s, bool: %s\n", s->name, s->about);
+    else
+        line = PyUnicode_FromFormat("    %s, %R to %R: %s\n", s->name, least, most, s->about);
+
+done:
+    Py_XDECREF(least);
+    Py_XDECREF(most);
+    Py_XDECREF(choices);
+    return line;
+}
+
+PyObject *arap_signature_doc(const arap_signature *signature) {
+    arap_parameter parameters[ARAP_MOST_PARAMETERS];
+    int count = arap_parameters(signature, parameters);
+    PyObject *lines = PyList_New(0), *names = header(parameters, count), *result = NULL,
+             *nothing = PyUnicode_FromString("");
+    int failed = !lines || !names || !nothing ||
+                 add(lines, PyUnicode_FromFormat("%s(%U)\n--\n\n%s\n\nArguments\n",
+                                                 signature->function, names, signature->about));
+    for (int i = 0; i < count && !failed; i++)
+        if (parameters[i].argument && !parameters[i].setting)
+            failed = add(lines, argument_line(parameters[i].argument));
+    failed = failed || add(lines, PyUnicode_FromString("\nSettings\n"));
+    for (int i = 0; i < count && !failed; i++)
+        if (parameters[i].setting) failed = add(lines, setting_line(parameters[i].setting));
+    if (!failed) result = PyUnicode_Join(nothing, lines);
+    Py_XDECREF(lines);
+    Py_XDECREF(names);
+    Py_XDECREF(nothing);
+    return result;
+}
+
+PyObject *arap_make_type(PyObject *module, PyType_Spec *spec, const arap_signature *signature) {
+    PyType_Slot slots[16] = {{0, NULL}};
+    PyType_Spec documented = *spec;
+    int count = 0;
+    while (spec->slots[count].slot) count++;
+    PyObject *doc = arap_signature_doc(signature);
+    const char *text = doc ? PyUnicode_AsUTF8AndSize(doc, NULL) : NULL;
+    PyObject *type = NULL;
+    if (text) {
+        for (int i = 0; i < count; i++) slots[i] = spec->slots[i];
+        slots[count] = (PyType_Slot){Py_tp_doc, (void *)text}; /* which is copied */
+        documented.slots = slots;
+        type = PyType_FromModuleAndSpec(module, &documented, NULL);
+    }
+    Py_XDECREF(doc);
+    return type;
+}

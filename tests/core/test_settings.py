@@ -1,0 +1,160 @@
+"""One table of settings: the stubs, help(), araplbs.SETTINGS and the add-on's options agree."""
+
+import ast
+import importlib
+import inspect
+import math
+import sys
+import types
+from dataclasses import fields
+from pathlib import Path
+
+import araplbs
+import pytest
+
+ROOT = Path(__file__).parents[2]
+KINDS = list(araplbs.SETTINGS)
+
+# The add-on starts elsewhere, on purpose.
+OTHER_DEFAULTS = {"anchor": "an artist's joints shall go no farther than it pays"}
+# The add-on offers less than the engine takes, on purpose.
+NARROWER = {
+    "max_influences": "no more bones than a vertex can have in a file",
+    "pose_count": "without random poses there may be none",
+    "iterations": "more never helps",
+    "swing": "half a turn is all there is; the engine leaves room for rounding",
+    "twist": "the like",
+    "reach": "a joint that may not move is locked instead",
+    "least_length": "no bone may vanish, and some must be able to move",
+    "material": "a thousand times the usual is plenty",
+    "seed": "a seed is an integer of Blender",
+}
+# Settings of the engine that Options hands over in its own way.
+IN_ITS_OWN_WAY = {
+    "initial": "only volumes have the choice: core/volume.py",
+    "material": "times the factors of the bones: core/joints.py",
+}
+# Angles, which the stubs cannot write.
+COMPUTED = {"swing": math.radians(60), "twist": math.radians(10)}
+
+
+@pytest.fixture(scope="module")
+def core():
+    """The add-on's package `core`, which needs no Blender, without the package above it."""
+    name = "araplbs_addon_without_blender"
+    package = types.ModuleType(name)
+    package.__path__ = [str(ROOT / "araplbs_addon")]
+    sys.modules[name] = package
+    yield lambda module: importlib.import_module(f"{name}.core.{module}")
+    for each in [m for m in sys.modules if m == name or m.startswith(f"{name}.")]:
+        del sys.modules[each]
+
+
+def stub(kind):
+    """The arguments of a class, as ast has them from the stubs."""
+    tree = ast.parse((ROOT / "csrc/araplbs-stubs/__init__.pyi").read_text())
+    node = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == kind)
+    return next(
+        n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"
+    ).args
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stubs_are_the_parser(kind):
+    """Names, which are keywords only, and defaults."""
+    written = stub(kind)
+    found = inspect.signature(getattr(araplbs, kind)).parameters
+    positional = [name for name, p in found.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert [a.arg for a in written.args[1:]] == positional
+    assert {a.arg for a in written.kwonlyargs} == found.keys() - set(positional)
+    for argument, default in zip(written.kwonlyargs, written.kw_defaults, strict=True):
+        value = COMPUTED.get(argument.arg, ast.literal_eval(default))
+        assert found[argument.arg].default == value, argument.arg
+    assert all(found[name].default is inspect.Parameter.empty for name in positional)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stubs_say_types_and_choices_of_settings(kind):
+    for argument in stub(kind).kwonlyargs:
+        setting = araplbs.SETTINGS[kind].get(argument.arg)
+        written = ast.unparse(argument.annotation)
+        if setting and setting["choices"]:
+            choices = ast.literal_eval(written.removeprefix("Literal"))
+            assert sorted(choices) == sorted(setting["choices"])
+        elif setting and argument.arg not in ("material", "tangential"):  # arrays, too
+            assert written.partition("[")[0] == setting["type"].__name__, argument.arg
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_help_shows_all_arguments_and_settings(kind):
+    shown = getattr(araplbs, kind).__doc__
+    for name in inspect.signature(getattr(araplbs, kind)).parameters:
+        assert f"\n    {name}" in shown
+    for setting in araplbs.SETTINGS[kind].values():
+        assert setting["about"] in shown
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_defaults_are_in_their_ranges(kind):
+    for name, setting in araplbs.SETTINGS[kind].items():
+        assert isinstance(setting["default"], setting["type"]), name
+        if setting["choices"]:
+            assert setting["default"] in setting["choices"]
+        elif setting["type"] in (int, float):
+            assert setting["min"] <= setting["default"] <= setting["max"], name
+
+
+def test_settings_are_read_only():
+    for table in (araplbs.SETTINGS, araplbs.SETTINGS["Solver"], araplbs.SETTINGS["Solver"]["hold"]):
+        with pytest.raises(TypeError):
+            table["default"] = 3
+
+
+def engine_options(core, kind):
+    """(option, setting) of those options that are settings of this type."""
+    table = core("joints").JointOptions if kind == "JointSolver" else core("options").Options
+    for option in fields(table):
+        name = option.metadata.get("setting", option.name)
+        is_of_weights = kind == "JointSolver" and option.name == "iterations"
+        if name in araplbs.SETTINGS[kind] and not is_of_weights:
+            yield option, name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_options_are_settings(core, kind):
+    """Default, range and choices; the range may be narrower, for a slider has two ends."""
+    for option, name in engine_options(core, kind):
+        about, setting = option.metadata, araplbs.SETTINGS[kind][name]
+        default = option.default.lower() if "choices" in about else option.default
+        assert type(default) is setting["type"], name
+        assert (default == setting["default"]) != (name in OTHER_DEFAULTS), name
+        if setting["choices"]:
+            mine = [identifier.lower() for identifier, _label, _tip in about["choices"]]
+            assert sorted(mine) == sorted(setting["choices"]), name
+        elif "least" in about:
+            assert setting["min"] <= about["least"] <= about["most"] <= setting["max"], name
+            ends = about["least"], about["most"]
+            assert (ends != (setting["min"], setting["max"])) == (name in NARROWER), name
+        assert (kind in about.get("engine", ())) != (name in IN_ITS_OWN_WAY), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_that_is_marked_is_a_setting(core, kind):
+    table = core("joints").JointOptions if kind == "JointSolver" else core("options").Options
+    marked = {f.name for f in fields(table) if kind in f.metadata.get("engine", ())}
+    assert marked <= {option.name for option, _ in engine_options(core, kind)}
+    assert table().engine_arguments(kind).keys() <= araplbs.SETTINGS[kind].keys()
+
+
+def test_arguments_of_a_solver_are_its_defaults(core):
+    """What the add-on hands over, with what it says in its own way."""
+    for name, value in core("options").Options().solver_arguments().items():
+        assert value == araplbs.SETTINGS["Solver"][name]["default"], name
+
+
+def test_pruning_is_in_its_range(core):
+    support = araplbs.SETTINGS["Solver"]["support"]
+    options = {f.name: f.metadata for f in fields(core("options").Options)}
+    for at, name in enumerate(("kept_sum", "relative"), start=1):
+        assert support["min"][at] <= options[name]["least"]
+        assert options[name]["most"] <= support["max"][at]
