@@ -165,8 +165,9 @@ static void scatter(const arap_pass *p, int i, const arap_workspace *ws) {
         double *slot = p->incoming + p->slot[k] + (mesh->reverse[r] - mesh->ring[k]) * width;
         for (size_t e = 0; e < width; e++) {
             int b = in->bone[in->start[k] + e];
-            slot[e] = arap_pass_spine(p, b) >= 0 ? arap_dot((pair++)->product, e_ik)
-                                          : push_through(ws->product + 12 * ws->where[b], vk, e_ik);
+            slot[e] = arap_pass_spine(p, b) >= 0
+                          ? arap_dot((pair++)->product, e_ik)
+                          : push_through(ws->product + 12 * ws->where[b], vk, e_ik);
         }
     }
     const arap_spoke *spoke;

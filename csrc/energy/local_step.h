@@ -31,9 +31,9 @@ void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *a
  * vertex (count); NULL: all are. */
 const double *arap_pass_excess(const arap_pass *pass);
 
-/* Of the last run over a mesh with a truss, else NULL: sum over poses and spokes of the weight times
- * x^T T_b^T R_i e, the part of the alignment that does not depend on weights (count); and for each
- * spoke sum over poses of e'^T R_i e. */
+/* Of the last run over a mesh with a truss, else NULL: sum over poses and spokes of the weight
+ * times x^T T_b^T R_i e, the part of the alignment that does not depend on weights (count); and for
+ * each spoke sum over poses of e'^T R_i e. */
 const double *arap_pass_anchored(const arap_pass *pass);
 const double *arap_pass_spokes(const arap_pass *pass);
 

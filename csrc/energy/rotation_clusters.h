@@ -20,8 +20,8 @@ arap_status arap_rotation_clusters_create(arap_job *job, const arap_mesh *mesh,
 void arap_rotation_clusters_clear(arap_rotation_clusters *clusters);
 
 /* The vertices of cluster *c, or vertex *c itself where there are none. */
-static inline const int *arap_cluster_members(const arap_rotation_clusters *clusters,
-                                              const int *c, int *size) {
+static inline const int *arap_cluster_members(const arap_rotation_clusters *clusters, const int *c,
+                                              int *size) {
     *size = clusters ? clusters->start[*c + 1] - clusters->start[*c] : 1;
     return clusters ? clusters->vertex + clusters->start[*c] : c;
 }

@@ -8,7 +8,8 @@
  *
  * A spoke to x on bone b (truss.h) adds its weight to S_i and its x to y_b, as a neighbour with the
  * weight 1 would; out is then F w and the pull g of the spokes together. fixed_i is g w + K_i, K_i
- * the sum over poses of s |T_b x|^2: w (F w + g) + fixed is what spokes and edges add to the energy.
+ * the sum over poses of s |T_b x|^2: w (F w + g) + fixed is what spokes and edges add to the
+ * energy.
  *
  * Bendy bones take part with the columns of their joints (bendy.h).
  *
@@ -178,8 +179,8 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
             }
             for (int l = 0; l < 2 && spoke[j].share[l] > 0; l++) {
                 size_t pair = (size_t)bone * (size_t)p->poses->columns + (size_t)spoke[j].column[l];
-                fixed += share * spoke[j].share[l] *
-                         gram_form(p->poses->gram + 16 * pair, point, point);
+                fixed +=
+                    share * spoke[j].share[l] * gram_form(p->poses->gram + 16 * pair, point, point);
             }
         }
     }
@@ -272,8 +273,8 @@ static arap_status product_with_spines(arap_job *job, product *p) {
     size_t size = 3 * (size_t)p->poses->count;
     int chunks = (p->in->count + CHUNK - 1) / CHUNK;
     arap_status status = ARAP_OK;
-    p->posed = ARAP_NEW(double, (size_t)p->in->count *size);
-    p->pull = ARAP_NEW(double, (size_t)job->threads *size);
+    p->posed = ARAP_NEW(double, (size_t)p->in->count * size);
+    p->pull = ARAP_NEW(double, (size_t)job->threads * size);
     if (!p->posed || !p->pull) {
         status = arap_fail_memory(&job->error, "the energy");
         goto done;
@@ -293,12 +294,8 @@ static arap_status column_products(arap_job *job, const arap_mesh *mesh, const a
                                    double *fixed) {
     size_t bones = (size_t)job->threads * (size_t)poses->columns;
     int chunks = (in->count + CHUNK - 1) / CHUNK;
-    product p = {.mesh = mesh,
-                 .poses = poses,
-                 .in = in,
-                 .out = out,
-                 .stretch = stretch,
-                 .fixed = fixed};
+    product p = {
+        .mesh = mesh, .poses = poses, .in = in, .out = out, .stretch = stretch, .fixed = fixed};
     arap_status status = ARAP_OK;
     if (poses->spines.count) return product_with_spines(job, &p);
     p.norm = ARAP_NEW(double, stretch ? in->count : 0);
@@ -330,9 +327,9 @@ arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const a
     arap_status status = arap_bendy_expand(job, bendy, in, &columns);
     if (status) return status;
     product = ARAP_NEW(double, out ? columns.start[columns.count] : 0);
-    status = product ? column_products(job, mesh, poses, &columns, out ? product : NULL, stretch,
-                                       fixed)
-                     : arap_fail_memory(&job->error, "the energy");
+    status = product
+                 ? column_products(job, mesh, poses, &columns, out ? product : NULL, stretch, fixed)
+                 : arap_fail_memory(&job->error, "the energy");
     if (!status && out) arap_bendy_gather(bendy, in, product, out);
     arap_free(product);
     arap_influences_clear(&columns);

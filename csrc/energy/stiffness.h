@@ -15,10 +15,10 @@ void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_
                      int k, int l, double factor, double *block);
 
 /* out[e] = (F w)_e for every influence, and, if wanted, stretch[i], the sum over poses and
- * neighbours of a_ik |e'_ik|^2 (count). With a truss out has its pull as well, and fixed (count) or NULL is what
- * makes the energy of both, see stiffness.c. O(vertices x bones of a row x bones of a one-ring):
- * neither neighbours' rows nor poses are paired. With spines O(vertices x poses x influences of a
- * one-ring), and room for the posed mesh in every pose. */
+ * neighbours of a_ik |e'_ik|^2 (count). With a truss out has its pull as well, and fixed (count) or
+ * NULL is what makes the energy of both, see stiffness.c. O(vertices x bones of a row x bones of a
+ * one-ring): neither neighbours' rows nor poses are paired. With spines O(vertices x poses x
+ * influences of a one-ring), and room for the posed mesh in every pose. */
 arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
                                    const arap_influences *influences, double *out, double *stretch,
                                    double *fixed);

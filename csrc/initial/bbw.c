@@ -227,7 +227,7 @@ arap_status arap_bbw(arap_job *job, const arap_mesh *mesh, const arap_skeleton *
     }
     size_t columns = (size_t)block * (size_t)size;
     weight = ARAP_NEW(double, size);
-    weights = ARAP_NEW_ZERO(double, (size_t)bones *(size_t)size);
+    weights = ARAP_NEW_ZERO(double, (size_t)bones * (size_t)size);
     a = (admm){.size = size,
                .weight = weight,
                .pull = ARAP_NEW(double, columns),

@@ -90,7 +90,7 @@ static arap_status diffuse(arap_job *job, const arap_mesh *mesh, const arap_skel
     for (int d = 0; d < s->deform_count && chosen; d++)
         if (all || s->kinds[s->deform_bone[d]] != ARAP_BONE_RIGID) chosen[count++] = d;
     if (block > count) block = count;
-    x = ARAP_NEW(double, (size_t)mesh->count *(size_t)block);
+    x = ARAP_NEW(double, (size_t)mesh->count * (size_t)block);
     if (!chosen || !place || !x) {
         status = arap_fail_memory(&job->error, "the parameters");
         goto done;

@@ -46,7 +46,7 @@ static arap_status solve_bones(arap_job *job, const arap_mesh *mesh, const arap_
     size_t n = (size_t)mesh->count;
     int block = BLOCK_PER_THREAD * job->threads;
     if (block > bones) block = bones;
-    double *x = ARAP_NEW(double, n *(size_t)block);
+    double *x = ARAP_NEW(double, n * (size_t)block);
     arap_status status = x ? ARAP_OK : arap_fail_memory(&job->error, "the heat weights");
     for (int first = 0; first < bones && !status; first += block) {
         int width = bones - first < block ? bones - first : block;

@@ -19,7 +19,8 @@
 #include "mesh/rings.h"
 
 #define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
-/* Least source of a vertex that has one, of its diagonal, where the matrix could not be factored. */
+/* Least source of a vertex that has one, of its diagonal, where the matrix could not be factored.
+ */
 #define LEAST_FLOOR 1e-12
 #define FLOOR_GROWTH 1e3
 #define MOST_FLOOR 1e-2

@@ -206,8 +206,8 @@ arap_status arap_sight_create(arap_job *job, const arap_mesh *mesh, const arap_s
                           .on_bone = ARAP_NEW(char, n),
                           .bone_inside = ARAP_NEW(char, skeleton->deform_count),
                           .nearest_count = ARAP_NEW(char, n),
-                          .nearest = ARAP_NEW(int, n *ARAP_MOST_SHARED)};
-    char *owned = ARAP_NEW_ZERO(char, (size_t)job->threads *(size_t)skeleton->deform_count);
+                          .nearest = ARAP_NEW(int, n * ARAP_MOST_SHARED)};
+    char *owned = ARAP_NEW_ZERO(char, (size_t)job->threads * (size_t)skeleton->deform_count);
     arap_segment *segments = ARAP_NEW(arap_segment, skeleton->segment_count);
     double *normals = ARAP_NEW(double, 3 * n);
     char *inside = ARAP_NEW(char, n);

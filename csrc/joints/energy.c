@@ -7,8 +7,8 @@
  *     -1/2 dE/dt_b = sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik - sum_c T_c q_bc
  * at the best rotations R_i, whose own derivative is zero. The first sum is arap_pass_pull's.
  *
- * A spoke is one more edge, from its vertex to a foot that moves with the joints (joints/feet.c), so
- * that its share of N_bc is summed again at every try.
+ * A spoke is one more edge, from its vertex to a foot that moves with the joints (joints/feet.c),
+ * so that its share of N_bc is summed again at every try.
  *
  * Vertices with a spine in their ring are left out of all that: joints/spines.c.
  *
@@ -31,10 +31,10 @@ typedef struct summation {
     const int *spine_slot; /* NULL: there are no spines */
     int bones;
     int edges, spokes; /* whether they take part */
-    double *sums;   /* (BLOCKS, bones, bones, 4, 4) */
-    double *places; /* (workers, bones, 4) y of the bones of an edge */
-    int *bone;      /* (workers, bones) */
-    char *seen;     /* (workers, bones) */
+    double *sums;      /* (BLOCKS, bones, bones, 4, 4) */
+    double *places;    /* (workers, bones, 4) y of the bones of an edge */
+    int *bone;         /* (workers, bones) */
+    char *seen;        /* (workers, bones) */
 } summation;
 
 /* Add w times the point to the y of bone b. */
@@ -118,7 +118,7 @@ static arap_status sum_up(arap_job *job, const arap_joint_energy *energy, int ed
                    .bones = (int)bones,
                    .edges = edges,
                    .spokes = spokes,
-                   .sums = ARAP_NEW_ZERO(double, BLOCKS *size),
+                   .sums = ARAP_NEW_ZERO(double, BLOCKS * size),
                    .places = ARAP_NEW(double, 4 * rows),
                    .bone = ARAP_NEW(int, rows),
                    .seen = ARAP_NEW_ZERO(char, rows)};

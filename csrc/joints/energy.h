@@ -8,16 +8,16 @@
 #include "joints/spines.h"
 
 typedef struct arap_joint_energy {
-    arap_mesh *mesh; /* but for the feet of its spokes it stays */
+    arap_mesh *mesh;         /* but for the feet of its spokes it stays */
     const arap_poses *poses; /* how many there are, and their linear parts */
     const arap_influences *influences;
     const arap_joints *joints;
     arap_joint_spines *spines;
     arap_joint_feet *feet;
-    double unit;           /* what energies are relative to: rest_energy of all poses at the start */
-    double *moments;       /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
-    double *edge_moments;  /* (bones, bones, 4, 4) the same without spokes, NULL: there are none */
-    double rest;           /* of spines: energy of the edges in `moments` at rest, of one pose */
+    double unit;          /* what energies are relative to: rest_energy of all poses at the start */
+    double *moments;      /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
+    double *edge_moments; /* (bones, bones, 4, 4) the same without spokes, NULL: there are none */
+    double rest;          /* of spines: energy of the edges in `moments` at rest, of one pose */
     arap_lanes lanes;
     arap_pass *pass;
     double *pull;      /* as arap_pass_pull wants it */
@@ -34,8 +34,7 @@ arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy);
 void arap_joint_energy_clear(arap_joint_energy *energy);
 
 /* The feet of spokes to where they are with the joints at `places` (joints, 3). */
-arap_status arap_joint_energy_place(arap_job *job, arap_joint_energy *energy,
-                                    const double *places);
+arap_status arap_joint_energy_place(arap_job *job, arap_joint_energy *energy, const double *places);
 
 /* The relative energy of the transforms (poses, bones, 3, 4), each vertex with its best rotation,
  * the ends of spines at `places` (joints, 3), and -1/2 of the derivative of E by the columns of

@@ -1,7 +1,7 @@
 /* Feet that go with the joints: see joints/feet.h.
  *
- * A spoke (truss.h) adds sum_p s |r_p|^2, r_p = T_b x - f_i - R_i e, e = x - v_i, with its foot x on
- * the bone from h to l, s as at the start. The foot keeps its height along the bone as it was,
+ * A spoke (truss.h) adds sum_p s |r_p|^2, r_p = T_b x - f_i - R_i e, e = x - v_i, with its foot x
+ * on the bone from h to l, s as at the start. The foot keeps its height along the bone as it was,
  * direction a, and goes across it as the joints do:
  *     x = x_0 + (1 - a a^T) ((1 - u) dh + u dl),   u its share of the bone's length.
  * That is, to first order, the nearest point of the moved bone again; where a bone slides along
@@ -22,16 +22,16 @@
  * the first two terms come from the local step (arap_pass_feet), the last is summed once for the
  * mesh, by bone and end: with y_c of the foot, less those of the vertex (joints/energy.c),
  *     sum_p A_b^T sum_c T_c Q_c,   Q_c = sum_spokes s u y_c   (1 - u for the head).
- * The curvature is that of feet that stay, S: it is more than that of feet that go, by what was said
- * above, so that steps are shorter than they might be, and halved where they are not
+ * The curvature is that of feet that stay, S: it is more than that of feet that go, by what was
+ * said above, so that steps are shorter than they might be, and halved where they are not
  * (joints/step.c). The free ends of chains have none, as no bone turns about them: they stay.
  *
  * Beside feet that stay, on tubes whose joint is off by 0.4 of the radius: 0.04 of it are left in
  * place of 0.11 (truss 12, 30 poses). On six characters (cesium_man, m2m_dragon,
  * m2m_horse, q_trex, q_rat, leap_hand) it is a draw by tests/bench/yardstick.py, geometric means of
  * strain by area and p99, random poses and animations: joints displaced by 2 %, anchor 0.3: 1.00
- * and 1.02, 1.00 and 0.97; the artist's joints, no anchor: 1.02 and 1.04, 1.01 and 1.02, drift 0.81.
- * Feet that also slide along their bones let the joints slide, for the same strain.
+ * and 1.02, 1.00 and 0.97; the artist's joints, no anchor: 1.02 and 1.04, 1.01 and 1.02, drift
+ * 0.81. Feet that also slide along their bones let the joints slide, for the same strain.
  *
  * Cost: one local step more per step of the joints, and O(spokes influences^2) per try. Fails
  * without memory only. */
@@ -66,10 +66,10 @@ arap_status arap_joint_feet_create(arap_job *job, const arap_mesh *mesh,
     feet->along = ARAP_NEW_ZERO(double, 3 * bones);
     feet->at = ARAP_NEW(double, count);
     feet->start = ARAP_NEW(double, 3 * count);
-    feet->moments = ARAP_NEW(double, 8 * bones *bones);
+    feet->moments = ARAP_NEW(double, 8 * bones * bones);
     feet->turned = ARAP_NEW(double, 3 * count);
-    if (!feet->end || !feet->turns || !feet->along || !feet->at || !feet->start ||
-        !feet->moments || !feet->turned) {
+    if (!feet->end || !feet->turns || !feet->along || !feet->at || !feet->start || !feet->moments ||
+        !feet->turned) {
         arap_joint_feet_clear(feet);
         return arap_fail_memory(&job->error, "the feet of spokes");
     }

@@ -32,7 +32,7 @@ int arap_joint_feet_move(const arap_joint_feet *feet, const arap_joints *joints,
 /* Add -1/2 of the derivative of E by the joints that bones turn about, as far as it comes with the
  * feet, to right (joints, 3), the transforms of the lanes fixed. */
 arap_status arap_joint_feet_pull(arap_job *job, arap_joint_feet *feet, const arap_mesh *mesh,
-                          const arap_lanes *lanes, const arap_influences *influences,
-                          arap_pass *pass, double *right);
+                                 const arap_lanes *lanes, const arap_influences *influences,
+                                 arap_pass *pass, double *right);
 
 #endif

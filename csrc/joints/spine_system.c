@@ -217,8 +217,8 @@ arap_status arap_joint_spine_data(arap_job *job, arap_joint_system *s, double *c
     data_task task = {.system = s,
                       .curvature = curvature,
                       .legs = ARAP_NEW(leg, BLOCKS * LEGS * columns),
-                      .row = ARAP_NEW(double, BLOCKS *columns),
-                      .matrix = ARAP_NEW_ZERO(double, BLOCKS *size)};
+                      .row = ARAP_NEW(double, BLOCKS * columns),
+                      .matrix = ARAP_NEW_ZERO(double, BLOCKS * size)};
     arap_status status = ARAP_OK;
     if (!task.legs || !task.row || !task.matrix) {
         status = arap_fail_memory(&job->error, "the joint system");

@@ -38,8 +38,8 @@ arap_status arap_joint_spines_create(arap_job *job, const arap_skeleton *s, cons
     spines->head = ARAP_NEW(int, count);
     spines->tail = ARAP_NEW(int, count);
     spines->is_stb = ARAP_NEW(char, count);
-    spines->angle = ARAP_NEW(double, count *(size_t)poses->count);
-    spines->kept = ARAP_NEW(char, n *count);
+    spines->angle = ARAP_NEW(double, count * (size_t)poses->count);
+    spines->kept = ARAP_NEW(char, n * count);
     arap_status status = ARAP_OK;
     if (!spines->head || !spines->tail || !spines->is_stb || !spines->angle || !spines->kept)
         status = arap_fail_memory(&job->error, "the joints of spines");

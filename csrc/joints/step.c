@@ -73,8 +73,8 @@ arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *s) {
     arap_status status = arap_joint_place(job, s);
     if (status) return status;
     arap_joint_system_clear(&s->system);
-    status = arap_joint_system_create(job, &s->joints, mirror, &s->weights->skeleton,
-                                                  &s->energy, drift, &s->system);
+    status = arap_joint_system_create(job, &s->joints, mirror, &s->weights->skeleton, &s->energy,
+                                      drift, &s->system);
     s->has_system = !status;
     arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
     return status;
@@ -142,9 +142,8 @@ arap_status arap_joint_slope(arap_job *job, arap_joint_solver *s, double *right)
     if (!s->feet.count) return ARAP_OK;
     poses.transform = s->transforms;
     arap_lanes_fill(&poses, &s->energy.lanes);
-    arap_status status =
-        arap_joint_feet_pull(job, &s->feet, &s->weights->mesh, &s->energy.lanes,
-                             &s->weights->influences, s->energy.pass, right);
+    arap_status status = arap_joint_feet_pull(job, &s->feet, &s->weights->mesh, &s->energy.lanes,
+                                              &s->weights->influences, s->energy.pass, right);
     for (int j = 0; j < s->joints.count; j++) /* nothing but rounding pulls where nothing holds */
         if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
             memset(right + 3 * j, 0, 3 * sizeof *right);

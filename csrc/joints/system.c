@@ -177,8 +177,8 @@ arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
                                      arap_joint_system *s) {
     size_t n = (size_t)joints->deforming, count = (size_t)joints->component_count;
     size_t size = 3 * (size_t)joints->count;
-    double *squeezed = ARAP_NEW(double, n *n), *work = ARAP_NEW(double, n *n);
-    double *inner = ARAP_NEW(double, count *count), *gram = ARAP_NEW(double, 9 * n * n);
+    double *squeezed = ARAP_NEW(double, n * n), *work = ARAP_NEW(double, n * n);
+    double *inner = ARAP_NEW(double, count * count), *gram = ARAP_NEW(double, 9 * n * n);
     const arap_joint_spines *spines = energy->spines->count ? energy->spines : NULL;
     size_t columns = spines ? (size_t)spines->columns : 0;
     double *curvature = ARAP_NEW(double, columns * columns * (size_t)energy->poses->count);
@@ -188,10 +188,10 @@ arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
                              .poses = energy->poses->count,
                              .size = (int)size,
                              .turns = ARAP_NEW(double, 9 * n * (size_t)energy->poses->count),
-                             .chain = ARAP_NEW(double, n *n),
-                             .joined = ARAP_NEW(double, count *n),
-                             .inverse = ARAP_NEW(double, count *count),
-                             .matrix = ARAP_NEW(double, size *size),
+                             .chain = ARAP_NEW(double, n * n),
+                             .joined = ARAP_NEW(double, count * n),
+                             .inverse = ARAP_NEW(double, count * count),
+                             .matrix = ARAP_NEW(double, size * size),
                              .penalty = ARAP_NEW(double, 3 * size),
                              .spines = spines,
                              .transform = energy->poses->transform,

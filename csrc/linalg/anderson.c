@@ -35,7 +35,7 @@ arap_status arap_anderson_create(arap_job *job, size_t size, int window, arap_an
     a->g = ARAP_NEW(double, size);
     a->df = arap_alloc((size_t)window, size * sizeof(float));
     a->dg = arap_alloc((size_t)window, size * sizeof(float));
-    a->products = ARAP_NEW_ZERO(double, window *window);
+    a->products = ARAP_NEW_ZERO(double, window * window);
     if (a->f && a->g && a->df && a->dg && a->products) return ARAP_OK;
     arap_anderson_free(a);
     *out = NULL;

@@ -166,8 +166,8 @@ arap_status arap_deformation_add(arap_job *job, arap_deformation *d, const arap_
     double volume = d->volume;
     at_once = at_once < 1 ? 1 : at_once < groups ? at_once : groups;
     size_t numbers = 3 * (size_t)d->count, stride = arap_group_stride(d->count);
-    double *points = ARAP_NEW(double, stride *(size_t)at_once);
-    double *volumes = ARAP_NEW(double, ARAP_POSE_LANES *at_once), *kept = keep_sums(d);
+    double *points = ARAP_NEW(double, stride * (size_t)at_once);
+    double *volumes = ARAP_NEW(double, ARAP_POSE_LANES * at_once), *kept = keep_sums(d);
     arap_influences columns = {0};
     arap_status status = ARAP_OK;
     if (!points || !volumes || !kept) {

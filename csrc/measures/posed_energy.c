@@ -110,7 +110,7 @@ done:
 }
 
 arap_status arap_evaluate_posed(arap_job *job, const arap_geometry *geometry, int weld, int poses,
-                            const double *posed, double *energy, double *vertex_energy) {
+                                const double *posed, double *energy, double *vertex_energy) {
     arap_mesh mesh = {0};
     double *welded = NULL;
     arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);

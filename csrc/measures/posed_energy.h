@@ -13,6 +13,6 @@ arap_status arap_posed_energy(arap_job *job, const arap_mesh *mesh, int poses, c
 /* The same for the caller's geometry, with the paper's edge weights; vertex_energy of each of the
  * caller's vertices, or NULL. */
 arap_status arap_evaluate_posed(arap_job *job, const arap_geometry *geometry, int weld, int poses,
-                            const double *posed, double *energy, double *vertex_energy);
+                                const double *posed, double *energy, double *vertex_energy);
 
 #endif

@@ -106,7 +106,7 @@ arap_status arap_skinning_create(arap_job *job, int count, const double *points,
     s->transform = ARAP_NEW(double, 12 * (size_t)s->columns * (size_t)s->poses);
     s->lanes = ARAP_NEW(double, 12 * ARAP_POSE_LANES * (size_t)s->columns *
                                     (size_t)arap_pose_groups(s->poses));
-    s->spine_parameter = ARAP_NEW(double, (size_t)count *(size_t)s->spines.count);
+    s->spine_parameter = ARAP_NEW(double, (size_t)count * (size_t)s->spines.count);
     if (!s->transform || !s->lanes || !s->spine_parameter) {
         status = arap_fail_memory(&job->error, "the skinning");
         goto done;

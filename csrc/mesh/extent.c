@@ -22,9 +22,9 @@
 #include "base/vec3.h"
 
 #define FENCE 50
-#define SHARE 200 /* one in so many, and at least one vertex */
+#define SHARE 200          /* one in so many, and at least one vertex */
 #define FARTHEST_APART 1e6 /* of the largest part: rounding then decides in place of the energy */
-#define LEAST 4   /* vertices of a mesh that has outliers */
+#define LEAST 4            /* vertices of a mesh that has outliers */
 
 typedef struct box {
     double lo[3], hi[3];
@@ -136,8 +136,7 @@ static arap_status largest_part(arap_job *job, const arap_geometry *g, const ara
     for (size_t k = 0; k < 3 * g->triangle_count; k++)
         unite(parent, g->triangles[k], g->triangles[k - k % 3]);
     for (size_t k = 0; k < 4 * g->tet_count; k++) unite(parent, g->tets[k], g->tets[k - k % 4]);
-    for (size_t e = 0; e < g->edge_count; e++)
-        unite(parent, g->edges[2 * e], g->edges[2 * e + 1]);
+    for (size_t e = 0; e < g->edge_count; e++) unite(parent, g->edges[2 * e], g->edges[2 * e + 1]);
     for (int i = 0; i < n; i++)
         if (!arap_is_far_off(extent, vertex_of(g, i)))
             include(&boxes[find_root(parent, i)], vertex_of(g, i));

@@ -29,45 +29,45 @@ typedef struct arap_spoke {
 } arap_spoke;
 
 typedef struct arap_mesh {
-    int input_count;       /* vertices of the caller */
-    int *weld;             /* (input_count) caller's vertex -> vertex */
-    double centre[3];      /* centre of the bounding box, caller's units */
-    double diagonal;       /* bounding box diagonal, caller's units; 1 for a point; neither counts
-                              what lies far off, see extent.h */
-    double size;           /* root of twice the surface: about the diagonal for a body, but the
-                              same however it is turned and whatever lies far off; units of v */
-    int count;             /* vertices */
-    int far_count;         /* of these, that lie far off: in no face, edge or tet */
-    int *first;            /* (count) lowest caller's vertex welded into this one */
-    int *next;             /* (input_count) next caller's vertex welded into the same, or -1 */
-    double *v;             /* (count, 3) (caller's - centre) / diagonal */
-    size_t tet_count;      /* tets with four different vertices */
-    int *tets;             /* (tet_count, 4) */
-    size_t triangle_count; /* triangles with three different vertices: the surface of the tets,
-                              then those of no tet */
-    int *triangles;        /* (triangle_count, 3) */
+    int input_count;        /* vertices of the caller */
+    int *weld;              /* (input_count) caller's vertex -> vertex */
+    double centre[3];       /* centre of the bounding box, caller's units */
+    double diagonal;        /* bounding box diagonal, caller's units; 1 for a point; neither counts
+                               what lies far off, see extent.h */
+    double size;            /* root of twice the surface: about the diagonal for a body, but the
+                               same however it is turned and whatever lies far off; units of v */
+    int count;              /* vertices */
+    int far_count;          /* of these, that lie far off: in no face, edge or tet */
+    int *first;             /* (count) lowest caller's vertex welded into this one */
+    int *next;              /* (input_count) next caller's vertex welded into the same, or -1 */
+    double *v;              /* (count, 3) (caller's - centre) / diagonal */
+    size_t tet_count;       /* tets with four different vertices */
+    int *tets;              /* (tet_count, 4) */
+    size_t triangle_count;  /* triangles with three different vertices: the surface of the tets,
+                               then those of no tet */
+    int *triangles;         /* (triangle_count, 3) */
     size_t collapsed_count; /* triangles of the caller that had an area and lost it to welding */
-    size_t surface_count;  /* how many of them are the surface of the tets, which weighs nothing */
-    double thickness;      /* by which areas and lengths count beside volumes, see tets.c */
-    size_t wire_count;     /* edges of no face, then links between parts */
-    size_t link_count;     /* how many of them are links */
-    int *wires;            /* (wire_count, 2) */
-    int part_count;        /* components connected by faces and the caller's edges */
-    int *part;             /* (count) */
-    int face_part_count;   /* of these, with at least one face or tet of non-zero size */
+    size_t surface_count;   /* how many of them are the surface of the tets, which weighs nothing */
+    double thickness;       /* by which areas and lengths count beside volumes, see tets.c */
+    size_t wire_count;      /* edges of no face, then links between parts */
+    size_t link_count;      /* how many of them are links */
+    int *wires;             /* (wire_count, 2) */
+    int part_count;         /* components connected by faces and the caller's edges */
+    int *part;              /* (count) */
+    int face_part_count;    /* of these, with at least one face or tet of non-zero size */
 
     /* One-rings, made by arap_mesh_connect: row i holds the neighbours of vertex i, ascending. */
-    size_t *ring;       /* (count + 1) */
-    int *neighbour;     /* (ring[count]) */
-    size_t *reverse;    /* (ring[count]) where neighbour[e] holds i in its own row */
-    double *edge;       /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, docs/energy.md 1 */
-    double *both;       /* (ring[count]) a_ik + a_ki */
-    char *kind;         /* (ring[count]) enum arap_edge_kind */
-    double *area;       /* (count) Lambda_i, barycentric cell area (for tets: volume); small for
-                           wire vertices */
+    size_t *ring;        /* (count + 1) */
+    int *neighbour;      /* (ring[count]) */
+    size_t *reverse;     /* (ring[count]) where neighbour[e] holds i in its own row */
+    double *edge;        /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, docs/energy.md 1 */
+    double *both;        /* (ring[count]) a_ik + a_ki */
+    char *kind;          /* (ring[count]) enum arap_edge_kind */
+    double *area;        /* (count) Lambda_i, barycentric cell area (for tets: volume); small for
+                            wire vertices */
     size_t *spoke_start; /* (count + 1) first spoke of each vertex; NULL: there is no truss */
     arap_spoke *spoke;
-    int largest_ring;   /* most neighbours of a vertex */
+    int largest_ring; /* most neighbours of a vertex */
     double unit; /* edge weights are areas times (unit / length)^2, see rings.c; 0: the paper's */
     double rest_energy; /* sum a_ik |e_ik|^2, spokes included: the energy's unit for one pose */
 } arap_mesh;

@@ -16,14 +16,14 @@
  * the mean vertex area and V = V', so that it is still weighted; edges of collapsed faces at
  * such a vertex count as wires.
  *
- * These are areas, and the energy of an edge is area times squared length times squared strain: with
- * them strain is almost free where edges are short. With a power p > 0, every weight is then
+ * These are areas, and the energy of an edge is area times squared length times squared strain:
+ * with them strain is almost free where edges are short. With a power p > 0, every weight is then
  *     a_ik (unit / L)^2 (L / max(l, SHORTEST L))^p,   log L = sum a_ik log l / sum a_ik,
- * the sums over the part of the mesh, unit a fixed share of the size of the mesh. With p = 2 the energy is the area-weighted mean of
- * squared relative errors, the same for every tessellation; with p = 3 what is modelled in more
- * detail than the rest counts more. Subdividing all of the mesh alike changes neither. Links count
- * as edges of length L, however near the parts are, and so do longer wires: what an artist joins by
- * one shall move together.
+ * the sums over the part of the mesh, unit a fixed share of the size of the mesh. With p = 2 the
+ * energy is the area-weighted mean of squared relative errors, the same for every tessellation;
+ * with p = 3 what is modelled in more detail than the rest counts more. Subdividing all of the mesh
+ * alike changes neither. Links count as edges of length L, however near the parts are, and so do
+ * longer wires: what an artist joins by one shall move together.
  *
  * Cost: O(edges), memory 44 bytes per directed edge. */
 #include "mesh/rings.h"
@@ -37,8 +37,8 @@
 
 #define WIRE_AREA_SHARE 0.1
 #define LINK_SHARE 0.05
-#define UNIT 0.02      /* of the size of the mesh */
-#define SHORTEST 0.01  /* shorter edges, in mean lengths, count as so long */
+#define UNIT 0.02     /* of the size of the mesh */
+#define SHORTEST 0.01 /* shorter edges, in mean lengths, count as so long */
 
 /* A directed edge on its way into the rows. */
 typedef struct ring_entry {

@@ -4,8 +4,8 @@
 
 #include "mesh/mesh.h"
 
-/* Add links (pairs of vertices) to the wires and build the one-rings. edge_power: see rings.c; 0 are
- * the paper's edge weights. */
+/* Add links (pairs of vertices) to the wires and build the one-rings. edge_power: see rings.c; 0
+ * are the paper's edge weights. */
 arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count,
                               double edge_power);
 

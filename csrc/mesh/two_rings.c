@@ -76,7 +76,7 @@ static void fill_row(const build *b, int k, int count, arap_two_rings *out) {
 }
 
 arap_status arap_two_rings_create(arap_job *job, const arap_mesh *mesh, const double *factor,
-                                 const double *conductance, arap_two_rings *out) {
+                                  const double *conductance, arap_two_rings *out) {
     size_t n = (size_t)mesh->count;
     build b = {.mesh = mesh,
                .factor = factor,

@@ -15,10 +15,10 @@ typedef struct arap_two_rings {
     double *own;    /* (count) h_kk */
 } arap_two_rings;
 
-/* h = L' diag(factor) L, factor (count) and L from minus its off-diagonal, conductance (one for each
- * directed edge). */
+/* h = L' diag(factor) L, factor (count) and L from minus its off-diagonal, conductance (one for
+ * each directed edge). */
 arap_status arap_two_rings_create(arap_job *job, const arap_mesh *mesh, const double *factor,
-                                 const double *conductance, arap_two_rings *out);
+                                  const double *conductance, arap_two_rings *out);
 void arap_two_rings_clear(arap_two_rings *harmonic);
 
 #endif

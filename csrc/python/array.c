@@ -56,9 +56,9 @@ static int fits_signed(PyObject *copy, const char *name) {
     return i == count;
 }
 
-/* A new contiguous array of `type`, or NULL. `kinds`: the dtype kinds accepted. It is a copy even of
- * what has the right type and order already: without the GIL, and in progress functions, the caller
- * may write to his own. */
+/* A new contiguous array of `type`, or NULL. `kinds`: the dtype kinds accepted. It is a copy even
+ * of what has the right type and order already: without the GIL, and in progress functions, the
+ * caller may write to his own. */
 static PyObject *convert(PyObject *argument, const char *name, int type, const char *kinds,
                          const char *expected, arap_shape *shape) {
     PyObject *any = PyArray_FROM_O(argument);
@@ -92,9 +92,9 @@ static PyObject *convert(PyObject *argument, const char *name, int type, const c
         Py_DECREF(any);
         return NULL;
     }
-    PyObject *result = PyArray_FROMANY(
-        any, type, shape->dimensions, shape->dimensions,
-        NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST | NPY_ARRAY_ENSURECOPY | NPY_ARRAY_ENSUREARRAY);
+    PyObject *result = PyArray_FROMANY(any, type, shape->dimensions, shape->dimensions,
+                                       NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST |
+                                           NPY_ARRAY_ENSURECOPY | NPY_ARRAY_ENSUREARRAY);
     Py_DECREF(any);
     if (!result) return NULL;
     for (int d = 0; d < shape->dimensions; d++)

@@ -32,11 +32,14 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     if (!posed) goto done;
     if (in.per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        arap_evaluate_posed(&run.job, &geometry, in.weld, (int)poses, posed, &energy,
-                            vertex_energy);
-    Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
-    else result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_evaluate_posed(&run.job, &geometry, in.weld, (int)poses, posed, &energy,
+                                 vertex_energy);
+    Py_END_ALLOW_THREADS
+    if (status)
+        arap_raise(PyModule_GetState(module), &run.job);
+    else
+        result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 
 done:
     Py_XDECREF(each);
@@ -65,14 +68,14 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
     result = arap_new_doubles(3, sizes, NULL);
     if (!result) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS status =
-        arap_check_rows(&run.job.error, &rows, geometry.vertex_count, bones.count);
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_check_rows(&run.job.error, &rows, geometry.vertex_count, bones.count);
     if (!status)
-        status =
-            arap_dual_quaternion_skinning(&run.job, geometry.vertex_count, geometry.vertices, &rows,
-                                          bones.count, posed.count, posed.transforms, in.bone_axes,
-                                          out);
-    Py_END_ALLOW_THREADS if (status) {
+        status = arap_dual_quaternion_skinning(&run.job, geometry.vertex_count, geometry.vertices,
+                                               &rows, bones.count, posed.count, posed.transforms,
+                                               in.bone_axes, out);
+    Py_END_ALLOW_THREADS
+    if (status) {
         Py_CLEAR(result);
         arap_raise(PyModule_GetState(module), &run.job);
     }
@@ -106,9 +109,10 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     result = arap_new_doubles(2, sizes, NULL);
     if (!result) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS status =
-        arap_diffuse_parameters(&run.job, &geometry, &bones, settings.link_parts, out);
-    Py_END_ALLOW_THREADS if (status) {
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_diffuse_parameters(&run.job, &geometry, &bones, settings.link_parts, out);
+    Py_END_ALLOW_THREADS
+    if (status) {
         Py_CLEAR(result);
         arap_raise(PyModule_GetState(module), &run.job);
     }
@@ -138,9 +142,10 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     result = arap_new_ints(1, &count, NULL);
     if (!result) goto done;
     int *control = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS status =
-        arap_control_bones(&run.job, &geometry, &bones, in.bone_named, control);
-    Py_END_ALLOW_THREADS if (status) {
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_control_bones(&run.job, &geometry, &bones, in.bone_named, control);
+    Py_END_ALLOW_THREADS
+    if (status) {
         Py_CLEAR(result);
         arap_raise(PyModule_GetState(module), &run.job);
     }

@@ -103,10 +103,12 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
     double *out = PyArray_DATA((PyArrayObject *)result);
     const arap_bones none = {0};
     const arap_skinning unmoved = {.poses = (int)poses};
-    Py_BEGIN_ALLOW_THREADS status = arap_deformation_create(&run.job, &geometry, &none, &d);
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_deformation_create(&run.job, &geometry, &none, &d);
     if (!status) status = arap_deformation_add(&run.job, &d, &unmoved, NULL, posed);
     if (!status) arap_triangle_strain(&d.surface, d.poses, d.strain2, out);
-    Py_END_ALLOW_THREADS if (status) {
+    Py_END_ALLOW_THREADS
+    if (status) {
         Py_CLEAR(result);
         arap_raise(PyModule_GetState(module), &run.job);
     }
@@ -139,11 +141,15 @@ PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs
         goto done;
     arap_bones skinned = bones;
     if (take_poses(&in, &skinned, &given) || arap_rows_from_inputs(&in, &rows)) goto done;
-    Py_BEGIN_ALLOW_THREADS status = arap_deformation_create(&run.job, &geometry, &bones, &d);
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_deformation_create(&run.job, &geometry, &bones, &d);
     if (!status) status = add_skinned(&run.job, &d, &skinned, &given, &rows, NULL);
-    Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
-    else result = measures_dict(PyModule_GetState(module), &run.job, &d, in.per_triangle,
-                                in.per_vertex);
+    Py_END_ALLOW_THREADS
+    if (status)
+        arap_raise(PyModule_GetState(module), &run.job);
+    else
+        result =
+            measures_dict(PyModule_GetState(module), &run.job, &d, in.per_triangle, in.per_vertex);
 
 done:
     arap_deformation_clear(&d);
@@ -186,8 +192,10 @@ static int deformation_init(deformation_object *self, PyObject *args, PyObject *
     if (!arap_parse(&signature, args, kwargs, &in, NULL) &&
         !arap_py_job_init(&run, NULL, in.threads) && !arap_geometry_from_inputs(&in, &geometry) &&
         !take_bones(&in, &bones)) {
-        Py_BEGIN_ALLOW_THREADS status = arap_deformation_create(&run.job, &geometry, &bones, &made);
-        Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
+        Py_BEGIN_ALLOW_THREADS
+        status = arap_deformation_create(&run.job, &geometry, &bones, &made);
+        Py_END_ALLOW_THREADS
+        if (status) arap_raise(state_of(self), &run.job);
     }
     arap_inputs_release(&in);
     if (PyErr_Occurred()) return -1;
@@ -234,11 +242,14 @@ static PyObject *add(deformation_object *self, const arap_signature *signature, 
     }
     if (!points && arap_rows_from_inputs(&in, &rows)) goto done;
     const arap_skinning unmoved = {.poses = (int)count};
-    Py_BEGIN_ALLOW_THREADS status =
-        needs_poses ? add_skinned(&run.job, d, &bones, &given, points ? NULL : &rows, points)
-                    : arap_deformation_add(&run.job, d, &unmoved, NULL, points);
-    Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
-    else result = Py_NewRef(Py_None);
+    Py_BEGIN_ALLOW_THREADS
+    status = needs_poses ? add_skinned(&run.job, d, &bones, &given, points ? NULL : &rows, points)
+                         : arap_deformation_add(&run.job, d, &unmoved, NULL, points);
+    Py_END_ALLOW_THREADS
+    if (status)
+        arap_raise(state_of(self), &run.job);
+    else
+        result = Py_NewRef(Py_None);
 
 done:
     arap_py_leave(&self->base.lock);
@@ -266,8 +277,7 @@ static PyObject *deformation_clear(deformation_object *self, PyObject *unused) {
     return Py_NewRef(Py_None);
 }
 
-static PyObject *deformation_measures(deformation_object *self, PyObject *args,
-                                      PyObject *kwargs) {
+static PyObject *deformation_measures(deformation_object *self, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {.function = "measures",
                                              .names = "* per_triangle per_vertex"};
     arap_inputs in;

@@ -64,10 +64,10 @@ PyObject *arap_signature_settings(const arap_signature *signature) {
     for (int i = 0; all && i < count; i++) {
         const arap_setting *s = parameters[i].setting;
         if (!s) continue;
-        PyObject *entry = read_only(Py_BuildValue(
-            "{s:O,s:N,s:N,s:N,s:N,s:s}", "type", type_of(s), "default", value_of(s, USUAL), "min",
-            value_of(s, LEAST), "max", value_of(s, MOST), "choices", choices_of(s), "about",
-            s->about));
+        PyObject *entry = read_only(Py_BuildValue("{s:O,s:N,s:N,s:N,s:N,s:s}", "type", type_of(s),
+                                                  "default", value_of(s, USUAL), "min",
+                                                  value_of(s, LEAST), "max", value_of(s, MOST),
+                                                  "choices", choices_of(s), "about", s->about));
         if (!entry || PyDict_SetItemString(all, s->name, entry)) Py_CLEAR(all);
         Py_XDECREF(entry);
     }
@@ -99,9 +99,9 @@ static PyObject *header(const arap_parameter *parameters, int count) {
             value = PyLong_FromLong(p->argument->usual);
         else
             value = Py_NewRef(Py_None);
-        failed = !name || !value ||
-                 add(list, p->required ? Py_NewRef(name)
-                                       : PyUnicode_FromFormat("%U=%R", name, value));
+        failed =
+            !name || !value ||
+            add(list, p->required ? Py_NewRef(name) : PyUnicode_FromFormat("%U=%R", name, value));
         Py_XDECREF(name);
         Py_XDECREF(value);
     }

@@ -48,10 +48,14 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     npy_intp n = geometry.vertex_count;
     if (in.per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
-    Py_BEGIN_ALLOW_THREADS status = arap_evaluate(&run.job, &geometry, in.weld, &rows, &bones,
-                                                  &given, &energy, vertex_energy);
-    Py_END_ALLOW_THREADS if (status) arap_raise(PyModule_GetState(module), &run.job);
-    else result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
+    Py_BEGIN_ALLOW_THREADS
+    status =
+        arap_evaluate(&run.job, &geometry, in.weld, &rows, &bones, &given, &energy, vertex_energy);
+    Py_END_ALLOW_THREADS
+    if (status)
+        arap_raise(PyModule_GetState(module), &run.job);
+    else
+        result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 
 done:
     Py_XDECREF(each);
@@ -205,7 +209,7 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (!dense || arap_check_finite(dense, shape.size[0] * shape.size[1], "weights")) goto done;
     size_t n = (size_t)shape.size[0], m = (size_t)shape.size[1];
     sizes = ARAP_NEW(int, n);
-    keep = ARAP_NEW(char, n *m);
+    keep = ARAP_NEW(char, n * m);
     if (!sizes || !keep) {
         PyErr_NoMemory();
         goto done;

@@ -245,8 +245,9 @@ int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits) {
     arap_arrays *arrays = &in->arrays;
     PyObject *third = NULL;
     *edits = (arap_edits){0};
-    npy_intp count = pair_arrays(arrays, in->constraints, "constraints",
-                                 "(vertices, bones, targets)", 3, &edits->constraint_vertex, &edits->constraint_bone, &third);
+    npy_intp count =
+        pair_arrays(arrays, in->constraints, "constraints", "(vertices, bones, targets)", 3,
+                    &edits->constraint_vertex, &edits->constraint_bone, &third);
     if (count < 0) return -1;
     edits->constraint_count = (int)count;
     arap_shape shape = {1, {count}};

@@ -72,9 +72,10 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
     joint_settings.end_material = in.material;
     joint_settings.end_tangential = in.tangential;
 
-    Py_BEGIN_ALLOW_THREADS arap_joint_solver_create(&run.job, &problem, &settings, &joint_settings,
-                                                    &created);
-    Py_END_ALLOW_THREADS if (!created) {
+    Py_BEGIN_ALLOW_THREADS
+    arap_joint_solver_create(&run.job, &problem, &settings, &joint_settings, &created);
+    Py_END_ALLOW_THREADS
+    if (!created) {
         arap_raise(state_of(self), &run.job);
         goto done;
     }
@@ -100,8 +101,10 @@ static PyObject *iterate_locked(arap_py_object *object, int count) {
     arap_py_job run;
     arap_status status;
     arap_py_object_start(&self->base, &run);
-    Py_BEGIN_ALLOW_THREADS status = arap_joint_solver_iterate(&run.job, self->solver, count);
-    Py_END_ALLOW_THREADS if (status) return arap_raise(state_of(self), &run.job);
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_joint_solver_iterate(&run.job, self->solver, count);
+    Py_END_ALLOW_THREADS
+    if (status) return arap_raise(state_of(self), &run.job);
     return PyFloat_FromDouble(energy_of(self));
 }
 
@@ -166,9 +169,10 @@ static int take_weights(joints_object *self, arap_influences *weights) {
     double energy;
     arap_py_job_init(&run, NULL, self->base.threads);
     run.job.progress = NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        arap_solver_weights(&run.job, arap_joint_solver_inner(self->solver), weights, &energy);
-    Py_END_ALLOW_THREADS if (!status) return 0;
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_solver_weights(&run.job, arap_joint_solver_inner(self->solver), weights, &energy);
+    Py_END_ALLOW_THREADS
+    if (!status) return 0;
     arap_raise(state_of(self), &run.job);
     return -1;
 }

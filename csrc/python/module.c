@@ -66,9 +66,9 @@ static int add_exception(PyObject *module, const char *name, const char *full, c
 
 /* araplbs.SETTINGS */
 static int add_settings(PyObject *module) {
-    PyObject *all = Py_BuildValue("{s:N,s:N}", "Solver",
-                                  arap_signature_settings(&arap_solver_signature), "JointSolver",
-                                  arap_signature_settings(&arap_joint_solver_signature));
+    PyObject *all =
+        Py_BuildValue("{s:N,s:N}", "Solver", arap_signature_settings(&arap_solver_signature),
+                      "JointSolver", arap_signature_settings(&arap_joint_solver_signature));
     PyObject *proxy = all ? PyDictProxy_New(all) : NULL;
     int failed = !proxy || PyModule_AddObjectRef(module, "SETTINGS", proxy);
     Py_XDECREF(all);

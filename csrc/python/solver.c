@@ -38,7 +38,8 @@ static void solver_dealloc(solver_object *self) {
 const arap_signature arap_solver_signature = {
     "Solver",
     "vertices triangles? bone_heads bone_tails bone_parents * edges tets bone_roll_axes "
-    "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses bends segment_poses "
+    "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses bends "
+    "segment_poses "
     "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
     "influences released mirror progress threads **",
     "Skinning weights of one mesh and skeleton.",
@@ -74,8 +75,10 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     problem.start_from_weights = in.start_from_weights;
     problem.mirror = mirrored ? &reflection : NULL;
 
-    Py_BEGIN_ALLOW_THREADS arap_solver_create(&run.job, &problem, &settings, &created);
-    Py_END_ALLOW_THREADS if (!created) {
+    Py_BEGIN_ALLOW_THREADS
+    arap_solver_create(&run.job, &problem, &settings, &created);
+    Py_END_ALLOW_THREADS
+    if (!created) {
         arap_raise(state_of(self), &run.job);
         goto done;
     }
@@ -97,8 +100,10 @@ static PyObject *iterate_locked(arap_py_object *object, int count) {
     arap_status status;
     arap_py_object_start(&self->base, &run);
     self->has_weights = 0;
-    Py_BEGIN_ALLOW_THREADS status = arap_solver_iterate(&run.job, self->solver, count);
-    Py_END_ALLOW_THREADS if (status) return arap_raise(state_of(self), &run.job);
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_solver_iterate(&run.job, self->solver, count);
+    Py_END_ALLOW_THREADS
+    if (status) return arap_raise(state_of(self), &run.job);
     arap_solver_report(self->solver, &report);
     return PyFloat_FromDouble(report.energies[report.energy_count - 1]);
 }
@@ -129,8 +134,10 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
         goto done;
     arap_py_object_start(&self->base, &run);
     self->has_weights = 0;
-    Py_BEGIN_ALLOW_THREADS status = arap_solver_edit(&run.job, self->solver, &edits);
-    Py_END_ALLOW_THREADS if (status) arap_raise(state_of(self), &run.job);
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_solver_edit(&run.job, self->solver, &edits);
+    Py_END_ALLOW_THREADS
+    if (status) arap_raise(state_of(self), &run.job);
     arap_py_leave(&self->base.lock);
 
 done:
@@ -147,9 +154,10 @@ static int refresh_weights(solver_object *self) {
     arap_py_object_start(&self->base, &run);
     run.job.progress = NULL;
     arap_influences_clear(&self->weights);
-    Py_BEGIN_ALLOW_THREADS status =
-        arap_solver_weights(&run.job, self->solver, &self->weights, &self->energy);
-    Py_END_ALLOW_THREADS self->has_weights = !status;
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_solver_weights(&run.job, self->solver, &self->weights, &self->energy);
+    Py_END_ALLOW_THREADS
+    self->has_weights = !status;
     if (!status) return 0;
     arap_raise(state_of(self), &run.job);
     return -1;
@@ -284,17 +292,19 @@ static PyObject *full_report(solver_object *self) {
     arap_report r;
     arap_solver_report(self->solver, &r);
     PyObject *report = Py_BuildValue(
-        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,s:i,s:i,"
+        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,"
+        "s:i,s:i,"
         "s:d,s:N}",
         "vertices", r.vertices, "welded", r.welded, "collapsed_triangles",
-        (Py_ssize_t)r.collapsed_triangles, "far_vertices", r.far_vertices, "coarse_vertices", r.coarse_vertices, "parts",
-        r.parts, "linked_parts", r.linked_parts, "links", (Py_ssize_t)r.links, "mirror_bones",
-        r.mirror_bones, "mirrored_vertices", r.mirrored_vertices, "unseen_parts", unseen_parts(&r),
-        "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses, "iterations",
-        r.iterations, "stage_starts", stage_starts(&r), "energy_before", r.energy_before,
-        "energy_after", self->energy, "unknowns", r.unknowns, "factor_size", r.factor_size,
-        "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows,
-        "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds",
+        (Py_ssize_t)r.collapsed_triangles, "far_vertices", r.far_vertices, "coarse_vertices",
+        r.coarse_vertices, "parts", r.parts, "linked_parts", r.linked_parts, "links",
+        (Py_ssize_t)r.links, "mirror_bones", r.mirror_bones, "mirrored_vertices",
+        r.mirrored_vertices, "unseen_parts", unseen_parts(&r), "bones", r.bones, "deforming_bones",
+        r.deforming_bones, "poses", r.poses, "iterations", r.iterations, "stage_starts",
+        stage_starts(&r), "energy_before", r.energy_before, "energy_after", self->energy,
+        "unknowns", r.unknowns, "factor_size", r.factor_size, "hold_rows", r.hold_rows,
+        "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows, "positivity_rows",
+        r.positivity_rows, "damping", r.damping, "seconds",
         arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
     PyObject *facts = report ? influence_facts(self) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);

@@ -8,7 +8,8 @@
  * (Gram matrix, moments: docs/energy.md 4) is summed for columns: no vertex is visited per pose, at
  * up to four times the products per pair of bones.
  *
- * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of docs/energy.md
+ * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of
+ * docs/energy.md
  * 2. Where the spine is stretched by sigma, joints scale along the bone as well, with e = E / |E|
  *     M_j p = T (c(u_j) + R(u_j) D (p - e0 - u_j E)),   D = I + (sigma - 1) e e'
  * so that what is beside u_j goes where the spine takes it, M_j goes on along the tangent of the
@@ -57,7 +58,7 @@ arap_status arap_bendy_create(arap_job *job, const arap_skeleton *s, const arap_
     bendy->bone = ARAP_NEW(int, bendy->count);
     bendy->segments = ARAP_NEW(int, bendy->count);
     bendy->further = ARAP_NEW(int, bendy->count);
-    bendy->parameter = ARAP_NEW(double, (size_t)mesh->count *(size_t)bendy->count);
+    bendy->parameter = ARAP_NEW(double, (size_t)mesh->count * (size_t)bendy->count);
     arap_status status = ARAP_OK;
     if (!bendy->place || !bendy->bone || !bendy->segments || !bendy->further || !bendy->parameter) {
         status = arap_fail_memory(&job->error, "the bendy bones");

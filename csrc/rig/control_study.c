@@ -260,8 +260,8 @@ arap_status arap_study_create(arap_job *job, const arap_geometry *geometry, cons
     size_t n = (size_t)t->s.deform_count, count = (size_t)t->mesh.count;
     t->area = ARAP_NEW_ZERO(double, count);
     t->length = ARAP_NEW(double, n);
-    t->clearance = ARAP_NEW(double, n *ARAP_STUDY_SAMPLES);
-    t->winding = ARAP_NEW(double, n *ARAP_STUDY_SAMPLES);
+    t->clearance = ARAP_NEW(double, n * ARAP_STUDY_SAMPLES);
+    t->winding = ARAP_NEW(double, n * ARAP_STUDY_SAMPLES);
     t->named = ARAP_NEW_ZERO(char, n);
     t->keep = ARAP_NEW_ZERO(char, n);
     t->alone = ARAP_NEW_ZERO(char, n);

@@ -272,8 +272,8 @@ static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, dou
 
 arap_status arap_poses_gram(arap_job *job, arap_poses *poses) {
     int rows = 3 * poses->count, columns = 4 * poses->columns;
-    double *stack = ARAP_NEW(double, (size_t)rows *(size_t)columns);
-    double *product = ARAP_NEW(double, (size_t)columns *(size_t)columns);
+    double *stack = ARAP_NEW(double, (size_t)rows * (size_t)columns);
+    double *product = ARAP_NEW(double, (size_t)columns * (size_t)columns);
     arap_status status = ARAP_OK;
     if (!stack || !product) {
         status = arap_fail_memory(&job->error, "the pose matrix");
@@ -394,7 +394,7 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     size_t size = 12 * (size_t)poses->columns;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
     double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
-    double *bends = ARAP_NEW(double, ARAP_BEND *bones);
+    double *bends = ARAP_NEW(double, ARAP_BEND * bones);
     if (!turns || !local || !transforms || !bends) {
         status = arap_fail_memory(&job->error, "the poses");
         goto done;
@@ -413,8 +413,8 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
         rescale_pose(mesh, s->count, given->transforms + 12 * bones * (size_t)p, transforms);
         store_pose(s, transforms, poses->transform + size * (size_t)(sampling->pose_count + p));
     }
-    status = arap_spines_take_bends(&job->error, s, sampling->pose_count, given->count, given->bends,
-                                    &poses->spines);
+    status = arap_spines_take_bends(&job->error, s, sampling->pose_count, given->count,
+                                    given->bends, &poses->spines);
     if (!status) status = take_joints(job, s, mesh, sampling->pose_count, given, poses);
     if (!status) status = complete(job, s, mesh, given, poses);
 

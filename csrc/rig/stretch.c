@@ -60,7 +60,7 @@ arap_status arap_stretches_create(arap_job *job, const arap_skeleton *s, const a
         for (int j = 0; k >= 0 && j < bendy->segments[k]; j++)
             out->place[bendy->further[k] + j] = out->count++;
     }
-    out->tensor = ARAP_NEW(double, ARAP_SYMMETRIC *(size_t)out->count *(size_t)poses);
+    out->tensor = ARAP_NEW(double, ARAP_SYMMETRIC * (size_t)out->count * (size_t)poses);
     if (!out->tensor) {
         arap_stretches_clear(out);
         return arap_fail_memory(&job->error, "the stretchable bones");

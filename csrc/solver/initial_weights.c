@@ -121,8 +121,8 @@ static arap_status fresh_start(arap_job *job, arap_solver *s) {
     status = fresh_weights(job, s, &initial, &s->heat_report);
     if (!status) status = hold_bones(job, s, &initial);
     if (!status && s->settings.attach)
-        status = arap_find_attachments(job, &s->mesh, &s->sight, &initial, s->settings.constraint_strength,
-                                       &s->rows.list);
+        status = arap_find_attachments(job, &s->mesh, &s->sight, &initial,
+                                       s->settings.constraint_strength, &s->rows.list);
     s->rows.attachments = s->rows.list.count - s->rows.holds;
     if (!status)
         status = arap_choose_supports(job, &s->mesh, &s->skeleton, &initial, &s->settings.support,

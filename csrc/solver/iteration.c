@@ -70,8 +70,8 @@ static arap_status make_penalties(arap_job *job, arap_solver *s, double damping)
     arap_add_rows(&s->mesh, &s->influences, &s->rows.list, unit, &m->penalties);
     s->assembled.neumann_rows = 0;
     if (s->settings.neumann)
-        s->assembled.neumann_rows =
-            arap_add_neumann(&s->mesh, &s->influences, s->settings.constraint_strength * unit, &m->penalties);
+        s->assembled.neumann_rows = arap_add_neumann(
+            &s->mesh, &s->influences, s->settings.constraint_strength * unit, &m->penalties);
     s->assembled.positivity_rows = 0;
     s->assembled.damping = damping;
     arap_system_penalise(&m->system, m->penalties.stiffness);
@@ -203,7 +203,9 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
 }
 
 /* Strength of the rows that hold a weight at zero, over an area of 1. */
-static double hard(const arap_solver *s) { return s->settings.constraint_strength * s->poses.count; }
+static double hard(const arap_solver *s) {
+    return s->settings.constraint_strength * s->poses.count;
+}
 
 /* Energy, harmonic term and penalties, less their constant, without the rows that may be let down:
  * holds, and what keeps a weight at zero for as long as it takes. */

@@ -152,7 +152,7 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
     }
     if (fine->poses.parameters) {
         size_t bones = (size_t)fine->bones.count;
-        a->parameters = ARAP_NEW(double, bones *count);
+        a->parameters = ARAP_NEW(double, bones * count);
         if (!a->parameters) return arap_fail_memory(&job->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++)
             memcpy(a->parameters + bones * k,
@@ -163,7 +163,8 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
     if (s->mesh.spoke_start) {
         a->spoke_bones = ARAP_NEW(int, count);
         a->spoke_whole = ARAP_NEW(char, count);
-        if (!a->spoke_bones || !a->spoke_whole) return arap_fail_memory(&job->error, "the coarse mesh");
+        if (!a->spoke_bones || !a->spoke_whole)
+            return arap_fail_memory(&job->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++) {
             const arap_spoke *spoke;
             int any = arap_mesh_spokes(&s->mesh, clusters->seed[k], &spoke);

@@ -30,9 +30,8 @@ arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
     l->weight = ARAP_NEW(double, entries);
     l->vertex = ARAP_NEW_ZERO(char, n);
     l->set = ARAP_NEW_ZERO(int, n);
-    l->column = ARAP_NEW_ZERO(char, sets *bones);
-    if (!l->start || !l->bone || !l->weight || !l->vertex ||
-        !l->set || !l->column)
+    l->column = ARAP_NEW_ZERO(char, sets * bones);
+    if (!l->start || !l->bone || !l->weight || !l->vertex || !l->set || !l->column)
         return arap_fail_memory(&job->error, "the locked weights");
     memcpy(l->start, rows->start, (n + 1) * sizeof *rows->start);
     memcpy(l->bone, rows->bone, entries * sizeof *rows->bone);
@@ -51,8 +50,7 @@ arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
                 problem->locked_bones[k * problem->bones.count + skeleton->deform_bone[d]];
     size_t open = 0;
     for (size_t i = 0; i < n && !open; i++)
-        for (int d = 0; d < bones; d++)
-            open += !l->vertex[i] && !l->column[l->set[i] * bones + d];
+        for (int d = 0; d < bones; d++) open += !l->vertex[i] && !l->column[l->set[i] * bones + d];
     if (!open)
         return arap_fail(&job->error, ARAP_BAD_VALUE,
                          "nothing is free: every deforming bone or every vertex is locked");

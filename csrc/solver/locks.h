@@ -25,8 +25,7 @@ void arap_locks_clear(arap_locks *locks);
 
 /* Is the weight of deforming bone d at input vertex i locked? */
 static inline int arap_is_locked(const arap_locks *locks, int i, int d) {
-    return locks->vertex &&
-           (locks->vertex[i] || locks->column[locks->set[i] * locks->bones + d]);
+    return locks->vertex && (locks->vertex[i] || locks->column[locks->set[i] * locks->bones + d]);
 }
 
 /* Rebuild influences with the locked weights as given entries. */

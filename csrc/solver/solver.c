@@ -299,8 +299,7 @@ static arap_status make_harmonic(arap_job *job, arap_solver *s) {
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
 static arap_status find_links(arap_job *job, arap_solver *s, const arap_problem *problem,
                               int **links, size_t *count) {
-    if (!problem->links)
-        return arap_link_parts(job, &s->mesh, links, count, &s->linked_parts);
+    if (!problem->links) return arap_link_parts(job, &s->mesh, links, count, &s->linked_parts);
     *links = ARAP_NEW(int, 2 * problem->link_count);
     if (!*links) return arap_fail_memory(&job->error, "links between parts");
     for (size_t e = 0; e < problem->link_count; e++) {
@@ -361,8 +360,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     if (!status)
         status =
             arap_check_edits(&job->error, &problem->edits, s->mesh.input_count, s->skeleton.count);
-    if (!status && settings->link_parts)
-        status = find_links(job, s, problem, &links, &link_count);
+    if (!status && settings->link_parts) status = find_links(job, s, problem, &links, &link_count);
     if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count, settings->edge_power);
     arap_free(links);
     s->link_count = link_count;
@@ -380,19 +378,16 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     if (!status)
         status = arap_poses_create(job, &s->skeleton, &s->mesh, &s->mirror, &settings->sampling,
                                    &problem->poses, &s->poses);
-    if (!status)
-        status = arap_lanes_create(
-            job, &s->poses, settings->precision, &s->lanes);
+    if (!status) status = arap_lanes_create(job, &s->poses, settings->precision, &s->lanes);
     arap_lap(s, ARAP_TIME_POSES, &since);
     if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (!status) status = make_truss(job, s, problem);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
     s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
-    s->coarse_vertices = !s->coarse ? 0
-                                : s->coarse->coarse_vertices
-                                    ? s->coarse->coarse_vertices
-                                    : s->coarse->mesh.count;
+    s->coarse_vertices = !s->coarse                   ? 0
+                         : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
+                                                      : s->coarse->mesh.count;
     if (!status) status = arap_initial_weights(job, s, problem);
     if (!status) status = mirror_maps(job, s, &s->influences);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
@@ -400,11 +395,10 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
         status = arap_history_add(job, &s->history, s->coarse->history.energies[0]);
     if (!status && !s->coarse) status = arap_begin_maps(job, s);
     if (!status && !s->coarse) status = arap_refresh(job, s);
-    if (!status)
-        s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
+    if (!status) s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
     if (!status && !s->coarse && s->maps.clusters.count)
-        status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &s->influences,
-                             &s->energy_before, NULL);
+        status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &s->influences, &s->energy_before,
+                             NULL);
     if (status) {
         arap_solver_free(s);
         return status;

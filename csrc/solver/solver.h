@@ -108,8 +108,8 @@ struct arap_solver {
     arap_assembled assembled;
 
     arap_stage stage;
-    int iterations; /* of all stages */
-    int broken;     /* an iteration failed half-way: no further ones */
+    int iterations;       /* of all stages */
+    int broken;           /* an iteration failed half-way: no further ones */
     double energy_before; /* of the initial weights, each vertex with its own rotations */
     arap_history history;
     double seconds[ARAP_TIMES];

@@ -29,8 +29,8 @@ static arap_status multiply(arap_job *job, product *m, const double *p, double *
     size_t entries = m->step.start[m->step.count];
     memset(m->step.weight, 0, entries * sizeof(double));
     arap_system_add_step(&s->maps.system, p, m->step.weight);
-    arap_status status = arap_stiffness_product(job, &s->mesh, &s->poses, &m->step, m->image, NULL,
-                                                NULL);
+    arap_status status =
+        arap_stiffness_product(job, &s->mesh, &s->poses, &m->step, m->image, NULL, NULL);
     if (status) return status;
     for (size_t e = 0; e < entries; e++)
         m->image[e] += -m->pull[e] + s->maps.penalties.stiffness[e] * m->step.weight[e];

@@ -175,8 +175,8 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
     number_unknowns(in, order, s);
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
-    a.block = ARAP_NEW(double, (size_t)job->threads *((size_t)a.widest * (size_t)a.widest +
-                                                      (size_t)a.largest_ring));
+    a.block = ARAP_NEW(double, (size_t)job->threads *
+                                   ((size_t)a.widest * (size_t)a.widest + (size_t)a.largest_ring));
     if (!s->matrix.start || !a.block) goto no_memory;
     status = size_columns(job, &a);
     if (status) goto done;

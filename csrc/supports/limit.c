@@ -12,8 +12,8 @@
  * so that between bones that move alike the smallest weight goes; a vertex without energy, as
  * without neighbours, gets that of an energy of 1 and so keeps its largest weights.
  *
- * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its strength:
- * a bone that has left all maps would not come back.
+ * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its
+ * strength: a bone that has left all maps would not come back.
  *
  * Of more than CANDIDATES influences (or twice the limit) only so many take part: half of them the
  * largest weights, the others by what each is worth alone. Between a row without influence b and
@@ -172,8 +172,8 @@ static int largest(const limit_row *r, const double *value) {
     return out;
 }
 
-/* Keep `most` influences, the tied one among them, or one more for the sake of a twin: their rows of
- * q and entries of the rest. */
+/* Keep `most` influences, the tied one among them, or one more for the sake of a twin: their rows
+ * of q and entries of the rest. */
 static void choose_candidates(limit_row *r, double rest, int most) {
     int size = r->size, chosen = 0, *place = (int *)r->root;
     double *product = r->slack, *slope = product + size, *worth = slope + size;
@@ -189,8 +189,8 @@ static void choose_candidates(limit_row *r, double rest, int most) {
         worth[a] = worth_alone(r, a, rest, slope, slope_mean, product, product_mean);
     memset(r->live, 0, (size_t)size);
     while (chosen < most) {
-        int next = !chosen && r->tied >= 0 ? r->tied
-                                           : largest(r, chosen < most / 2 ? r->weight : worth);
+        int next =
+            !chosen && r->tied >= 0 ? r->tied : largest(r, chosen < most / 2 ? r->weight : worth);
         chosen += r->twin[next] == next ? 1 : 2;
         r->live[next] = r->live[r->twin[next]] = 1;
     }
@@ -367,7 +367,7 @@ arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const ar
     }
     task.keep = ARAP_NEW(char, entries);
     task.weight = ARAP_NEW(double, entries);
-    task.scratch = ARAP_NEW(double, (size_t)job->threads *scratch_size(task.widest));
+    task.scratch = ARAP_NEW(double, (size_t)job->threads * scratch_size(task.widest));
     arap_status status = ARAP_OK;
     if (!task.keep || !task.weight || !task.scratch) {
         status = arap_fail_memory(&job->error, "the limit of influences");

@@ -1,29 +1,27 @@
 /* The truss: see truss.h.
  *
- * Edges of the surface keep its shape and say nothing of where it is beside the bones: the energy of
- * the surface alone is least where limbs stay behind. A spoke is one more edge of the one-ring of a
- * vertex, to the nearest point x on a bone inside, which that bone b carries along as a vertex of
- * weight 1 would:
- *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
- *     s_i = g h strength Lambda_i / 3 (unit / |x - v_i|)^2,
- * in the unit of the edges around it (rings.c), but for spokes shorter than SHORT of the mean
- * distance of the skin from that bone, or THIN of the unit. Thickness, centre and volume of a limb
- * are kept that way; R_i is the rotation of the one-ring, so twist and bend stay free. g: near a
- * joint the skin belongs to two bones, and a spoke has JOINT of its strength there, rising to all
- * of it at the limb's radius from the joint. h: a spoke that the weights leave at a mean squared
- * relative error q has
- *     h = max(WEAKEST, g / sqrt(best g of its bone)),   g = (1 + q / YIELD^2)^-2
- * of its strength from the next stage on (g: a robust estimator's weight, Geman & McClure 1987): webs
- * between fingers and skirts around two legs cannot follow one bone. The root: a short bone, a neck
- * or a vertebra, of which all spokes are bad, would else give way until it moves nothing.
+ * Edges of the surface keep its shape and say nothing of where it is beside the bones: the energy
+ * of the surface alone is least where limbs stay behind. A spoke is one more edge of the one-ring
+ * of a vertex, to the nearest point x on a bone inside, which that bone b carries along as a vertex
+ * of weight 1 would: s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2, s_i = g h strength Lambda_i / 3
+ * (unit / |x - v_i|)^2, in the unit of the edges around it (rings.c), but for spokes shorter than
+ * SHORT of the mean distance of the skin from that bone, or THIN of the unit. Thickness, centre and
+ * volume of a limb are kept that way; R_i is the rotation of the one-ring, so twist and bend stay
+ * free. g: near a joint the skin belongs to two bones, and a spoke has JOINT of its strength there,
+ * rising to all of it at the limb's radius from the joint. h: a spoke that the weights leave at a
+ * mean squared relative error q has h = max(WEAKEST, g / sqrt(best g of its bone)),   g = (1 + q /
+ * YIELD^2)^-2 of its strength from the next stage on (g: a robust estimator's weight, Geman &
+ * McClure 1987): webs between fingers and skirts around two legs cannot follow one bone. The root:
+ * a short bone, a neck or a vertebra, of which all spokes are bad, would else give way until it
+ * moves nothing.
  *
  * Which bone. A part of the mesh surrounds a bone if most rays from the bone, across it, meet the
  * part, as far away on one side as on the other. A vertex gets its spoke to the nearest bone among
  * those that its part surrounds; a bone that no part surrounds counts for the part with most of the
- * skin near it. A part that surrounds none, a piece of armour or a button, hangs on the bone nearest
- * to most of its area as a whole, the less so the smaller it is beside its distance from it: a
- * button follows what it sits on (links.c).
- * STBs and spines carry no points (araplbs.h has them for Python only): their problems have no truss.
+ * skin near it. A part that surrounds none, a piece of armour or a button, hangs on the bone
+ * nearest to most of its area as a whole, the less so the smaller it is beside its distance from
+ * it: a button follows what it sits on (links.c). STBs and spines carry no points (araplbs.h has
+ * them for Python only): their problems have no truss.
  *
  * Rays start in directions that the skeleton and the surface give, not the coordinates, so that
  * turning the scene changes nothing. Cost: O(vertices x bones) distances and
@@ -50,10 +48,10 @@
 #define SECTIONS 4  /* along it */
 #define REACH 0.3   /* length of a ray, of the size of the mesh */
 #define MOST_RAYS 0.6
-#define OFF_CENTRE 0.5    /* mean vector of the hits, of their mean distance */
-#define SAME_PLACE 0.3    /* of a bone's length: a child whose head is as near hangs on its tail */
-#define ROUNDING 1e-9     /* differences below it decide nothing: the first bone or part wins */
-#define NO_LENGTH 1e-6    /* bones shorter than it have no direction */
+#define OFF_CENTRE 0.5 /* mean vector of the hits, of their mean distance */
+#define SAME_PLACE 0.3 /* of a bone's length: a child whose head is as near hangs on its tail */
+#define ROUNDING 1e-9  /* differences below it decide nothing: the first bone or part wins */
+#define NO_LENGTH 1e-6 /* bones shorter than it have no direction */
 #define PI 3.141592653589793
 
 /* Strength to weight, and the rest energy that goes with the weights. */
@@ -89,14 +87,14 @@ typedef struct truss {
     double strength, unit;
     double centre[3]; /* of the surface */
     int bones;
-    line *lines;       /* (bones) */
-    int *near;         /* (vertices) the bone of its spoke, or -1 */
-    double *distance;  /* (vertices) */
+    line *lines;      /* (bones) */
+    int *near;        /* (vertices) the bone of its spoke, or -1 */
+    double *distance; /* (vertices) */
     int patch_count;
-    patch *patches;    /* ascending by part, then bone */
-    int *first;        /* (parts + 1) first patch of a part */
-    char *whole;       /* (parts) surrounds no bone: hangs on one as a whole */
-    double *size2;     /* (parts) mean square distance from its centre */
+    patch *patches; /* ascending by part, then bone */
+    int *first;     /* (parts + 1) first patch of a part */
+    char *whole;    /* (parts) surrounds no bone: hangs on one as a whole */
+    double *size2;  /* (parts) mean square distance from its centre */
 } truss;
 
 static double to_line(const line *l, const double *p, double *place, double *point) {
@@ -163,8 +161,8 @@ static int by_part(const void *a, const void *b) {
 
 static patch *find_patch(const truss *t, int part, int bone) {
     patch key = {.part = part, .bone = bone};
-    return bsearch(&key, t->patches + t->first[part],
-                   (size_t)(t->first[part + 1] - t->first[part]), sizeof key, by_part);
+    return bsearch(&key, t->patches + t->first[part], (size_t)(t->first[part + 1] - t->first[part]),
+                   sizeof key, by_part);
 }
 
 /* The patches of the present nearest bones, none of them open, and their distances. */
@@ -173,8 +171,8 @@ static void make_patches(truss *t) {
     int fill = 0;
     for (int i = 0; i < mesh->count; i++)
         if (t->near[i] >= 0)
-            t->patches[fill++] =
-                (patch){mesh->part[i], t->near[i], mesh->area[i], mesh->area[i] * t->distance[i], 0};
+            t->patches[fill++] = (patch){mesh->part[i], t->near[i], mesh->area[i],
+                                         mesh->area[i] * t->distance[i], 0};
     qsort(t->patches, (size_t)fill, sizeof *t->patches, by_part);
     t->patch_count = 0;
     for (int k = 0, part = 0; k < fill; k++) {
@@ -207,9 +205,9 @@ static int note_hit(const void *data, int index, const double *a, const double *
     view *v = *(view *const *)data;
     const int *tri = v->mesh->triangles + 3 * (size_t)index;
     int part = v->mesh->part[tri[0]];
-    double at = arap_cross_triangle(a, b, v->mesh->v + 3 * (size_t)tri[0],
-                                    v->mesh->v + 3 * (size_t)tri[1],
-                                    v->mesh->v + 3 * (size_t)tri[2]);
+    double at =
+        arap_cross_triangle(a, b, v->mesh->v + 3 * (size_t)tri[0], v->mesh->v + 3 * (size_t)tri[1],
+                            v->mesh->v + 3 * (size_t)tri[2]);
     if (!(at >= 0 && at <= 1)) return 0;
     if (v->nearest[part] > 1) v->hit[v->count++] = part;
     v->nearest[part] = fmin(v->nearest[part], at);
