@@ -55,3 +55,13 @@ in_wine() {
   env WINEPREFIX="$root/prefix" WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml= \
     "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | tr -d '\r'
 }
+
+# in_qemu BED_FOLDER ARGUMENT...: the bed's Linux Python for arm64. Not qemu's default processor:
+# see docs/platforms.md.
+in_qemu() {
+  local root=$1
+  shift
+  qemu-aarch64-static -cpu cortex-a72 -L "$root/system" -E PYTHONHOME="$root/system/usr" \
+    -E PYTHONPATH="$root/packages:${ARAPLBS_PYTHONPATH:-}" -E OPENBLAS_NUM_THREADS=1 \
+    "$root/system/usr/bin/python3.11" "$@"
+}
