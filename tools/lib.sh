@@ -44,6 +44,18 @@ apt_install() {
 
 log() { mkdir -p "$ROOT/build/log"; echo "$ROOT/build/log/$1.log"; }
 
+# blender_extension BLENDER ARGUMENT...: the command "extension" of what find_blender.sh printed.
+blender_extension() {
+  local blender=$1 tool
+  shift
+  if [[ $(basename "$blender") == python* ]]; then  # bpy has no executable, but the same tool
+    tool=$(find "$(dirname "$blender")/../lib" -path '*bl_pkg/cli/blender_ext.py' -print -quit)
+    "$blender" "$tool" "$@"
+  else
+    "$blender" --factory-startup --command extension "$@"
+  fi
+}
+
 # Debian's package wine64 has no command on PATH.
 find_wine() { command -v wine64 || command -v wine || { [ -x /usr/lib/wine/wine64 ] && echo /usr/lib/wine/wine64; }; }
 
