@@ -65,7 +65,7 @@ in_wine() {
   local root=$1
   shift
   env WINEPREFIX="$root/prefix" WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml= \
-    "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | tr -d '\r'
+    "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | sed -u 's/\r$//'
 }
 
 # in_qemu BED_FOLDER ARGUMENT...: the bed's Linux Python for arm64. Not qemu's default processor:
