@@ -3,8 +3,9 @@
 Layers, each of which uses only those below it:
   registration              what Blender is told of
   ui                        panel and menu entries
-  operators, cli            two ways to ask for the work
-  job, session              read, solve, write; and the same live, a step at a time
+  operators, cli            two ways to ask for the work (cli by tasks alone)
+  live                      sessions: the work a step at a time, shown and steered meanwhile
+  tasks                     the whole work: read, solve, write
   blender                   the only modules that read or write Blender's data
   core                      options, problem, solving, report; knows nothing of Blender
 """

@@ -20,7 +20,6 @@ import bpy
 
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.targets import find_in_file, share_meshes
-from .core.errors import Refused
 from .core.files import (
     identity,
     placed,
@@ -33,10 +32,11 @@ from .core.files import (
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import engine_errors, version
 from .core.options import Options
+from .core.refusal import Refused
 from .core.report import notes, summary, warnings
 from .core.stop import Stop, Stopped
-from .job import Job
-from .joint_job import JointJob
+from .tasks.joints import JointTask
+from .tasks.weighting import WeightingTask
 
 COMMAND = "araplbs"
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
@@ -66,15 +66,15 @@ def make_parser():
         description=f"Weights every armature's meshes: {which}",
     )
     _add_arguments(weight, Options)
-    weight.set_defaults(make_job=Job, summary=summary, table=Options)
+    weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options)
     joints = commands.add_parser(
         "joints",
-        help="optimise the joints of the armatures of .blend files",
+        help="optimize the joints of the armatures of .blend files",
         description="Moves the joints of every armature to where its meshes deform best, and "
         f"weights these: {which}",
     )
     _add_arguments(joints, JointOptions)
-    joints.set_defaults(make_job=JointJob, summary=joint_summary, table=JointOptions)
+    joints.set_defaults(make_task=JointTask, summary=joint_summary, table=JointOptions)
     return parser
 
 
@@ -243,15 +243,15 @@ def weight_file(source, target, options, arguments, stop):
     found = find_in_file(view_layer, arguments.armature, arguments.mesh)
     for targets in share_meshes(found, view_layer):
         start = time.perf_counter()
-        job = arguments.make_job(options, arguments.threads)
-        job.read(targets, view_layer)
-        job.solve(_Lines(targets.armature.name, stop))
-        report = job.apply()
+        task = arguments.make_task(options, arguments.threads)
+        task.read(targets, view_layer)
+        task.solve(_Lines(targets.armature.name, stop))
+        report = task.apply()
         report["total_seconds"] = time.perf_counter() - start
         weights = report.get("weights") if arguments.command == "joints" else report
         for line in notes(weights):
             print(f"  {targets.armature.name}: {line}")
-        report["warnings"] = job.warnings + warnings(weights)
+        report["warnings"] = task.warnings + warnings(weights)
         for line in report["warnings"]:
             print(f"  {targets.armature.name}: warning: {line}")
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
@@ -285,7 +285,7 @@ class _Lines:
 
     def __call__(self, stage, fraction, _energy):
         self.stop.check()
-        step = (stage if fraction < 0.25 else "optimisation", int(10 * fraction))
+        step = (stage if fraction < 0.25 else "optimization", int(10 * fraction))
         if step != self.last:
             self.last = step
             print(f"  {self.name}: {100 * fraction:3.0f} % {step[0]}", flush=True)

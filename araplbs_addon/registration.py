@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 
 from . import cli
-from .blender import bone_deformers, control_bones, edits, joint_settings
+from .blender import bone_kinds, control_bones, edits, joint_settings
 from .operators import (
     auto_weight,
     bendy,
@@ -60,7 +60,7 @@ CLASSES = (
 
 # Each has register() and unregister(); they come after the classes and go before them.
 PARTS = (
-    bone_deformers,
+    bone_kinds,
     control_bones,
     edits,
     joint_settings,

@@ -105,7 +105,7 @@ def animation_poses(armature, frames=60):
     read = part("blender.read_poses").read_poses
     try:
         return read(armature, skeleton, "ALL", frames, bpy.context.view_layer).transforms
-    except part("core.errors").Refused:  # there is no action
+    except part("core.refusal").Refused:  # there is no action
         return None
 
 
@@ -119,10 +119,10 @@ class Character:
         options = part("core.options").Options()
         self.threads = threads
         self.armature, self.meshes = armature, meshes
-        self.job = part("job").Job(options, threads)
-        self.job.read(targets, bpy.context.view_layer)
-        self.skeleton = self.job.problem.skeleton
-        arguments = self.job.problem.arguments
+        self.task = part("tasks.weighting").WeightingTask(options, threads)
+        self.task.read(targets, bpy.context.view_layer)
+        self.skeleton = self.task.problem.skeleton
+        arguments = self.task.problem.arguments
         self.vertices, self.triangles = arguments["vertices"], arguments["triangles"]
         self.edges = arguments["edges"]
         s = self.skeleton
@@ -134,7 +134,9 @@ class Character:
 
     def present_rows(self, meshes):
         read = part("blender.read_mesh").present_weights
-        return part("core.rows").join_rows([read(ob, self.skeleton) for ob in meshes])
+        return part("core.sparse_weights").join_sparse_weights(
+            [read(ob, self.skeleton) for ob in meshes]
+        )
 
     def energy(self, rows, poses, per_vertex=False):
         import araplbs
@@ -214,10 +216,10 @@ def our_weights(character, **options):
 
 def solve_again(character, **options):
     """The engine's own report for these options: stages, iterations, energies."""
-    job = character.job
-    job.options = part("core.options").Options(**options)
-    job.solve()
-    return job.solution.report
+    task = character.task
+    task.options = part("core.options").Options(**options)
+    task.solve()
+    return task.solution.report
 
 
 def reset_peak():

@@ -14,7 +14,7 @@ from mathutils import Matrix, Vector
 
 from ..core.bendy import largest_share, segment_names, slide_to, split_weights, stations
 from ..core.diffused import diffused_parameters_in_steps
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from .bendy_refusals import deformed_meshes, refuse_groups, refuse_one_sided
 from .binding import armature_modifiers
 from .group_uses import used_groups

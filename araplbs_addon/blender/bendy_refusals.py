@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..core.report import names_in_line
 from .binding import armature_modifiers, armature_of, is_armature_child, is_deformed_by
 from .read_mesh import matrix_between, refuse_mesh

@@ -16,9 +16,9 @@ import numpy as np
 from ..core.edits import Edits, Pairs
 
 KINDS = (
-    ("WEIGHT", "Weight", "The bone's weight is held at a wanted value", "MOD_VERTEX_WEIGHT", 0),
+    ("WEIGHT", "Pinned Weight", "The bone's weight is pinned to a wanted value", "PINNED", 0),
     ("INFLUENCE", "Influence", "The bone may move these vertices, or must not", "BONE_DATA", 1),
-    ("RELEASE", "Release", "The skin is not tied to the bone here", "UNPINNED", 2),
+    ("RELEASE", "Release", "The skin is not tied to the bone here", "SNAP_OFF", 2),
     ("LINK", "Link", "Two vertices move together, as if an edge joined them", "LINKED", 3),
 )
 PREFIX = ".araplbs."
@@ -174,7 +174,7 @@ class ARAPLBS_mesh(bpy.types.PropertyGroup):
     edits: bpy.props.CollectionProperty(type=ARAPLBS_edit)
     active: bpy.props.IntProperty(name="Active Edit", options={"SKIP_SAVE"})
     changes: bpy.props.IntProperty(options={"HIDDEN", "SKIP_SAVE"})  # tells a session to look
-    session: bpy.props.StringProperty(options={"HIDDEN"})  # see session.py
+    session: bpy.props.StringProperty(options={"HIDDEN"})  # see live/weights.py
 
 
 def register():

@@ -6,7 +6,7 @@ import re
 import bpy
 import numpy as np
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..core.report import names_in_line
 from .binding import is_deformed_by
 from .read_mesh import refuse_linked

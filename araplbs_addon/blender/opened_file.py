@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..core.report import names_in_line
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 
 # Beginnings of the data paths whose drivers move an object.
 PLACE = ("location", "rotation_", "scale", "delta_", "constraints[")
@@ -64,7 +64,9 @@ def _follow(ob, found, seen):
         if not constraint.mute:
             _follow_constraint(constraint, found, seen)
     for curve in ob.animation_data.drivers if ob.animation_data else ():
-        for variable in curve.driver.variables if curve.data_path.startswith(PLACE) else ():
+        if curve.mute or not curve.data_path.startswith(PLACE):
+            continue
+        for variable in curve.driver.variables:
             for target in variable.targets:
                 if isinstance(target.id, bpy.types.Object):
                     _add(found, target.id)

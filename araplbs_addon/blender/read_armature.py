@@ -1,13 +1,13 @@
-"""An armature at rest as a core Skeleton, with joint limits and what selection keeps."""
+"""An armature at rest as a core Skeleton, with joint limits and what selection locks."""
 
 import math
 
 import bpy
 import numpy as np
 
-from ..core.errors import Refused
 from ..core.problem import Skeleton
-from .bone_deformers import read_deformers
+from ..core.refusal import Refused
+from .bone_kinds import read_deformers
 
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
 FREE_ANGLE = math.radians(170)
@@ -76,7 +76,7 @@ def selected_bones(armature):
     return [flag.name for flag in flags if flag.select]
 
 
-def bones_to_keep(armature):
+def bones_to_lock(armature):
     """(m,) bool: bones that Weight Paint mode leaves alone, as Blender's own tool does there.
 
     Hidden ones, and the unselected ones where the armature is in Pose mode with a selection.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..core.deformer import Deformer, Envelopes
+from ..core.armature_modifier import Deformer, Envelopes
 from ..core.poses import BENDY
 from .binding import armature_modifier, is_armature_child
 from .read_poses import stage

@@ -1,13 +1,13 @@
-"""A mesh object as a core Mesh: undeformed, with what is to be kept of its weights."""
+"""A mesh object as a core Mesh: undeformed, with what is locked of its weights."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from ..core.errors import Refused
-from ..core.mirror import Reflection
+from ..core.mirror_modifier import Reflection
 from ..core.problem import Mesh
-from ..core.rows import make_rows
+from ..core.refusal import Refused
+from ..core.sparse_weights import make_sparse_weights
 from ..core.steps import finish
 from .binding import armature_modifier
 from .edits import read_edits
@@ -39,22 +39,22 @@ def read_mesh(*arguments):
     return finish(read_mesh_in_steps(*arguments))
 
 
-def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones, weights=None):
+def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, weights=None):
     """The Mesh of an object, as a generator of short steps.
 
-    The object has passed refuse_mesh(). painting: honour the paint mask. kept_bones (m,) bool:
-    kept beside those with a locked group. weights: its present_weights(), else they are read if
-    something is kept.
+    The object has passed refuse_mesh(). painting: honor the paint mask. not_meant (m,) bool:
+    bones that are locked beside those with a locked group. weights: its present_weights(), else
+    they are read if something is locked.
     Raises Refused when there is nothing to weight, or the coordinates are not usable.
     """
-    kept = kept_bones | locked_bones(ob, skeleton)
-    if kept[skeleton.deform].all():
+    locked = not_meant | locked_bones(ob, skeleton)
+    if locked[skeleton.deform].all():
         raise Refused(f"'{ob.name}': the vertex groups of all deform bones are locked")
     mask = masked_vertices(ob.data) if painting else None
     if mask is not None and mask.all():
         raise Refused(f"'{ob.name}': no vertex is selected, but the paint mask is on")
-    keeps = kept[skeleton.deform].any() or mask is not None
-    if keeps and weights is None:
+    has_locks = locked[skeleton.deform].any() or mask is not None
+    if has_locks and weights is None:
         weights = present_weights(ob, skeleton)
     yield
     shape = yield from read_shape_in_steps(ob, armature, view_layer)
@@ -62,8 +62,8 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, kept_bones,
         shape,
         reflections=_reflections(ob, armature, view_layer),
         weights=weights,
-        kept_bones=kept if keeps else None,
-        kept_vertices=mask,
+        locked_bones=locked if has_locks else None,
+        locked_vertices=mask,
         edits=read_edits(ob.data, skeleton.names),
         deformer=read_deformer(ob, armature),
     )
@@ -226,15 +226,17 @@ def group_entries_in_steps(mesh):
 
 
 def present_weights(ob, skeleton, entries=None):
-    """The Rows of the weights that deform bones have now, or in these group_entries()."""
+    """The SparseWeights of the weights that deform bones have now, or in these group_entries()."""
     vertices, groups, weights = group_entries(ob.data) if entries is None else entries
     index = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
     bone_of_group = np.array([index.get(g.name, -1) for g in ob.vertex_groups] or [-1])
     if not len(vertices):
-        return make_rows(len(ob.data.vertices), vertices, groups, weights)
+        return make_sparse_weights(len(ob.data.vertices), vertices, groups, weights)
     # Files can hold entries of groups that are not in the list any more.
     known = groups < len(ob.vertex_groups)
     vertices, groups, weights = vertices[known], groups[known], weights[known]
     bones = bone_of_group[groups]
     of_bone = bones >= 0
-    return make_rows(len(ob.data.vertices), vertices[of_bone], bones[of_bone], weights[of_bone])
+    return make_sparse_weights(
+        len(ob.data.vertices), vertices[of_bone], bones[of_bone], weights[of_bone]
+    )

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ..core.errors import Refused
 from ..core.poses import BENDY, Poses, no_poses
+from ..core.refusal import Refused
 
 
 def read_poses(armature, skeleton, which, most, view_layer):

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..core.tet_mesh import need_for_file, need_for_inside
 from ..core.volume import Source
 
@@ -41,7 +41,7 @@ def read_volume(options, meshes):
     if options.volume == "NONE":
         return None
     for mesh in meshes:
-        if mesh.keeps:
+        if mesh.has_locks:
             raise Refused(
                 f"'{mesh.name}' keeps some of its weights (locked groups, or a selection in Weight "
                 "Paint mode), which a volume cannot: set Volume to Surface Only, or unlock them"

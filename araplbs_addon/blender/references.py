@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import bpy
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 
 
 class Reference(NamedTuple):

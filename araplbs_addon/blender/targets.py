@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..core.report import names_in_line
 from .binding import armature_of
 from .read_mesh import matrix_between

@@ -10,8 +10,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ..core.errors import Refused
 from ..core.joints import moved_bones
+from ..core.refusal import Refused
 
 
 def write_joints(armature, before, after):

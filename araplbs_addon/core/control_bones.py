@@ -6,14 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from .errors import Refused
-from .mirror import reflect
+from .mirror_modifier import reflect
 from .native_module import araplbs
 from .problem import join_geometry
-from .rows import make_rows
-from .worker import Worker
-
-WAIT = 0.01  # seconds of a step
+from .refusal import Refused
+from .sparse_weights import make_sparse_weights
+from .worker import work_in_steps
 
 # Identifier, name, description of what the engine tells; the position is its code.
 REASONS = (
@@ -50,7 +48,7 @@ def is_control_name(name):
 def leave_out_in_steps(meshes, skeleton, threads=0):
     """(meshes, skeleton) with the control bones left out; a generator of short steps.
 
-    Bones that were taken in stay, those that hold weights to be kept or that edits ask for, and
+    Bones that were taken in stay, those that hold locked weights or that edits ask for, and
     those whose partner on the other side deforms. Raises Refused where none else is free.
     """
     control = yield from _find_in_steps(meshes, skeleton, threads)
@@ -64,7 +62,7 @@ def leave_out_in_steps(meshes, skeleton, threads=0):
         return meshes, skeleton
     left = replace(skeleton, control=control, deform=skeleton.deform & (control == 0))
     for mesh in meshes:
-        if mesh.kept_bones is not None and mesh.kept_bones[left.deform].all():
+        if mesh.locked_bones is not None and mesh.locked_bones[left.deform].all():
             raise Refused(
                 f"'{mesh.name}': only control bones are free there: take one in, or set "
                 "Control Bones to Include"
@@ -75,40 +73,28 @@ def leave_out_in_steps(meshes, skeleton, threads=0):
 def _find_in_steps(meshes, skeleton, threads):
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
-    found = []
-
-    def work(progress):
-        found.append(
-            araplbs.control_bones(
+    return (
+        yield from work_in_steps(
+            lambda progress: araplbs.control_bones(
                 **geometry,
                 bone_heads=skeleton.heads,
                 bone_tails=skeleton.tails,
                 bone_parents=skeleton.parents,
                 bone_deform=skeleton.deform,
                 bone_named=[is_control_name(name) for name in skeleton.names],
-                progress=lambda stage, fraction: progress(stage, fraction, None),
+                progress=progress,
                 threads=threads,
             )
         )
-
-    worker = Worker(work)
-    try:
-        while worker.running:
-            worker.join(WAIT)
-            yield
-    finally:
-        worker.cancel()
-    if worker.error:
-        raise worker.error
-    return found[0]
+    )
 
 
 def _asked_for(mesh, bones):
-    """(m,) bool: bones whose weights are kept somewhere, or that shall have an influence."""
+    """(m,) bool: bones whose weights are locked somewhere, or that shall have an influence."""
     asked = np.zeros(bones, bool)
-    if mesh.kept_bones is not None:
+    if mesh.locked_bones is not None:
         asked[mesh.weights.bones[mesh.weights.weights > 0]] = True
-        asked &= mesh.kept_bones
+        asked &= mesh.locked_bones
     for pairs in (mesh.edits.constraints, mesh.edits.influences):
         asked[pairs.bones[pairs.values > 0]] = True
     return asked
@@ -128,7 +114,7 @@ def _without_weights(mesh, skeleton):
     vertices = np.concatenate([vertices, bare])
     bones = np.concatenate([bones, _nearest_bones(points, skeleton)])
     weights = np.concatenate([weights, np.ones(len(bare))])
-    return replace(mesh, weights=make_rows(rows.count, vertices, bones, weights))
+    return replace(mesh, weights=make_sparse_weights(rows.count, vertices, bones, weights))
 
 
 def _nearest_bones(points, skeleton):

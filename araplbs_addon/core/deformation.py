@@ -34,7 +34,7 @@ def joints_of(skeleton, poses):
 
 
 def measure(problem, rows, poses, **more):
-    """araplbs.deformation of a Problem with these Rows, blended linearly, over these Poses."""
+    """araplbs.deformation of a Problem with these SparseWeights, blended linearly, over Poses."""
     arguments, skeleton = problem.arguments, problem.skeleton
     return araplbs.deformation(
         arguments["vertices"],
@@ -68,7 +68,7 @@ def _number(value):
 
 
 def compare(problem, before, after, poses, threads=0, progress=None):
-    """{"before", "after"}: as_report() of two sets of Rows over these Poses. progress(fraction):
+    """{"before", "after"}: as_report() of two SparseWeights over these Poses. progress(fraction):
     return False to stop."""
 
     arguments, skeleton = problem.arguments, problem.skeleton

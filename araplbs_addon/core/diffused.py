@@ -2,24 +2,20 @@
 
 import numpy as np
 
-from .errors import Refused
-from .native_module import araplbs
+from .native_module import araplbs, engine_errors
 from .poses import RIGID
 from .problem import Problem
-from .worker import Worker
-
-WAIT = 0.01  # seconds of a step
+from .refusal import Refused
+from .worker import work_in_steps
 
 
 def diffused_parameters_in_steps(mesh, skeleton, names):
     """{bone: (n,) u} of these deform bones, 0 at the head and 1 at the tail, as a generator of
     short steps. Raises Refused when the engine does."""
     arguments = Problem([mesh], skeleton).arguments
-    found = []
-
-    def work(_progress):
-        found.append(
-            araplbs.diffuse_parameters(
+    try:
+        found = yield from work_in_steps(
+            lambda _progress: araplbs.diffuse_parameters(
                 arguments["vertices"],
                 arguments["triangles"],
                 skeleton.heads,
@@ -30,13 +26,6 @@ def diffused_parameters_in_steps(mesh, skeleton, names):
                 edges=arguments["edges"],
             )
         )
-
-    worker = Worker(work)
-    while worker.running:
-        worker.join(WAIT)
-        yield
-    if isinstance(worker.error, (ValueError, araplbs.SolverError)):
-        raise Refused(f"'{mesh.name}': {worker.error}") from worker.error
-    if worker.error:
-        raise worker.error
-    return {name: np.array(found[0][:, skeleton.names.index(name)]) for name in names}
+    except (ValueError, *engine_errors("SolverError")) as error:
+        raise Refused(f"'{mesh.name}': {error}") from error
+    return {name: np.array(found[:, skeleton.names.index(name)]) for name in names}

@@ -1,4 +1,4 @@
-"""Poses to judge weights in, their energy there, and strain as colours. No bpy: any thread may
+"""Poses to judge weights in, their energy there, and strain as colors. No bpy: any thread may
 compute it."""
 
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from .native_module import araplbs
 from .poses import Poses, sample
 
-FULL_SCALE = 0.5  # Surface Strain that is shown in the last colour
+FULL_SCALE = 0.5  # Surface Strain that is shown in the last color
 
 
 def pose_set(problem, options):
@@ -28,7 +28,7 @@ def with_random(problem, options, given):
     return Poses(sampled, None)
 
 
-def minimised_energy(problem, options, rows, threads=0):
+def minimized_energy(problem, options, rows, threads=0):
     """The energy that a solver of this problem starts from with these weights: all spokes have
     their whole strength, as those of the first frame of a session have."""
     start = {"weights": tuple(rows), "start_from_weights": True, "threads": threads}
@@ -64,15 +64,15 @@ def worst(strain, share):
 
 
 # Dark blue, blue, green, yellow, red: as weights are shown.
-COLOURS = np.array(
+COLORS = np.array(
     [(0.0, 0.0, 0.35), (0.0, 0.25, 0.9), (0.0, 0.8, 0.2), (0.95, 0.9, 0.0), (0.95, 0.05, 0.0)]
 )
 
 
-def colours(strain):
-    """(n, 4) colours of strain from 0 to FULL_SCALE."""
-    at = np.clip(strain / FULL_SCALE, 0, 1) * (len(COLOURS) - 1)
-    low = np.minimum(at.astype(int), len(COLOURS) - 2)
+def colors(strain):
+    """(n, 4) colors of strain from 0 to FULL_SCALE."""
+    at = np.clip(strain / FULL_SCALE, 0, 1) * (len(COLORS) - 1)
+    low = np.minimum(at.astype(int), len(COLORS) - 2)
     part = (at - low)[:, None]
-    mixed = COLOURS[low] * (1 - part) + COLOURS[low + 1] * part
+    mixed = COLORS[low] * (1 - part) + COLORS[low + 1] * part
     return np.column_stack([mixed, np.ones(len(strain))]).astype(np.float32)

@@ -17,7 +17,7 @@ import unicodedata
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import Refused
+from .refusal import Refused
 
 MARK = ".araplbs"
 HOST = re.sub(r"\W", "_", platform.node())[:40] or "_"  # of which process numbers are

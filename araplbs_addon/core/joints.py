@@ -14,8 +14,8 @@ from .native_module import araplbs
 from .options import Options, option
 from .poses import Poses
 from .problem import Problem, Skeleton
-from .rows import Rows, make_rows
 from .solve import Share, Solution, solve
+from .sparse_weights import SparseWeights, make_sparse_weights
 
 SAME_PLACE = 1e-5  # share of the skeleton's size: ends of bones nearer than this are at one place
 LEAST_MOVE = 1e-7  # the like
@@ -36,14 +36,14 @@ class JointOptions(Options):
     optimize_weights: bool = option(
         True,
         "Weights Too",
-        "Joints and weights are optimised together and both are written. Otherwise the joints are "
+        "Joints and weights are optimized together and both are written. Otherwise the joints are "
         "found for the present weights, which stay as they are",
     )
     anchor: float = option(
         0.3,
         "Anchor",
         "How firmly every joint is drawn to where it was: 0.3 halves the moves for a twentieth "
-        "of the gain, 0 leaves all to the optimisation",
+        "of the gain, 0 leaves all to the optimization",
         least=0.0,
         most=1e6,
         soft_most=2.0,
@@ -66,7 +66,7 @@ class JointOptions(Options):
     )
     centring: float = option(
         0.0,
-        "Centring",
+        "Centering",
         "Pull to the middle of the limb where the mesh says nothing about a joint, as between "
         "rigid parts. 0.001 to 0.01 is sensible, 0 is none",
         least=0.0,
@@ -83,16 +83,6 @@ class JointOptions(Options):
         least=0.0,
         most=1e3,
         soft_most=10.0,
-        advanced=True,
-    )
-    method: str = option(
-        "ALTERNATE",
-        "Method",
-        "How joints and weights take turns",
-        choices=(
-            ("ALTERNATE", "Alternate", "Some steps of the joints, then some of the weights"),
-            ("TOGETHER", "Together", "A step of each in turn, with one factorisation for all"),
-        ),
         advanced=True,
     )
     joint_iterations: int = option(
@@ -114,7 +104,6 @@ class JointOptions(Options):
         )
         return {
             **{name: getattr(self, name) for name in same},
-            "method": self.method.lower(),
             "iterations": self.joint_iterations,
         }
 
@@ -151,8 +140,10 @@ class JointRun:
     """One search for better joints.
 
     frame: the latest JointFrame, None before the first; set at once by the thread that solves.
-    pinned: (m, 2) bool, ends that must not move.
+    waiting: converged, and waits for keep(). pinned: (m, 2) bool, ends that must not move.
     """
+
+    waiting = False
 
     def __init__(self, problem, meshes, options, locks, factors, threads=0):
         """locks (m, 2) bool of heads and tails; factors (m,) of the material of bones."""
@@ -181,7 +172,7 @@ class JointRun:
         share = Share(progress or (lambda *_arguments: None))
         solver = self._make(share)
         energies: list[float] = []
-        first = Rows(*solver.sparse_weights)
+        first = SparseWeights(*solver.sparse_weights)
         while not solver.done and not (self.kept and self.frame):
             solver.iterate(1)
             if len(solver.energies):
@@ -190,10 +181,11 @@ class JointRun:
                 share.iterated(energies[-1])
                 self._publish(solver, energies, start)
             else:
-                first = Rows(*solver.sparse_weights)
+                first = SparseWeights(*solver.sparse_weights)
         if not self.frame:  # all is locked, or there was nothing to gain at once
             energies = [float(solver.energy)] * 2
             self._publish(solver, energies, start)
+        self.waiting = wait
         while wait and not self.kept:
             if share.progress("converged", 1.0, energies[-1]) is False:
                 raise araplbs.Cancelled
@@ -228,14 +220,15 @@ class JointRun:
     def _conclude(self, solver, energies, first, start, share):
         """The weights go on from here on the joints that were found: with the locks, edits and
         options that an ordinary weighting follows, and for the same poses, with the influences that
-        they have: to choose among these once more would only leave out more of them. first: the
-        Rows before any joint moved."""
+        they have: to choose among these once more would only leave out more of them, but pinned
+        weights need others. first: the SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         poses = Poses(solver.poses, None, whole=True)
         problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
         if self.options.optimize_weights:
-            problem.start_from(_with_kept(problem, Rows(*solver.sparse_weights)))
-            options = replace(self.options, widenings=0)
+            problem.start_from(_with_locked(problem, SparseWeights(*solver.sparse_weights)))
+            pinned = len(problem.arguments["constraints"][0])
+            options = self.options if pinned else replace(self.options, widenings=0)
             weights = solve(problem, options, self._threads, share.progress)
             energies = [*energies, weights.report["energy_after"]]
         report = {
@@ -257,13 +250,13 @@ class JointRun:
         return as_report(problem.skeleton, found)
 
 
-def _with_kept(problem, rows):
-    """These weights, with what is to be kept in place of what they have there."""
+def _with_locked(problem, rows):
+    """These weights, with what is locked in place of what they have there."""
     if "locked_bones" not in problem.arguments:
         return rows
     present = problem.arguments["weights"]
-    parts = [(rows, ~problem.kept_entries(rows)), (present, problem.kept_entries(present))]
-    return make_rows(
+    parts = [(rows, ~problem.locked_entries(rows)), (present, problem.locked_entries(present))]
+    return make_sparse_weights(
         rows.count,
         *(
             np.concatenate([getattr(part, name)[take] for part, take in parts])

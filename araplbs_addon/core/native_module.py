@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import Refused
+from .refusal import Refused
 
 NAME = "araplbs"
 TITLE = "Auto-weight (ARAP)"

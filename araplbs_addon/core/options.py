@@ -23,7 +23,7 @@ class Options:
         4,
         "Max Influences",
         "Most bones that may move one vertex, 0 for no limit. Game engines take 4 or 8. "
-        "The weights are optimised for this limit, not cut down to it",
+        "The weights are optimized for this limit, not cut down to it",
         least=0,
         most=32767,
         soft_most=16,
@@ -89,7 +89,7 @@ class Options:
     start_from: str = option(
         "FRESH",
         "Start From",
-        "The weights that the optimisation begins with",
+        "The weights that the optimization begins with",
         choices=(
             ("FRESH", "Fresh Weights", "Weights computed from mesh and skeleton alone"),
             ("PRESENT", "Present Weights", "The weights that the vertex groups have now"),
@@ -181,7 +181,7 @@ class Options:
     widenings: int = option(
         2,
         "Widenings",
-        "Rounds in which vertices take in the bones of their neighbours and lose those that "
+        "Rounds in which vertices take in the bones of their neighbors and lose those that "
         "serve them least. 0 leaves only bones of the initial weights",
         least=0,
         most=20,
@@ -190,7 +190,7 @@ class Options:
     iterations: int = option(
         30,
         "Iterations",
-        "Most iterations in the last stage of the optimisation; it ends by itself when the "
+        "Most iterations in the last stage of the optimization; it ends by itself when the "
         "error no longer falls",
         least=1,
         most=10000,
@@ -200,7 +200,7 @@ class Options:
     rotation_clusters: float = option(
         0.0,
         "Rotation Clusters",
-        "Neighbouring vertices whose weights differ by at most this share their rotations in the "
+        "Neighboring vertices whose weights differ by at most this share their rotations in the "
         "poses: less time, about the same result. 0.1 saves a quarter, 0 shares nothing",
         least=0.0,
         most=1.0,
@@ -225,51 +225,12 @@ class Options:
         most=0.5,
         advanced=True,
     )
-    attach: bool = option(
+    paper_constraints: bool = option(
         False,
-        "Attach",
-        "Vertices where a bone is strongest follow that bone alone, as in the paper of 2018. "
-        "Can glue parts to wrong bones",
-        advanced=True,
-    )
-    neumann: bool = option(
-        False,
-        "Fade Out",
-        "A bone's weight is drawn to zero at the border of its area, as in the paper of 2018. "
-        "Smoother borders, less rigid poses",
-        advanced=True,
-    )
-    positivity: str = option(
-        "CLIP",
-        "Negatives",
-        "How negative weights are avoided",
-        choices=(
-            ("CLIP", "Clip", "Set to zero in every iteration"),
-            ("PENALTY", "Penalty", "Drawn to zero from one iteration to the next, as in the paper"),
-            ("NONE", "At the End", "Set to zero in the result only"),
-        ),
-        advanced=True,
-    )
-    filter: str = option(
-        "NONE",
-        "Filter",
-        "What is smoothed after every iteration: fewer specks, at the price of less rigid poses",
-        choices=(
-            ("NONE", "Nothing", "Weights are those of the least error"),
-            ("ALL", "All Weights", "Every weight becomes the mean of its neighbours"),
-            ("EXTREMA", "Specks", "Only weights that are larger or smaller than all around them"),
-        ),
-        advanced=True,
-    )
-    harmonic: float = option(
-        0.0,
-        "Harmonic",
-        "Smoother weights at the price of less rigid poses and half the time again, as in the "
-        "paper of 2018. 0.000001 is weak, 0.001 strong, 0 none",
-        least=0.0,
-        most=1e6,
-        soft_most=0.001,
-        decimals=6,
+        "Constraints of the 2018 Paper",
+        "Each bone alone moves the vertices where it is strongest, its weights vanish at the "
+        "border of its area, and negative ones are drawn to zero, as in the paper of 2018. Poses "
+        "are less rigid, and parts can be glued to wrong bones",
         advanced=True,
     )
 
@@ -291,14 +252,15 @@ class Options:
         same = (
             *("max_influences", "truss", "link_parts", "pose_count", "swing", "twist", "seed"),
             *("least_worth", "edge_power", "widenings", "iterations", "rotation_clusters"),
-            *("attach", "neumann", "harmonic"),
         )
         return {
             **{name: getattr(self, name) for name in same},
-            "hold": 0.0 if self.attach else 0.01,  # where there is no truss; attach rows hold, too
+            "attach": self.paper_constraints,
+            "neumann": self.paper_constraints,
+            "positivity": "penalty" if self.paper_constraints else "clip",
+            # Where there is no truss; attach rows hold, too.
+            "hold": 0.0 if self.paper_constraints else 0.01,
             "support": (1, self.kept_sum, self.relative),
-            "positivity": self.positivity.lower(),
-            "filter": self.filter.lower(),
         }
 
     def as_dict(self):

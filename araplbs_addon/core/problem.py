@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .deformer import Deformer
+from .armature_modifier import Deformer
 from .edits import Edits, Pairs
-from .mirror import Reflection, image_rows, reflect
+from .mirror_modifier import Reflection, image_rows, reflect
 from .poses import BENDY, RIGID
-from .rows import Rows, empty_rows, join_rows
+from .sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
 from .symmetry import mirror_plane
 
 
@@ -91,16 +91,18 @@ class Mesh:
     edges: np.ndarray  # (e, 2) edges of no face
     matrix: np.ndarray  # (4, 4) to armature space
     reflections: list[Reflection] = field(default_factory=list)
-    weights: Rows | None = None  # present ones; needed where something is kept
-    kept_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
-    kept_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
+    weights: SparseWeights | None = None  # present ones; needed where something is locked
+    locked_bones: np.ndarray | None = None  # (m,) bool: weights of these bones stay
+    locked_vertices: np.ndarray | None = None  # (n,) bool: weights of these vertices stay
     edits: Edits = field(default_factory=Edits)
     deformer: Deformer | None = None  # None: linear blending by vertex groups
 
     @property
-    def keeps(self):
+    def has_locks(self):
         """Some of the present weights stay."""
-        return any(k is not None and k.any() for k in (self.kept_bones, self.kept_vertices))
+        return any(
+            lock is not None and lock.any() for lock in (self.locked_bones, self.locked_vertices)
+        )
 
 
 def join_geometry(meshes, wholes):
@@ -128,7 +130,7 @@ class Problem:
         self.skeleton = skeleton
         self.names = [mesh.name for mesh in meshes]
         self.sizes = [len(mesh.vertices) for mesh in meshes]
-        self.kept = [(mesh.kept_bones, mesh.kept_vertices) for mesh in meshes]
+        self.locks = [(mesh.locked_bones, mesh.locked_vertices) for mesh in meshes]
         self.deformers = [mesh.deformer for mesh in meshes]
         wholes = [
             reflect(m.vertices, m.triangles, np.vstack([m.edges, m.edits.links]), m.reflections)
@@ -152,7 +154,7 @@ class Problem:
         mirror = mirror_plane(skeleton) if symmetric else None
         if mirror is not None:
             self.arguments["mirror"] = mirror
-        if any(mesh.keeps for mesh in meshes):
+        if any(mesh.has_locks for mesh in meshes):
             self.arguments.update(self._locks(meshes, wholes))
         self.unweighted = None
         if start == "PRESENT":
@@ -217,7 +219,7 @@ class Problem:
         )
 
     def _present(self, meshes, wholes):
-        return join_rows(
+        return join_sparse_weights(
             [
                 image_rows(mesh.weights, whole, self.skeleton.opposite)
                 for mesh, whole in zip(meshes, wholes, strict=True)
@@ -240,38 +242,42 @@ class Problem:
         opposite = self.skeleton.opposite
         rows, bones, vertices, sets = [], [], [], []
         for index, (mesh, whole) in enumerate(zip(meshes, wholes, strict=True)):
-            present = mesh.weights if mesh.weights is not None else empty_rows(len(mesh.vertices))
+            present = (
+                mesh.weights
+                if mesh.weights is not None
+                else empty_sparse_weights(len(mesh.vertices))
+            )
             rows.append(image_rows(present, whole, opposite))
-            kept = np.zeros(m, bool) if mesh.kept_bones is None else mesh.kept_bones
-            bones += [kept, kept[opposite]]
-            if mesh.kept_vertices is None:
+            locked = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
+            bones += [locked, locked[opposite]]
+            if mesh.locked_vertices is None:
                 vertices.append(np.zeros(len(whole.source), bool))
             else:
-                vertices.append(mesh.kept_vertices[whole.source])
+                vertices.append(mesh.locked_vertices[whole.source])
             sets.append(2 * index + whole.flipped)
         return {
-            "weights": join_rows(rows),
+            "weights": join_sparse_weights(rows),
             "locked_bones": np.array(bones),
             "locked_vertices": np.concatenate(vertices),
             "vertex_sets": np.concatenate(sets),
         }
 
     def split(self, rows):
-        """The Rows of each mesh, without those of its images."""
+        """The SparseWeights of each mesh, without those of its images."""
         return [
             rows.slice(first, first + size)
             for first, size in zip(self.first, self.sizes, strict=False)
         ]
 
-    def kept_entries(self, rows):
-        """(entries,) bool: which of these weights were kept, not solved for."""
-        kept = np.zeros(len(rows.bones), bool)
+    def locked_entries(self, rows):
+        """(entries,) bool: which of these weights are locked, not solved for."""
+        locked = np.zeros(len(rows.bones), bool)
         if "locked_bones" in self.arguments:
             vertices = rows.vertices
             sets = self.arguments["vertex_sets"][vertices]
-            kept |= self.arguments["locked_bones"][sets, rows.bones]
-            kept |= self.arguments["locked_vertices"][vertices]
-        return kept
+            locked |= self.arguments["locked_bones"][sets, rows.bones]
+            locked |= self.arguments["locked_vertices"][vertices]
+        return locked
 
     def place(self, vertex):
         """(name of the mesh, vertex in it) of a vertex of the problem; for an image its source."""

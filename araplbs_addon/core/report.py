@@ -7,7 +7,7 @@ from .outliers import find_far, taken_as_one
 MOST_NAMES = 5
 MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
-HELD_BADLY = 0.01  # of a weight: held ones so far off are worth a warning
+PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
 
 
 def names_in_line(names):
@@ -22,14 +22,14 @@ def make_report(problem, solution, options, armature, written=None):
 
     deformation: {"before", "after"}: what is seen of the initial weights and of the result over all
     poses used, see core/deformation.py.
-    energy_before, energy_after: the same of the energy that is minimised, relative.
+    energy_before, energy_after: the same of the energy that is minimized, relative.
     symmetric: share of the vertices, images of Mirror modifiers included, that have the
     same weights on both sides.
     deformers: where Blender deforms otherwise than linearly, which objects by Preserve Volume and
     which by envelopes, and deformation and energies (the paper's, of the surface alone) as they
     are then; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
-    held_error in it: how far weights that are held are off on the surface, at most, or None.
+    pinned_error in it: how far pinned weights are off on the surface, at most, or None.
     far: objects with vertices so far from all bones that they were hardly meant, see outliers.py.
     taken_as_one: vertices that were welded with others apart from them, where these are many.
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.
@@ -117,9 +117,9 @@ def warnings(report):
             "vertices lie outside of the tets, by up to "
             f"{100 * report['volume']['farthest']:.0f} % of the size of the mesh"
         )
-    if report["volume"] and (report["volume"]["held_error"] or 0) > HELD_BADLY:
+    if report["volume"] and (report["volume"]["pinned_error"] or 0) > PINNED_BADLY:
         lines.append(
-            f"held weights are off by up to {report['volume']['held_error']:.2f}: through tets "
+            f"pinned weights are off by up to {report['volume']['pinned_error']:.2f}: through tets "
             "they hold at the corners only, as a mean of the vertices there"
         )
     if report["idle_bones"]:
@@ -189,5 +189,5 @@ def _deformer_lines(found):
     ]
     return [
         f"As Blender deforms with {' and '.join(by)}: {in_words(found['deformation'])}. "
-        "The weights are optimised for linear blending by vertex groups"
+        "The weights are optimized for linear blending by vertex groups"
     ]

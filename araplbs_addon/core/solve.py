@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .armature_modifier import report_deformers
 from .deformation import compare
-from .deformer import report_deformers
 from .error_map import pose_set
 from .native_module import araplbs
-from .rows import Rows, make_rows
+from .sparse_weights import SparseWeights, make_sparse_weights
 
 # progress(stage, fraction done 0..1, relative energy or None): return False to stop.
 Progress = Callable[[str, float, float | None], bool | None]
@@ -39,7 +39,7 @@ LEAST_INITIAL = 0.001  # smaller initial weights are not told of: the solver han
 class Solution:
     """Weights of all vertices of a problem, complete and checked, and the solver's report."""
 
-    rows: Rows
+    rows: SparseWeights
     report: dict[str, Any]
     seconds: float
 
@@ -81,7 +81,7 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
         if share:
             share.iterated(float(solver.energies[-1]))
         solver.iterate(1)
-    rows = Rows(*solver.sparse_weights)
+    rows = SparseWeights(*solver.sparse_weights)
     check(problem, rows, options.max_influences)
     report = {
         **solver.report,
@@ -91,15 +91,15 @@ def solve(problem, options, threads=0, progress: Progress | None = None):
 
 
 def initial_rows(solver):
-    """The Rows that a solver starts from."""
+    """The SparseWeights that a solver starts from."""
     dense = solver.initial_weights
     vertices, bones = np.nonzero(dense >= LEAST_INITIAL)
-    return make_rows(len(dense), vertices, bones, dense[vertices, bones])
+    return make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])
 
 
 def report_deformation(problem, options, before, after, threads, share):
-    """The part of a report about what is seen of weights (Rows) before and after. share: progress,
-    or None."""
+    """The part of a report about what is seen of SparseWeights before and after. share: progress or
+    None."""
 
     def told(stage):
         return share and (lambda fraction: share(stage, fraction))
@@ -118,22 +118,22 @@ def report_deformation(problem, options, before, after, threads, share):
 def check(problem, rows, most):
     """Raises araplbs.SolverError unless the weights may be written: the promise to the user.
 
-    most: influences that a vertex may have beside kept ones, 0 for any number.
+    most: influences that a vertex may have beside locked ones, 0 for any number.
     """
     if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
         raise araplbs.SolverError("the weights are not finite and positive")
     m = len(problem.skeleton.names)
-    for part, name, (kept_bones, kept_vertices) in zip(
-        problem.split(rows), problem.names, problem.kept, strict=True
+    for part, name, (locked_bones, locked_vertices) in zip(
+        problem.split(rows), problem.names, problem.locks, strict=True
     ):
-        free = np.ones(part.count, bool) if kept_vertices is None else ~kept_vertices
-        is_kept = (np.zeros(m, bool) if kept_bones is None else kept_bones)[part.bones]
-        kept_sums = np.bincount(part.vertices, part.weights * is_kept, part.count)
-        wrong = np.flatnonzero(free & (kept_sums < 1) & (np.abs(part.sums() - 1) > 1e-6))
+        free = np.ones(part.count, bool) if locked_vertices is None else ~locked_vertices
+        is_locked = (np.zeros(m, bool) if locked_bones is None else locked_bones)[part.bones]
+        locked_sums = np.bincount(part.vertices, part.weights * is_locked, part.count)
+        wrong = np.flatnonzero(free & (locked_sums < 1) & (np.abs(part.sums() - 1) > 1e-6))
         if len(wrong):
             raise araplbs.SolverError(
                 f"the weights of vertex {wrong[0]} of '{name}' do not sum to 1"
             )
-        open_count = np.bincount(part.vertices[~is_kept], minlength=part.count)
+        open_count = np.bincount(part.vertices[~is_locked], minlength=part.count)
         if most and (open_count[free] > most).any():
             raise araplbs.SolverError(f"a vertex of '{name}' has too many influences")

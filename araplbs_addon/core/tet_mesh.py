@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .errors import Refused
 from .extent import not_far_off
 from .native_module import araplbs
+from .refusal import Refused
 
 WELD = 1e-6  # of the size: nearer vertices are one
 POLL = 0.1  # seconds between two looks at a child process

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .error_map import energy, pose_set
-from .errors import Refused
 from .native_module import araplbs
-from .rows import Rows, make_rows
+from .refusal import Refused
 from .solve import Share, Solution, check, initial_rows, report_deformation
+from .sparse_weights import SparseWeights, make_sparse_weights
 from .tet_mesh import TetMesh, fill, read_tets
 
 LEAST_WEIGHT = 0.001  # smaller weights of the surface are dropped, as the solver does
@@ -86,7 +86,7 @@ class Embedding:
         return keep | (left[vertices] == 0)
 
     def transfer(self, rows, forbidden, most):
-        """The Rows of the surface: of at most `most` bones (0: any number), none below
+        """The SparseWeights of the surface: of at most `most` bones (0: any number), none below
         LEAST_WEIGHT, none of the pairs (vertices, bones) that are forbidden, with sum 1."""
         counts = np.diff(rows.start)[self.corners].ravel()
         first = np.repeat(rows.start[self.corners].ravel(), counts)
@@ -102,7 +102,7 @@ class Embedding:
         keys, weights = keys[keep], weights[keep]
         keep = self._spare(keys // stride, weights >= LEAST_WEIGHT)
         keys, weights = keys[keep], weights[keep]
-        rows = make_rows(len(self.corners), keys // stride, keys % stride, weights)
+        rows = make_sparse_weights(len(self.corners), keys // stride, keys % stride, weights)
         if most:
             rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
         return rows._replace(weights=rows.weights / rows.sums()[rows.vertices])
@@ -110,7 +110,7 @@ class Embedding:
 
 def edits_of_nodes(problem, nodes):
     """The edits of a problem as arguments for its volume: each goes to the node of its vertex, and
-    of those that meet there for a bone a held weight is the mean, and an influence is allowed if
+    of those that meet there for a bone a pinned weight is the mean, and an influence is allowed if
     one of them is."""
     m = len(problem.skeleton.names)
 
@@ -120,8 +120,8 @@ def edits_of_nodes(problem, nodes):
         keys, place = np.unique(keys, return_inverse=True)
         return (keys // m).astype(np.int32), (keys % m).astype(np.int32), place.ravel(), values
 
-    vertices, bones, place, (held,) = join("constraints")
-    mean = np.bincount(place, held, len(bones)) / np.bincount(place, minlength=len(bones))
+    vertices, bones, place, (pinned,) = join("constraints")
+    mean = np.bincount(place, pinned, len(bones)) / np.bincount(place, minlength=len(bones))
     edits: dict[str, tuple] = {"constraints": (vertices, bones, mean)}
     vertices, bones, place, (allowed,) = join("influences")
     edits["influences"] = vertices, bones, np.bincount(place, allowed, len(bones)) > 0
@@ -129,16 +129,16 @@ def edits_of_nodes(problem, nodes):
     return edits
 
 
-def held_error(problem, rows):
-    """How far these weights are from those that are held, at most; None where none are."""
-    vertices, bones, held = map(np.asarray, problem.arguments["constraints"])
-    if not len(held):
+def pinned_error(problem, rows):
+    """How far these weights are from pinned ones, at most; None where none are."""
+    vertices, bones, pinned = map(np.asarray, problem.arguments["constraints"])
+    if not len(pinned):
         return None
     m = len(problem.skeleton.names)
     keys, wanted = rows.vertices * m + rows.bones, vertices.astype(np.int64) * m + bones
     found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     weights = np.where(keys[found] == wanted, rows.weights[found], 0)
-    return float(np.abs(weights - held).max())
+    return float(np.abs(weights - pinned).max())
 
 
 def solver_arguments(problem, mesh, nodes):
@@ -174,7 +174,9 @@ def solve_volume(problem, options, source, threads=0, progress=None):
     vertices, bones, allowed = problem.arguments["influences"]
     closed = ~np.asarray(allowed, bool)
     forbidden = (np.asarray(vertices)[closed], np.asarray(bones)[closed])
-    rows = embedding.transfer(Rows(*solver.sparse_weights), forbidden, options.max_influences)
+    rows = embedding.transfer(
+        SparseWeights(*solver.sparse_weights), forbidden, options.max_influences
+    )
     check(problem, rows, options.max_influences)
     report = surface_report(problem, options, solver, mesh, embedding, rows, threads, share)
     return Solution(rows, report, time.perf_counter() - start)
@@ -206,6 +208,6 @@ def surface_report(problem, options, solver, mesh, embedding, rows, threads, sha
             "tets": len(mesh.tets),
             "energy": report["energy_after"],
             "farthest": float(embedding.distances.max() / embedding.size),
-            "held_error": held_error(problem, rows),
+            "pinned_error": pinned_error(problem, rows),
         },
     }

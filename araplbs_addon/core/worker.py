@@ -1,19 +1,21 @@
-"""A thread that solves while the window stays alive. It never touches Blender's data."""
+"""A thread that works while the window stays alive. It never touches Blender's data."""
 
 import threading
 
+PATIENCE = 0.01  # seconds between two looks at whether it has ended
+
 
 class Worker:
-    """Calls work(progress) in a thread; progress is that of solve.py.
+    """Calls work(progress) in a thread; progress is that of solve.py, for the engine too.
 
     stage, fraction, energy: the latest progress. first_energy: the first that was told.
-    error: the exception that ended the work, if one did. Plain attributes: each is set at once and
-    read by one other thread.
+    result: what the work has returned. error: the exception that ended it, if one did. Plain
+    attributes: each is set at once by the thread, and read by others.
     """
 
     def __init__(self, work):
         self.stage, self.fraction, self.energy = "start", 0.0, None
-        self.error = self.first_energy = None
+        self.result = self.error = self.first_energy = None
         self._cancelled = threading.Event()
         # A daemon, so that quitting Blender need not wait for it.
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
@@ -21,18 +23,23 @@ class Worker:
 
     def _run(self, work):
         try:
-            work(self._progress)
+            self.result = work(self.progress)
         except BaseException as error:
             self.error = error
 
-    def _progress(self, stage, fraction, energy):
+    def progress(self, stage, fraction, energy=None):
+        """To be called by the work; False: stop."""
         self.first_energy = self.first_energy or energy
         self.stage, self.fraction, self.energy = stage, fraction, energy
-        return not self._cancelled.is_set()
+        return not self.cancelled
 
     def cancel(self):
         """Ask to stop; the work ends between two steps of the solver."""
         self._cancelled.set()
+
+    @property
+    def cancelled(self):
+        return self._cancelled.is_set()
 
     @property
     def running(self):
@@ -40,3 +47,17 @@ class Worker:
 
     def join(self, timeout=None):
         self._thread.join(timeout)
+
+
+def work_in_steps(work):
+    """What work(progress) returns, done by a Worker, as a generator of short steps."""
+    worker = Worker(work)
+    try:
+        while worker.running:
+            worker.join(PATIENCE)
+            yield
+    finally:
+        worker.cancel()
+    if worker.error:
+        raise worker.error
+    return worker.result

@@ -5,20 +5,21 @@ import time
 from bpy.types import Operator
 
 from ..blender.targets import find_targets
-from ..core.errors import Refused
 from ..core.native_module import engine_errors
+from ..core.refusal import Refused
 from ..core.report import notes, summary, warnings
 from ..core.steps import finish
 from ..core.worker import Worker
-from ..job import Job
+from ..live.session import current_session
 from ..preferences import preferred_threads
-from ..session import current_session
+from ..tasks.weighting import WeightingTask
 from .properties import (
     OptionProperties,
     draw_advanced_options,
     draw_pose_options,
     draw_result_options,
 )
+from .retired import RetiredProperties
 
 IDNAME = "object.araplbs_auto_weight"
 LABEL = "Auto-weight (ARAP)"
@@ -42,12 +43,13 @@ def moves_view(event):
     return event.type.startswith(VIEW_EVENTS)
 
 
-def tell(operator, report, job):
-    """Says what was done. The status bar shows the last line, so what matters most comes last."""
+def tell(operator, report, task, done=None):
+    """Says what was done: in one line `done`, by default that of the report of weights, which is
+    None where they stay. The status bar shows the last line, so what matters most comes last."""
     for line in notes(report):
         operator.report({"INFO"}, line)
-    operator.report({"INFO"}, summary(report))
-    for line in warnings(report) + job.warnings:
+    operator.report({"INFO"}, done or summary(report))
+    for line in warnings(report) + task.warnings:
         operator.report({"WARNING"}, line)
     return {"FINISHED"}
 
@@ -57,14 +59,14 @@ class _Steps:
 
     _worker = None
     _timer = None
-    _job = None
+    _task = None
     _reading = None
 
     def start(self, context):
-        """Sets the Job, and the steps that read its input."""
+        """Sets the WeightingTask, and the steps that read its input."""
         targets = find_targets(context)
-        self._job = Job(self.read_options(), preferred_threads(context))
-        self._reading = self._job.read_in_steps(targets, context.view_layer)
+        self._task = WeightingTask(self.read_options(), preferred_threads(context))
+        self._reading = self._task.read_in_steps(targets, context.view_layer)
 
     def read_for(self, seconds):
         """Goes on reading for about so long; has it come to the end?"""
@@ -81,10 +83,10 @@ class _Steps:
         self.report({"ERROR"}, str(reason))
         return {"CANCELLED"}
 
-    def finish(self, job):
+    def finish(self, task):
         """Writes the solution and says what was done."""
         try:
-            return tell(self, job.apply(), job)
+            return tell(self, task.apply(), task)
         except Refused as reason:
             return self.refuse(reason)
 
@@ -118,12 +120,12 @@ class _Steps:
         context.window_manager.progress_end()
         if context.workspace:
             context.workspace.status_text_set(None)
-        worker, job = self._worker, self._job
-        self._worker = self._timer = self._job = self._reading = None
-        return worker, job
+        worker, task = self._worker, self._task
+        self._worker = self._timer = self._task = self._reading = None
+        return worker, task
 
 
-class OBJECT_OT_araplbs_auto_weight(_Steps, OptionProperties, Operator):
+class OBJECT_OT_araplbs_auto_weight(_Steps, OptionProperties, RetiredProperties, Operator):
     """Give the selected meshes skinning weights for the armature, chosen so that they keep \
 their shape as well as possible when posed"""
 
@@ -160,23 +162,23 @@ their shape as well as possible when posed"""
         try:
             self.start(context)
             finish(self._reading)
-            job = self._job
-            job.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
+            task = self._task
+            task.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
         except refusals() as reason:
             return self.refuse(reason)
         finally:
             manager.progress_end()
-            self._job = self._reading = None
-        return self.finish(job)
+            self._task = self._reading = None
+        return self.finish(task)
 
     def invoke(self, context, _event):
         """In a window: the work is done beside it, and can be cancelled."""
         try:
             self.start(context)
             if self.read_for(AT_ONCE):
-                self._worker = Worker(self._job.solve)
+                self._worker = Worker(self._task.solve)
         except refusals() as reason:
-            self._job = self._reading = None
+            self._task = self._reading = None
             return self.refuse(reason)
         self.begin_waiting(context)
         return {"RUNNING_MODAL"}
@@ -190,7 +192,7 @@ their shape as well as possible when posed"""
         if self._reading:
             try:
                 if self.read_for(STEP):
-                    self._worker = Worker(self._job.solve)
+                    self._worker = Worker(self._task.solve)
             except refusals() as reason:
                 self.end_waiting(context)
                 return self.refuse(reason)
@@ -202,12 +204,12 @@ their shape as well as possible when posed"""
             self.show_progress(context)
             return {"RUNNING_MODAL"}
 
-        worker, job = self.end_waiting(context)
+        worker, task = self.end_waiting(context)
         if isinstance(worker.error, refusals()):
             return self.refuse(worker.error)
         if worker.error:
             raise worker.error
-        return self.finish(job)
+        return self.finish(task)
 
     def say_cancelled(self):
         self.report({"INFO"}, "Auto-weight was cancelled: nothing was changed")
@@ -215,7 +217,7 @@ their shape as well as possible when posed"""
 
     def cancel(self, context):
         """Blender ends the operator: another file, or quit."""
-        if self._job:
-            worker, _job = self.end_waiting(context)
+        if self._task:
+            worker, _task = self.end_waiting(context)
             if worker:
                 worker.join()

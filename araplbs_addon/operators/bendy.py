@@ -10,9 +10,9 @@ from bpy.types import Operator
 from ..blender.bendy import bendy_bones, convert_in_steps
 from ..blender.bendy_refusals import refuse_armature
 from ..blender.read_armature import selected_bones
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..core.report import names_in_line
-from ..session import current_session
+from ..live.session import current_session
 
 IDNAME = "object.araplbs_bendy_to_bones"
 PATIENCE = 0.4  # seconds that a window stands still before it is told why

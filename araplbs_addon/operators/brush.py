@@ -14,7 +14,7 @@ from ..blender.edits import KINDS, add_link, find_edit, read_values
 from ..blender.posed import posed_vertices
 from ..blender.read_mesh import masked_vertices
 from ..core.extent import not_far_off
-from ..session import current_session
+from ..live.session import current_session
 from .edit import Change, active_bone, paint_edit, refuse_bone
 
 IDNAME = "object.araplbs_brush"
@@ -40,7 +40,7 @@ class ARAPLBS_brush(bpy.types.PropertyGroup):
     )
     strength: FloatProperty(
         name="Strength",
-        description="How far one stroke moves the wanted weight towards that of the brush",
+        description="How far one stroke moves the wanted weight toward that of the brush",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -140,7 +140,7 @@ class OBJECT_OT_araplbs_brush(Operator):
         name="Erase",
         description="Take back what the brush does; the influence brush removes influences",
     )
-    clear: BoolProperty(name="Clear", description="Leave the influences to the optimisation again")
+    clear: BoolProperty(name="Clear", description="Leave the influences to the optimization again")
 
     @classmethod
     def poll(cls, context):
@@ -248,7 +248,7 @@ def tied_vertices(session, ob):
     nothing = np.zeros(0, int), np.zeros(0), np.zeros(0, bool)
     if not session or not session.frame or ob not in session.objects():
         return nothing
-    names, bone = session.job.problem.skeleton.names, active_bone(ob)
+    names, bone = session.task.problem.skeleton.names, active_bone(ob)
     if bone not in names:
         return nothing
     begin, end = session.problem_vertices(session.objects().index(ob))

@@ -18,7 +18,7 @@ from ..blender.edits import (
     remove_edit,
     write_values,
 )
-from ..session import current_session
+from ..live.session import current_session
 
 
 class Change:
@@ -69,7 +69,7 @@ class OfMesh:
 
 
 class OBJECT_OT_araplbs_edit_vertices(OfMesh, Operator):
-    """Hold the weight of a bone at the selected vertices, add or remove its influence there, or \
+    """Pin the weight of a bone at the selected vertices, add or remove its influence there, or \
 release them from it"""
 
     bl_idname = "object.araplbs_edit_vertices"

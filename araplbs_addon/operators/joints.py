@@ -6,15 +6,14 @@ from bpy.types import Operator
 
 from ..blender.joint_effects import refuse_armature
 from ..blender.targets import find_targets
-from ..core.errors import Refused
 from ..core.joints import JointOptions, joint_summary
-from ..core.report import notes, warnings
-from ..joint_job import JointJob
-from ..joint_session import JointSession
-from ..preferences import preferred_threads
-from .auto_weight import refusals
+from ..core.refusal import Refused
+from ..live.joints import JointSession
+from ..tasks.joints import JointTask
+from .auto_weight import tell
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
+from .retired import RetiredJointProperties
 
 IDNAME = "object.araplbs_optimize_joints"
 LABEL = "Optimize Joints (ARAP)"
@@ -29,17 +28,9 @@ def find_joint_targets(context):
     return targets
 
 
-def tell(operator, report, job):
-    """Says what was done. The status bar shows the last line, so what matters most comes last."""
-    for line in notes(report["weights"]):
-        operator.report({"INFO"}, line)
-    operator.report({"INFO"}, joint_summary(report))
-    for line in warnings(report["weights"]) + job.warnings:
-        operator.report({"WARNING"}, line)
-    return {"FINISHED"}
-
-
-class OBJECT_OT_araplbs_optimize_joints(LiveOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_optimize_joints(
+    LiveOperator, OptionProperties, RetiredJointProperties, Operator
+):
     """Move the joints of the armature to where the selected meshes keep their shape best when \
 posed. The meshes stay as they are at rest"""
 
@@ -49,49 +40,13 @@ posed. The meshes stay as they are at rest"""
 
     __annotations__ = option_properties(JointOptions)
     option_table = JointOptions
-    cancelled = "Optimising joints was cancelled: nothing was changed"
+    cancelled = "Optimizing joints was cancelled: nothing was changed"
 
-    @classmethod
-    def poll(cls, context):
-        if not cls.is_free():
-            return False
-        try:
-            find_joint_targets(context)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+    task_kind, session_kind = JointTask, JointSession
+    find = staticmethod(find_joint_targets)
 
-    def execute(self, context):
-        """At once, to the end: scripts and background mode."""
-        manager = context.window_manager
-        manager.progress_begin(0, 100)
-        try:
-            job = JointJob(self.read_options(), preferred_threads(context))
-            job.read(find_joint_targets(context), context.view_layer)
-            job.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
-            report = job.apply()
-        except refusals() as reason:
-            self.report({"ERROR"}, str(reason))
-            return {"CANCELLED"}
-        finally:
-            manager.progress_end()
-        return tell(self, report, job)
-
-    def invoke(self, context, _event):
-        """In a window: ghosts show where the joints would go until that is accepted."""
-        return self.begin(
-            context,
-            lambda: JointSession(
-                find_joint_targets(context),
-                self.read_options(),
-                context.view_layer,
-                preferred_threads(context),
-            ),
-        )
-
-    def conclude(self, session):
-        return tell(self, session.report, session.job)
+    def tell(self, report, task):
+        return tell(self, report["weights"], task, joint_summary(report))
 
 
 class OBJECT_OT_araplbs_lock_joints(Operator):

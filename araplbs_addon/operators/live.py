@@ -6,7 +6,9 @@ from bpy.types import Operator
 
 from ..blender.views import redraw_views
 from ..core.deformation import in_percent
-from ..session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
+from ..core.refusal import Refused
+from ..live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
+from ..preferences import preferred_threads
 from .auto_weight import moves_view, refusals
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done
@@ -15,24 +17,54 @@ WORK_SHARE = 0.15  # of the time between them, where drawing takes long
 
 
 class LiveOperator:
-    """To be mixed into an operator that has conclude(session), which reports what was kept, and
-    the text `cancelled`."""
+    """To be mixed into an operator with OptionProperties, and with these members:
+
+    task_kind, session_kind: classes of the work at once, and live. find(context): its Targets;
+    raises Refused. tell(report, task): reports what was kept; the operator's result. cancelled:
+    text for when nothing was.
+    """
 
     _timer = None
     _last_tick = 0.0
     _session = None
 
     @classmethod
-    def is_free(cls):
-        """For poll(): no other session is running."""
+    def poll(cls, context):
         if current_session():
             cls.poll_message_set("A session is running: accept or cancel it first")
             return False
+        try:
+            cls.find(context)
+        except Refused as reason:
+            cls.poll_message_set(str(reason))
+            return False
         return True
 
-    def begin(self, context, make_session):
+    def execute(self, context):
+        """At once, to the end: scripts and background mode."""
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
         try:
-            session = make_session()
+            task = self.task_kind(self.read_options(), preferred_threads(context))
+            task.read(self.find(context), context.view_layer)
+            task.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
+            report = task.apply()
+        except refusals() as reason:
+            self.report({"ERROR"}, str(reason))
+            return {"CANCELLED"}
+        finally:
+            manager.progress_end()
+        return self.tell(report, task)
+
+    def invoke(self, context, _event):
+        """In a window."""
+        try:
+            session = self.session_kind(
+                self.find(context),
+                self.read_options(),
+                context.view_layer,
+                preferred_threads(context),
+            )
         except refusals() as reason:
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
@@ -93,7 +125,7 @@ class LiveOperator:
     def _finish(self, context, session):
         self._stop(context)
         if session.report:
-            result = self.conclude(session)
+            result = self.tell(session.report, session.task)
             session.forget()
             return result
         session.forget()

@@ -5,13 +5,13 @@ from bpy.app.handlers import persistent
 from bpy.types import Operator
 
 from ..blender.targets import find_targets
-from ..core.errors import Refused
-from ..job import Job
-from ..preferences import preferred_threads
-from ..session import Session, after_undo, current_session, end_session
-from .auto_weight import refusals, tell
+from ..live.session import after_undo, current_session, end_session
+from ..live.weights import WeightSession
+from ..tasks.weighting import WeightingTask
+from .auto_weight import tell
 from .live import LiveOperator
 from .properties import OptionProperties, option_properties
+from .retired import RetiredProperties
 
 IDNAME = "object.araplbs_refine_weights"
 LABEL = "Refine Weights (ARAP)"
@@ -42,7 +42,7 @@ HANDLERS = {
 }
 
 
-class OBJECT_OT_araplbs_refine_weights(LiveOperator, OptionProperties, Operator):
+class OBJECT_OT_araplbs_refine_weights(LiveOperator, OptionProperties, RetiredProperties, Operator):
     """Watch the weights of the selected meshes converge, and steer them with the brushes of the \
 Auto-weight tab, until you keep them or restore what was there"""
 
@@ -54,42 +54,12 @@ Auto-weight tab, until you keep them or restore what was there"""
 
     cancelled = "Refining was cancelled: everything is as it was"
 
-    @classmethod
-    def poll(cls, context):
-        if not cls.is_free():
-            return False
-        try:
-            find_targets(context, posing=True)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+    task_kind, session_kind = WeightingTask, WeightSession
+    tell = tell
 
-    def execute(self, context):
-        """At once, to the end, with the edits that the meshes have: scripts and background mode."""
-        job = Job(self.read_options(), preferred_threads(context))
-        try:
-            job.read(find_targets(context, posing=True), context.view_layer)
-            job.solve()
-            report = job.apply()
-        except refusals() as reason:
-            self.report({"ERROR"}, str(reason))
-            return {"CANCELLED"}
-        return tell(self, report, job)
-
-    def invoke(self, context, _event):
-        return self.begin(
-            context,
-            lambda: Session(
-                find_targets(context, posing=True),
-                self.read_options(),
-                context.view_layer,
-                preferred_threads(context),
-            ),
-        )
-
-    def conclude(self, session):
-        return tell(self, session.report, session.job)
+    @staticmethod
+    def find(context):
+        return find_targets(context, posing=True)
 
     def other_key(self, context, event, session, space):
         if event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":

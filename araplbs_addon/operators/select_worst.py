@@ -3,9 +3,9 @@
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Operator
 
-from ..blender.errors import object_strain
+from ..blender.deformation_errors import object_strain
 from ..core.error_map import worst
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..preferences import preferred_threads
 from .edit import OfMesh, select_vertices
 from .settings import present_options

@@ -1,6 +1,5 @@
-"""Surface Strain of the active mesh as colours, kept up to date in a thread while shown."""
+"""Surface Strain of the active mesh as colors, kept up to date in a thread while shown."""
 
-import threading
 import time
 from contextlib import contextmanager
 
@@ -11,20 +10,22 @@ from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 from gpu_extras.batch import batch_for_shader
 
-from ..blender.errors import pose_options, poses_of, read_weighted
+from ..blender.deformation_errors import pose_options, poses_of, read_weighted
 from ..blender.posed import posed_vertices
 from ..blender.read_poses import present_pose
 from ..blender.views import redraw_views
-from ..core.deformer import vertex_strain
-from ..core.error_map import colours, pose_set
-from ..core.errors import Refused
+from ..core.armature_modifier import vertex_strain
+from ..core.error_map import colors, pose_set
+from ..core.refusal import Refused
+from ..core.worker import Worker
+from ..live.session import current_session
 from ..operators.settings import present_options
 from ..preferences import preferred_threads
-from ..session import current_session
 
 PERIOD = 0.15  # seconds between two looks at what has changed
 CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one
-NEARER = 2e-5  # of the depth: in front of the surface that it colours
+TOLD = (Refused, ArithmeticError, ValueError, MemoryError)  # shown in place of colors
+NEARER = 2e-5  # of the depth: in front of the surface that it colors
 
 
 class _View:
@@ -32,21 +33,21 @@ class _View:
 
     def __init__(self):
         self.name = self.strain = self.message = None
-        self._thread = self._key = self._result = self._batch = self._drawn = None
+        self._worker = self._key = self._batch = self._drawn = None
         self._changed = 0.0  # when weights were last seen to change
-        self._source = None  # (key, armature name, Problem, Rows) of a mesh without session
+        self._source = (
+            None  # (key, armature name, Problem, SparseWeights) of a mesh without session
+        )
         self._poses = None  # (key, Poses) of an armature
         self._reading = False  # Blender is changed and put back meanwhile
 
     def look(self, context):
         """Takes in a result, and starts the next computation where something has changed."""
-        if self._thread and self._thread.is_alive():
-            return
-        if self._result is not None:
-            self.strain, self.message, self._result = *self._result, None
-            self._drawn = None
-            redraw_views()
-        ob = context.active_object
+        if self._worker:
+            if self._worker.running:
+                return
+            self._take_in()
+        ob = getattr(context, "active_object", None)  # a timer may run without a window
         mode = context.window_manager.araplbs_errors
         if not ob or ob.type != "MESH" or ob.mode == "EDIT":
             return
@@ -62,8 +63,15 @@ class _View:
             return
         if key != self._key:
             self._key, self.name = key, ob.name
-            self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
-            self._thread.start()
+            self._worker = Worker(work)
+
+    def _take_in(self):
+        worker, self._worker, self._drawn = self._worker, None, None
+        self.strain, error = worker.result, worker.error
+        self.message = str(error) if error else None
+        redraw_views()
+        if error and not isinstance(error, TOLD):
+            raise error
 
     def forget(self, armatures=False):
         """What is known of the weights is out of date, or of armatures as well."""
@@ -80,8 +88,8 @@ class _View:
         size = len(ob.data.vertices)
         if frame and ob in session.objects():
             begin, end = session.problem_vertices(session.objects().index(ob))
-            armature, problem = session.job.armature.get(), session.job.problem
-            options, rows, number = session.job.options, frame.rows, frame.number
+            armature, problem = session.task.armature.get(), session.task.problem
+            options, rows, number = session.task.options, frame.rows, frame.number
             self._source = None
         else:
             options, number, begin, end = pose_options(present_options(context)), -1, 0, size
@@ -98,7 +106,7 @@ class _View:
         posed = poses.key if mode == "POSE" else options
         key = (ob.session_uid, size, mode, number, posed)
 
-        def work():
+        def work(_progress):
             chosen = poses or pose_set(problem, options)
             return vertex_strain(problem, rows, chosen, threads)[begin:end]
 
@@ -121,12 +129,6 @@ class _View:
         finally:
             self._reading = False
 
-    def _run(self, work):
-        try:
-            self._result = work(), None
-        except (Refused, ArithmeticError, ValueError, MemoryError) as error:
-            self._result = None, str(error)
-
     def draw(self, context):
         ob = context.active_object
         if self.strain is None or not ob or ob.name != self.name or ob.mode == "EDIT":
@@ -135,7 +137,7 @@ class _View:
             return
         points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
         if self._drawn is None or not np.array_equal(points, self._drawn):
-            self._drawn, self._batch = points, _batch(ob.data, points, colours(self.strain))
+            self._drawn, self._batch = points, _batch(ob.data, points, colors(self.strain))
         draw_in_front(self._batch, gpu.shader.from_builtin("SMOOTH_COLOR"))
 
 
@@ -150,7 +152,7 @@ def draw_in_front(batch, shader):
     gpu.state.depth_test_set("NONE")
 
 
-def _batch(mesh, points, point_colours):
+def _batch(mesh, points, point_colors):
     mesh.calc_loop_triangles()
     triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles)
@@ -158,7 +160,7 @@ def _batch(mesh, points, point_colours):
     return batch_for_shader(
         shader,
         "TRIS",
-        {"pos": points, "color": point_colours},
+        {"pos": points, "color": point_colors},
         indices=triangles.reshape(-1, 3),
     )
 
@@ -205,10 +207,10 @@ def register():
     bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_errors = EnumProperty(
         name="Show Error",
-        description="Surface Strain as colours on the active mesh: where its faces are stretched, "
+        description="Surface Strain as colors on the active mesh: where its faces are stretched, "
         "compressed or sheared when posed",
         items=(
-            ("NONE", "Off", "No colours"),
+            ("NONE", "Off", "No colors"),
             ("POSES", "All Poses", "Over the poses that the settings of this tab give"),
             ("POSE", "This Pose", "In the pose that the armature is in"),
         ),

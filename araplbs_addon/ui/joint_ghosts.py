@@ -23,9 +23,9 @@ EDGES = np.array(
 
 def draw(session):
     """In the space of the scene, in the pose that the armature is in."""
-    job, frame = session.job, session.frame
-    armature = job.armature.get()
-    before, after = job.run.problem.skeleton, frame.skeleton
+    task, frame = session.task, session.frame
+    armature = task.armature.get()
+    before, after = task.run.problem.skeleton, frame.skeleton
     shown = np.flatnonzero(moved_bones(before, after) | before.deform)
     shown = np.array([i for i in shown if not armature.data.bones[int(i)].hide], int)
     if not len(shown):
@@ -35,13 +35,13 @@ def draw(session):
     matrix = np.array(armature.matrix_world)
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
-    for points, colour, width in (
+    for points, color, width in (
         (_dashed(old[:, EDGES].reshape(-1, 2, 3)), OLD, 1.0),
         (new[:, EDGES].reshape(-1, 2, 3), NEW, 1.8),
         (_ways(old, new), WAY, 3.0),
-        (_crosses(old, job.run.pinned[shown]), LOCKED, 2.5),
+        (_crosses(old, task.run.pinned[shown]), LOCKED, 2.5),
     ):
-        _draw_lines(points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3], colour, width)
+        _draw_lines(points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3], color, width)
     gpu.state.blend_set("NONE")
 
 
@@ -89,12 +89,12 @@ def _crosses(old, pinned):
     return old[:, :2][pinned][:, None, None] + arms[:, None, None, None] * signs
 
 
-def _draw_lines(points, colour, width):
+def _draw_lines(points, color, width):
     if not len(points):
         return
     shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
     batch = batch_for_shader(shader, "LINES", {"pos": points.astype(np.float32)})
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
     shader.uniform_float("lineWidth", width)
-    shader.uniform_float("color", colour)
+    shader.uniform_float("color", color)
     batch.draw(shader)

@@ -9,7 +9,7 @@ from ..operators.settings import settings_of
 from .panel import draw_session_buttons
 
 MAIN = ("optimize_weights", "anchor", "reach")
-FEW = ("least_length", "centring", "material", "method", "joint_iterations")
+FEW = ("least_length", "centring", "material", "joint_iterations")
 
 
 class _WithArmature:

@@ -10,12 +10,11 @@ from gpu_extras.batch import batch_for_shader
 
 from ..blender.edits import read_values
 from ..blender.posed import posed_vertices
-from ..core.error_map import COLOURS, FULL_SCALE, colours
-from ..core.errors import Refused
-from ..joint_session import JointSession
+from ..core.error_map import COLORS, FULL_SCALE, colors
+from ..core.refusal import Refused
+from ..live.session import current_session
 from ..operators.brush import current_stroke, tied_vertices
 from ..operators.live import session_facts
-from ..session import current_session
 from . import error_view, joint_ghosts
 
 MARGIN = 20
@@ -39,7 +38,7 @@ def draw_view():
         with suppress(Refused, ReferenceError):  # what is shown has just gone
             _draw_edits(context)
             session = current_session()
-            if isinstance(session, JointSession) and session.frame:
+            if session and session.moves_joints and session.frame:
                 joint_ghosts.draw(session)
 
 
@@ -74,20 +73,20 @@ def _draw_text(text, x, y):
     return y + LINE_HEIGHT
 
 
-def _lines(points, colour, width=1.5):
+def _lines(points, color, width=1.5):
     shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
     batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [(*p, 0) for p in points]})
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
     shader.uniform_float("lineWidth", width)
-    shader.uniform_float("color", colour)
+    shader.uniform_float("color", color)
     batch.draw(shader)
 
 
-def _box(x, y, width, height, colours):
-    """A filled rectangle, its colours given from left to right."""
-    xs = np.linspace(x, x + width, len(colours))
+def _box(x, y, width, height, colors):
+    """A filled rectangle, its colors given from left to right."""
+    xs = np.linspace(x, x + width, len(colors))
     points = [(at, side) for at in xs for side in (y, y + height)]
-    shades = [c for c in colours for _side in range(2)]
+    shades = [c for c in colors for _side in range(2)]
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     batch = batch_for_shader(shader, "TRI_STRIP", {"pos": points, "color": shades})
     batch.draw(shader)
@@ -95,7 +94,7 @@ def _box(x, y, width, height, colours):
 
 def _draw_scale(x, y):
     gpu.state.blend_set("ALPHA")
-    _box(x, y, CURVE[0], 10, [(*c, 1.0) for c in COLOURS.tolist()])
+    _box(x, y, CURVE[0], 10, [(*c, 1.0) for c in COLORS.tolist()])
     gpu.state.blend_set("NONE")
     _draw_text("0 %", x, y + 12)
     end = f"{100 * FULL_SCALE:.0f} % and more"
@@ -121,7 +120,7 @@ def _draw_curve(frame, x, y):
     return y + height + 4
 
 
-def _points(points, colours, size=POINT_SIZE):
+def _points(points, colors, size=POINT_SIZE):
     if not len(points):
         return
     try:
@@ -131,7 +130,7 @@ def _points(points, colours, size=POINT_SIZE):
     batch = batch_for_shader(
         shader,
         "POINTS",
-        {"pos": np.asarray(points, np.float32), "color": np.asarray(colours, np.float32)},
+        {"pos": np.asarray(points, np.float32), "color": np.asarray(colors, np.float32)},
     )
     gpu.state.point_size_set(size)
     gpu.state.blend_set("ALPHA")
@@ -194,7 +193,7 @@ def _draw_item(mesh, item, points):
     values = read_values(mesh, item)
     vertices = np.flatnonzero(values)
     if item.kind == "WEIGHT":
-        shades = colours((values[vertices] - 1) * FULL_SCALE)
+        shades = colors((values[vertices] - 1) * FULL_SCALE)
     elif item.kind == "INFLUENCE":
         shades = [ADDED if value > 0 else REMOVED for value in values[vertices]]
     else:

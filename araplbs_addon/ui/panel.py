@@ -8,8 +8,9 @@ from bpy.types import Menu, Panel, UIList
 
 from ..blender import control_bones
 from ..blender.targets import find_targets
-from ..core.errors import Refused
+from ..core.refusal import Refused
 from ..core.report import names_in_line
+from ..live.session import current_session
 from ..operators import bendy, bone_roles, edit, select_worst
 from ..operators.auto_weight import IDNAME
 from ..operators.live import OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore
@@ -22,7 +23,6 @@ from ..operators.properties import (
 )
 from ..operators.refine import IDNAME as REFINE
 from ..operators.settings import settings_of
-from ..session import current_session
 
 
 class _InSidebar:
@@ -150,7 +150,7 @@ class VIEW3D_PT_araplbs_edits(_InSidebar, Panel):
         name = edit.OBJECT_OT_araplbs_edit_vertices.bl_idname
         bone = edit.active_bone(context.active_object) or ""
         for kind, text, remove in (
-            ("WEIGHT", "Hold Weight", False),
+            ("WEIGHT", "Pin Weight", False),
             ("INFLUENCE", "Add Influence", False),
             ("INFLUENCE", "Remove Influence", True),
         ):

@@ -6,7 +6,7 @@ from gpu_extras.presets import draw_circle_2d
 
 from ..operators.brush import IDNAME
 
-COLOUR = (1.0, 0.75, 0.2, 0.9)
+COLOR = (1.0, 0.75, 0.2, 0.9)
 
 
 def _stroke(kind, ctrl=False, shift=False, **properties):
@@ -29,7 +29,7 @@ SIZES = (_radial("radius"), _radial("strength", shift=True), _radial("weight", c
 
 
 def draw_brush_circle(context, _tool, xy):
-    draw_circle_2d(xy, COLOUR, context.scene.araplbs_brush.radius)
+    draw_circle_2d(xy, COLOR, context.scene.araplbs_brush.radius)
 
 
 class _Tool:
@@ -41,10 +41,10 @@ class _Tool:
 
 class ARAPLBS_TOOL_weight(_Tool, WorkSpaceTool):
     bl_idname = "araplbs.weight"
-    bl_label = "Hold Weight (ARAP)"
+    bl_label = "Pin Weight (ARAP)"
     bl_description = (
-        "Paint the weight that the active bone shall have. The optimisation holds it and finds "
-        "the rest.\nCtrl takes it back"
+        "Pin the weight of the active bone where you paint. The solver keeps it and fits the "
+        "rest.\nCtrl removes the pin"
     )
     bl_icon = "brush.paint_weight.average"
     bl_keymap = (_stroke("WEIGHT"), _stroke("WEIGHT", ctrl=True, erase=True), *SIZES)
@@ -60,7 +60,7 @@ class ARAPLBS_TOOL_influence(_Tool, WorkSpaceTool):
     bl_label = "Bone Influence (ARAP)"
     bl_description = (
         "Paint where the active bone may move the mesh.\nCtrl keeps it away, Shift leaves it to "
-        "the optimisation again"
+        "the optimization again"
     )
     bl_icon = "brush.paint_weight.smear"
     bl_keymap = (

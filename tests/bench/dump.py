@@ -24,7 +24,7 @@ def main(zip_path, folder, *names):
     for name in names:
         character = compare.Character(*measure.load(name))
         arrays = {}
-        for key, value in character.job.problem.arguments.items():
+        for key, value in character.task.problem.arguments.items():
             if isinstance(value, tuple):
                 arrays |= {f"arguments.{key}.{k}": part for k, part in enumerate(value)}
             elif value is not None:

@@ -207,12 +207,12 @@ def test_solver_error(monkeypatch):
     """An error of the engine is reported, not raised, and nothing is written."""
     import araplbs
 
-    job = addon("job")
+    task = addon("tasks.weighting")
 
     def fail(*_args):
         raise araplbs.SolverError("the matrix is not definite")
 
-    monkeypatch.setattr(job, "solve", fail)
+    monkeypatch.setattr(task, "solve", fail)
     tube, rig = tube_and_rig()
     refuses("the matrix is not definite", tube, rig)
 
@@ -220,17 +220,17 @@ def test_solver_error(monkeypatch):
 def test_wrong_weights_are_not_written(monkeypatch):
     """Should the engine break its promise, the check before writing says so."""
     solve = addon("core.solve")
-    rows = addon("core.rows")
+    rows = addon("core.sparse_weights")
     tube, rig = tube_and_rig()
-    job = addon("job")
-    real = job.solve
+    task = addon("tasks.weighting")
+    real = task.solve
 
     def half(problem, options, threads, progress):
         solution = real(problem, options, threads, progress)
-        bad = rows.Rows(*solution.rows[:2], solution.rows.weights * 0.5)
+        bad = rows.SparseWeights(*solution.rows[:2], solution.rows.weights * 0.5)
         solve.check(problem, bad, options.max_influences)
 
-    monkeypatch.setattr(job, "solve", half)
+    monkeypatch.setattr(task, "solve", half)
     refuses("the weights of vertex 0 of 'Tube' do not sum to 1", tube, rig)
 
 
@@ -242,8 +242,8 @@ def test_cancelled_by_the_callback():
     select(tube, rig)
     before = snapshot()
     targets = addon("blender.targets").find_targets(bpy.context)
-    job = addon("job").Job(addon("core.options").Options())
-    job.read(targets, bpy.context.view_layer)
+    task = addon("tasks.weighting").WeightingTask(addon("core.options").Options())
+    task.read(targets, bpy.context.view_layer)
     seen = []
 
     def progress(stage, fraction, energy):
@@ -251,39 +251,39 @@ def test_cancelled_by_the_callback():
         return len(seen) < 6
 
     with pytest.raises(araplbs.Cancelled):
-        job.solve(progress)
+        task.solve(progress)
     assert snapshot() == before
     seen.clear()
-    job.solve(lambda *now: seen.append(now))
+    task.solve(lambda *now: seen.append(now))
     fractions = [fraction for _stage, fraction, _energy in seen]
     assert fractions == sorted(fractions) and fractions[0] >= 0 and fractions[-1] <= 1
     assert seen[0][2] is None and seen[-1][2] > 0
-    job.apply()
+    task.apply()
     assert_good(tube, rig)
 
 
 def test_changed_meanwhile():
     tube, rig = tube_and_rig()
     select(tube, rig)
-    find, make = addon("blender.targets").find_targets, addon("job").Job
+    find, make = addon("blender.targets").find_targets, addon("tasks.weighting").WeightingTask
     options = addon("core.options").Options()
-    refused = addon("core.errors").Refused
+    refused = addon("core.refusal").Refused
     for change, message in (
         (lambda: tube.data.vertices.add(1), "'Tube' was changed meanwhile"),
         (lambda: setattr(rig.data.bones["upper"], "name", "new"), "'Rig' was changed meanwhile"),
         (lambda: bpy.data.objects.remove(tube), "'Tube' was deleted meanwhile"),
     ):
-        job = make(options)
-        job.read(find(bpy.context), bpy.context.view_layer)
-        job.solve()
+        task = make(options)
+        task.read(find(bpy.context), bpy.context.view_layer)
+        task.solve()
         change()
         with pytest.raises(refused, match=message):
-            job.apply()
+            task.apply()
     assert not bpy.data.meshes["Tube"].vertices[0].groups
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("max_influences", -1), ("kept_sum", 1.5), ("positivity", "MAYBE")]
+    ("option", "value"), [("max_influences", -1), ("kept_sum", 1.5), ("start_from", "MAYBE")]
 )
 def test_options_out_of_range(option, value):
     with pytest.raises(ValueError, match=option):

@@ -115,7 +115,9 @@ def test_predicted_positions_are_those_of_the_evaluated_mesh(pose):
 
 def energies(tube):
     """Mean energy over random poses of Blender's bending."""
-    return (addon("blender.errors").object_strain(tube, bpy.context.view_layer, False) ** 2).mean()
+    return (
+        addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, False) ** 2
+    ).mean()
 
 
 def test_weights_are_solved_for_the_bending():
@@ -271,7 +273,7 @@ def test_weights_of_a_rig_that_stretches():
         bone.constraints.new("STRETCH_TO").target = rig
     auto_weight(tube, rig)
     assert_good(tube, rig)
-    errors = addon("blender.errors").object_strain(tube, bpy.context.view_layer, False)
+    errors = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, False)
     for bone in rig.data.bones:
         bone.araplbs_deformer = "RIGID"
     assert np.isfinite(errors).all() and errors.mean() < 0.35  # of which most is meant
@@ -294,7 +296,7 @@ def test_a_rig_that_is_disabled_in_viewports():
         rig, read(rig), "ACTIVE", 9, bpy.context.view_layer
     )
     assert np.ptp(frames.joints, axis=0).max() > 0.02
-    errors = addon("blender.errors")
+    errors = addon("blender.deformation_errors")
     assert np.isfinite(errors.object_strain(tube, bpy.context.view_layer, False)).all()
 
 
@@ -303,7 +305,7 @@ def test_a_session_cancelled_while_it_reads():
     tube, rig = bendy_tube()
     select(tube, rig)
     before = snapshot()
-    session = addon("session").Session(
+    session = addon("live.weights").WeightSession(
         addon("blender.targets").find_targets(bpy.context),
         addon("core.options").Options(pose_count=4000),
         bpy.context.view_layer,

@@ -77,14 +77,13 @@ def test_options(character, tmp_path):
         "3",
         "--no-link-parts",
         "--no-symmetric",
-        "--positivity",
-        "none",
+        "--paper-constraints",
     ]
     assert run("weight", character, "-o", out, "--json", report, *options) == 0
     used = json.loads(report.read_text())["files"][0]["armatures"][0]["options"]
     assert used["max_influences"] == 1 and used["seed"] == 3 and used["link_parts"] is False
     assert used["symmetric"] is False
-    assert used["swing"] == pytest.approx(0.5235988) and used["positivity"] == "NONE"
+    assert used["swing"] == pytest.approx(0.5235988) and used["paper_constraints"] is True
     objects = opened(out)
     assert_good(objects["Tube"], objects["Rig"], 1)
 
@@ -172,7 +171,7 @@ def test_failure_while_solving(character, tmp_path, monkeypatch, capfd):
     def fail(*_args):
         raise araplbs.SolverError("out of luck")
 
-    monkeypatch.setattr(addon("job"), "solve", fail)
+    monkeypatch.setattr(addon("tasks.weighting"), "solve", fail)
     assert run("weight", character, "--output", character) == 1
     assert character.read_bytes() == before
     assert folder_of(tmp_path) == ["in.blend"]

@@ -49,7 +49,7 @@ def slow(tmp_path_factory):
 
 MOMENTS = {
     "opened": "/in.blend",
-    "solving": " optimisation",
+    "solving": " optimization",
     "saving": None,  # as soon as there is a temporary file
 }
 

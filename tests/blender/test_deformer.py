@@ -69,7 +69,7 @@ def computed(ob, rig):
     """The like by the add-on."""
     layer = bpy.context.view_layer
     layer.update()
-    deformer = addon("core.deformer")
+    deformer = addon("core.armature_modifier")
     skeleton = addon("blender.read_armature").read_armature(rig, False)
     read = addon("blender.read_mesh")
     mesh = read.read_mesh(ob, rig, skeleton, layer, False, np.zeros(len(BONES), bool))
@@ -199,14 +199,14 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
     modifier.use_deform_preserve_volume = True
     said = told(capsys, tube, rig)
     assert "As Blender deforms with Preserve Volume (Tube): Surface Strain " in said
-    assert "optimised for linear blending" in said
+    assert "optimized for linear blending" in said
     for bone in rig.data.bones:
         bone.use_envelope_multiply = True
     said = told(capsys, tube, rig)
     assert "with Preserve Volume (Tube) and envelopes (Tube)" in said
 
 
-def solved_job(rig, *meshes):
+def solved_task(rig, *meshes):
     """Solved for the pose that it is in, as a frame of its animation, and a random one."""
     for posed in rig.pose.bones:
         posed.keyframe_insert("rotation_euler", frame=1)
@@ -214,10 +214,10 @@ def solved_job(rig, *meshes):
     bpy.context.scene.frame_set(1)
     targets = addon("blender.targets").Targets(rig, list(meshes))
     options = addon("core.options").Options(pose_count=1, animation="ACTIVE", animation_frames=1)
-    job = addon("job").Job(options)
-    job.read(targets, bpy.context.view_layer)
-    job.solve()
-    return job
+    task = addon("tasks.weighting").WeightingTask(options)
+    task.read(targets, bpy.context.view_layer)
+    task.solve()
+    return task
 
 
 @pytest.mark.parametrize("bendy", [False, True])
@@ -233,32 +233,34 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     vertices, faces = tube_arrays(radius=0.35, caps=False)
     sleeve = add_mesh("Sleeve", vertices, faces, matrix=rotation(40, "Y"))
     bind(sleeve, rig)
-    job = solved_job(rig, tube, sleeve)
-    report = job.apply()
+    task = solved_task(rig, tube, sleeve)
+    report = task.apply()
     found = report["deformers"]
     json.dumps(report)
     assert found["preserve_volume"] == ["Tube"] and found["envelopes"] == ["Tube", "Sleeve"]
-    arguments = job.problem.arguments
+    arguments = task.problem.arguments
     energy = araplbs.posed_energy(
         arguments["vertices"],
         arguments["triangles"],
         np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])[None],
     )
-    poses = addon("core.error_map").pose_set(job.problem, job.options)
+    poses = addon("core.error_map").pose_set(task.problem, task.options)
     # Random poses with bendy bones are read from Blender and come first.
     frame, random = (slice(1, 2), slice(0, 1)) if bendy else (slice(0, 1), slice(1, 2))
-    deformed = addon("core.deformer").deformed_energy
-    other = deformed(job.problem, job.solution.rows, poses[random])
+    deformed = addon("core.armature_modifier").deformed_energy
+    other = deformed(task.problem, task.solution.rows, poses[random])
     assert len(poses) == 2 and other > 0
-    assert deformed(job.problem, job.solution.rows, poses[frame]) == pytest.approx(energy, rel=1e-3)
+    assert deformed(task.problem, task.solution.rows, poses[frame]) == pytest.approx(
+        energy, rel=1e-3
+    )
     assert found["energy_after"] == pytest.approx((energy + other) / 2, rel=1e-3)
     assert 0 < found["energy_after"] != report["energy_after"]
     posed = np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])
     shown = araplbs.Deformation(arguments["vertices"], arguments["triangles"])
     shown.add(posed[None])
-    seen = addon("core.deformer").deformed
+    seen = addon("core.armature_modifier").deformed
     one, all_poses = (
-        seen(job.problem, job.solution.rows, some)["area"] for some in (poses[frame], poses)
+        seen(task.problem, task.solution.rows, some)["area"] for some in (poses[frame], poses)
     )
     assert one == pytest.approx(shown.measures()["area"], rel=1e-3)
     after = found["deformation"]["after"]

@@ -144,7 +144,7 @@ def test_copies_have_edits_of_their_own(tube):
 
 def test_mirror_modifier_has_images_of_edits():
     """Of links as well; the bone of an image is that of the other side."""
-    core, mirror = addon("core.problem"), addon("core.mirror")
+    core, mirror = addon("core.problem"), addon("core.mirror_modifier")
     pairs, edits = addon("core.edits").Pairs, addon("core.edits").Edits
     names = ["a.L", "a.R"]
     skeleton = core.Skeleton(
@@ -189,15 +189,15 @@ def test_worst_vertices(tube):
     chosen = {v.index for v in tube.data.vertices if v.select}
     around = {v for e in tube.data.edges for v in e.vertices if set(e.vertices) & set(bad)}
     assert len(chosen) == 4 and chosen <= around
-    strain = addon("blender.errors").object_strain(tube, bpy.context.view_layer, True)
+    strain = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, True)
     assert strain.max() < 1e-3, "the rest pose has none"
     rig.pose.bones["upper"].rotation_mode = "XYZ"
     rig.pose.bones["upper"].rotation_euler.x = 1.5
     bpy.context.view_layer.update()
-    strain = addon("blender.errors").object_strain(tube, bpy.context.view_layer, True)
+    strain = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, True)
     assert strain.max() > 0.5 and set(np.argsort(-strain)[:4]) <= around
-    colours = addon("core.error_map").colours(strain)
-    assert colours.shape == (len(strain), 4) and colours.min() >= 0 and colours.max() <= 1
+    colors = addon("core.error_map").colors(strain)
+    assert colors.shape == (len(strain), 4) and colors.min() >= 0 and colors.max() <= 1
 
 
 def panel_settings(**values):
@@ -234,7 +234,7 @@ def selected_strain(capsys):
 
 
 def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
-    strain = addon("blender.errors").object_strain
+    strain = addon("blender.deformation_errors").object_strain
     _least, usual = selected_strain(capsys)
     layer, options = bpy.context.view_layer, addon("core.options").Options
     assert usual == pytest.approx(100 * strain(tube, layer, False).max(), abs=0.06)
@@ -257,14 +257,14 @@ def look(view):
     for _ in range(3):
         view._changed = 0.0
         view.look(bpy.context)
-        if view._thread:
-            view._thread.join()
+        if view._worker:
+            view._worker.join()
     return view.strain
 
 
 def test_view_in_the_poses_of_the_panel(tube, panel):
     """Read once, in Rest Position too, and again when settings change."""
-    strain, layer = addon("blender.errors").object_strain, bpy.context.view_layer
+    strain, layer = addon("blender.deformation_errors").object_strain, bpy.context.view_layer
     options, rig = addon("core.options").Options, tube.parent
     keyed_bend(rig, "upper", 1.5)
     rig.data.pose_position = "REST"
@@ -327,7 +327,7 @@ def test_strain_of_a_pose_is_that_of_the_deformed_mesh(tube, preserve_volume):
     armature = next(m for m in tube.modifiers if m.type == "ARMATURE")
     armature.use_deform_preserve_volume = preserve_volume
     bpy.context.view_layer.update()
-    strain = addon("blender.errors").object_strain(tube, bpy.context.view_layer, True)
+    strain = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, True)
     rest = np.array([v.co for v in tube.data.vertices])
     points = addon("blender.posed").posed_vertices(tube, bpy.context.evaluated_depsgraph_get())
     tube.data.calc_loop_triangles()

@@ -391,7 +391,7 @@ def test_mirror_geometry_is_blenders():
         mesh = addon("blender.read_mesh").read_mesh(
             half, rig, skeleton, bpy.context.view_layer, False, np.zeros(5, bool)
         )
-        whole = addon("core.mirror").reflect(
+        whole = addon("core.mirror_modifier").reflect(
             mesh.vertices, mesh.triangles, mesh.edges, mesh.reflections
         )
         evaluated = half.evaluated_get(bpy.context.evaluated_depsgraph_get()).data

@@ -263,8 +263,8 @@ def test_paint_mask_counts_in_weight_paint_mode_only():
 def test_locked_side_of_a_mirrored_mesh():
     """What is locked for a bone holds for the image of the mesh with the opposite bone."""
     core = addon("core.problem")
-    mirror = addon("core.mirror")
-    rows = addon("core.rows")
+    mirror = addon("core.mirror_modifier")
+    rows = addon("core.sparse_weights")
     skeleton = addon("blender.read_armature").read_armature(
         add_armature(bones=two_sided_bones()), True
     )
@@ -279,9 +279,11 @@ def test_locked_side_of_a_mirrored_mesh():
         edges=np.zeros((0, 2), int),
         matrix=np.eye(4),
         reflections=[mirror.Reflection(flip, 0.001, True)],
-        weights=rows.make_rows(3, np.array([0, 1]), np.array([1, 1]), np.array([0.4, 0.6])),
-        kept_bones=np.array([n == "arm.L" for n in names]),
-        kept_vertices=np.array([False, True, False]),
+        weights=rows.make_sparse_weights(
+            3, np.array([0, 1]), np.array([1, 1]), np.array([0.4, 0.6])
+        ),
+        locked_bones=np.array([n == "arm.L" for n in names]),
+        locked_vertices=np.array([False, True, False]),
     )
     arguments = core.Problem([mesh], skeleton).arguments
     assert arguments["vertices"].tolist() == [*corner.tolist(), [-1, 0, 0.9], [-1, 0.1, 0.9]]
@@ -302,9 +304,9 @@ def test_only_what_changes_is_written(monkeypatch):
     auto_weight(tube, rig)
     write = addon("blender.write_weights")
     done = []
-    job = addon("job")
+    task = addon("tasks.weighting")
     monkeypatch.setattr(
-        job, "write_weights", lambda *a: done.append(write.write_weights(*a)) or done[-1]
+        task, "write_weights", lambda *a: done.append(write.write_weights(*a)) or done[-1]
     )
     auto_weight(tube, rig)
     assert done == [{"changed": 0, "removed": 0, "new_groups": 0, "bound": False}]

@@ -150,13 +150,13 @@ def test_measures_of_the_report():
 
     tube, rig = tube_and_rig()
     options = addon("core.options").Options(pose_count=7, seed=3, truss=0)  # nothing but strain
-    job = addon("job").Job(options)
-    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
-    job.solve()
-    report = job.apply()
+    task = addon("tasks.weighting").WeightingTask(options)
+    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.solve()
+    report = task.apply()
     json.dumps(report)
     assert report["poses"] == 7
-    s, arguments = job.problem.skeleton, job.problem.arguments
+    s, arguments = task.problem.skeleton, task.problem.arguments
     poses = araplbs.sample_poses(
         s.heads, s.tails, s.parents, 7, bone_roll_axes=s.roll_axes, bone_limits=s.limits,
         mirror=arguments["mirror"], seed=3,
@@ -268,10 +268,10 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
         value = "FILE"  # whether TetGen is there or not
 
     def arguments(**options):
-        job = addon("job").Job(addon("core.options").Options(**options))
-        job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+        task = addon("tasks.weighting").WeightingTask(addon("core.options").Options(**options))
+        task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
         with pytest.raises(Arguments) as found:
-            job.solve()
+            task.solve()
         return found.value.args[0]
 
     before, after = arguments(**given), arguments(**{**given, option.name: value})
@@ -299,7 +299,7 @@ DATA = {
     "control_bones": ["bone_deform", "bone_parents", "bone_heads", "bone_tails"],
     "kept_sum": ["support"],
     "relative": ["support"],
-    "attach": ["hold"],
+    "paper_constraints": ["attach", "neumann", "positivity", "hold"],
 }
 
 
@@ -417,12 +417,12 @@ def test_defaults_are_those_of_the_engine():
     bits without any of them."""
     import araplbs
 
-    job = addon("job").Job(addon("core.options").Options())
+    task = addon("tasks.weighting").WeightingTask(addon("core.options").Options())
     tube, rig = tube_and_rig()
-    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     results = []
-    for options in ({}, job.options.solver_arguments()):
-        solver = araplbs.Solver(**job.problem.arguments, **options)
+    for options in ({}, task.options.solver_arguments()):
+        solver = araplbs.Solver(**task.problem.arguments, **options)
         solver.solve()
         results.append(solver.weights)
     np.testing.assert_array_equal(*results)
@@ -431,10 +431,10 @@ def test_defaults_are_those_of_the_engine():
 def test_the_bar_never_goes_back():
     """Though stages of the solver count up from 0 each."""
     fractions = []
-    job = addon("job").Job(addon("core.options").Options(), 1)
+    task = addon("tasks.weighting").WeightingTask(addon("core.options").Options(), 1)
     tube, rig = tube_and_rig()
-    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
-    job.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
+    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
     assert len(fractions) > 10
     assert fractions == sorted(fractions)
     assert 0 <= fractions[0] <= fractions[-1] <= 1
@@ -442,10 +442,10 @@ def test_the_bar_never_goes_back():
 
 def test_threads_of_the_preferences_are_used(monkeypatch):
     threads = []
-    job = addon("job")
-    real = job.solve
+    task = addon("tasks.weighting")
+    real = task.solve
     monkeypatch.setattr(
-        job, "solve", lambda p, o, t, progress: threads.append(t) or real(p, o, t, progress)
+        task, "solve", lambda p, o, t, progress: threads.append(t) or real(p, o, t, progress)
     )
     preferences = bpy.context.preferences.addons[MODULE].preferences
     tube, rig = tube_and_rig()
@@ -478,10 +478,10 @@ def test_properties_have_tooltips_and_defaults():
             "Game (4 influences)",
             {"max_influences": 4, "symmetric": True, "kept_sum": 0.999, "truss": 12},
         ),
-        ("Game (8 influences)", {"max_influences": 8, "attach": False, "truss": 12}),
+        ("Game (8 influences)", {"max_influences": 8, "paper_constraints": False, "truss": 12}),
         (
             "Film (unlimited)",
-            {"max_influences": 0, "neumann": False, "truss": 8, "least_worth": 0.001},
+            {"max_influences": 0, "paper_constraints": False, "truss": 8, "least_worth": 0.001},
         ),
         (
             "As published (2018 paper)",
@@ -490,9 +490,7 @@ def test_properties_have_tooltips_and_defaults():
                 "widenings": 0,
                 "kept_sum": 0.95,
                 "relative": 0.05,
-                "attach": True,
-                "neumann": True,
-                "positivity": "PENALTY",
+                "paper_constraints": True,
                 "symmetric": False,
                 "truss": 0.0,
                 "least_worth": 3e-5,
@@ -536,6 +534,59 @@ def test_presets(preset, values):
     tube, rig = tube_and_rig()
     assert auto_weight(tube, rig, **read) == {"FINISHED"}
     assert_good(tube, rig, read["max_influences"])
+
+
+# What operators saved in presets in version 0.1.0, beside what they have still.
+RETIRED = """import bpy
+op = bpy.context.active_operator
+
+op.hold = 0.1
+op.attach = {attach}
+op.neumann = True
+op.positivity = 'PENALTY'
+op.filter = 'ALL'
+op.harmonic = 0.5
+op.method = 'TOGETHER'
+op.max_influences = 7
+"""
+
+
+@pytest.mark.parametrize("attach", [False, True])
+def test_presets_of_0_1_0(attach, tmp_path):
+    """They load by the panel's menu and by Blender's own, which runs them; Attach stands for the
+    constraints of the paper, the rest is gone."""
+    file = tmp_path / "mine.py"
+    file.write_text(RETIRED.format(attach=attach))
+    settings = bpy.context.window_manager.operator_properties_last(IDNAME)
+    settings.max_influences, settings.paper_constraints = 4, not attach
+    assert bpy.ops.object.araplbs_load_preset(filepath=str(file)) == {"FINISHED"}
+    assert settings.max_influences == 7 and settings.paper_constraints == attach
+
+    # The operator of the joints has all of them.
+    joints = bpy.context.window_manager.operator_properties_last("object.araplbs_optimize_joints")
+    joints.paper_constraints = not attach
+    code = file.read_text().replace("bpy.context.active_operator", "operator")
+    exec(compile(code, "mine", "exec"), {"operator": joints})
+    assert joints.max_influences == 7 and joints.paper_constraints == attach
+    for operator in (settings, joints):
+        shown = [p for p in operator.bl_rna.properties if not p.is_hidden]
+        assert not {p.identifier for p in shown} & {"attach", "neumann", "filter", "method"}
+
+
+def test_scripts_of_0_1_0():
+    """Keywords of an operator that it had: Attach has its effect, the rest has none."""
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    plain = weights(tube, ["lower", "upper"])
+    assert auto_weight(tube, rig, hold=0.1, filter="ALL", harmonic=0.5, positivity="NONE") == {
+        "FINISHED"
+    }
+    np.testing.assert_array_equal(weights(tube, ["lower", "upper"]), plain)
+    auto_weight(tube, rig, attach=True)
+    attached = weights(tube, ["lower", "upper"])
+    assert np.abs(attached - plain).max() > 0.01
+    auto_weight(tube, rig, paper_constraints=True)
+    np.testing.assert_array_equal(weights(tube, ["lower", "upper"]), attached)
 
 
 def test_preset_that_cannot_be_read(tmp_path):

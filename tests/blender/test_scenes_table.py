@@ -413,7 +413,7 @@ def shared_mesh_under_another_rig():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     bind(add_object("Twin", tube.data), add_armature("Other"))
-    return Odd(tube, rig, refused="'Tube' shares its mesh with 'Twin', which 'Other' deforms")
+    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
 
 
 @odd

@@ -26,7 +26,7 @@ LIMIT = 60  # seconds for a session to get somewhere
 def start(*objects, **options):
     select(*objects)
     options = {"start_from": "PRESENT", **options}
-    return addon("session").Session(
+    return addon("live.weights").WeightSession(
         addon("blender.targets").find_targets(bpy.context),
         addon("core.options").Options(**options),
         bpy.context.view_layer,
@@ -54,7 +54,7 @@ def finish(session):
 @pytest.fixture(autouse=True)
 def no_session_is_left():
     yield
-    addon("session").end_session()
+    addon("live.session").end_session()
 
 
 def ordered(ob):
@@ -126,7 +126,7 @@ def test_restores_all(frames):
     finish(session)
     assert session.report is None and session.message is None
     assert snapshot() == before and ordered(tube) == order
-    assert not session.live.running
+    assert not session.worker.running
 
 
 def test_restores_at_once():
@@ -153,7 +153,7 @@ def test_no_weights_yet():
     tube, rig = tube_and_rig()
     session = start(tube, rig)
     settle(session)
-    assert any("fresh weights" in line for line in session.job.warnings)
+    assert any("no weights yet" in line for line in session.task.warnings)
     session.keep()
     finish(session)
     assert_good(tube, rig)
@@ -193,8 +193,8 @@ def test_steering():
         pick(tube, ring)
         edit(kind="WEIGHT", bone="upper", weight=0.8)
         settle(session)
-        held = weights(tube, names)
-        assert held[ring, 2].min() > 0.6
+        pinned = weights(tube, names)
+        assert pinned[ring, 2].min() > 0.6
         edit(kind="INFLUENCE", bone="lower", remove_influence=True)
         settle(session)
         assert not weights(tube, names)[ring, 0].any()
@@ -214,7 +214,7 @@ def test_steering():
         session.restore()
         finish(session)
     finally:
-        addon("session").end_session()
+        addon("live.session").end_session()
     select(tube, cube, rig)
     assert snapshot() == before
     assert not tube.data.araplbs.edits and not cube.data.araplbs.edits
@@ -242,7 +242,7 @@ def test_release():
 def test_release_of_attached_vertices():
     """With the paper's rows in place of spokes."""
     tube, rig = painted_tube()
-    session = start(tube, rig, start_from="FRESH", truss=0, attach=True)
+    session = start(tube, rig, start_from="FRESH", truss=0, paper_constraints=True)
     settle(session)
     tube.vertex_groups.active = tube.vertex_groups["upper"]
     vertices, held, released = addon("operators.brush").tied_vertices(session, tube)
@@ -416,7 +416,7 @@ def test_undo_that_leaves_the_session_ends_it_at_once():
     session.tick(0)
     tube.data.araplbs.session = ""  # as in a state before the session
     now = entries(tube)
-    addon("session").after_undo(bpy.data.meshes)
+    addon("live.session").after_undo(bpy.data.meshes)
     assert session.state == "ENDED" and "Undo" in session.message
     session.tick(0.1)
     assert entries(tube) == now
@@ -436,7 +436,7 @@ def test_undo_back_into_a_session_that_has_ended():
     session.forget()
     assert snapshot() != before
     tube.data.araplbs.session = session.token  # as undo brings it back
-    addon("session").after_undo(bpy.data.meshes)
+    addon("live.session").after_undo(bpy.data.meshes)
     assert snapshot() == before
     assert not tube.data.araplbs.edits and not tube.data.araplbs.session
 
@@ -451,7 +451,7 @@ def test_link_and_stroke_at_the_same_time():
     session.tick(0)
     settle(session)
     assert weights(tube, deform_names(rig))[240:264, 2].min() > 0.6
-    assert session.job.problem.arguments["edges"].tolist().count([0, 700]) == 1
+    assert session.task.problem.arguments["edges"].tolist().count([0, 700]) == 1
     session.restore()
     finish(session)
 
@@ -467,15 +467,15 @@ def test_report_of_weights_kept_half_way(energy):
     session.keep()
     finish(session)
     assert session.report["most_influences"] == 1 == session.report["mean_influences"]
-    arguments = session.job.problem.arguments
-    poses = addon("core.error_map").pose_set(session.job.problem, session.job.options).transforms
+    arguments = session.task.problem.arguments
+    poses = addon("core.error_map").pose_set(session.task.problem, session.task.options).transforms
     dense = weights(tube, deform_names(rig))
     expected = araplbs.energy(arguments["vertices"], arguments["triangles"], dense, poses)
     if energy:  # the paper's
         assert session.report["energy_after"] == pytest.approx(expected, rel=1e-4)
     else:
         assert abs(session.report["energy_after"] / expected - 1) > 0.05
-    first = araplbs.Solver(**{**arguments, **session.job.options.solver_arguments()})
+    first = araplbs.Solver(**{**arguments, **session.task.options.solver_arguments()})
     assert session.report["energy_before"] == pytest.approx(first.energy, rel=1e-4)
     seen = araplbs.deformation(arguments["vertices"], arguments["triangles"], dense, poses)
     after = session.report["deformation"]["after"]["surface_strain"]
@@ -497,7 +497,7 @@ def test_what_a_session_says():
 
 def test_cut_down():
     """The largest stay, equal ones together, kept ones anyway; sums do not change."""
-    rows = addon("core.rows").make_rows(
+    rows = addon("core.sparse_weights").make_sparse_weights(
         4,
         np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),
         np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0]),

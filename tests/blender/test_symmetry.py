@@ -154,10 +154,10 @@ def test_the_report_tells_the_share():
     reports = {}
     for symmetric in (True, False):
         targets = addon("blender.targets").Targets(rig, [mesh])
-        job = addon("job").Job(options(symmetric=symmetric))
-        job.read(targets, bpy.context.view_layer)
-        job.solve()
-        reports[symmetric] = job.apply()
+        task = addon("tasks.weighting").WeightingTask(options(symmetric=symmetric))
+        task.read(targets, bpy.context.view_layer)
+        task.solve()
+        reports[symmetric] = task.apply()
         json.dumps(reports[symmetric])
     summary = addon("core.report").summary
     assert reports[True]["symmetric"] == 1 and reports[True]["mirror_bones"] == 5

@@ -134,26 +134,26 @@ PAPERS_ENERGY = {"truss": 0, "edge_power": 0, "least_worth": 3e-5}
 @with_meshio
 def test_report(tet_file):
     tube, rig = tube_and_rig()
-    job = addon("job").Job(
+    task = addon("tasks.weighting").WeightingTask(
         addon("core.options").Options(
             volume="FILE", tet_file=str(tet_file), pose_count=20, **PAPERS_ENERGY
         )
     )
     targets = addon("blender.targets").Targets(rig, [tube])
-    job.read(targets, bpy.context.view_layer)
-    job.solve()
-    report = job.apply()
+    task.read(targets, bpy.context.view_layer)
+    task.solve()
+    report = task.apply()
     assert report["volume"]["tets"] == len(bar()[1])
     assert report["volume"]["farthest"] < 1e-9
     assert report["energy_after"] < report["energy_before"]
     assert report["vertices"] == len(tube.data.vertices)
     assert "through 288 tets" in addon("core.report").summary(report)
     # The energies are those of the surface.
-    error_map, rows = addon("core.error_map"), job.solution.rows
-    poses = error_map.pose_set(job.problem, job.options)
-    expected = error_map.energy(job.problem, rows, poses)
+    error_map, rows = addon("core.error_map"), task.solution.rows
+    poses = error_map.pose_set(task.problem, task.options)
+    expected = error_map.energy(task.problem, rows, poses)
     assert report["energy_after"] == pytest.approx(expected)
-    seen = addon("core.deformation").measure(job.problem, rows, poses)
+    seen = addon("core.deformation").measure(task.problem, rows, poses)
     assert report["deformation"]["after"]["surface_strain"] == pytest.approx(seen["area"])
 
 
@@ -165,58 +165,60 @@ def test_report_of_preserve_volume(tet_file):
     options = addon("core.options").Options(
         volume="FILE", tet_file=str(tet_file), pose_count=5, **PAPERS_ENERGY
     )
-    job = addon("job").Job(options)
-    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task = addon("tasks.weighting").WeightingTask(options)
+    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     stages = []
-    job.solve(lambda stage, fraction, energy: stages.append(stage))
-    report = job.apply()
+    task.solve(lambda stage, fraction, energy: stages.append(stage))
+    report = task.apply()
     found = report["deformers"]
     assert found["preserve_volume"] == ["Tube"]
-    poses = addon("core.error_map").pose_set(job.problem, options)
-    deformed = addon("core.deformer").deformed_energy(job.problem, job.solution.rows, poses)
+    poses = addon("core.error_map").pose_set(task.problem, options)
+    deformed = addon("core.armature_modifier").deformed_energy(
+        task.problem, task.solution.rows, poses
+    )
     assert found["energy_after"] == pytest.approx(deformed)
     assert 0 < deformed < found["energy_before"]
     assert stages[-1] == "surface strain as Blender deforms"
     assert "Preserve Volume (Tube)" in addon("core.report").warnings(report)[0]
 
 
-def held_job(tet_file, held):
-    """(job, report, dense weights), with these weights {(vertex, bone): weight} held."""
+def pinned_task(tet_file, pinned):
+    """(task, report, dense weights), with these weights {(vertex, bone): weight} pinned."""
     tube, rig = tube_and_rig()
-    for (vertex, bone), weight in held.items():
+    for (vertex, bone), weight in pinned.items():
         for v in tube.data.vertices:
             v.select = v.index == vertex
         bpy.context.view_layer.objects.active = tube
         bpy.ops.object.araplbs_edit_vertices(kind="WEIGHT", bone=bone, weight=weight)
     options = addon("core.options").Options(volume="FILE", tet_file=str(tet_file), pose_count=5)
-    job = addon("job").Job(options)
-    job.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
-    job.solve()
-    return job, job.apply(), dense(tube, rig)
+    task = addon("tasks.weighting").WeightingTask(options)
+    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.solve()
+    return task, task.apply(), dense(tube, rig)
 
 
 @with_meshio
-def test_held_weights_that_meet_at_a_node(tet_file):
+def test_pinned_weights_that_meet_at_a_node(tet_file):
     """The node holds their mean, and the report tells how far off they are."""
-    held = {(40, "middle"): 0.25, (41, "middle"): 0.75}
-    job, report, found = held_job(tet_file, held)
+    pinned = {(40, "middle"): 0.25, (41, "middle"): 0.75}
+    task, report, found = pinned_task(tet_file, pinned)
     volume = addon("core.volume")
-    constraints = job.problem.arguments["constraints"]
+    constraints = task.problem.arguments["constraints"]
     assert sorted(zip(*constraints, strict=True)) == [(40, 1, 0.25), (41, 1, 0.75)]
     nodes = np.full(len(found), 9)
     nodes[40:42] = 7
-    edits = volume.edits_of_nodes(job.problem, nodes)
+    edits = volume.edits_of_nodes(task.problem, nodes)
     assert [list(each) for each in edits["constraints"]] == [[7], [1], [0.5]]
     assert [list(each) for each in edits["influences"]] == [[7], [1], [True]]
     nodes[41] = 9
-    edits = volume.edits_of_nodes(job.problem, nodes)
+    edits = volume.edits_of_nodes(task.problem, nodes)
     assert [list(each) for each in edits["constraints"]] == [[7, 9], [1, 1], [0.25, 0.75]]
-    off = max(abs(found[vertex, 1] - weight) for (vertex, _bone), weight in held.items())
-    assert report["volume"]["held_error"] == pytest.approx(off, abs=1e-6)
+    off = max(abs(found[vertex, 1] - weight) for (vertex, _bone), weight in pinned.items())
+    assert report["volume"]["pinned_error"] == pytest.approx(off, abs=1e-6)
     assert off > 0.01
-    told = [line for line in addon("core.report").warnings(report) if "held weights" in line]
+    told = [line for line in addon("core.report").warnings(report) if "pinned weights" in line]
     assert told == [
-        f"held weights are off by up to {off:.2f}: through tets they hold at the corners only, "
+        f"pinned weights are off by up to {off:.2f}: through tets they hold at the corners only, "
         "as a mean of the vertices there"
     ]
 
@@ -224,15 +226,15 @@ def test_held_weights_that_meet_at_a_node(tet_file):
 @with_meshio
 def test_influences_that_meet_at_a_node(tet_file):
     """One that is allowed opens it; what is forbidden stays so on the surface."""
-    job, _report, found = held_job(tet_file, {})
+    task, _report, found = pinned_task(tet_file, {})
     volume = addon("core.volume")
-    arguments = job.problem.arguments
+    arguments = task.problem.arguments
     arguments["influences"] = [3, 4, 5], [0, 0, 2], [False, True, False]
     arguments["released"] = [3, 4, 4], [0, 0, 1]
-    edits = volume.edits_of_nodes(job.problem, np.full(len(found), 6))
+    edits = volume.edits_of_nodes(task.problem, np.full(len(found), 6))
     assert [list(each) for each in edits["influences"]] == [[6, 6], [0, 2], [True, False]]
     assert [list(each) for each in edits["released"]] == [[6, 6], [0, 1]]
-    assert volume.held_error(job.problem, job.solution.rows) is None
+    assert volume.pinned_error(task.problem, task.solution.rows) is None
 
 
 def test_files_beside_a_file_that_is_not_saved(tmp_path):
@@ -315,7 +317,7 @@ def test_packages_that_are_missing(tet_file, monkeypatch):
         folder = target if bpy.app.binary_path else ""
         assert f'"{sys.executable}" -m pip install {folder}{package}' in message
         need = addon("core.tet_mesh").need
-        with pytest.raises(addon("core.errors").Refused) as error:
+        with pytest.raises(addon("core.refusal").Refused) as error:
             need(package, "It", modules)
         assert str(error.value).endswith(f"-m pip install {target}{package}")
 
@@ -334,19 +336,19 @@ def test_what_no_mesh_can_change_is_refused_before_they_are_read(tet_file, monke
         options(volume="FILE", tet_file="//x"),
         options(volume="FILE", tet_file=str(tet_file), start_from="PRESENT"),
     ):
-        job = addon("job").Job(asked)
+        task = addon("tasks.weighting").WeightingTask(asked)
         targets = addon("blender.targets").Targets(rig, [tube])
-        with pytest.raises(addon("core.errors").Refused):
-            next(job.read_in_steps(targets, bpy.context.view_layer))
+        with pytest.raises(addon("core.refusal").Refused):
+            next(task.read_in_steps(targets, bpy.context.view_layer))
 
 
 def test_live_sessions_work_on_the_surface():
     tube, rig = tube_and_rig()
     options = addon("core.options").Options(volume="FILE", tet_file="x")
     targets = addon("blender.targets").Targets(rig, [tube])
-    with pytest.raises(addon("core.errors").Refused, match="works on the surface"):
-        addon("session").Session(targets, options, bpy.context.view_layer)
-    assert addon("session").current_session() is None
+    with pytest.raises(addon("core.refusal").Refused, match="works on the surface"):
+        addon("live.weights").WeightSession(targets, options, bpy.context.view_layer)
+    assert addon("live.session").current_session() is None
 
 
 @with_tetgen

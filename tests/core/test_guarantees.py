@@ -178,7 +178,7 @@ POSES = {
     "collapsed": np.zeros((4, 5, 3, 4)),
     "anything": np.random.default_rng(1).normal(size=(7, 5, 3, 4)),
     "far travels": np.tile(np.eye(3, 4), (4, 5, 1, 1)) + np.array([0, 0, 0, 1e5]),
-    "huge": np.random.default_rng(1).normal(size=(7, 5, 3, 4)) * 1e6,
+    "huge": np.random.default_rng(1).normal(size=(7, 5, 3, 4)) * 1e5,
 }
 
 

@@ -11,6 +11,7 @@ leaves a trace.
 
 import faulthandler
 import importlib.util
+import inspect
 import subprocess
 import sys
 import time
@@ -113,7 +114,7 @@ def find_tests():
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         for name, function in vars(module).items():
-            if name.startswith("test_"):
+            if name.startswith("test_") and inspect.isfunction(function):
                 yield path.stem, name, function
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Rows(NamedTuple):
+class SparseWeights(NamedTuple):
     """Weights of n vertices: those of vertex i are at start[i]:start[i + 1], bones ascending."""
 
     start: np.ndarray  # (n + 1,) int64
@@ -25,56 +25,56 @@ class Rows(NamedTuple):
         """(n,) sum of the weights of each vertex."""
         return np.bincount(self.vertices, self.weights, self.count)
 
-    def cut_down(self, most, kept):
-        """The `most` largest of each vertex beside the kept entries (bool), which stay, the
+    def cut_down(self, most, locked):
+        """The `most` largest of each vertex beside the locked entries (bool), which stay, the
         others scaled to the sum that they had. Of equal ones all stay or none."""
-        vertices, order = self.vertices, np.lexsort((-self.weights, kept, self.vertices))
+        vertices, order = self.vertices, np.lexsort((-self.weights, locked, self.vertices))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - self.start[vertices[order]]
         cut = np.zeros(self.count)  # the largest weight of each vertex that is too many
-        first_out = ~kept & (rank == most)
+        first_out = ~locked & (rank == most)
         cut[vertices[first_out]] = self.weights[first_out]
-        stays = ~kept & (rank < most) & (self.weights > cut[vertices])
+        stays = ~locked & (rank < most) & (self.weights > cut[vertices])
         none_stays = np.bincount(vertices[stays], minlength=self.count) == 0
-        keep = kept | stays | (~kept & (rank < most) & none_stays[vertices])
+        keep = locked | stays | (~locked & (rank < most) & none_stays[vertices])
         if keep.all():
             return self
-        sums = np.bincount(vertices, self.weights * ~kept, self.count)
-        left = np.bincount(vertices, self.weights * (keep & ~kept), self.count)
+        sums = np.bincount(vertices, self.weights * ~locked, self.count)
+        left = np.bincount(vertices, self.weights * (keep & ~locked), self.count)
         scale = np.where(left > 0, sums / np.where(left > 0, left, 1), 1)[vertices]
-        weights = np.where(kept, self.weights, self.weights * scale)
-        return make_rows(self.count, vertices[keep], self.bones[keep], weights[keep])
+        weights = np.where(locked, self.weights, self.weights * scale)
+        return make_sparse_weights(self.count, vertices[keep], self.bones[keep], weights[keep])
 
     def slice(self, begin, end):
         """The rows begin..end-1."""
         first, last = self.start[begin], self.start[end]
-        return Rows(
+        return SparseWeights(
             self.start[begin : end + 1] - first, self.bones[first:last], self.weights[first:last]
         )
 
 
-def make_rows(count, vertices, bones, weights):
-    """Rows of `count` vertices from entries (vertices, bones, weights) in any order."""
+def make_sparse_weights(count, vertices, bones, weights):
+    """SparseWeights of `count` vertices from entries (vertices, bones, weights) in any order."""
     order = np.lexsort((bones, vertices))
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(vertices, minlength=count), out=start[1:])
-    return Rows(
+    return SparseWeights(
         start,
         np.ascontiguousarray(bones[order], np.int32),
         np.ascontiguousarray(weights[order], np.float64),
     )
 
 
-def join_rows(parts):
+def join_sparse_weights(parts):
     """The rows of several parts, one below the other."""
     ends = np.cumsum([0] + [part.start[-1] for part in parts])
     starts = [part.start[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
-    return Rows(
+    return SparseWeights(
         np.concatenate([*starts, ends[-1:]]).astype(np.int64),
         np.concatenate([part.bones for part in parts]),
         np.concatenate([part.weights for part in parts]),
     )
 
 
-def empty_rows(count):
-    return Rows(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+def empty_sparse_weights(count):
+    return SparseWeights(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))

@@ -5,23 +5,25 @@ No bpy here, and nothing here is called back by the thread: the one that owns it
 
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from .deformation import measure
-from .error_map import minimised_energy, pose_set
-from .native_module import araplbs, engine_errors
-from .rows import Rows
+from .error_map import minimized_energy, pose_set
+from .native_module import araplbs
 from .solve import check, report_deformation
+from .sparse_weights import SparseWeights
+from .worker import Worker
 
 MEASURING_SHARE = 0.1  # of the time, at most, goes into telling the strain of frames
 
 
 class Ties(NamedTuple):
-    """What ties vertices to bones: the spokes of the truss and, where the options ask for it, the
-    rows of Attach. One entry each."""
+    """What ties vertices to bones: the spokes of the truss and, with the constraints of the paper,
+    its attach rows. One entry each."""
 
     vertices: np.ndarray  # (k,) of the problem
     bones: np.ndarray  # (k,)
@@ -34,7 +36,7 @@ class Frame:
     """What was reached: a whole set of weights that could be kept."""
 
     number: int  # counts frames, never falls
-    rows: Rows  # of all vertices of the problem
+    rows: SparseWeights  # of all vertices of the problem
     iterations: int
     energies: tuple  # relative, of this frame's weights and of those of all before
     done: bool  # nothing is left to do, until the next edit
@@ -49,18 +51,16 @@ class Frame:
     remarks = ()  # further facts for people
 
 
-class Live:
-    """Solves a Problem until cancelled; waits when done.
+class LiveSolver(Worker):
+    """A Worker that solves a Problem until cancelled, and waits when done.
 
-    stage: what is done just now. frame: the latest Frame, None before the first. error: the
-    exception that ended it. Plain attributes, each set at once by the one thread that writes it.
+    frame: the latest Frame, None before the first; set at once by the thread.
     """
 
     def __init__(self, problem, options, threads=0):
-        self.stage, self.frame, self.error = "start", None, None
+        self.frame = None
         self._problem, self._options, self._threads = problem, options, threads
-        self._cancelled, self._wake = threading.Event(), threading.Event()
-        self._concluding = threading.Event()
+        self._concluding, self._wake = threading.Event(), threading.Event()
         # Guarded by the lock: the latest ones not taken yet, and how many were asked for.
         self._edits = self._restart = None
         self._asked = 0
@@ -69,8 +69,7 @@ class Live:
         self._measuring = 0.0  # seconds
         self._lock = threading.Lock()
         self._start = time.perf_counter()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        super().__init__(self._solve)
 
     def edit(self, arguments):
         """Arguments of Solver.edit, in place of those before."""
@@ -92,16 +91,8 @@ class Live:
         self._wake.set()
 
     def cancel(self):
-        """Ask to stop; the thread ends between two steps of the solver."""
-        self._cancelled.set()
+        super().cancel()
         self._wake.set()
-
-    def join(self):
-        self._thread.join()
-
-    @property
-    def running(self):
-        return self._thread.is_alive()
 
     @property
     def waiting(self):
@@ -110,23 +101,20 @@ class Live:
         with self._lock:
             return frame is not None and frame.done and frame.asked == self._asked
 
-    def _run(self):
-        try:
+    def _solve(self, _progress):
+        with suppress(araplbs.Cancelled):
             solver = self._make(self._problem, 0)
-            while not self._cancelled.is_set() and not self._concluding.is_set():
+            while not self.cancelled and not self._concluding.is_set():
                 solver = self._step(solver)
-            if self._concluding.is_set() and not self._cancelled.is_set():
+            if not self.cancelled:
                 self._conclude()
-        except BaseException as error:
-            if not isinstance(error, engine_errors("Cancelled")):
-                self.error = error
 
     def _make(self, problem, asked, weights=None):
         given = {} if weights is None else {"weights": weights, "start_from_weights": True}
         solver = araplbs.Solver(
             **{**self._options.solver_arguments(), **problem.arguments, **given},
             threads=self._threads,
-            progress=self._progress,
+            progress=self.progress,
         )
         self._problem = problem
         self._publish(solver, asked)
@@ -156,11 +144,11 @@ class Live:
         report = {**frame.report, "energy_before": frame.energies[0]}
         rows = frame.rows
         if not frame.done:
-            kept = problem.kept_entries(rows)
-            rows = rows.cut_down(most, kept) if most else rows
-            counts = np.bincount(rows.vertices[~problem.kept_entries(rows)], minlength=rows.count)
+            locked = problem.locked_entries(rows)
+            rows = rows.cut_down(most, locked) if most else rows
+            counts = np.bincount(rows.vertices[~problem.locked_entries(rows)], minlength=rows.count)
             report.update(
-                energy_after=minimised_energy(problem, self._options, rows, self._threads),
+                energy_after=minimized_energy(problem, self._options, rows, self._threads),
                 most_influences=int(counts.max()),
                 mean_influences=float(counts.mean()),
                 mirrored_vertices=0,
@@ -168,7 +156,7 @@ class Live:
             check(problem, rows, most)
         report.update(
             report_deformation(
-                problem, self._options, self._start_rows, rows, self._threads, self._progress
+                problem, self._options, self._start_rows, rows, self._threads, self.progress
             )
         )
         strains = (frame.strains[0], report["deformation"]["after"]["surface_strain"])
@@ -177,7 +165,7 @@ class Live:
         )
 
     def _publish(self, solver, asked):
-        rows = Rows(*solver.sparse_weights)
+        rows = SparseWeights(*solver.sparse_weights)
         check(self._problem, rows, self._options.max_influences if solver.done else 0)
         report = solver.report
         number = self.frame.number + 1 if self.frame else 0
@@ -199,7 +187,7 @@ class Live:
     def _ties(self, solver):
         """Those of the last frame where they are the same."""
         ties = Ties(*solver.spokes)
-        if self._options.attach:
+        if self._options.paper_constraints:
             rows = [row for row in solver.constraint_rows if row["kind"] == "attach"]
             columns = [[row[name] for row in rows] for name in ("vertex", "bone", "released")]
             vertices, bones, released = (np.array(column, int) for column in columns)
@@ -210,7 +198,7 @@ class Live:
         return last if same else ties
 
     def _strains(self, rows, done):
-        """Of a frame with these Rows; measured where it is the first, the last, or time allows."""
+        """Of a frame with these weights; measured where it is the first, the last, or in time."""
         start = time.perf_counter()
         strains = self.frame.strains if self.frame else None
         if strains and not done and self._measuring > MEASURING_SHARE * (start - self._start):
@@ -220,7 +208,3 @@ class Live:
         self._measuring += time.perf_counter() - start
         found = found if np.isfinite(found) else None
         return strains[0] if strains else found, found
-
-    def _progress(self, stage, _fraction):
-        self.stage = stage
-        return not self._cancelled.is_set()

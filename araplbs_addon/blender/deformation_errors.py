@@ -1,14 +1,14 @@
-"""The strain of a mesh object with its present weights, for colours and selection."""
+"""The strain of a mesh object with its present weights, for colors and selection."""
 
 from dataclasses import fields
 
 import numpy as np
 
-from ..core.deformer import vertex_strain
+from ..core.armature_modifier import vertex_strain
 from ..core.error_map import with_random
-from ..core.errors import Refused
 from ..core.options import Options
 from ..core.problem import Problem
+from ..core.refusal import Refused
 from ..core.steps import finish
 from .binding import armature_of
 from .flexible_bones import curved_parameters_in_steps
@@ -32,7 +32,7 @@ def pose_options(options):
 
 
 def read_weighted(ob, view_layer, options):
-    """(armature, Problem, Rows) of a mesh with its present weights. Raises Refused."""
+    """(armature, Problem, SparseWeights) of a mesh with its present weights. Raises Refused."""
     armature = armature_of(ob)
     if not armature:
         raise Refused(f"'{ob.name}' has no armature")
@@ -40,7 +40,7 @@ def read_weighted(ob, view_layer, options):
     skeleton = read_armature(armature, options.use_joint_limits)
     nothing = np.zeros(len(skeleton.names), bool)
     mesh = read_mesh(ob, armature, skeleton, view_layer, False, nothing)
-    mesh.reflections = []  # only what is there can be coloured or selected
+    mesh.reflections = []  # only what is there can be colored or selected
     problem = Problem([mesh], skeleton, symmetric=options.symmetric)
     problem.parameters = finish(
         curved_parameters_in_steps(armature, skeleton, problem.arguments["vertices"])

@@ -4,38 +4,38 @@ command line are two ways to call it."""
 import bpy
 import numpy as np
 
-from .blender.binding import (
+from ..blender.binding import (
     armature_modifier,
     armature_of,
     bind,
     following_constraints,
     moves_twice,
 )
-from .blender.control_bones import mark_control_bones
-from .blender.flexible_bones import curved_parameters_in_steps
-from .blender.places import deformers
-from .blender.read_armature import bones_to_keep, read_armature
-from .blender.read_deformer import read_joint_axes
-from .blender.read_mesh import (
+from ..blender.control_bones import mark_control_bones
+from ..blender.flexible_bones import curved_parameters_in_steps
+from ..blender.places import deformers
+from ..blender.read_armature import bones_to_lock, read_armature
+from ..blender.read_deformer import read_joint_axes
+from ..blender.read_mesh import (
     group_entries_in_steps,
     present_weights,
     read_mesh_in_steps,
     refuse_mesh,
 )
-from .blender.read_volume import read_volume, refuse_volume
-from .blender.references import Reference
-from .blender.whole_poses import given_poses_in_steps
-from .blender.write_weights import write_weights
-from .core.control_bones import leave_out_in_steps
-from .core.errors import Refused
-from .core.problem import Problem
-from .core.report import make_report, names_in_line
-from .core.solve import solve
-from .core.steps import finish
-from .core.volume import solve_volume
+from ..blender.read_volume import read_volume, refuse_volume
+from ..blender.references import Reference
+from ..blender.whole_poses import given_poses_in_steps
+from ..blender.write_weights import write_weights
+from ..core.control_bones import leave_out_in_steps
+from ..core.problem import Problem
+from ..core.refusal import Refused
+from ..core.report import make_report, names_in_line
+from ..core.solve import solve
+from ..core.steps import finish
+from ..core.volume import solve_volume
 
 
-class Job:
+class WeightingTask:
     """The main thread reads and applies, any thread may solve.
 
     warnings: what was left out, for people. Until apply() nothing in Blender's data is changed.
@@ -43,7 +43,7 @@ class Job:
 
     def __init__(self, options, threads=0):
         self.options, self.threads = options, threads
-        self.solution = None
+        self.solution, self.objects = None, []
 
     def read(self, targets, view_layer):
         """Raises Refused when there is nothing to solve."""
@@ -60,15 +60,19 @@ class Job:
         refuse_volume(options)
         view_layer.update()  # world matrices of what a script has just moved
         skeleton = self._read_skeleton(armature)
-        kept = bones_to_keep(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
-        if kept[skeleton.deform].all():
+        locked = (
+            bones_to_lock(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
+        )
+        if locked[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
         yield
         wanted = with_entries or options.start_from == "PRESENT"
-        objects, meshes = yield from self._read_meshes(targets, skeleton, view_layer, kept, wanted)
+        objects, meshes = yield from self._read_meshes(
+            targets, skeleton, view_layer, locked, wanted
+        )
         if options.control_bones == "LEAVE_OUT":
             meshes, skeleton = yield from leave_out_in_steps(meshes, skeleton, self.threads)
-        if kept[skeleton.deform].all():
+        if locked[skeleton.deform].all():
             raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
@@ -87,7 +91,7 @@ class Job:
     def _read_skeleton(self, armature):
         return read_armature(armature, self.options.use_joint_limits)
 
-    def _read_meshes(self, targets, skeleton, view_layer, kept, with_entries):
+    def _read_meshes(self, targets, skeleton, view_layer, locked, with_entries):
         objects, meshes, refusals = [], [], []
         self.entries = []
         for ob in targets.meshes:
@@ -95,7 +99,7 @@ class Job:
                 refuse_mesh(ob)
                 _refuse_twice(ob, objects)
                 _refuse_foreign(ob, targets.armature)
-                shared = _sharing(ob, targets.armature)
+                shared = _sharing(ob)
                 entries = weights = None
                 if with_entries:
                     entries = yield from group_entries_in_steps(ob.data)
@@ -103,7 +107,7 @@ class Job:
                     weights = present_weights(ob, skeleton, entries)
                     yield
                 mesh = yield from read_mesh_in_steps(
-                    ob, targets.armature, skeleton, view_layer, targets.painting, kept, weights
+                    ob, targets.armature, skeleton, view_layer, targets.painting, locked, weights
                 )
             except Refused as reason:
                 refusals.append(str(reason))
@@ -191,10 +195,10 @@ def _selection(mesh, skeleton):
     """What is written of a mesh: (bones with groups, bones with weights, vertices), all bool."""
     bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
     vertices = np.ones(len(mesh.vertices), bool)
-    if mesh.keeps:
-        bones &= ~mesh.kept_bones
-    if mesh.kept_vertices is not None:
-        vertices = ~mesh.kept_vertices
+    if mesh.has_locks:
+        bones &= ~mesh.locked_bones
+    if mesh.locked_vertices is not None:
+        vertices = ~mesh.locked_vertices
     groups = bones & skeleton.deform
     if any(reflection.flip for reflection in mesh.reflections):
         # The images need groups to follow, if only empty ones.
@@ -214,21 +218,10 @@ def _refuse_foreign(ob, armature):
         raise Refused(f"'{ob.name}' is deformed by the armature '{other.name}'")
 
 
-def _sharing(ob, armature):
-    """Other objects of the same mesh that bones deform. Raises Refused where those are of the same
-    names, but other ones: their weights would be lost."""
-    names = {bone.name for bone in armature.data.bones if bone.use_deform}
-    sharing = []
-    for other in bpy.data.objects:
-        rigs = deformers(other) if other != ob and other.data == ob.data else []
-        if not rigs or not other.users_scene:
-            continue
-        if not any(rig.data == armature.data for rig in rigs):
-            for rig in rigs:
-                if not names.isdisjoint(bone.name for bone in rig.data.bones if bone.use_deform):
-                    raise Refused(
-                        f"'{ob.name}' shares its mesh with '{other.name}', which '{rig.name}' "
-                        "deforms by bones of the same names: make its data single-user first"
-                    )
-        sharing.append(other)
-    return sharing
+def _sharing(ob):
+    """Other objects of the same mesh that bones deform."""
+    return [
+        other
+        for other in bpy.data.objects
+        if other != ob and other.data == ob.data and other.users_scene and deformers(other)
+    ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rows import make_rows
+from .sparse_weights import make_sparse_weights
 
 
 @dataclass
@@ -75,4 +75,4 @@ def image_rows(rows, whole, opposite):
     entries = rows.start[whole.source][vertices] + within
     bones = rows.bones[entries]
     bones = np.where(whole.flipped[vertices], opposite[bones], bones)
-    return make_rows(len(whole.source), vertices, bones, rows.weights[entries])
+    return make_sparse_weights(len(whole.source), vertices, bones, rows.weights[entries])

@@ -9,7 +9,7 @@ from .deformation import as_report, bones_of, joints_of, measure
 from .error_map import energy
 from .native_module import araplbs
 from .poses import BENDY
-from .rows import join_rows, make_rows
+from .sparse_weights import join_sparse_weights, make_sparse_weights
 
 LEAST_SUM = 1e-4  # of a vertex' weights; Blender leaves it where it is if they are no more
 MOST_POINTS = 2_000_000  # posed at a time: 48 MB
@@ -53,8 +53,8 @@ def falloff(skeleton, envelopes, bones, points):
 
 
 def effective_rows(rows, points, skeleton, deformer):
-    """The Rows that the modifier deforms by, of vertices at points (n, 3) in armature space; none
-    where they are too small to move a vertex."""
+    """The SparseWeights that the modifier deforms by, of vertices at points (n, 3) in armature
+    space; none where they are too small to move a vertex."""
     envelopes, n = deformer.envelopes, rows.count
     vertices, bones, weights = rows.vertices, rows.bones, rows.weights
     if not deformer.use_groups:
@@ -73,7 +73,7 @@ def effective_rows(rows, points, skeleton, deformer):
         weights = np.concatenate([weights, factor * envelopes.weight[each]])
     moved = np.bincount(vertices, weights, n) > LEAST_SUM
     kept = moved[vertices] & (weights > 0)
-    return make_rows(n, vertices[kept], bones[kept], weights[kept])
+    return make_sparse_weights(n, vertices[kept], bones[kept], weights[kept])
 
 
 def orthonormal_axes(y, z):
@@ -119,8 +119,8 @@ class Columns:
         return np.concatenate([own, joints])[self.source]
 
     def expand(self, rows, points, parameters=None):
-        """Rows of columns from Rows of bones, of vertices at points (n, 3). parameters (n, m):
-        places along bones, NaN where they are linear; None: all are."""
+        """SparseWeights of columns from those of bones, of vertices at points (n, 3). parameters
+        (n, m): places along bones, NaN where they are linear; None: all are."""
         bendy = self.bendy[rows.bones]
         if not bendy.any():
             return rows._replace(bones=self.first[rows.bones].astype(np.int32))
@@ -137,7 +137,7 @@ class Columns:
         column[bendy] += segment
         share = np.zeros(len(column))  # of the next joint
         share[bendy] = at - segment
-        return make_rows(
+        return make_sparse_weights(
             rows.count,
             np.concatenate([rows.vertices, vertices]),
             np.concatenate([column, column[bendy] + 1]),
@@ -173,7 +173,7 @@ def pose_points(points, rows, poses, columns, deformer, threads=0):
 
 
 def _parts(problem, rows):
-    """[(points, effective Rows, Deformer or None)] of the meshes of a problem."""
+    """[(points, effective SparseWeights, Deformer or None)] of the meshes of a problem."""
     points = problem.arguments["vertices"]
     parts = []
     for begin, end, deformer in zip(
@@ -187,7 +187,7 @@ def _parts(problem, rows):
 
 
 def _joined(parts):
-    return join_rows([rows for _points, rows, _deformer in parts])
+    return join_sparse_weights([rows for _points, rows, _deformer in parts])
 
 
 def deformed_energy(problem, rows, poses, threads=0, progress=None):
@@ -272,7 +272,7 @@ def _equal(one, other):
 
 
 def report_deformers(problem, poses, before, after, threads=0, progress=None):
-    """What a report says of weights (Rows) before and after as Blender deforms by them in these
+    """What a report says of SparseWeights before and after as Blender deforms by them in these
     Poses; None where that is linear blending. progress: see deformed_energy()."""
     if not (_differs(problem, before) or _differs(problem, after)):
         return None

@@ -4,21 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from .blender.control_bones import mark_control_bones
-from .blender.joint_effects import effects, refuse_armature
-from .blender.joint_settings import read_joint_settings
-from .blender.live_weights import LiveWeights
-from .blender.write_joints import write_joints
-from .core.errors import Refused
-from .core.joints import JointRun, at_same_places, joint_report, moved_bones
-from .core.poses import RIGID
-from .core.report import make_report, names_in_line
-from .core.steps import finish
-from .job import Job
+from ..blender.control_bones import mark_control_bones
+from ..blender.joint_effects import effects, refuse_armature
+from ..blender.joint_settings import read_joint_settings
+from ..blender.live_weights import LiveWeights
+from ..blender.write_joints import write_joints
+from ..core.joints import JointRun, at_same_places, joint_report, moved_bones
+from ..core.poses import RIGID
+from ..core.refusal import Refused
+from ..core.report import make_report, names_in_line
+from ..core.steps import finish
+from .weighting import WeightingTask
 
 
-class JointJob(Job):
-    """A Job whose solution has new joints too. run: None until it is read."""
+class JointTask(WeightingTask):
+    """A WeightingTask whose solution has new joints too. run: None until it is read."""
 
     run = None
 
@@ -30,12 +30,12 @@ class JointJob(Job):
         super().__init__(options, threads)
 
     def read_in_steps(self, targets, view_layer, with_entries=True):
-        """As of Job; group_entries() are needed to put weights back."""
+        """As of WeightingTask; group_entries() are needed to put weights back."""
         refuse_armature(targets.armature, targets.meshes)
         yield from super().read_in_steps(targets, view_layer, with_entries)
         if self.problem.unweighted and not self.options.optimize_weights:
             raise Refused(
-                f"{self.problem.unweighted} vertices have no weights yet: optimise weights too"
+                f"{self.problem.unweighted} vertices have no weights yet: optimize weights too"
             )
         if self._flexible:
             self.warnings.append(

@@ -1,0 +1,209 @@
+"""What all live sessions have in common: a task that is read in short steps on the main thread and
+solved in a thread beside it, while a window shows what is reached; it ends by keeping that or by
+putting everything back. One session runs at a time.
+
+Main thread only. A session is READING, then RUNNING, then KEEPING or RESTORING, and ENDED.
+"""
+
+import os
+import time
+from contextlib import suppress
+
+from ..core.refusal import Refused
+
+READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
+IDLE = object()  # yielded where there is nothing to do before the next tick
+GONE = (Refused, ReferenceError)  # an object is not there any more, or not what it was
+MOST_PAST = 8  # ended sessions that undo can lead back into
+
+_current = []
+_past = {}  # token: session
+
+
+def current_session():
+    """The LiveSession that is running, or None."""
+    return _current[0] if _current else None
+
+
+def end_session():
+    """Restores at once what a running session has changed."""
+    session = current_session()
+    if session:
+        try:
+            session.restore_now()
+        finally:
+            _current.clear()
+
+
+def after_undo(meshes):
+    """To be called after Blender's undo or redo, with all meshes of the file."""
+    session = current_session()
+    if session:
+        session.disturbed()
+    for token in {mesh.araplbs.session for mesh in meshes} & set(_past):
+        if token != (session and session.token):
+            _past[token].put_back()
+
+
+def remember(session):
+    """Undo may lead back into this session, which has ended: put_back() is called then."""
+    _past[session.token] = session
+    while len(_past) > MOST_PAST:
+        del _past[next(iter(_past))]
+
+
+def threads_beside_window():
+    """One processor is left to the window."""
+    return max(1, (os.cpu_count() or 1) - 1)
+
+
+class LiveSession:
+    """state: one of the above. report: of what was kept, else None. restored: all is as it was.
+    message: why it ended otherwise than it was asked to, else None. error: what is no fault of the
+    user's, else None. worker: the thread that solves, None while reading.
+
+    To be implemented: frame, settled, _read() which sets the worker, _follow(), _keep().
+    """
+
+    keys = ()  # what can be pressed while it runs, for people
+    token = ""  # by which meshes know of it, where they do
+    moves_joints = False  # its frames have skeletons to be drawn
+    cancelled_in = (RUNNING,)  # states in which restore() is followed
+
+    def __init__(self, task, targets, view_layer):
+        self.state, self.report, self.restored = READING, None, False
+        self.message = self.error = self.worker = None
+        self.task = task
+        self._steps = self._run(targets, view_layer)
+        _current[:] = [self]
+
+    @property
+    def frame(self):
+        """The latest of what was reached, None before the first."""
+        raise NotImplementedError
+
+    @property
+    def stage(self):
+        """What is done just now."""
+        return self.worker.stage if self.worker else "reading"
+
+    @property
+    def settled(self):
+        """Converged and shown, with nothing left that was asked for."""
+        raise NotImplementedError
+
+    def objects(self):
+        """The meshes whose weights change while it runs. Raises Refused when they are not what
+        they were."""
+        return []
+
+    def tick(self, seconds):
+        """Works for about so long, one step at least."""
+        start = time.perf_counter()
+        while self.state != ENDED and self._step() and time.perf_counter() - start < seconds:
+            pass
+
+    def keep(self):
+        """Ask to keep what the latest frame holds."""
+        if self.state == RUNNING and self.frame:
+            self.state = KEEPING
+
+    def restore(self):
+        """Ask to put back everything as it was."""
+        if self.state == READING:  # nothing was changed
+            self.restored = True
+            self._end()
+        elif self.state in self.cancelled_in:
+            self.state = RESTORING
+
+    def restore_now(self):
+        """Puts back everything at once, as far as the objects are still there."""
+        if self.state == ENDED:
+            return
+        if self.worker:
+            self.worker.cancel()
+            self.worker.join()
+        self.put_back_data()
+        self.restored = True
+        self._end()
+
+    def put_back_data(self):
+        """At once, what was changed in Blender's data."""
+
+    def disturbed(self):
+        """To be called after Blender's own undo or redo."""
+        if not self._survives_undo():
+            self._end("Undo has ended the session")
+
+    def forget(self):
+        """To be called when it has ended and all was told."""
+        self.worker = self._steps = None
+
+    def before_save(self):
+        """Files hold what was there before the session."""
+
+    def after_save(self):
+        """Undoes before_save()."""
+
+    def _run(self, targets, view_layer):
+        yield from self._read(targets, view_layer)
+        self.state = RUNNING
+        while self.state == RUNNING:
+            yield from self._follow()
+        if self.state == KEEPING:
+            yield from self._keep()
+        if self.state == RESTORING:
+            yield from self._restore()
+
+    def _read(self, targets, view_layer):
+        raise NotImplementedError
+
+    def _follow(self):
+        """One look at the thread, while RUNNING."""
+        raise NotImplementedError
+
+    def _keep(self):
+        """Writes, and sets the report; may come back RESTORING."""
+        raise NotImplementedError
+
+    def _restore(self):
+        """Puts everything back, in steps."""
+        if self.worker:
+            self.worker.cancel()
+        self.restored = not self.message
+        yield
+
+    def _survives_undo(self):
+        raise NotImplementedError
+
+    def _step(self):
+        """One step; False where there is nothing to do before the next tick."""
+        try:
+            return next(self._steps) is not IDLE
+        except StopIteration:
+            self._end()
+        except Exception as error:
+            self._fail(error)
+        return True
+
+    def _fail(self, error):
+        """Back to what was there, unless that was what failed."""
+        self.message = self.message or str(error)
+        if not isinstance(error, GONE):
+            self.error = self.error or error
+        if self.state == RESTORING:
+            self._end()
+            return
+        self.state = RESTORING
+        self._steps = self._restore()
+
+    def _end(self, message=None):
+        if self.state == ENDED:
+            return
+        with suppress(*GONE):
+            self._steps.close()
+        self.state, self.message = ENDED, message or self.message
+        if self.worker:
+            self.worker.cancel()  # the thread ends by itself: it knows nothing of Blender
+        if self in _current:
+            _current.remove(self)

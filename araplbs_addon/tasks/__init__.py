@@ -1,0 +1,1 @@
+"""The whole work on one armature and its meshes: read, solve, write."""
