@@ -30,7 +30,7 @@ BPY_LIBS="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm
 
 skip() { echo "$*" >"$ROOT/build/reason"; exit 3; }
 broken() { echo "$*" >"$ROOT/build/reason"; exit 1; }
-last_error() { grep -m1 -E '^(E|ERROR|W):' "$1" || tail -1 "$1"; }
+last_error() { grep -m1 -E "^(E|ERROR|W):|unimplemented function" "$1" || tail -1 "$1"; }
 
 python_for() {  # python_for 3.11: a Python of that version that can make a venv
   local p
