@@ -124,6 +124,10 @@ build_wine() {
   [ "$(uname -m)" = x86_64 ] || skip "wine runs x86-64 programs on x86-64 only"
   find_wine >/dev/null || (apt_install wine64) || skip "wine64 cannot be installed here"
   find_wine >/dev/null || skip "no wine64 here"
+  if [ "$name" = win52 ]; then  # wine 8 lacks propsys.VariantToString
+    version=$("$(find_wine)" --version | sed 's/^wine-\([0-9]*\).*/\1/')
+    [ "$version" -ge 10 ] || skip "Blender 5.2 for Windows wants wine 10, here is $version"
+  fi
   out=$(log "bed-$name")
   say "$name: Windows Python and ${WIN[$name]} ${WIN_ALONE[$name]:-}"
   rm -rf "$root"
