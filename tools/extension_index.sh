@@ -3,8 +3,9 @@
 # and a page for people. Put on a web server, its address can be added to Blender's repositories.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
+shopt -s nullglob
 zips=("dist/araplbs-$VERSION"-{windows,macos,linux}_*.zip)
-[ -e "${zips[0]}" ] || fail "no ${zips[0]}: run make extension-all"
+[ ${#zips[@]} -gt 0 ] || fail "no zips in dist/: run make extension-all"
 rm -rf build/repository
 mkdir -p build/repository
 cp "${zips[@]}" build/repository/
