@@ -80,14 +80,15 @@ wine_bed() {  # Blender for Windows as the module bpy, in wine; its Z: is our /
     "${tests[@]}" -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
 }
 
-unpack_wheel() {  # unpack_wheel TARGET FOLDER: what tools/cross.py made of it
-  "$VENV/bin/python" -m zipfile -e build/cross/wheels/araplbs-"$VERSION"-*"$1".whl "$2"
+unpack_wheel() {  # unpack_wheel RUN TAG: into the run's folder
+  "$VENV/bin/python" -m zipfile -e build/cross/wheels/araplbs-"$VERSION"-*"$2".whl "$OUT/$1" \
+    >"$OUT/$1.log" 2>&1 || { row "$1" - - fail "no wheel: $(tail -1 "$OUT/$1.log")"; return 1; }
 }
 
 win_core() {  # the module that goes to Windows, in a Windows Python in wine
   local version=$1 results=$OUT/win-core.xml lib=$OUT/win-core kernels
   kernels=$ROOT/build/cross/win_amd64/kernels.dll
-  unpack_wheel win_amd64 "$lib"
+  unpack_wheel win-core win_amd64 || return 0
   run win-core "$version" "$results" env PYTHONPATH="Z:${lib//\//\\}" \
     ARAPLBS_TEST_KERNELS="Z:${kernels//\//\\}" \
     bash -c '. tools/lib.sh; in_wine "$@"' tests/run.sh "$CACHE/beds/win-core" \
@@ -97,7 +98,7 @@ win_core() {  # the module that goes to Windows, in a Windows Python in wine
 arm64_core() {  # the module for Linux on arm64, by qemu
   local version=$1 results=$OUT/arm64-core.xml lib=$OUT/arm64-core tests=(tests/core)
   [[ $named = *" arm64-core "* ]] || tests=("${ARM_PART[@]}")
-  unpack_wheel linux_aarch64 "$lib"
+  unpack_wheel arm64-core aarch64 || return 0
   run arm64-core "$version" "$results" env ARAPLBS_PYTHONPATH="$lib" \
     ARAPLBS_TEST_KERNELS="$ROOT/build/cross/linux_aarch64/kernels.so" \
     bash -c '. tools/lib.sh; in_qemu "$@"' tests/run.sh "$CACHE/beds/arm64-core" \
