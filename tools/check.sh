@@ -1,6 +1,7 @@
 #!/bin/bash
 # What can be said about the sources without running them, in under two minutes: ruff, clang-format,
-# warnings of the compiler, shellcheck, types of araplbs_addon/core, the stubs against the built module.
+# warnings of the compiler, shellcheck, the workflows against GitHub's schema, types of
+# araplbs_addon/core, the stubs against the built module.
 # usage: check.sh [RESULTS.xml]     the results in pytest's XML form
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -37,6 +38,8 @@ step "ruff format" "$VENV/bin/ruff" format --check .
 step "clang-format" c_format
 step "shellcheck" "$VENV/bin/shellcheck" -S warning tools/*.sh tests/*.sh .ci/run
 step "compiler warnings" warnings
+step "workflows" "$VENV/bin/check-jsonschema" --builtin-schema vendor.github-workflows \
+  .github/workflows/*.yml
 # The stubs as a package of their own: "-stubs" is found where packages are installed only.
 rm -rf $STUBS
 mkdir -p $STUBS

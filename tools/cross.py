@@ -329,7 +329,7 @@ def main():
     OUT.mkdir(parents=True, exist_ok=True)
     compiler = Compiler()
     python_headers()
-    names = options.target or list(TARGETS)
+    names = list(dict.fromkeys(options.target or TARGETS))
     wheels = [build(compiler, name) for name in names]
     if not options.no_zip:
         platforms = [TARGETS[name].blender for name in names]

@@ -44,6 +44,18 @@ apt_install() {
 
 log() { mkdir -p "$ROOT/build/log"; echo "$ROOT/build/log/$1.log"; }
 
+# blender_extension BLENDER ARGUMENT...: the command "extension" of what find_blender.sh printed.
+blender_extension() {
+  local blender=$1 tool
+  shift
+  if [[ $(basename "$blender") == python* ]]; then  # bpy has no executable, but the same tool
+    tool=$(find "$(dirname "$blender")/../lib" -path '*bl_pkg/cli/blender_ext.py' -print -quit)
+    "$blender" "$tool" "$@"
+  else
+    "$blender" --factory-startup --command extension "$@"
+  fi
+}
+
 # Debian's package wine64 has no command on PATH.
 find_wine() { command -v wine64 || command -v wine || { [ -x /usr/lib/wine/wine64 ] && echo /usr/lib/wine/wine64; }; }
 
@@ -53,5 +65,15 @@ in_wine() {
   local root=$1
   shift
   env WINEPREFIX="$root/prefix" WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml= \
-    "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | tr -d '\r'
+    "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | sed -u 's/\r$//'
+}
+
+# in_qemu BED_FOLDER ARGUMENT...: the bed's Linux Python for arm64. Not qemu's default processor:
+# see docs/platforms.md.
+in_qemu() {
+  local root=$1
+  shift
+  qemu-aarch64-static -cpu cortex-a72 -L "$root/system" -E PYTHONHOME="$root/system/usr" \
+    -E PYTHONPATH="$root/packages:${ARAPLBS_PYTHONPATH:-}" -E OPENBLAS_NUM_THREADS=1 \
+    "$root/system/usr/bin/python3.11" "$@"
 }

@@ -1,4 +1,5 @@
-"""For the Windows Python of the test beds: os._exit() crashes under wine when bpy is loaded."""
+"""For the Windows Python of the test beds: os._exit() crashes under wine when bpy is loaded, and
+an embeddable Python does not read PYTHONPATH."""
 
 import ctypes
 import os
@@ -12,3 +13,4 @@ def leave(code):
 
 
 os._exit = leave
+sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))

@@ -121,11 +121,13 @@ def collect_licences(target, openblas, version, zig=None):
         mingw = zig / "lib/libc/mingw"
         shutil.copyfile(mingw / "COPYING", target / "mingw-w64-COPYING.txt")
         (target / "mingw-w64-winpthreads.txt").write_text(opening_comments(mingw / "winpthreads"))
+    zig_info = zig.parent.glob("ziglang-*.dist-info") if zig else []
     origin = SUITESPARSE / "ORIGIN"
     lines = [
         f"SuiteSparse {suitesparse_version()}",
         *(origin.read_text().splitlines() if origin.exists() else []),
         f"OpenBLAS: PyPI package scipy-openblas32 {version}",
+        *(f"zig: PyPI package {' '.join(i.stem.split('-'))}" for i in zig_info),
     ]
     (target / "VERSIONS.txt").write_text("\n".join(lines) + "\n")
     return sorted(target.iterdir())

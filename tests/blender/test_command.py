@@ -1,6 +1,7 @@
 """The command line, in this process and, where there is an executable, as users call it."""
 
 import json
+import sys
 from pathlib import Path
 
 import araplbs
@@ -135,7 +136,7 @@ FAILURES = {
     "no .blend file": (b"plain text", "not a .blend file"),
     "empty file": (b"", "not a .blend file"),
     "broken .blend file": (b"BLENDER-v405" + bytes(100), "failed"),
-    "no file": (None, "No such file"),
+    "no file": (None, "WinError 2" if sys.platform == "win32" else "No such file"),
 }
 
 
