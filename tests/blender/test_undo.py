@@ -3,8 +3,8 @@
 import bpy
 import pytest
 from deep import deep_snapshot, difference, without_memory
+from odd_scenes import make
 from scenes import auto_weight, entries
-from test_scenes_table import make
 
 ROWS = (
     *("posed", "nla", "posed_by_hand_over_an_action", "drivers", "shape_keys"),

@@ -1,4 +1,5 @@
-"""What all core tests share: see also shapes.py, reference.py and shared_data.py."""
+"""What all core tests share: see also shapes.py, reference.py, joint_rigs.py, spine_rigs.py
+and shared_data.py."""
 
 import os
 

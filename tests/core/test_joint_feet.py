@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
-from test_joints import chained, moved, solver
+from joint_rigs import chained, moved, solver
 from test_truss import joint_problem
 
 

@@ -8,6 +8,7 @@ import pytest
 import reference
 import scipy.sparse
 import shapes
+from joint_rigs import ARM, BONES, moved, two_trees
 from test_bendy import Expanded
 from test_steps import make_problem
 
@@ -405,8 +406,6 @@ def test_a_vertex_of_one_bone_has_that_of_its_spoke():
 
 
 def joint_problem(rng):
-    from test_joints import two_trees
-
     bones, mesh = two_trees()
     weights = shapes.random_weights(rng, len(mesh[0]), 5)
     poses = araplbs.sample_poses(*bones, 4, seed=3)
@@ -428,8 +427,6 @@ def test_joints_have_the_energy_of_the_solver(rng):
 
 @pytest.mark.parametrize("method", ["alternate", "together"])
 def test_joints_and_weights_never_raise_the_energy(method):
-    from test_joints import ARM, BONES, moved
-
     bones = moved(moved(BONES, 1, [0.15, 0.05, 0.1]), 2, [-0.1, 0.1, 0])
     settings = {"pose_count": 12, "tolerance": 1e-5, "iterations": 12}
     s = araplbs.JointSolver(*ARM, *bones, **bones.more, **settings, method=method)

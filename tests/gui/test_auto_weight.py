@@ -1,7 +1,6 @@
 """The operator as a user meets it: button, progress, Esc, undo, redo panel, pictures."""
 
 import sys
-import threading
 import time
 from pathlib import Path
 from unittest import SkipTest
@@ -9,7 +8,18 @@ from unittest import SkipTest
 import bpy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
+sys.path.insert(0, str(Path(__file__).parent))
 import scenes
+from driver import (
+    Draws,
+    click,
+    inside,
+    open_sidebar,
+    reset_settings,
+    settings,
+    solving,
+    wait_for_end,
+)
 
 DATA = Path(__file__).parents[2].parent / "shared/data"
 
@@ -20,44 +30,6 @@ TAKE_IN = (211, 327)  # the + of the first control bone
 SUB_PANELS = ((316, "VIEW3D_PT_araplbs_advanced"), (290, "VIEW3D_PT_araplbs_poses"))
 REDO_HEADER = (60, 15)
 REDO_MAX_INFLUENCES = (230, 67)
-
-
-def region(ui, kind):
-    return next(r for r in ui.area().regions if r.type == kind)
-
-
-def inside(ui, kind, place):
-    r = region(ui, kind)
-    return r.x + place[0], r.y + r.height - place[1]
-
-
-def click(ui, at):
-    ui.event("MOUSEMOVE", "NOTHING", at=at)
-    yield 0.2
-    ui.event("LEFTMOUSE", "PRESS", at=at)
-    ui.event("LEFTMOUSE", "RELEASE", at=at)
-    yield 0.1
-
-
-def open_sidebar(ui):
-    ui.area().spaces.active.show_region_ui = True
-    yield 0.3
-    region(ui, "UI").active_panel_category = "Auto-weight"
-    ui.area().tag_redraw()
-    yield 0.3
-
-
-def solving():
-    """A worker thread is there; it must be the only one beside Blender's own."""
-    return threading.active_count() > 1
-
-
-def wait_for_end(limit=60):
-    end = time.monotonic() + limit
-    while solving():
-        assert time.monotonic() < end, "the worker does not end"
-        yield 0.1
-    yield 0.5
 
 
 def make_tube(rings=19, sides=10):
@@ -71,16 +43,6 @@ def make_tube(rings=19, sides=10):
     scenes.select(tube, rig)
     bpy.ops.ed.undo_push(message="set-up")
     return tube, rig
-
-
-def settings():
-    return bpy.context.scene.araplbs
-
-
-def reset_settings():
-    options = scenes.addon("core.options").Options()
-    for name, value in options.as_dict().items():
-        setattr(settings(), name, value)
 
 
 def test_button_undo_and_redo_panel(ui):
@@ -248,45 +210,6 @@ def test_weight_paint_mode(ui):
     ui.picture("weights-menu")
     ui.key("ESC")
     yield 0.2
-
-
-class Draws:
-    """Which panels and menus of the add-on are drawn in a `with` block; what they raise, Blender
-    prints, is raised at its end."""
-
-    def __enter__(self):
-        self.drawn, self.errors, self._before = set(), [], []
-        for name in dir(bpy.types):
-            kind = getattr(bpy.types, name)
-            if "araplbs" in name and hasattr(kind, "draw") and hasattr(kind, "bl_label"):
-                self._before.append((kind, vars(kind).get("draw")))
-                kind.draw = self._watched(name, kind.draw)
-        assert self._before
-        return self
-
-    def _watched(self, name, draw):
-        def watched(panel, context):
-            self.drawn.add(name)
-            try:
-                draw(panel, context)
-            except Exception as error:
-                self.errors.append((name, error))
-                raise
-
-        return watched
-
-    def __exit__(self, *_error):
-        for kind, draw in self._before:
-            if draw:
-                kind.draw = draw
-            else:
-                del kind.draw
-        assert not self.errors, self.errors
-
-    def since(self):
-        """Those drawn since the last time."""
-        found, self.drawn = self.drawn, set()
-        return found
 
 
 MAIN_PANEL = "VIEW3D_PT_araplbs"

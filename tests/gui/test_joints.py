@@ -10,8 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
 import scenes
-from test_auto_weight import Draws, click, inside, open_sidebar
-from test_refine import over, session, show, wait_until
+from driver import Draws, click, inside, open_sidebar, over, session, show, wait_until
 
 HEADS = {"lower": (0, 0, 0.05), "middle": (0.12, 0.03, 1.0), "upper": (-0.08, 0.05, 2.0)}
 

@@ -13,13 +13,10 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 sys.path.insert(0, str(Path(__file__).parent))
 import scenes
+from driver import click, inside, open_sidebar, over, session, show, stroke, wait_until
 
 DATA = Path(__file__).parents[2].parent / "shared/data"
 RINGS, SIDES = 60, 24
-
-
-def session():
-    return scenes.addon("operators.refine").current_session()
 
 
 def make_tube(rings=RINGS, sides=SIDES, weigh=True):
@@ -35,13 +32,6 @@ def make_tube(rings=RINGS, sides=SIDES, weigh=True):
     scenes.select(tube, rig)
     bpy.ops.ed.undo_push(message="set-up")
     return tube, rig
-
-
-def show(ui):
-    ui.area().spaces.active.overlay.show_overlays = True
-    with ui.override():
-        bpy.ops.view3d.view_axis(type="FRONT")
-        bpy.ops.view3d.view_selected()
 
 
 def paint_mode(ui, tube, tool="araplbs.weight"):
@@ -61,42 +51,8 @@ def begin(ui, **options):
     assert found == {"RUNNING_MODAL"}
 
 
-def wait_until(condition, limit=60):
-    end = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < end, "nothing happens any more"
-        yield 0.05
-
-
 def settle():
     yield from wait_until(lambda: session() and session().settled)
-
-
-def over():
-    yield from wait_until(lambda: session() is None)
-    yield 0.3
-
-
-def stroke(ui, begin_at, end_at, **modifiers):
-    """With the left button, between two places given as shares of the 3D view."""
-    area = ui.area()
-    places = [
-        (
-            int(area.x + area.width * (a + (b - a) * t)),
-            int(area.y + area.height * (c + (d - c) * t)),
-        )
-        for t in np.linspace(0, 1, 8)
-        for (a, c), (b, d) in [(begin_at, end_at)]
-    ]
-    ui.event("MOUSEMOVE", "NOTHING", at=places[0])
-    yield 0.1
-    ui.event("LEFTMOUSE", "PRESS", at=places[0], **modifiers)
-    yield 0.1
-    for at in places:
-        ui.event("MOUSEMOVE", "NOTHING", at=at, **modifiers)
-        yield 0.05
-    ui.event("LEFTMOUSE", "RELEASE", at=places[-1], **modifiers)
-    yield 0.2
 
 
 def test_three_iterations_then_escape(ui):
@@ -434,8 +390,6 @@ def test_saved_and_loaded(ui):
 
 
 def test_buttons_and_panels(ui):
-    from test_auto_weight import click, inside, open_sidebar
-
     tube, _rig = make_tube()
     yield from paint_mode(ui, tube)
     yield from open_sidebar(ui)

@@ -7,10 +7,10 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 sys.path.insert(0, str(Path(__file__).parent))
+import odd_scenes
 import scenes
-import test_scenes_table
 from deep import deep_snapshot, difference, without_memory
-from test_auto_weight import reset_settings, wait_for_end
+from driver import reset_settings, wait_for_end
 
 ROWS = (
     "posed",
@@ -47,7 +47,7 @@ def of_row(name):
         reset_settings()
         for ob in list(bpy.data.objects):
             bpy.data.objects.remove(ob)
-        scene = test_scenes_table.make(name, None)
+        scene = odd_scenes.make(name, None)
         tube = scene.tube.name
         bpy.ops.ed.undo_push(message="set-up")
         # As the first undo leaves it: what is not saved in a step has its default then.

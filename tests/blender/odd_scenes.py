@@ -1,0 +1,346 @@
+"""Odd scenes, all of them, and make, which makes one by its name. Here are the rows of other users
+of what is there, hidden objects, other data of a mesh, other files, and modes."""
+
+import bpy
+import odd_places  # noqa: F401 (its rows)
+from mathutils import Matrix
+from odd_table import ROUNDED, SCENES, Odd, add_empty, odd, on_bone, turn
+from scenes import (
+    add_armature,
+    add_cube,
+    add_object,
+    add_tube,
+    auto_weight,
+    bind,
+    new_scene,
+    rotation,
+    select,
+    tube_and_rig,
+)
+
+# Who else uses what is there.
+
+
+@odd
+def shared_mesh():
+    tube, rig = tube_and_rig()
+    twin = add_object("Twin", tube.data, Matrix.Translation((5, 0, 0)))
+    bind(twin, rig)
+    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
+
+
+@odd
+def shared_mesh_both_selected():
+    tube, rig = tube_and_rig()
+    twin = add_object("Twin", tube.data, Matrix.Translation((5, 0, 0)))
+    bind(twin, rig)
+    said = ("Skipped: 'Twin' shares its mesh with 'Tube' and gets its weights",)
+    return Odd(tube, rig, said=said, selected=(twin,))
+
+
+@odd
+def shared_mesh_under_another_rig():
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    bind(add_object("Twin", tube.data), add_armature("Other"))
+    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
+
+
+@odd
+def shared_mesh_under_a_rig_of_other_bones():
+    tube, rig = tube_and_rig()
+    other = add_armature("Other", [("only", (0, 0, 0), (0, 0, 3), None)])
+    bind(add_object("Twin", tube.data), other)
+    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
+
+
+@odd
+def shared_mesh_and_shared_bones():
+    """A character and its linked duplicate."""
+    tube, rig = tube_and_rig()
+    rig_2 = add_object("Rig 2", rig.data, Matrix.Translation((5, 0, 0)))
+    bind(add_object("Twin", tube.data, Matrix.Translation((5, 0, 0))), rig_2)
+    return Odd(tube, rig, said=("shares its mesh, and with it these weights: Twin",))
+
+
+@odd
+def instanced():
+    tube, rig = tube_and_rig()
+    character = bpy.data.collections.new("Character")
+    bpy.context.scene.collection.children.link(character)
+    for ob in (tube, rig):
+        character.objects.link(ob)
+    empty = add_empty("Instance", Matrix.Translation((3, 0, 0)))
+    empty.instance_type, empty.instance_collection = "COLLECTION", character
+    stone = add_cube("Stone", (0, 0, 9))
+    stone.parent = tube
+    tube.instance_type = "VERTS"
+    return Odd(tube, rig)
+
+
+@odd
+def in_two_scenes():
+    tube, rig = tube_and_rig()
+    other = bpy.data.scenes.new("Other")
+    for ob in (tube, rig):
+        other.collection.objects.link(ob)
+    return Odd(tube, rig)
+
+
+# What is hidden.
+
+
+@odd
+def hidden_bystanders():
+    tube, rig = tube_and_rig()
+    hidden, disabled, excluded = (add_tube(n) for n in ("Hidden", "Disabled", "Excluded"))
+    for ob in (hidden, disabled, excluded):
+        bind(ob, rig)
+    hidden.hide_set(True)
+    disabled.hide_viewport = True
+    exclude(excluded)
+    return Odd(tube, rig)
+
+
+def exclude(*objects):
+    collection = bpy.data.collections.new("Excluded")
+    scene = bpy.context.scene
+    scene.collection.children.link(collection)
+    for ob in objects:
+        collection.objects.link(ob)
+        scene.collection.objects.unlink(ob)
+    bpy.context.view_layer.layer_collection.children["Excluded"].exclude = True
+
+
+def moved_rig():
+    """A rig away from the origin, and its tube."""
+    return tube_and_rig(*[Matrix.Translation((0, 0, 4)) @ rotation(30, "X")] * 2)
+
+
+@odd
+def hidden_rig():
+    tube, rig = moved_rig()
+    rig.hide_set(True)
+    return Odd(tube, rig, atol=ROUNDED, alone=True)
+
+
+@odd
+def disabled_rig():
+    tube, rig = moved_rig()
+    rig.hide_viewport = True
+    rig.location.z += 1
+    return Odd(tube, rig, atol=ROUNDED, alone=True)
+
+
+@odd
+def excluded_rig():
+    tube, rig = moved_rig()
+    exclude(rig)
+    return Odd(tube, rig, atol=ROUNDED, alone=True)
+
+
+@odd
+def hidden_rig_with_constraint():
+    """Its matrix is not kept up to date: it has been moved since."""
+    tube, rig = tube_and_rig()
+    goal = add_empty("Goal")
+    rig.constraints.new("COPY_LOCATION").target = goal
+    bpy.context.view_layer.update()
+    rig.hide_viewport = True
+    goal.location = 0, 7, 0
+    bpy.context.view_layer.update()
+    return Odd(tube, rig, atol=ROUNDED, alone=True)
+
+
+# What else a mesh has.
+
+
+@odd
+def shape_keys():
+    tube, rig = tube_and_rig()
+    tube.shape_key_add(name="Basis")
+    bulge = tube.shape_key_add(name="Bulge", from_mix=False)
+    for point in bulge.data:
+        point.co *= 1.5
+    bulge.value = 0.75
+    bulge.vertex_group = ""
+    tube.active_shape_key_index = 1
+    tube.show_only_shape_key = True
+    return Odd(tube, rig)
+
+
+@odd
+def modifiers_before_and_after():
+    tube, rig = tube_and_rig()
+    tube.modifiers.clear()
+    tube.modifiers.new("Before", "SUBSURF")
+    tube.modifiers.new("Waves", "WAVE")
+    tube.modifiers.new("Armature", "ARMATURE").object = rig
+    tube.modifiers.new("After", "SOLIDIFY").show_viewport = False
+    tube.modifiers.new("Array", "ARRAY")
+    smooth = tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH")
+    smooth.use_only_smooth = True
+    turn(rig)
+    return Odd(tube, rig)
+
+
+@odd
+def two_armature_modifiers():
+    tube, rig = tube_and_rig()
+    other = add_armature("Other", [("only", (0, 0, 0), (0, 0, 3), None)])
+    tube.modifiers.new("Second", "ARMATURE").object = other
+    return Odd(tube, rig)
+
+
+@odd
+def two_armature_modifiers_of_one_rig():
+    tube, rig = tube_and_rig()
+    second = tube.modifiers.new("Second", "ARMATURE")
+    second.object, second.use_multi_modifier = rig, True
+    return Odd(tube, rig)
+
+
+@odd
+def other_data():
+    tube, rig = tube_and_rig()
+    tube.data.uv_layers.new(name="UV")
+    tube.data.attributes.new("mine", "FLOAT", "POINT").data[3].value = 0.5
+    tube.data.color_attributes.new("paint", "BYTE_COLOR", "CORNER")
+    tube.data.materials.append(bpy.data.materials.new("Skin"))
+    tube["mine"] = {"a": [1, 2, 3]}
+    rig["mine"] = 0.5
+    return Odd(tube, rig)
+
+
+LONG = "\u9aa8" * 20 + "\xe9x"  # 63 bytes
+
+
+@odd
+def unicode_names_of_63_bytes():
+    assert len(LONG.encode()) == 63
+    tube, rig = tube_and_rig()
+    names = {"lower": LONG, "middle": LONG[:-1] + "y", "upper": "Arm \U0001f98a \"['.L\\"}
+    for plain, name in names.items():
+        rig.data.bones[plain].name = name
+        assert name in rig.data.bones
+    tube.name, tube.data.name, rig.name = LONG, "Tube \u202e \U0001f98a", "\u0440\u0438\u0433"
+    return Odd(tube, rig, renamed=names)
+
+
+# Other files.
+
+
+def linked(tmp_path, names, override=False):
+    """Tube and rig, those of these names from another file."""
+    tube_and_rig()
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    new_scene()
+    with bpy.data.libraries.load(path, link=True) as (_there, here):
+        here.objects = list(names)
+    found = {}
+    for name in names:
+        found[name] = bpy.data.objects[name]
+        bpy.context.scene.collection.objects.link(found[name])
+        if override:
+            found[name] = found[name].override_create(remap_local_usages=True)
+            bpy.context.view_layer.update()
+    return found
+
+
+@odd
+def linked_character(tmp_path):
+    found = linked(tmp_path, ["Tube", "Rig"])
+    return Odd(found["Tube"], found["Rig"], refused="'Tube' is linked from another file")
+
+
+@odd
+def overridden_character(tmp_path):
+    found = linked(tmp_path, ["Tube", "Rig"], override=True)
+    return Odd(found["Tube"], found["Rig"], refused="'Tube' is")
+
+
+@odd
+def linked_rig(tmp_path):
+    rig = linked(tmp_path, ["Rig"])["Rig"]
+    tube = add_tube()
+    tube.modifiers.new("Armature", "ARMATURE").object = rig
+    return Odd(tube, rig)
+
+
+@odd
+def overridden_rig(tmp_path):
+    rig = linked(tmp_path, ["Rig"], override=True)["Rig"]
+    tube = add_tube()
+    tube.modifiers.new("Armature", "ARMATURE").object = rig
+    turn(rig)
+    return Odd(tube, rig)
+
+
+@odd
+def on_a_posed_bone_of_an_overridden_rig(tmp_path):
+    scene = overridden_rig(tmp_path)
+    scene.rig.pose.bones["middle"].rotation_euler.x = 0
+    bpy.context.view_layer.update()
+    on_bone(scene.tube, scene.rig)
+    turn(scene.rig)
+    said = ("'Tube' follows bones as an object too",)
+    return Odd(scene.tube, scene.rig, atol=ROUNDED, said=said)
+
+
+# Modes.
+
+
+@odd
+def weight_paint_mode():
+    tube, rig = tube_and_rig()
+    select(tube)
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    return Odd(tube, rig)
+
+
+@odd
+def weight_paint_mode_with_the_rig_posed():
+    tube, rig = tube_and_rig()
+    turn(rig)
+    select(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(True)
+    bpy.context.view_layer.objects.active = tube
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    return Odd(tube, rig)
+
+
+def in_mode(mode, *objects):
+    select(*objects)
+    bpy.ops.object.mode_set(mode=mode)
+
+
+@odd
+def several_in_edit_mode():
+    tube, rig = tube_and_rig()
+    in_mode("EDIT", tube, add_tube("Other"))
+    return Odd(tube, rig, refused="Works in Object mode")
+
+
+@odd
+def several_in_pose_mode():
+    tube, rig = tube_and_rig()
+    in_mode("POSE", rig, add_armature("Other"))
+    return Odd(tube, rig, refused="Works in Object mode")
+
+
+def make(name, tmp_path):
+    function = SCENES[name]
+    scene = function(tmp_path) if function.__code__.co_argcount and tmp_needed(function) else None
+    scene = scene or function()
+    # What is there already and is none of the bones': it stays.
+    if bpy.context.mode == "OBJECT":
+        select(*scene.selected, *([] if scene.alone else [scene.rig]), scene.tube)
+    bpy.context.view_layer.update()
+    return scene
+
+
+def tmp_needed(function):
+    return function.__code__.co_varnames[:1] == ("tmp_path",)

@@ -1,0 +1,88 @@
+"""The table of odd scenes, and what its rows are made with.
+
+A row is a function that makes a tube, its rig and the oddity around them, and gives an Odd scene:
+see odd_places.py and odd_scenes.py.
+"""
+
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+from scenes import (
+    add_object,
+)
+
+ROUNDED = 2e-4  # weights of coordinates that single precision has rounded otherwise
+BOUND = (".parent", ".parent_type", ".parent_bone", ".matrix_parent_inverse", ".modifiers")
+PLACED = (".matrix_local", ".matrix_world")  # of what is bound elsewhere than where it was
+
+
+@dataclass
+class Odd:
+    tube: bpy.types.Object
+    rig: bpy.types.Object
+    may_change: tuple = ()  # ends of paths of the tube
+    atol: float = 0.0
+    said: tuple = ()  # in the reports
+    refused: str | None = None
+    selected: tuple = ()  # beside tube and rig
+    alone: bool = False  # without the rig
+    renamed: dict = field(default_factory=dict)  # plain bone: its name here
+
+
+SCENES = {}
+
+
+def odd(function):
+    SCENES[function.__name__] = function
+    return function
+
+
+def turn(rig, bone="middle", angle=1.2):
+    posed = rig.pose.bones[bone]
+    posed.rotation_mode = "XYZ"
+    posed.rotation_euler.x = angle
+    bpy.context.view_layer.update()
+
+
+def on_bone(ob, rig, bone="middle"):
+    """Its child, where it is, while the rig rests."""
+    place = ob.matrix_world.copy()
+    ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", bone
+    end = rig.matrix_world @ rig.data.bones[bone].matrix_local
+    end = end @ Matrix.Translation((0, rig.data.bones[bone].length, 0))
+    ob.matrix_parent_inverse = end.inverted() @ place @ ob.matrix_basis.inverted()
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(ob.matrix_world, place, atol=1e-5)
+
+
+def child_of(ob, rig, bone="middle"):
+    constraint = ob.constraints.new("CHILD_OF")
+    constraint.target, constraint.subtarget = rig, bone
+    constraint.inverse_matrix = (rig.matrix_world @ rig.data.bones[bone].matrix_local).inverted()
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(ob.matrix_world, np.eye(4), atol=1e-5)
+    return constraint
+
+
+def drive(owner, path, index, rig, bone, channel="LOC_Y", expression="var", space="LOCAL_SPACE"):
+    driver = owner.driver_add(path, *index).driver
+    variable = driver.variables.new()
+    variable.type = "TRANSFORMS"
+    target = variable.targets[0]
+    target.id, target.bone_target, target.transform_type = rig, bone, channel
+    target.transform_space = space
+    driver.expression = expression
+    bpy.context.view_layer.update()
+    return driver
+
+
+def add_empty(name="Empty", matrix=None):
+    return add_object(name, None, matrix)
+
+
+def key(owner, path, values):
+    for frame, value in values:
+        setattr(owner, path, value)
+        owner.keyframe_insert(path, frame=frame)

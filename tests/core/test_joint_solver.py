@@ -1,0 +1,229 @@
+"""The solver of joints on any mesh and skeleton: units, threads, given weights, stopping and going
+on, and what is refused."""
+
+import threading
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import refusals
+import shapes
+from guarantees import check_weights
+from joint_rigs import ARM, BONES, PLANE, moved, solver
+from refusals import changed, refuse
+
+
+def test_bones_that_do_not_deform_and_gaps():
+    """A helper bone in between belongs to what it hangs on; ends at one place move together."""
+    bones = shapes.tree()
+    vertices, triangles = shapes.tube(8, 13, 0.3, 2.2)
+    s = solver(bones, (vertices, triangles), iterations=3)
+    s.solve()
+    np.testing.assert_array_equal(s.tails[0], s.heads[1])
+    np.testing.assert_array_equal(s.tails[2], s.heads[3])
+    np.testing.assert_array_equal(s.tails[4], s.heads[5])
+    assert s.report["components"] == 1
+    assert s.poses.shape == (12, 6, 3, 4)
+
+
+def test_single_bone():
+    s = solver(shapes.chain(1), shapes.tube())
+    assert s.solve() < 1e-14  # rounding: sums over poses, less sums over poses
+    np.testing.assert_array_equal(s.heads, shapes.chain(1).heads)
+
+
+@pytest.mark.parametrize("name", shapes.odd_meshes())
+def test_any_mesh_will_do(name):
+    mesh = shapes.odd_meshes()[name]
+    s = solver(BONES, mesh, iterations=3, centring=0.01, anchor=0.1)
+    s.solve()
+    assert np.isfinite([s.heads, s.tails]).all()
+    assert (np.diff(s.energies) <= 0).all()
+    check_weights(s, 4, len(mesh[0]))
+    if name == "no size":
+        np.testing.assert_array_equal(s.heads, BONES.heads)
+    else:
+        assert len(s.energies) > 1 and s.energies[-1] < s.energies[0]
+        assert np.abs(s.heads - BONES.heads).max() > 0.001, "nothing has moved"
+
+
+def test_bones_of_no_length():
+    heads = np.array([[0, 0, 0], [0, 0, 1.0], [0, 0, 1.0]])
+    tails = np.array([[0, 0, 1.0], [0, 0, 1.0], [0, 0, 2.0]])
+    s = solver(shapes.Bones(heads, tails, np.array([-1, 0, 1])), shapes.tube(), iterations=3)
+    s.solve()
+    np.testing.assert_array_equal(s.heads[1], s.tails[1])
+    assert (np.diff(s.energies) <= 0).all()
+
+
+def test_units_and_place_do_not_matter():
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    here = solver(bones, iterations=3)
+    here.solve()
+    there = solver(
+        bones.but(heads=100 * bones.heads + 50, tails=100 * bones.tails + 50),
+        (100 * ARM[0] + 50, ARM[1]), iterations=3,
+    )  # fmt: skip
+    there.solve()
+    assert np.abs(here.heads - bones.heads).max() > 0.001, "nothing has moved"
+    np.testing.assert_allclose(there.heads, 100 * here.heads + 50, atol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_threads_do_not_change_the_result(method):
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    results = []
+    for threads in (1, 3):
+        s = solver(bones, threads=threads, method=method, iterations=3)
+        s.solve()
+        results.append((s.heads, s.tails, s.weights, s.energies))
+    np.testing.assert_equal(*results)
+
+
+def test_optimize_joints_is_the_solver_run_to_its_end():
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    heads, tails, report = araplbs.optimize_joints(
+        *ARM, *bones, **bones.more, pose_count=12, iterations=3
+    )
+    s = solver(bones, iterations=3)
+    s.solve()
+    np.testing.assert_array_equal(heads, s.heads)
+    np.testing.assert_array_equal(tails, s.tails)
+    assert report["energy_after"] == s.energies[-1]
+
+
+def test_fixed_weights_stay():
+    weights = solver(pose_count=4).weights
+    s = solver(weights=weights, optimize_weights=False)
+    s.solve()
+    np.testing.assert_allclose(s.weights, weights, atol=1e-12)
+    assert s.report["weight_steps"] == 0
+
+
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_given_weights_are_limited_at_once(method, rng):
+    weights = shapes.random_weights(rng, len(ARM[0]), 3)
+    s = solver(weights=weights, max_influences=2, method=method, **reference.PAPER_ENERGY)
+    assert ((s.weights > 0).sum(1) == 2).all()
+    assert s.energy == pytest.approx(araplbs.energy(*ARM, s.weights, s.poses), rel=1e-3)
+    s.solve()
+    assert (s.weights > 0).sum(1).max() == 2
+    assert np.diff(s.energies).max() <= 0
+    kept = solver(weights=weights, max_influences=2, optimize_weights=False)
+    np.testing.assert_allclose(kept.weights, weights, atol=1e-12)
+
+
+def test_sparse_weights_are_the_same():
+    s = solver(iterations=1)
+    s.solve()
+    start, bone, weight = s.sparse_weights
+    dense = np.zeros_like(s.weights)
+    dense[np.repeat(np.arange(len(dense)), np.diff(start)), bone] = weight
+    np.testing.assert_array_equal(dense, s.weights)
+
+
+def stop_at(call):
+    count = [0]
+
+    def progress(stage, fraction):
+        assert isinstance(stage, str)
+        assert 0 <= fraction <= 1
+        count[0] += 1
+        return count[0] != call
+
+    return progress
+
+
+@pytest.mark.parametrize("method", ["alternate", "together"])
+def test_cancelled_iterations_can_go_on(method):
+    """Wherever it is stopped, joints and weights are those of an accepted step."""
+    bones = moved(BONES, 1, [0.15, 0, 0])
+    settings = {"iterations": 2, "method": method, **reference.PAPER_HELD}
+    calls = [0]
+
+    def count(stage, fraction):
+        calls[0] += 1
+
+    weights = solver(bones).weights
+    whole = solver(bones, weights=weights, progress=count, **settings)
+    created, _ = calls[0], whole.solve()
+    assert calls[0] > created + 5
+    for call in range(created + 1, calls[0] + 1):
+        s = solver(bones, weights=weights, progress=stop_at(call), **settings)
+        with pytest.raises(araplbs.Cancelled):
+            s.solve()
+        np.testing.assert_array_equal(s.heads[1:], s.tails[:-1])
+        if len(s.energies):
+            assert abs(araplbs.energy(*ARM, s.weights, s.poses) - s.energies[-1]) < 1e-3
+        s.solve()
+        assert s.done
+        assert (np.diff(s.energies) <= 0).all()
+        assert abs(s.energy - whole.energy) < 0.05 * whole.energy
+
+
+def test_an_object_at_work_is_not_used_by_its_progress():
+    def progress(stage, fraction):
+        return s.heads is None
+
+    s = None
+    s = solver(progress=lambda *a: s is None or progress(*a))
+    with pytest.raises(RuntimeError, match="JointSolver is at work"):
+        s.iterate()
+
+
+def test_other_threads_wait():
+    s = solver(iterations=3)
+    worker = threading.Thread(target=s.solve)
+    worker.start()
+    assert s.heads.shape == (3, 3)
+    worker.join()
+    assert s.done
+
+
+NAN = np.nan
+BAD = [
+    (ValueError, "reach is -1", {"reach": -1.0}),
+    (ValueError, "reach is nan", {"reach": NAN}),
+    (ValueError, "anchor is -1", {"anchor": -1.0}),
+    (ValueError, "centring is -1", {"centring": -1.0}),
+    (ValueError, "drift is -1", {"drift": -1.0}),
+    (ValueError, "least_length is 2", {"least_length": 2.0}),
+    (ValueError, "iterations is 0", {"iterations": 0}),
+    (ValueError, "tolerance is 2", {"tolerance": 2.0}),
+    (ValueError, "edge_power is 5: must be from 0 to 4", {"edge_power": 5.0}),
+    (ValueError, "truss is -1", {"truss": -1.0}),
+    (ValueError, "hold is nan", {"hold": NAN}),
+    (ValueError, "^material is -1: must be", {"material": -1.0}),
+    (ValueError, r"material\[1, 0\] is nan", {"material": changed(np.ones((3, 2)), (1, 0), NAN)}),
+    (ValueError, "material has shape", {"material": np.ones(3)}),
+    (TypeError, "material|float", {"material": "soft"}),
+    (ValueError, "^tangential is inf: must be", {"tangential": np.inf}),
+    (ValueError, "tangential has shape", {"tangential": np.ones((2, 2))}),
+    (ValueError, "pinned has shape", {"pinned": np.zeros(3, bool)}),
+    (TypeError, "pinned must hold", {"pinned": np.full((3, 2), 0.5)}),
+    (ValueError, "method is 'both'", {"method": "both"}),
+    (ValueError, "bone 1 is bendy", {"bone_kinds": ["rigid", "bendy", "rigid"]}),
+    (ValueError, "optimize_weights is False", {"optimize_weights": False}),
+    (ValueError, "there are no poses", {"pose_count": 0}),
+    (ValueError, "threads is -1", {"threads": -1}),
+    (TypeError, "progress must be callable", {"progress": 3}),
+    (ValueError, r"poses\[0\] of bone 1", {"poses": changed(refusals.POSES, (0, 1, 0, 3), NAN)}),
+    (ValueError, "mirror partner of bone 0", {"mirror": ([7, 1, 2], *PLANE)}),
+    (ValueError, "weights has shape", {"weights": np.ones((3, 3))}),
+]
+
+
+@pytest.mark.parametrize(("kind", "pattern", "argument"), BAD, ids=[b[1] for b in BAD])
+def test_bad_input_is_refused(kind, pattern, argument):
+    refuse(kind, pattern, araplbs.JointSolver, **refusals.GOOD, **argument)
+
+
+def test_it_is_created_once_and_first():
+    s = solver()
+    with pytest.raises(RuntimeError, match="created once"):
+        s.__init__(*ARM, *BONES)
+    with pytest.raises(RuntimeError, match="not created"):
+        araplbs.JointSolver.__new__(araplbs.JointSolver).solve()
+    with pytest.raises(ValueError, match="cannot go back"):
+        s.iterate(-1)
