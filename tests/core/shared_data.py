@@ -1,5 +1,5 @@
-"""Files of the folder `shared` next to the project, where there is one. Tests that want one of
-them skip without it; nothing of it is copied into the project."""
+"""Numbers of the reference implementation (fixtures/), and the characters of the folder `shared` next
+to the project, where there is one: tests that want one of them skip without it."""
 
 from functools import cache
 from pathlib import Path
@@ -11,24 +11,27 @@ from shapes import Bones
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
 
+FIXTURES = Path(__file__).resolve().parent / "fixtures"
+
+
 @cache
 def load(folder, name):
-    path = SHARED / folder / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"no ../shared/{folder} beside the project")
+    path = folder / f"{name}.npz"
+    if folder != FIXTURES and not path.exists():
+        pytest.skip("no ../shared/data beside the project")
     with np.load(path, allow_pickle=True) as archive:
         return {key: archive[key] for key in archive.files}
 
 
 def fixture(name):
-    return load("fixtures", name)
+    return load(FIXTURES, name)
 
 
 class Character:
     """A rigged mesh of ../shared/data."""
 
     def __init__(self, name):
-        data = load("data", name)
+        data = load(SHARED / "data", name)
         self.name, self.data = name, data
         self.vertices, self.triangles = data["V"], data["F"]
         self.edges = data.get("wire_edges")

@@ -1,4 +1,4 @@
-"""The fixtures of ../shared/fixtures, made by an independent reference implementation, to the
+"""The fixtures beside this file, made by an independent reference implementation, to the
 tolerances that their README gives. Joints are in test_joints.py; what they hold of exact positivity
 belongs to parts of the engine yet to come."""
 

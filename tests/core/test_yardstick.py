@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from shared_data import SHARED, load
+from shared_data import SHARED, SHARED, load
 
 OWN = Path(__file__).parents[1] / "bench/yardstick.py"
 NAMES = {"infl": "influences", "L1": "l1"}
@@ -23,7 +23,7 @@ def module(name, path):
 def test_it_measures_what_the_other_does(name, rng):
     given = module("given_yardstick", SHARED / "tools/yardstick.py")
     own = module("own_yardstick", OWN)
-    model = load("data", name)
+    model = load(SHARED / "data", name)
     weights = rng.random((len(model["V"]), len(model["bone_head"]))) ** 6
 
     class Archive(dict):
