@@ -10,7 +10,7 @@ import reference
 import refusals
 import shapes
 from refusals import INF, NAN, POSES, changed
-from shared_data import SHARED, SHARED, load
+from shared_data import SHARED, load
 
 NAMES = ("area", "face", "p99", "drift", "worst_drift", "volume")
 

@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from shared_data import SHARED, SHARED, load
+from shared_data import SHARED, load
 
 OWN = Path(__file__).parents[1] / "bench/yardstick.py"
 NAMES = {"infl": "influences", "L1": "l1"}
