@@ -3,6 +3,7 @@
 Only the build for `make asan` lets allocations fail (csrc/base/memory.h)."""
 
 import gc
+import os
 
 import araplbs
 import numpy as np
@@ -120,6 +121,9 @@ def biharmonic():
     return solver.initial_weights
 
 
+# Every one of so many allocations fails; tools/asan.sh --quick leaves some out.
+STRIDE = int(os.environ.get("ARAPLBS_FAULT_STRIDE", "1"))
+
 WORK = {
     "volume": volume,
     "biharmonic": biharmonic,
@@ -179,7 +183,7 @@ def test_each_allocation_may_fail(name):
         if araplbs._live_allocations() != live:  # an exception may hold a solver for a while
             gc.collect()
         assert araplbs._live_allocations() == live, f"allocation {count} failed"
-        count += 1
+        count += STRIDE
     assert count > 20
     np.testing.assert_equal(result, expected)
 

@@ -4,12 +4,19 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest import SkipTest
 
 import bpy
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 import scenes
+
+
+def newest_only():
+    """For what takes long, or is there to be looked at: it runs in the newest Blender alone."""
+    if bpy.app.version < (5, 0):
+        raise SkipTest("slow: in the newest Blender only")
 
 
 def region(ui, kind):

@@ -10,7 +10,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
 import scenes
-from driver import Draws, click, inside, open_sidebar, over, session, show, wait_until
+from driver import (
+    Draws,
+    click,
+    inside,
+    newest_only,
+    open_sidebar,
+    over,
+    session,
+    show,
+    wait_until,
+)
 
 HEADS = {"lower": (0, 0, 0.05), "middle": (0.12, 0.03, 1.0), "upper": (-0.08, 0.05, 2.0)}
 
@@ -155,6 +165,7 @@ def test_joints_and_another_file(ui):
 
 def test_joints_of_a_character(ui):
     """To be looked at: ghosts of displaced joints, the whole and the arm, panel open."""
+    newest_only()
     import character
 
     for ob in list(bpy.data.objects):

@@ -13,7 +13,17 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 sys.path.insert(0, str(Path(__file__).parent))
 import scenes
-from driver import click, inside, open_sidebar, over, session, show, stroke, wait_until
+from driver import (
+    click,
+    inside,
+    newest_only,
+    open_sidebar,
+    over,
+    session,
+    show,
+    stroke,
+    wait_until,
+)
 
 DATA = Path(__file__).parents[2].parent / "shared/data"
 RINGS, SIDES = 60, 24
@@ -419,6 +429,7 @@ def test_buttons_and_panels(ui):
 
 def test_character(ui):
     """The demo's, posed, to be looked at: live, steered, and where it deforms worst."""
+    newest_only()
     sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
     import character
 
@@ -468,6 +479,7 @@ def test_character(ui):
 def test_stalls(ui):
     """What a session costs the window on some 50,000 vertices: stalls.json, which
     tests/bench/stalls.py makes a page of."""
+    newest_only()
     tube, rig = make_tube(rings=500, sides=100, weigh=False)
     scenes.select(tube, rig)
     show(ui)

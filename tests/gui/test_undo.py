@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import odd_scenes
 import scenes
 from deep import deep_snapshot, difference, without_memory
-from driver import reset_settings, wait_for_end
+from driver import newest_only, reset_settings, wait_for_end
 
 ROWS = (
     "posed",
@@ -44,6 +44,7 @@ def expect(state, found, when):
 
 def of_row(name):
     def test(ui):
+        newest_only()
         reset_settings()
         for ob in list(bpy.data.objects):
             bpy.data.objects.remove(ob)
