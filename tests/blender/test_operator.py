@@ -479,7 +479,7 @@ def test_presets_of_0_1_0(attach, tmp_path):
     constraints of the paper, the rest is gone."""
     file = tmp_path / "mine.py"
     file.write_text(RETIRED.format(attach=attach))
-    settings = bpy.context.window_manager.operator_properties_last(IDNAME)
+    settings = bpy.context.scene.araplbs
     settings.max_influences, settings.paper_constraints = 4, not attach
     assert bpy.ops.object.araplbs_load_preset(filepath=str(file)) == {"FINISHED"}
     assert settings.max_influences == 7 and settings.paper_constraints == attach

@@ -11,6 +11,17 @@ def settings():
     return bpy.context.scene.araplbs
 
 
+OPERATORS = {
+    "auto_weight": "operators.auto_weight",
+    "refine_weights": "operators.refine",
+    "optimize_joints": "operators.joints",
+}
+
+
+def operator_class(name):
+    return getattr(addon(OPERATORS[name]), f"OBJECT_OT_araplbs_{name}")
+
+
 @pytest.fixture
 def seen(monkeypatch):
     """Options that operators begin with, in the order of the calls; none goes on from there."""
@@ -18,25 +29,18 @@ def seen(monkeypatch):
 
     def refuse(options):
         found.append(options)
-        raise addon("core.errors").Refused("seen")
+        raise addon("core.refusal").Refused("seen")
 
     def take(_targets, options, *_arguments):
         refuse(options)
 
     steps = addon("operators.auto_weight")._Steps
     monkeypatch.setattr(steps, "start", lambda self, _context: refuse(self.read_options()))
-    monkeypatch.setattr(addon("operators.refine"), "Session", take)
-    monkeypatch.setattr(addon("operators.joints"), "JointSession", take)
+    for name in ("refine_weights", "optimize_joints"):
+        monkeypatch.setattr(operator_class(name), "session_kind", staticmethod(take))
     tube, rig = tube_and_rig()
     select(tube, rig)
     return found
-
-
-OPERATORS = {
-    "auto_weight": "operators.auto_weight",
-    "refine_weights": "operators.refine",
-    "optimize_joints": "operators.joints",
-}
 
 
 def call(name, **options):
@@ -47,9 +51,10 @@ def call(name, **options):
 @pytest.fixture
 def windows(seen, monkeypatch):
     """Operators are invoked, as where there are windows: without any, Blender executes them."""
-    for name, module in OPERATORS.items():
-        operator = getattr(addon(module), f"OBJECT_OT_araplbs_{name}")
-        monkeypatch.setattr(operator, "execute", lambda self, context: self.invoke(context, None))
+    for name in OPERATORS:
+        monkeypatch.setattr(
+            operator_class(name), "execute", lambda self, context: self.invoke(context, None)
+        )
     return seen
 
 
@@ -111,14 +116,14 @@ def test_views_go_by_them():
 
 
 def test_they_are_saved_with_the_file(tmp_path):
-    settings().truss, settings().filter, settings().joints.anchor = 3, "EXTREMA", 2
+    settings().truss, settings().initial, settings().joints.anchor = 3, "BBW", 2
     path = str(tmp_path / "saved.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
     assert settings().truss == 12 and settings().joints.anchor == pytest.approx(0.3)
     bpy.ops.wm.open_mainfile(filepath=path)
     found = settings()
-    assert (found.truss, found.filter, found.joints.anchor) == (3, "EXTREMA", 2)
+    assert (found.truss, found.initial, found.joints.anchor) == (3, "BBW", 2)
 
 
 def test_presets_of_0_1_0(tmp_path):
