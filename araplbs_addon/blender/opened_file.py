@@ -75,7 +75,9 @@ def blocked_drivers():
 def _animated():
     """Everything in the file that can have drivers and has animation data."""
     for kind in bpy.data.bl_rna.properties:
-        for data in getattr(bpy.data, kind.identifier) if kind.type == "COLLECTION" else ():
+        if kind.type != "COLLECTION" or kind.identifier == "all_ids":  # those of Blender 5.2
+            continue
+        for data in getattr(bpy.data, kind.identifier):
             for each in (data, getattr(data, "node_tree", None)):
                 if each and getattr(each, "animation_data", None):
                     yield each

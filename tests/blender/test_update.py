@@ -67,6 +67,9 @@ def session(tmp_path):
     user, result = tmp_path / "user", tmp_path / "seen.json"
     user.mkdir()
 
+    if not bpy.app.binary_path and bpy.app.version < (4, 3):
+        pytest.skip("the module bpy 4.2 crashes when it reads its settings again")
+
     def run(*steps):
         start = [bpy.app.binary_path, "-b", "-P"] if bpy.app.binary_path else [sys.executable]
         result.unlink(missing_ok=True)
