@@ -118,6 +118,7 @@ class Solver:
         edge_power: float = 3.0,
         truss: float = 12.0,
         least_worth: float = 4e-3,
+        displace_components: bool = True,
     ) -> None:
         """
         Geometry

@@ -224,7 +224,9 @@ arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
     if (!s) return arap_fail_memory(&job->error, "the joints");
     s->settings = *joint_settings;
     s->given = problem->start_from_weights;
-    status = arap_solver_create(job, problem, settings, &s->weights);
+    arap_settings own = *settings;
+    own.displace_components = 0; /* the joint steps do it */
+    status = arap_solver_create(job, problem, &own, &s->weights);
     if (!status && s->given && joint_settings->optimize_weights)
         status = arap_solver_limit(job, s->weights);
     if (!status)

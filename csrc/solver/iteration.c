@@ -356,7 +356,7 @@ arap_status arap_solver_repose(arap_job *job, arap_solver *s, const double *tran
     arap_maps *m = &s->maps;
     size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
     memcpy(s->poses.transform, transforms, size);
-    arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
+    if (spines) arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
     arap_status status = arap_poses_gram(job, &s->poses);
     if (status) return status;
     arap_lanes_fill(&s->poses, &s->lanes);

@@ -10,6 +10,10 @@
  * The truss (truss.h) begins at full strength; before each stage but the first, spokes that the
  * weights do not satisfy give way.
  *
+ * Displacements. The random poses tear the components of a disconnected skeleton apart. They are
+ * moved to where the mesh is whole (displacements.h), for the initial weights and before each stage
+ * but the first; a finer level goes on with those of the coarser one.
+ *
  * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
  * weights found there, as many influences as there may be, and one stage of its own. */
 #include "solver/solver.h"
@@ -156,8 +160,25 @@ static arap_status limit_stage(arap_job *job, arap_solver *s) {
     return status;
 }
 
-/* Start the next stage: its influence maps. */
+/* Move the components of a disconnected skeleton to where the present weights leave the mesh whole;
+ * the energy then goes to the history. When cancelled, nothing has changed. */
+static arap_status displace(arap_job *job, arap_solver *s) {
+    if (!s->displacements.poses) return ARAP_OK;
+    double since = arap_seconds();
+    double *transforms = ARAP_NEW(double, 12 * (size_t)s->poses.count * (size_t)s->poses.columns);
+    if (!transforms) return arap_fail_memory(&job->error, "the poses");
+    arap_status status = arap_displace(job, &s->mesh, &s->poses, &s->influences,
+                                       s->settings.tolerance, &s->displacements, transforms);
+    arap_lap(s, ARAP_TIME_LOCAL, &since);
+    if (!status) status = arap_solver_repose(job, s, transforms, NULL, 0);
+    arap_free(transforms);
+    return status;
+}
+
+/* Start the next stage: the displacements of its poses, then its influence maps. */
 static arap_status enter_stage(arap_job *job, arap_solver *s) {
+    arap_status displaced = s->stage.number ? displace(job, s) : ARAP_OK;
+    if (displaced) return displaced;
     s->stage.number++;
     s->stage.iterations = s->stage.over = 0;
     if (s->stage.number > 1) {
@@ -183,6 +204,13 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     if (!status) status = arap_locks_apply(job, &s->locks, &s->mesh, &s->skeleton, &weights);
     if (!status) status = arap_apply_edits(job, s, NULL, &weights);
     if (!status) status = arap_coarse_inherit(job, s);
+    if (!status && s->displacements.poses) {
+        arap_displacements_inherit(&s->coarse->displacements,
+                                   s->coarse->mesh.diagonal / s->mesh.diagonal, &s->displacements,
+                                   &s->poses);
+        arap_lanes_fill(&s->poses, &s->lanes);
+        status = arap_poses_gram(job, &s->poses);
+    }
     if (!status && s->mesh.spoke_start)
         arap_truss_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
     if (status) {
@@ -378,6 +406,9 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     if (!status)
         status = arap_poses_create(job, &s->skeleton, &s->mesh, &s->mirror, &settings->sampling,
                                    &problem->poses, &s->poses);
+    if (!status && settings->displace_components)
+        status = arap_displacements_create(job, &s->skeleton, &s->poses,
+                                           settings->sampling.pose_count, &s->displacements);
     if (!status) status = arap_lanes_create(job, &s->poses, settings->precision, &s->lanes);
     arap_lap(s, ARAP_TIME_POSES, &since);
     if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
@@ -395,6 +426,10 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
         status = arap_history_add(job, &s->history, s->coarse->history.energies[0]);
     if (!status && !s->coarse) status = arap_begin_maps(job, s);
     if (!status && !s->coarse) status = arap_refresh(job, s);
+    if (!status && !s->coarse && s->displacements.poses) {
+        arap_history_drop(&s->history);
+        status = displace(job, s);
+    }
     if (!status) s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
     if (!status && !s->coarse && s->maps.clusters.count)
         status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &s->influences, &s->energy_before,
@@ -415,6 +450,7 @@ void arap_solver_free(arap_solver *s) {
     arap_skeleton_clear(&s->skeleton);
     arap_mirror_clear(&s->mirror);
     arap_poses_clear(&s->poses);
+    arap_displacements_clear(&s->displacements);
     arap_lanes_clear(&s->lanes);
     arap_two_rings_clear(&s->harmonic);
     arap_sight_clear(&s->sight);

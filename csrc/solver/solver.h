@@ -6,6 +6,7 @@
 #include "arap.h"
 #include "base/clock.h"
 #include "base/job.h"
+#include "energy/displacements.h"
 #include "energy/harmonic.h"
 #include "energy/local_step.h"
 #include "initial/heat.h"
@@ -84,6 +85,7 @@ struct arap_solver {
     arap_skeleton skeleton;
     arap_mirror mirror;
     arap_poses poses;
+    arap_displacements displacements; /* those that `poses` and `lanes` have */
     arap_lanes lanes;
     int *order; /* elimination order of the vertices */
     arap_two_rings harmonic;
@@ -115,10 +117,10 @@ struct arap_solver {
     double seconds[ARAP_TIMES];
 };
 
-/* Other transforms (poses, deforming bones, 3, 4) for the poses, and the spines that go with them,
- * with a local step, whose energy goes to the history. keep_factor: the present system is not made
- * anew, but solves for steps of the new one by conjugate gradients. Not while a coarser mesh is
- * solved. */
+/* Other transforms (poses, deforming bones, 3, 4) for the poses, and the spines that go with them
+ * (NULL: as they are), with a local step, whose energy goes to the history. keep_factor: the
+ * present system is not made anew, but solves for steps of the new one by conjugate gradients. Not
+ * while a coarser mesh is solved. */
 arap_status arap_solver_repose(arap_job *job, arap_solver *solver, const double *transforms,
                                const arap_spines *spines, int keep_factor);
 
