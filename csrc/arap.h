@@ -257,8 +257,9 @@ typedef struct arap_report {
     int iterations;
     int energy_count;
     const double *energies; /* relative: of the initial weights, then after each change of the
-                               influence maps and each iteration; on the coarser mesh until
-                               its stages are over; those of shared rotations with clusters */
+                               influence maps, each iteration and each displacement of components
+                               but the first, which comes before; on the coarser mesh until its
+                               stages are over; those of shared rotations with clusters */
     double energy_before;   /* the first of them, each vertex with its own rotations */
     /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
     int stage_start[ARAP_MOST_STAGES + 1];

@@ -155,6 +155,11 @@ class Solver:
           that turns about another axis than its own and a stretch that is not above 0 are errors.
           parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN for
           the place along the bone (default everywhere); those of rigid bones are not looked at.
+          displace_components: random poses turn the roots of a disconnected skeleton each about its
+          own head, which tears the mesh between them; its components then move as a whole, in each
+          of these poses, to where the energy is least (paper section 7, Figure 12), again before
+          every stage. Bones with a common ancestor, deforming or not, are one component, and roots
+          with their heads at one place. Not with STBs, spines or stretchable bones.
           With STBs and spines the transforms of one-rings are as rigid as desired (section 4.1) in
           place of rotations, so the energy may rise in some iterations; vertices next to them take
           about a microsecond per pose and iteration, and the memory 24 bytes per vertex, pose and
