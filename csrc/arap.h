@@ -142,7 +142,10 @@ typedef struct arap_edits {
     int influence_count; /* the bone may move the vertex, if it is of use, or must not */
     const int *influence_vertex, *influence_bone;
     const char *influence_allowed;
-    int release_count; /* spokes, hold and attach rows that do not count */
+    int smooth_count; /* the Laplacian of all weights of the vertex shall be 0 */
+    const int *smooth_vertex;
+    const double *smooth_strength; /* 0 to 1: as stiff as a constraint */
+    int release_count;             /* spokes, hold and attach rows that do not count */
     const int *release_vertex, *release_bone;
 } arap_edits;
 

@@ -86,6 +86,7 @@ class Solver:
         vertex_sets: ArrayLike | None = None,
         constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        smoothed: tuple[ArrayLike, ArrayLike] | None = None,
         released: tuple[ArrayLike, ArrayLike] | None = None,
         mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
@@ -179,6 +180,9 @@ class Solver:
           influences: (vertices, bones, allowed): True adds the bone to the influence map, from
           where it gets weight if that lowers the energy; False keeps it out for good. Where both
           are said, False counts.
+          smoothed: (vertices, strengths), 0 to 1: where the cotangent Laplacian of the weights of all
+          bones shall be 0 (paper section 6), a weight the mean of its neighbours'; with 1 as stiff
+          as a constraint. Vertices of wires alone have no Laplacian.
           released: (vertices, bones): their spokes, hold and attach rows do not count.
           Of a symmetric character both sides get what is given for one.
         Symmetry
@@ -246,6 +250,7 @@ class Solver:
         *,
         constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        smoothed: tuple[ArrayLike, ArrayLike] | None = None,
         released: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
         """Other edits in place of the present ones; the weights go on from where they are.

@@ -41,7 +41,7 @@ const arap_signature arap_solver_signature = {
     "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses bends "
     "segment_poses "
     "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
-    "influences released mirror progress threads **",
+    "influences smoothed released mirror progress threads **",
     "Skinning weights of one mesh and skeleton.",
     {&arap_sampling_settings, &arap_common_settings, &arap_solver_settings}};
 
@@ -123,7 +123,7 @@ static PyObject *solver_solve(arap_py_object *self, PyObject *unused) {
 
 static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {.function = "edit",
-                                             .names = "* constraints influences released"};
+                                             .names = "* constraints influences smoothed released"};
     arap_inputs in;
     arap_edits edits;
     arap_py_job run;
@@ -333,7 +333,7 @@ static PyMethodDef solver_methods[] = {
     {"iterate", (PyCFunction)solver_iterate, METH_VARARGS,
      "iterate(count=1) -> relative energy after up to `count` iterations"},
     {"edit", (PyCFunction)(void (*)(void))solver_edit, METH_VARARGS | METH_KEYWORDS,
-     "edit(*, constraints=None, influences=None, released=None): replaces those of the creation"},
+     "edit(*, constraints=None, influences=None, smoothed=None, released=None): replaces those of the creation"},
     {"solve", (PyCFunction)solver_solve, METH_NOARGS,
      "solve() -> relative energy; iterates until done"},
     {0}};

@@ -70,11 +70,12 @@ static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_row
     return ARAP_OK;
 }
 
-/* The edits of the clusters of these vertices. A vertex that forbids a bone does so for its cluster
- * only as the seed. */
+/* The edits of the clusters of these vertices. A vertex that forbids a bone, or is smoothed, does
+ * so for its cluster only as the seed. */
 typedef struct coarse_edits {
-    int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex;
+    int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex, *smooth_vertex;
     char *influence_allowed;
+    double *smooth_strength;
 } coarse_edits;
 
 static void free_edits(coarse_edits *c) {
@@ -83,6 +84,8 @@ static void free_edits(coarse_edits *c) {
     arap_free(c->influence_bone);
     arap_free(c->influence_allowed);
     arap_free(c->release_vertex);
+    arap_free(c->smooth_vertex);
+    arap_free(c->smooth_strength);
 }
 
 /* The coarse solver's own number, as its caller, of the cluster of vertex v. */
@@ -94,14 +97,16 @@ static int cluster_of(const arap_solver *s, int v) {
 static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edits *fine,
                              coarse_edits *c, arap_edits *out) {
     const int *weld = s->mesh.weld;
-    int count = 0;
+    int count = 0, smooth_count = 0;
     c->constraint_vertex = ARAP_NEW(int, fine->constraint_count);
     c->influence_vertex = ARAP_NEW(int, fine->influence_count);
     c->influence_bone = ARAP_NEW(int, fine->influence_count);
     c->influence_allowed = ARAP_NEW(char, fine->influence_count);
     c->release_vertex = ARAP_NEW(int, fine->release_count);
+    c->smooth_vertex = ARAP_NEW(int, fine->smooth_count);
+    c->smooth_strength = ARAP_NEW(double, fine->smooth_count);
     if (!c->constraint_vertex || !c->influence_vertex || !c->influence_bone ||
-        !c->influence_allowed || !c->release_vertex)
+        !c->influence_allowed || !c->release_vertex || !c->smooth_vertex || !c->smooth_strength)
         return arap_fail_memory(&job->error, "the edits");
     for (int k = 0; k < fine->constraint_count; k++)
         c->constraint_vertex[k] = cluster_of(s, weld[fine->constraint_vertex[k]]);
@@ -114,7 +119,16 @@ static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edi
         c->influence_bone[count] = fine->influence_bone[k];
         c->influence_allowed[count++] = fine->influence_allowed[k];
     }
+    for (int k = 0; k < fine->smooth_count; k++) {
+        int v = weld[fine->smooth_vertex[k]], cluster = cluster_of(s, v);
+        if (s->clusters.seed[cluster] != v) continue;
+        c->smooth_vertex[smooth_count] = cluster;
+        c->smooth_strength[smooth_count++] = fine->smooth_strength[k];
+    }
     *out = *fine;
+    out->smooth_count = smooth_count;
+    out->smooth_vertex = c->smooth_vertex;
+    out->smooth_strength = c->smooth_strength;
     out->constraint_vertex = c->constraint_vertex;
     out->influence_count = count;
     out->influence_vertex = c->influence_vertex;

@@ -29,6 +29,7 @@
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
+#include "solver/smoothness.h"
 #include "solver/steering.h"
 #include "supports/limit.h"
 #include "supports/supports.h"
@@ -314,16 +315,6 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
            !s->skeleton.spine_count;
 }
 
-/* The harmonic term, and an elimination order for the wider system that comes with it. */
-static arap_status make_harmonic(arap_job *job, arap_solver *s) {
-    const arap_settings *set = &s->settings;
-    double strength = set->harmonic * set->constraint_strength * s->poses.count;
-    arap_status status = arap_harmonic_create(job, &s->mesh, strength, &s->harmonic);
-    if (status) return status;
-    return arap_fill_reducing_order(job, s->mesh.count, s->harmonic.ring, s->harmonic.neighbour,
-                                    s->order);
-}
-
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
 static arap_status find_links(arap_job *job, arap_solver *s, const arap_problem *problem,
                               int **links, size_t *count) {
@@ -411,7 +402,7 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
                                            settings->sampling.pose_count, &s->displacements);
     if (!status) status = arap_lanes_create(job, &s->poses, settings->precision, &s->lanes);
     arap_lap(s, ARAP_TIME_POSES, &since);
-    if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
+    if (!status && settings->harmonic > 0) status = arap_make_harmonic(job, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (!status) status = make_truss(job, s, problem);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
@@ -453,6 +444,7 @@ void arap_solver_free(arap_solver *s) {
     arap_displacements_clear(&s->displacements);
     arap_lanes_clear(&s->lanes);
     arap_two_rings_clear(&s->harmonic);
+    arap_free(s->smoothed);
     arap_sight_clear(&s->sight);
     arap_heat_report_clear(&s->heat_report);
     arap_influences_clear(&s->initial);

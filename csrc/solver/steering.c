@@ -6,6 +6,7 @@
  * edits are checked before. */
 #include "solver/steering.h"
 
+#include "solver/smoothness.h"
 #include "supports/truss.h"
 
 /* A constraint of the user, and its image where there is one. */
@@ -42,7 +43,7 @@ arap_status arap_take_edits(arap_job *job, arap_solver *s, const arap_edits *edi
                                     edits->constraint_target[c]);
     }
     arap_release_rows(s);
-    return status;
+    return status ? status : arap_smooth(job, s, edits);
 }
 
 int arap_is_closed(const void *solver, int vertex, int bone) {

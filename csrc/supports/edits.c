@@ -33,6 +33,15 @@ arap_status arap_check_edits(arap_error *error, const arap_edits *e, int vertice
     if (!status)
         status = check_pairs(error, "released", e->release_count, e->release_vertex,
                              e->release_bone, vertices, bones);
+    for (int k = 0; k < e->smooth_count && !status; k++) {
+        if (e->smooth_vertex[k] < 0 || e->smooth_vertex[k] >= vertices)
+            status = arap_fail(error, ARAP_BAD_VALUE, "smoothed %d names vertex %d of %d", k,
+                               e->smooth_vertex[k], vertices);
+        else if (!(e->smooth_strength[k] >= 0 && e->smooth_strength[k] <= 1))
+            status = arap_fail(error, ARAP_BAD_VALUE,
+                               "smoothed %d has the strength %g: must be from 0 to 1", k,
+                               e->smooth_strength[k]);
+    }
     for (int c = 0; c < e->constraint_count && !status; c++)
         if (!isfinite(e->constraint_target[c]))
             status = arap_fail(error, ARAP_BAD_VALUE, "constraint %d has the target %g", c,

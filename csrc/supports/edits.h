@@ -8,7 +8,8 @@
 #include "rig/skeleton.h"
 #include "weights/influences.h"
 
-/* Errors name the vertex or bone that is out of range, and the target that is not finite. */
+/* Errors name the vertex or bone that is out of range, the target that is not finite and the
+ * strength that is not from 0 to 1. */
 arap_status arap_check_edits(arap_error *error, const arap_edits *edits, int vertices, int bones);
 
 enum { ARAP_ALLOWED = 1, ARAP_FORBIDDEN = 2, ARAP_RELEASED = 4 }; /* forbidden beats allowed */

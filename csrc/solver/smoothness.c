@@ -1,0 +1,41 @@
+/* The harmonic term of a solver: see smoothness.h.
+ *
+ * The brush of the paper's section 6 asks for a null Laplacian of all weights at vertex i by
+ *     s_i c_i sum_b |(L w_b)_i / L_ii|^2,       c_i = constraint_strength Lambda_i #poses,
+ * s_i from 0 to 1: a row between a weight and the mean of its neighbours', as stiff as one that
+ * pins a weight. Only two-rings of such vertices widen the system. Whatever changes, term and order
+ * are made anew, O(vertices); without any it is as if there had been none. Fails without memory
+ * only. */
+#include "solver/smoothness.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+arap_status arap_make_harmonic(arap_job *job, arap_solver *s) {
+    double unit = s->settings.constraint_strength * s->poses.count;
+    arap_two_rings_clear(&s->harmonic);
+    if (s->settings.harmonic > 0 || s->smoothed) {
+        arap_status status = arap_harmonic_create(job, &s->mesh, s->settings.harmonic * unit,
+                                                  s->smoothed, unit, &s->harmonic);
+        if (status) return status;
+    }
+    int wide = s->harmonic.ring != NULL;
+    return arap_fill_reducing_order(job, s->mesh.count, wide ? s->harmonic.ring : s->mesh.ring,
+                                    wide ? s->harmonic.neighbour : s->mesh.neighbour, s->order);
+}
+
+arap_status arap_smooth(arap_job *job, arap_solver *s, const arap_edits *edits) {
+    if (!edits->smooth_count && !s->smoothed) return ARAP_OK;
+    double *smoothed = edits->smooth_count ? ARAP_NEW_ZERO(double, s->mesh.count) : NULL;
+    if (edits->smooth_count && !smoothed) return arap_fail_memory(&job->error, "the edits");
+    for (int k = 0; k < edits->smooth_count; k++) {
+        int v = s->mesh.weld[edits->smooth_vertex[k]];
+        int image = s->mirror.vertex ? s->mirror.vertex[v] : -1;
+        smoothed[v] = fmax(smoothed[v], edits->smooth_strength[k]);
+        if (image >= 0) smoothed[image] = fmax(smoothed[image], edits->smooth_strength[k]);
+    }
+    arap_free(s->smoothed);
+    s->smoothed = smoothed;
+    return arap_make_harmonic(job, s);
+}
