@@ -144,7 +144,7 @@ typedef struct arap_edits {
     const char *influence_allowed;
     int smooth_count; /* the Laplacian of all weights of the vertex shall be 0 */
     const int *smooth_vertex;
-    const double *smooth_strength; /* 0 to 1: as stiff as a constraint */
+    const double *smooth_strength; /* 0 to 1, see smoothness.h */
     int release_count;             /* spokes, hold and attach rows that do not count */
     const int *release_vertex, *release_bone;
 } arap_edits;

@@ -89,7 +89,7 @@ struct arap_solver {
     arap_lanes lanes;
     int *order; /* elimination order of the vertices */
     arap_two_rings harmonic;
-    double *smoothed; /* (count) s_i of smoothness.h; NULL: nothing is */
+    double *smoothed; /* (count) s_i^2 of smoothness.h; NULL: nothing is */
     arap_sight sight;
     int has_sight;
     arap_heat_report heat_report;
