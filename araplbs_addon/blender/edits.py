@@ -6,6 +6,8 @@ it stays with its vertices whatever becomes of the mesh, and a new vertex has no
   INFLUENCE  0 for none, 1 for an added bone, -1 for a removed one
   RELEASE    0 for none, 1 where nothing ties the vertex to the bone
   LINK       0 for none, 1 for its two ends
+  SMOOTH     0 for none, else how firmly the weights of all bones shall vary smoothly, up to 1
+LINK and SMOOTH are of no bone.
 """
 
 import secrets
@@ -20,9 +22,11 @@ KINDS = (
     ("INFLUENCE", "Influence", "The bone may move these vertices, or must not", "BONE_DATA", 1),
     ("RELEASE", "Release", "The skin is not tied to the bone here", "SNAP_OFF", 2),
     ("LINK", "Link", "Two vertices move together, as if an edge joined them", "LINKED", 3),
+    ("SMOOTH", "Smooth", "The weights of all bones vary smoothly here", "MOD_SMOOTH", 4),
 )
 PREFIX = ".araplbs."
-LINK_TITLE = "Link"
+LINK_TITLE, SMOOTH_TITLE = "Link", "All Bones"
+OF_NO_BONE = ("LINK", "SMOOTH")
 
 
 def _attribute(mesh, item):
@@ -70,7 +74,7 @@ def ensure_edit(mesh, kind, bone):
         return item
     item = mesh.araplbs.edits.add()
     item.kind, item.bone = kind, bone
-    item.name = bone or LINK_TITLE
+    item.name = bone or (SMOOTH_TITLE if kind == "SMOOTH" else LINK_TITLE)
     item.layer = PREFIX + secrets.token_hex(4)
     mesh.araplbs.active = len(mesh.araplbs.edits) - 1
     return item
@@ -112,7 +116,7 @@ def read_edits(mesh, bones):
     index = {name: i for i, name in enumerate(bones)}
     edits = Edits()
     for item in mesh.araplbs.edits:
-        if not item.use or (item.kind != "LINK" and item.bone not in index):
+        if not item.use or (item.kind not in OF_NO_BONE and item.bone not in index):
             continue
         values = read_values(mesh, item)
         vertices = np.flatnonzero(values)
@@ -124,6 +128,8 @@ def read_edits(mesh, bones):
             edits.influences += Pairs(vertices, pairs.bones, values > 0)
         elif item.kind == "RELEASE":
             edits.released += pairs
+        elif item.kind == "SMOOTH":
+            edits.smoothed += Pairs(vertices, pairs.bones, np.clip(values, 0, 1))
         elif len(vertices) == 2:  # what is left of a link with other ends says nothing
             edits.links = np.vstack([edits.links, vertices])
     return edits

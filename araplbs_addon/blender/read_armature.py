@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core.problem import Skeleton
 from ..core.refusal import Refused
+from ..core.symmetry import bone_partners
 from .bone_kinds import read_deformers
 
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
@@ -68,6 +69,18 @@ def _limits(armature):
             if low <= high and (low > -FREE_ANGLE or high < FREE_ANGLE):
                 limits[i, axis] = low, high
     return limits
+
+
+def opposite_bone(armature, bone):
+    """Name of the deform bone on the other side, `bone` itself on the plane: by name, or by place
+    where the name has no side."""
+    flipped = bpy.utils.flip_name(bone)
+    if flipped != bone or not armature or bone not in armature.data.bones:
+        return flipped
+    skeleton = read_armature(armature, use_joint_limits=False)
+    partners = bone_partners(skeleton)
+    partner = -1 if partners is None else partners[skeleton.names.index(bone)]
+    return bone if partner < 0 else skeleton.names[partner]
 
 
 def selected_bones(armature):

@@ -194,10 +194,14 @@ class Problem:
         """The arguments of Solver.edit for the Edits of all meshes."""
         none = Pairs()
         constraints, influences, released = none, none, none
+        smoothed = [np.zeros(0, np.int64)], [np.zeros(0)]
         for mesh, own in enumerate(edits):
             constraints += self._edit_images(mesh, own.constraints)
             influences += self._edit_images(mesh, own.influences)
             released += self._edit_images(mesh, own.released)
+            which, vertices = self._images(mesh, own.smoothed.vertices)
+            smoothed[0].append(vertices)
+            smoothed[1].append(own.smoothed.values[which])
         # A bone that shall have a weight must be in the influence map.
         wanted = constraints.values > 0
         vertices = np.concatenate([influences.vertices, constraints.vertices[wanted]])
@@ -207,6 +211,7 @@ class Problem:
             "constraints": (constraints.vertices, constraints.bones, constraints.values),
             "influences": (vertices, bones, allowed),
             "released": (released.vertices, released.bones),
+            "smoothed": tuple(map(np.concatenate, smoothed)),
         }
 
     def _edit_images(self, mesh, pairs):

@@ -143,11 +143,13 @@ class VIEW3D_PT_araplbs_edits(_InSidebar, Panel):
             ("WEIGHT", "Pin Weight", False),
             ("INFLUENCE", "Add Influence", False),
             ("INFLUENCE", "Remove Influence", True),
+            ("SMOOTH", "Smooth Weights", False),
         ):
             button = column.operator(name, text=text)
             button.kind, button.bone, button.remove_influence = kind, bone, remove
             if kind == "WEIGHT":
                 button.weight = context.scene.araplbs_brush.weight
+            button.strength = context.scene.araplbs_brush.strength
         column.operator(edit.OBJECT_OT_araplbs_add_link.bl_idname)
         if context.mode != "PAINT_WEIGHT":
             layout.label(text="Brushes: Weight Paint mode", icon="INFO")

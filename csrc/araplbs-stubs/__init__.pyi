@@ -180,9 +180,9 @@ class Solver:
           influences: (vertices, bones, allowed): True adds the bone to the influence map, from
           where it gets weight if that lowers the energy; False keeps it out for good. Where both
           are said, False counts.
-          smoothed: (vertices, strengths), 0 to 1: where the cotangent Laplacian of the weights of all
-          bones shall be 0 (paper section 6), a weight the mean of its neighbours': about half of it
-          is left with 0.1, little with 1. Vertices of wires alone have no Laplacian.
+          smoothed: (vertices, strengths), 0 to 1: where the cotangent Laplacian of all weights
+          shall be 0 (paper section 6), each the mean of its neighbours': about half of it is left
+          with 0.1, little with 1. Vertices of wires alone have no Laplacian.
           released: (vertices, bones): their spokes, hold and attach rows do not count.
           Of a symmetric character both sides get what is given for one.
         Symmetry

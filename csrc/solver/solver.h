@@ -1,5 +1,5 @@
 /* The solver's own data, shared by the files of this room: initial_weights.c (what it begins with),
- * solver.c (stages), iteration.c, levels.c, steering.c and handout.c (what the caller gets). */
+ * solver.c (stages), iteration.c, levels.c, steering.c, smoothness.c and handout.c (what the caller gets). */
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
