@@ -58,7 +58,7 @@ def test_values_of_each_kind(tube):
 
 
 def test_smooth_vertices(tube):
-    """Of no bone; what is out of range, as a script may leave it, counts as the end of the range."""
+    """Of no bone; what a script leaves out of range counts as the end of the range."""
     pick(tube, [3, 4, 5])
     tube.vertex_groups.active_index = -1
     assert edit(kind="SMOOTH", strength=0.5) == {"FINISHED"}
