@@ -25,13 +25,13 @@
 #define DRIFT 1e-6 /* of the rest energy of a pose */
 #define ROUNDS 10
 
-arap_status arap_displacements_create(arap_job *job, const arap_skeleton *skeleton,
+arap_status arap_displacements_create(arap_context *context, const arap_skeleton *skeleton,
                                       const arap_poses *poses, int random, arap_displacements *d) {
     *d = (arap_displacements){0};
     if (!random || poses->spines.count || poses->stretches.count) return ARAP_OK;
     d->component = ARAP_NEW(int, poses->columns);
-    if (!d->component) return arap_fail_memory(&job->error, "the components");
-    arap_status status = arap_skeleton_components(job, skeleton, d->component, &d->count);
+    if (!d->component) return arap_fail_memory(&context->error, "the components");
+    arap_status status = arap_skeleton_components(context, skeleton, d->component, &d->count);
     if (status || d->count < 2) {
         arap_displacements_clear(d);
         return status;
@@ -44,7 +44,7 @@ arap_status arap_displacements_create(arap_job *job, const arap_skeleton *skelet
     d->moved = ARAP_NEW_ZERO(double, 3 * (size_t)random * (size_t)d->count);
     if (d->moved) return ARAP_OK;
     arap_displacements_clear(d);
-    return arap_fail_memory(&job->error, "the components");
+    return arap_fail_memory(&context->error, "the components");
 }
 
 void arap_displacements_clear(arap_displacements *d) {
@@ -92,12 +92,12 @@ static void sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *
     memset(s->reach, 0, 4 * count * (size_t)s->columns * sizeof(double));
     for (int i = 0; i < mesh->count; i++) {
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-            int k = mesh->neighbour[r];
+            int k = mesh->neighbor[r];
             memset(s->share, 0, count * sizeof(double));
             add_shares(s, in, k, 1);
             add_shares(s, in, i, -1);
-            add_row(s, mesh, in, k, mesh->edge[r]);
-            add_row(s, mesh, in, i, -mesh->edge[r]);
+            add_row(s, mesh, in, k, mesh->edge_weight[r]);
+            add_row(s, mesh, in, i, -mesh->edge_weight[r]);
         }
         const arap_spoke *spoke;
         for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
@@ -164,14 +164,14 @@ static double move_pose(const sums *s, const double *pull, size_t lanes, size_t 
     return gain;
 }
 
-arap_status arap_displace(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                           const arap_influences *in, double tolerance, arap_displacements *d,
                           double *transforms) {
     size_t count = (size_t)d->count, columns = (size_t)poses->columns;
     size_t moves = 3 * count * (size_t)d->poses;
     arap_poses random = *poses;
     arap_influences expanded = {0};
-    arap_lanes lanes = {0};
+    arap_packed_poses packed = {0};
     arap_pass *pass = NULL;
     sums s = {.displacements = d,
               .columns = poses->columns,
@@ -188,23 +188,23 @@ arap_status arap_displace(arap_job *job, const arap_mesh *mesh, const arap_poses
     memcpy(moved, d->moved, moves * sizeof *moved);
     random.count = d->poses;
     random.transform = transforms;
-    status = arap_lanes_create(job, &random, ARAP_DOUBLE, &lanes);
-    if (!status) status = arap_pass_create(job, mesh, &lanes, in, NULL, &pass);
+    status = arap_packed_poses_create(context, &random, ARAP_DOUBLE, &packed);
+    if (!status) status = arap_pass_create(context, mesh, &packed, in, NULL, &pass);
     if (!status && poses->bendy.count)
-        status = arap_bendy_expand(job, &poses->bendy, in, &expanded);
+        status = arap_bendy_expand(context, &poses->bendy, in, &expanded);
     if (status) goto done;
-    pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * columns * (size_t)lanes.lanes);
+    pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * columns * (size_t)packed.lanes);
     if (!pull) goto no_memory;
     sum_up(&s, mesh, poses->bendy.count ? &expanded : in);
     if (!invert(&s, DRIFT * mesh->rest_energy)) goto done; /* nothing has any size */
     for (int round = 0; round < ROUNDS; round++) {
         double gain = 0;
-        status = arap_progress(job, "components", (double)round / ROUNDS);
+        status = arap_progress(context, "components", (double)round / ROUNDS);
         if (status) goto done;
-        arap_lanes_fill(&random, &lanes);
-        arap_pass_pull(job, pass, pull, alignment, NULL, NULL);
+        arap_packed_poses_fill(&random, &packed);
+        arap_pass_pull(context, pass, pull, alignment, NULL, NULL);
         for (size_t p = 0; p < (size_t)d->poses; p++)
-            gain += move_pose(&s, pull, (size_t)lanes.lanes, p, slope, moved + 3 * count * p,
+            gain += move_pose(&s, pull, (size_t)packed.lanes, p, slope, moved + 3 * count * p,
                               transforms + 12 * columns * p);
         if (!(gain > tolerance * d->poses * mesh->rest_energy)) break;
     }
@@ -212,10 +212,10 @@ arap_status arap_displace(arap_job *job, const arap_mesh *mesh, const arap_poses
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "the components");
+    status = arap_fail_memory(&context->error, "the components");
 done:
     arap_pass_free(pass);
-    arap_lanes_clear(&lanes);
+    arap_packed_poses_clear(&packed);
     arap_influences_clear(&expanded);
     arap_free(s.reach);
     arap_free(s.inverse);

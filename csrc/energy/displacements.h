@@ -15,7 +15,7 @@ typedef struct arap_displacements {
 
 /* For the first `random` poses. Nothing is displaced of a connected skeleton, nor where STBs,
  * spines or stretchable bones make one-rings as rigid as desired, which no quadratic describes. */
-arap_status arap_displacements_create(arap_job *job, const arap_skeleton *skeleton,
+arap_status arap_displacements_create(arap_context *context, const arap_skeleton *skeleton,
                                       const arap_poses *poses, int random,
                                       arap_displacements *displacements);
 void arap_displacements_clear(arap_displacements *displacements);
@@ -24,7 +24,7 @@ void arap_displacements_clear(arap_displacements *displacements);
  * when one gains less than `tolerance` of the rest energy of the random poses: transforms
  * (all poses, columns, 3, 4) with them. Cancelled, or without memory, nothing has changed but
  * `transforms`. */
-arap_status arap_displace(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
+arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                           const arap_influences *influences, double tolerance,
                           arap_displacements *displacements, double *transforms);
 

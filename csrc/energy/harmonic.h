@@ -9,11 +9,11 @@
  * influences of vertices k and l that share a bone. All NULL: no such term.
  * smoothed (count) or NULL: for some vertices also smoothed_i row Lambda_i sum_b |(L w_b)_i /
  * L_ii|^2, whose strength does not depend on edge lengths. */
-arap_status arap_harmonic_create(arap_job *job, const arap_mesh *mesh, double strength,
+arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, double strength,
                                  const double *smoothed, double row, arap_two_rings *out);
 
 /* out[e] = (H w)_e for every influence. */
-void arap_harmonic_product(const arap_job *job, const arap_two_rings *harmonic,
+void arap_harmonic_product(const arap_context *context, const arap_two_rings *harmonic,
                            const arap_influences *influences, double *out);
 
 #endif

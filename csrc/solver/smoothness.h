@@ -5,9 +5,9 @@
 #include "solver/solver.h"
 
 /* What these edits, which were checked, smooth in place of what earlier ones did. */
-arap_status arap_smooth(arap_job *job, arap_solver *solver, const arap_edits *edits);
+arap_status arap_smooth(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
 /* The harmonic term, and an elimination order for the system that comes with it. */
-arap_status arap_make_harmonic(arap_job *job, arap_solver *solver);
+arap_status arap_make_harmonic(arap_context *context, arap_solver *solver);
 
 #endif

@@ -147,7 +147,7 @@ def test_both_sides_of_a_symmetric_character():
         np.array([[0, 0, 1.0], [0.1, 0, 2], [-0.1, 0, 2]]),
         np.array([-1, 0, 0]),
     )
-    mirror = (np.array([0, 2, 1]), np.zeros(3), np.array([1.0, 0, 0]))
+    symmetry = (np.array([0, 2, 1]), np.zeros(3), np.array([1.0, 0, 0]))
     patch = np.flatnonzero((TUBE[0][:, 0] > 0.1) & (abs(TUBE[0][:, 2] - 1) < 0.2))
     images = [
         int(np.linalg.norm(TUBE[0] - TUBE[0][v] * [-1, 1, 1], axis=1).argmin()) for v in patch
@@ -156,7 +156,7 @@ def test_both_sides_of_a_symmetric_character():
     for both in (False, True):
         vertices = np.concatenate([patch, images]) if both else patch
         solver = araplbs.Solver(
-            *TUBE, *bones, mirror=mirror, smoothed=(vertices, np.ones(len(vertices))), coarsen=0
+            *TUBE, *bones, symmetry=symmetry, smoothed=(vertices, np.ones(len(vertices))), coarsen=0
         )
         solver.solve()
         runs.append(solver.weights)
