@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs tests/core, or another Python program, on a module built with the address and
-# undefined-behaviour sanitizers.
+# undefined-behavior sanitizers.
 # Leaks are not looked for: Python itself never frees much of what it allocates.
 # usage: asan.sh [--quick] [PYTEST_ARGUMENT...]
 #   --quick, as tests/run.sh asks for: without the tests below, whose numbers take long and whose
