@@ -332,7 +332,7 @@ def test_released_spokes_weigh_nothing_until_they_are_taken_back():
 
 
 def test_spokes_of_partners_are_images():
-    from test_mirror import FLIP, PARTNERS, body, make
+    from test_symmetry import FLIP, PARTNERS, body, make
 
     mesh, partner = body()
     solver = make(mesh)
