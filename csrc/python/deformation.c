@@ -108,10 +108,7 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
     if (!status) status = arap_deformation_add(&run.job, &d, &unmoved, NULL, posed);
     if (!status) arap_triangle_strain(&d.surface, d.poses, d.strain2, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.job);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_deformation_clear(&d);

@@ -25,4 +25,9 @@ typedef struct arap_py_job {
 } arap_py_job;
 int arap_py_job_init(arap_py_job *self, PyObject *progress, int threads);
 
+/* What a function returns for which the job has filled `result`, a reference that is taken: it, or
+ * NULL with the exception where the job failed. */
+PyObject *arap_finish(const arap_module_state *state, const arap_py_job *run, arap_status status,
+                      PyObject *result);
+
 #endif
