@@ -24,6 +24,7 @@ class RetiredProperties:
         "positivity": StringProperty(**_UNSEEN),
         "filter": StringProperty(**_UNSEEN),
         "harmonic": FloatProperty(**_UNSEEN),
+        "rotation_clusters": FloatProperty(**_UNSEEN),
     }
 
 
