@@ -1,7 +1,7 @@
 """Options that operators had in version 0.1.0: presets and scripts that set them still run.
 
-What is set here has no effect: those that only made weights worse are options of the Python module
-alone now, and Hold gave way to the truss. Only Attach stands for the constraints of the 2018 paper,
+What is set here has no effect: those that made weights worse are options of the Python module alone
+now, and Hold gave way to the truss. Only Attach stands for the constraints of the 2018 paper,
 which it is one of.
 """
 
