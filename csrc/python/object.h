@@ -29,7 +29,7 @@ void arap_py_object_free(PyObject *self);
 int arap_py_object_begin(arap_py_object *self);
 
 /* It works: what `run` was given is used from now on. */
-void arap_py_object_created(arap_py_object *self, const arap_py_job *run);
+void arap_py_object_created(arap_py_object *self, const arap_py_context *run);
 
 arap_module_state *arap_py_object_state(arap_py_object *self);
 
@@ -37,8 +37,8 @@ arap_module_state *arap_py_object_state(arap_py_object *self);
  * arap_py_leave. */
 int arap_py_object_enter(arap_py_object *self);
 
-/* A job with the progress function and the threads of the object. */
-void arap_py_object_start(arap_py_object *self, arap_py_job *run);
+/* A context with the progress function and the threads of the object. */
+void arap_py_object_start(arap_py_object *self, arap_py_context *run);
 
 /* Methods of what iterates. step: up to `count` iterations with the lock held, what it returns is
  * returned, NULL with an exception; done: nothing is left to do. */
