@@ -119,7 +119,7 @@ chroot_bed() {
     LIBGL_ALWAYS_SOFTWARE=1 sh -c "cd $place/main && exec \"\$@\"" sh)
   as_root rm -rf "$box"
   as_root mkdir -p "$box/main" "$box/home" "$box/out"
-  as_root cp -r "$ZIP" blender_manifest.toml tests demo "$box/main/"
+  as_root cp -r "$ZIP" blender_manifest.toml pyproject.toml tests demo "$box/main/"
   if [ -d ../shared/data ]; then  # characters some tests read; they skip without
     as_root mkdir -p "$box/shared"
     as_root cp -r ../shared/data "$box/shared/"

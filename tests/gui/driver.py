@@ -1,15 +1,11 @@
 """What GUI tests share: the sidebar, clicks and strokes, waiting, and which panels are drawn."""
 
-import sys
 import threading
 import time
-from pathlib import Path
 from unittest import SkipTest
 
 import bpy
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 import scenes
 
 

@@ -1,14 +1,9 @@
 """The operator as a user meets it: button, progress, Esc, undo, redo panel, pictures."""
 
-import sys
 import time
-from pathlib import Path
 from unittest import SkipTest
 
 import bpy
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
-sys.path.insert(0, str(Path(__file__).parent))
 import scenes
 from driver import (
     Draws,
@@ -20,8 +15,7 @@ from driver import (
     solving,
     wait_for_end,
 )
-
-DATA = Path(__file__).parents[2].parent / "shared/data"
+from paths import DATA
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
 BUTTON = (120, 227)

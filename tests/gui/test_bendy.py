@@ -1,12 +1,8 @@
 """Bendy bones to bones in a window: Esc while it runs, the end, undo."""
 
-import sys
 import time
-from pathlib import Path
 
 import bpy
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 import scenes
 
 

@@ -1,14 +1,7 @@
 """Optimize Joints as a user meets it: ghosts of the old bones, accepted, cancelled, undone."""
 
-import sys
-from pathlib import Path
-
 import bpy
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
 import scenes
 from driver import (
     Draws,

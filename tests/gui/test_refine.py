@@ -2,17 +2,12 @@
 to it meanwhile."""
 
 import json
-import sys
 import time
-from pathlib import Path
 
 import bpy
 import numpy as np
-from bpy_extras.view3d_utils import location_3d_to_region_2d
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
-sys.path.insert(0, str(Path(__file__).parent))
 import scenes
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 from driver import (
     click,
     inside,
@@ -25,7 +20,6 @@ from driver import (
     wait_until,
 )
 
-DATA = Path(__file__).parents[2].parent / "shared/data"
 RINGS, SIDES = 60, 24
 
 
@@ -430,7 +424,6 @@ def test_buttons_and_panels(ui):
 def test_character(ui):
     """The demo's, posed, to be looked at: live, steered, and where it deforms worst."""
     newest_only()
-    sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
     import character
 
     for ob in list(bpy.data.objects):
