@@ -31,14 +31,14 @@ from typing import NamedTuple
 
 import check_binary
 import sources
-from sources import CACHE, MANIFEST, ROOT
+from sources import CACHE, MANIFEST, PROJECT, ROOT
 
 TOOLS = ROOT / "tools"
 OUT = ROOT / "build/cross"
 WHEELS = OUT / "wheels"
 VERSION = MANIFEST["version"]
 EPOCH = (2026, 1, 1, 0, 0, 0)  # of all files in wheels
-PYTHON_MINIMUM = "3.11"
+PYTHON_MINIMUM = PROJECT["requires-python"].removeprefix(">=")
 # The same for all, or zig compiles the C library of a target once more.
 LINK = ["-shared", "-s"]
 MODULE = {"windows": "araplbs.pyd", "macos": "araplbs.abi3.so", "linux": "araplbs.abi3.so"}
@@ -267,14 +267,14 @@ def write_wheel(target, binaries, texts, folder):
     files |= {f"{info}/licenses/{f.name}": f.read_bytes() for f in texts}
     metadata = [
         "Metadata-Version: 2.4",
-        "Name: araplbs",
+        f"Name: {PROJECT['name']}",
         f"Version: {VERSION}",
-        f"Summary: {MANIFEST['tagline']}",
-        f"Author: {MANIFEST['maintainer']}",
-        "License-Expression: GPL-3.0-or-later",
+        f"Summary: {PROJECT['description']}",
+        *(f"Author: {author['name']}" for author in PROJECT["authors"]),
+        f"License-Expression: {PROJECT['license']}",
         *(f"License-File: {f.name}" for f in texts),
-        f"Requires-Python: >={PYTHON_MINIMUM}",
-        "Requires-Dist: numpy>=1.23",
+        f"Requires-Python: {PROJECT['requires-python']}",
+        *(f"Requires-Dist: {package}" for package in PROJECT["dependencies"]),
     ]
     tag = f"{sources.WHEEL_TAG}-{target.tag}"
     wheel = ["Wheel-Version: 1.0", "Generator: araplbs", "Root-Is-Purelib: false", f"Tag: {tag}"]
