@@ -6,6 +6,7 @@
 
 leaves build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, made of it by Blender's own tool,
 dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip stops at the wheels.
+A wheel that is up to date is left alone.
 `make build` must have run: build/venv runs this and holds the tools that check the result.
 build/cross/TARGET/kernels.dll (.dylib, .so) is for tests/core/test_kernels.py.
 
@@ -57,6 +58,10 @@ class Target(NamedTuple):
     @property
     def machine(self):
         return self.triple.split("-")[0]
+
+    @property
+    def wheel(self):
+        return f"araplbs-{VERSION}-{sources.WHEEL_TAG}-{self.tag}.whl"
 
 
 TARGETS = {
@@ -276,14 +281,14 @@ def write_wheel(target, binaries, texts, folder):
         f"Requires-Python: {PROJECT['requires-python']}",
         *(f"Requires-Dist: {package}" for package in PROJECT["dependencies"]),
     ]
-    tag = f"{sources.WHEEL_TAG}-{target.tag}"
+    tag = target.wheel.split("-", 2)[2].removesuffix(".whl")
     wheel = ["Wheel-Version: 1.0", "Generator: araplbs", "Root-Is-Purelib: false", f"Tag: {tag}"]
     for name, lines in (("METADATA", metadata), ("WHEEL", wheel)):
         files[f"{info}/{name}"] = ("\n".join(lines) + "\n").encode()
     files = dict(sorted(files.items()))
     record = "".join(f"{name},{digest(data)},{len(data)}\n" for name, data in files.items())
     files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
-    path = folder / f"araplbs-{VERSION}-{tag}.whl"
+    path = folder / target.wheel
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, EPOCH)
@@ -298,9 +303,27 @@ def digest(data):
     return "sha256=" + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
+def made_of(name):
+    """A hash of all that a wheel is made of, but for what comes by pip with hashes of its own."""
+    tops = (sources.SUITESPARSE / d for d in ("SuiteSparse_config", "AMD", "COLAMD", "CHOLMOD"))
+    files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
+    files += [*TOOLS.glob("*.py"), *TOOLS.glob("requirements*.txt"), TOOLS / "pyconfig.h"]
+    files += [ROOT / n for n in ("blender_manifest.toml", "pyproject.toml", "LICENSE")]
+    files += [ROOT / "THIRD_PARTY.md", sources.SUITESPARSE / "ORIGIN"]
+    all_of = hashlib.sha256(f"{name} {sys.version}".encode())
+    for file in sorted(f for f in files if f.exists()):
+        all_of.update(f"\n{file} {hashlib.sha256(file.read_bytes()).hexdigest()}".encode())
+    return all_of.hexdigest()
+
+
 def build(compiler, name):
     target, start = TARGETS[name], time.monotonic()
     folder = OUT / name
+    wheel, stamp, key = WHEELS / target.wheel, folder / "made_of", made_of(name)
+    if wheel.exists() and stamp.exists() and stamp.read_text() == key:
+        print(f"== cross: {wheel.relative_to(ROOT)} is up to date", file=sys.stderr)
+        return wheel
+    stamp.unlink(missing_ok=True)
     parts = fetched(
         "requirements-platforms.txt", target.pip,
         *("--platform", target.pip, "--python-version", PYTHON_MINIMUM),
@@ -308,10 +331,11 @@ def build(compiler, name):
     objects = compile_all(compiler, target, parts, folder / "obj")
     binaries = link(compiler, target, parts, objects, folder)
     link_kernels(compiler, target, folder)
-    wheel = write_wheel(target, binaries, licences(compiler, target, parts), folder)
-    check_binary.check_wheel(wheel)
+    new = write_wheel(target, binaries, licences(compiler, target, parts), folder)
+    check_binary.check_wheel(new)
     WHEELS.mkdir(parents=True, exist_ok=True)
-    wheel = wheel.replace(WHEELS / wheel.name)
+    new.replace(wheel)
+    stamp.write_text(key)
     size, seconds = wheel.stat().st_size, time.monotonic() - start
     print(f"== cross: {wheel.relative_to(ROOT)}, {size} bytes, {seconds:.0f} s", file=sys.stderr)
     return wheel
@@ -323,7 +347,11 @@ def main():
     )
     parser.add_argument("--target", action="append", choices=TARGETS, help="default: all")
     parser.add_argument("--no-zip", action="store_true", help="wheels only")
+    parser.add_argument("--fetch", action="store_true", help="fetch the compiler and stop")
     options = parser.parse_args()
+    if options.fetch:
+        Compiler()
+        return
     if not sources.suitesparse_version():
         sys.exit(f"cross.py: no SuiteSparse sources in {sources.SUITESPARSE}: run make build first")
     OUT.mkdir(parents=True, exist_ok=True)

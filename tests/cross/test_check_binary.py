@@ -12,15 +12,14 @@ import pytest
 from check_binary import Bad
 from sources import ROOT
 
-TARGETS = {name: target.tag for name, target in cross.TARGETS.items()}
-targets = pytest.mark.parametrize("target", TARGETS)
+targets = pytest.mark.parametrize("target", cross.TARGETS)
 MODULE = r"araplbs\.(pyd|abi3\.so)"
 BLAS = r"openblas[^/]*\.(dll|dylib|so)$"
 
 
 @cache
 def read(target):
-    path = cross.WHEELS / f"araplbs-{cross.VERSION}-cp311-abi3-{TARGETS[target]}.whl"
+    path = cross.WHEELS / cross.TARGETS[target].wheel
     if not path.exists():
         pytest.skip(f"no wheel for {target}: run make extension-all")
     with zipfile.ZipFile(path) as archive:
@@ -32,7 +31,7 @@ class Wheel:
 
     def __init__(self, target):
         self.files = dict(read(target))
-        self.name = f"araplbs-{cross.VERSION}-cp311-abi3-{TARGETS[target]}.whl"
+        self.name = cross.TARGETS[target].wheel
         self.module = next(n for n in self.files if re.fullmatch(MODULE, n))
         self.blas = next(n for n in self.files if re.search(BLAS, n))
 
@@ -122,26 +121,27 @@ def test_a_blas_name_without_our_prefix(wheel, unsigned):
     wheel.refused("wants xcipy_dpotrs_ of ")
 
 
+def rename_library(wheel, target, file):
+    """A system library that `file` wants becomes one that no system has: its name."""
+    old, new = {
+        "win": (b"KERNEL32.dll", b"KERNEL33.dll"),
+        "macos": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
+        "linux": (b"libm.so.6", b"libn.so.6"),
+    }[target.split("_")[0]]
+    wheel.replace(file, old, new)
+    return new.decode()
+
+
 @targets
 def test_another_library(wheel, target, unsigned):
-    old, new = {
-        "w": (b"KERNEL32.dll", b"KERNEL33.dll"),
-        "m": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
-        "l": (b"libm.so.6", b"libn.so.6"),
-    }[target[0]]
-    wheel.replace(wheel.module, old, new)
-    wheel.refused("wants the library .*" + new.decode())
+    new = rename_library(wheel, target, wheel.module)
+    wheel.refused(f"wants the library .*{new}")
 
 
 @targets
 def test_openblas_wants_another_library(wheel, target, unsigned):
-    old, new = {
-        "w": (b"KERNEL32.dll", b"KERNEL33.dll"),
-        "m": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
-        "l": (b"libm.so.6", b"libn.so.6"),
-    }[target[0]]
-    wheel.replace(wheel.blas, old, new)
-    wheel.refused("openblas.* wants the library .*" + new.decode())
+    new = rename_library(wheel, target, wheel.blas)
+    wheel.refused(f"openblas.* wants the library .*{new}")
 
 
 @targets
