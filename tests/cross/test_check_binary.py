@@ -202,14 +202,23 @@ def test_a_tag_of_no_system():
         check_binary.promise("araplbs-0.1.0-cp311-abi3-linux_x86_64.whl")
 
 
+@pytest.mark.parametrize("target", ["macos_arm64", "linux_aarch64"])
+def test_the_fortran_library_is_missing(wheel):
+    name = next(n for n in wheel.files if "libgfortran" in n)
+    del wheel.files[name]
+    wheel.refused("openblas.* wants the library .*libgfortran")
+
+
 def test_one_openblas_for_all():
-    """The wheel for this machine and those of the cross compiler hold the same version, and there
-    is a hash for each target."""
-    tools = ROOT / "tools"
-    native, others = (
-        re.search(r"^scipy-openblas32==(\S+)", (tools / name).read_text(), re.MULTILINE)[1]
-        for name in ("requirements.txt", "requirements-platforms.txt")
-    )
-    assert native == others
-    hashes = (tools / "requirements-platforms.txt").read_text().count("--hash=sha256:")
-    assert hashes == 2 * len(cross.TARGETS)
+    """The wheel for this machine and those of the cross compiler hold the same version, one for
+    ARM and one for the others, and there is a hash for each target."""
+
+    def versions(name):
+        text = (ROOT / "tools" / name).read_text()
+        return re.findall(r"^scipy-openblas32==([\d.]+)", text, re.MULTILINE), text
+
+    lists = ["requirements-platforms.txt", "requirements-platforms-arm.txt"]
+    assert versions("requirements.txt")[0] == [v for name in lists for v in versions(name)[0]]
+    for name in lists:
+        targets = [t for t in cross.TARGETS.values() if t.requirements == name]
+        assert versions(name)[1].count("--hash=sha256:") == 2 * len(targets)
