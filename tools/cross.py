@@ -69,16 +69,22 @@ TARGETS = {
     "win_amd64": Target("x86_64-windows-gnu", "win_amd64", "win_amd64", "windows-x64"),
     "win_arm64": Target("aarch64-windows-gnu", "win_arm64", "win_arm64", "windows-arm64"),
     "macos_arm64": Target(
-        "aarch64-macos.11.0", "macosx_11_0_arm64", "macosx_11_0_arm64", "macos-arm64",
+        "aarch64-macos.11.0",
+        "macosx_11_0_arm64",
+        "macosx_11_0_arm64",
+        "macos-arm64",
         "requirements-platforms-arm.txt",
-    ),  # fmt: skip
+    ),
     "macos_x86_64": Target(
         "x86_64-macos.10.15", "macosx_10_15_x86_64", "macosx_10_15_x86_64", "macos-x64"
     ),
     "linux_aarch64": Target(
-        "aarch64-linux-gnu.2.27", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64", "linux-arm64",
+        "aarch64-linux-gnu.2.27",
+        "manylinux_2_27_aarch64",
+        "manylinux_2_28_aarch64",
+        "linux-arm64",
         "requirements-platforms-arm.txt",
-    ),  # fmt: skip
+    ),
     "linux_x86_64": Target(
         "x86_64-linux-gnu.2.27", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64", "linux-x64"
     ),
