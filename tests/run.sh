@@ -6,7 +6,8 @@
 # as there are processors go side by side.
 # usage: run.sh [RUN...]    RUN: check, core, asan, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
-#   A run that is named runs all of its tests; else win42, win50, win52 and arm64-core a part.
+#   A run that is named runs all of its tests. Else win42, win50, win52 and arm64-core run a part,
+#   what is marked slow runs in bpy45 and core alone, and windows leave out what is only measured.
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
 #   the other.
 # Logs, results and pictures are left in build/test; a table comes last.
@@ -29,6 +30,7 @@ export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 wanted=("$@")
 [[ " $* " != *" blender "* ]] || wanted+=("${BLENDER_BEDS[@]}")
 named=" $* "  # these run all of their tests
+all_tests() { [[ $named != *" $1 "* ]] || echo 1; }
 want() { [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]]; }
 
 rm -rf "$OUT"
@@ -45,7 +47,7 @@ run() {
   shift 3
   say "$name ($version)"
   # In the background a shell lets its children ignore Ctrl-C, which one of the tests sends.
-  env --default-signal=INT,QUIT timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &
+  ARAPLBS_TEST_ALL=$(all_tests "$name") env --default-signal=INT,QUIT timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &
   child=$!
   trap 'kill $child' TERM
   wait $child || code=$?
@@ -116,7 +118,7 @@ chroot_bed() {
   zip=$place/main/$(basename "$ZIP")
   inside=("${SUDO[@]}" chroot "$root" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin
     HOME="$place/home" BLENDER_USER_RESOURCES="$place/user" LC_ALL=C.UTF-8 CI="${CI:-}"
-    OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+    OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 ARAPLBS_TEST_ALL="$(all_tests "$name")"
     LIBGL_ALWAYS_SOFTWARE=1 sh -c "cd $place/main && exec \"\$@\"" sh)
   as_root rm -rf "$box"
   as_root mkdir -p "$box/main" "$box/home" "$box/out"

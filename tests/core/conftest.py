@@ -11,6 +11,11 @@ import numpy as np
 import pytest
 
 
+def pytest_runtest_setup(item):
+    if os.name == "nt" and item.get_closest_marker("slow") and not os.environ.get("ARAPLBS_TEST_ALL"):
+        pytest.skip("slow: on Linux only")
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20180813)

@@ -1,5 +1,6 @@
 """What GUI tests share: the sidebar, clicks and strokes, waiting, and which panels are drawn."""
 
+import os
 import threading
 import time
 from unittest import SkipTest
@@ -13,6 +14,13 @@ def newest_only():
     """For what takes long, or is there to be looked at: it runs in the newest Blender alone."""
     if bpy.app.version < (5, 0):
         raise SkipTest("slow: in the newest Blender only")
+
+
+def when_named():
+    """For what measures, or is there to be looked at: `tests/run.sh sid-gui` runs it, a run of
+    everything does not."""
+    if not os.environ.get("ARAPLBS_TEST_ALL"):
+        raise SkipTest("measures or pictures: where the run is named only")
 
 
 def region(ui, kind):

@@ -18,6 +18,7 @@ from driver import (
     show,
     stroke,
     wait_until,
+    when_named,
 )
 
 RINGS, SIDES = 60, 24
@@ -424,6 +425,7 @@ def test_buttons_and_panels(ui):
 def test_character(ui):
     """The demo's, posed, to be looked at: live, steered, and where it deforms worst."""
     newest_only()
+    when_named()
     import character
 
     for ob in list(bpy.data.objects):
@@ -473,6 +475,7 @@ def test_stalls(ui):
     """What a session costs the window on some 50,000 vertices: stalls.json, which
     tests/bench/stalls.py makes a page of."""
     newest_only()
+    when_named()
     tube, rig = make_tube(rings=500, sides=100, weigh=False)
     scenes.select(tube, rig)
     show(ui)
