@@ -11,7 +11,7 @@ Environment:
   ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ in the cache folder
   ARAPLBS_CACHE            the cache folder; default: araplbs/ in the user's cache
   ARAPLBS_WERROR=1         warnings in csrc/ are errors
-  ARAPLBS_ASAN=1           address and undefined-behaviour sanitizers, and allocations that tests
+  ARAPLBS_ASAN=1           address and undefined-behavior sanitizers, and allocations that tests
                            can make fail; output in build/asan
   ARAPLBS_TSAN=1           the thread sanitizer; output in build/tsan
 """
@@ -40,13 +40,13 @@ BUILD = "build/asan" if ASAN else "build/tsan" if TSAN else "build"
 
 
 class egg_info(_egg_info):
-    """Licence texts of all that is compiled in or bundled go into the wheel."""
+    """License texts of all that is compiled in or bundled go into the wheel."""
 
     def run(self):
         if sources.suitesparse_version():
             openblas = importlib.metadata.distribution("scipy-openblas32")
-            texts = [f.locate() for f in openblas.files if sources.is_licence(f)]
-            files = sources.collect_licences(ROOT / "build/licenses", texts, openblas.version)
+            texts = [f.locate() for f in openblas.files if sources.is_license(f)]
+            files = sources.collect_licenses(ROOT / "build/licenses", texts, openblas.version)
             kept = self.distribution.metadata.license_files
             self.distribution.metadata.license_files = [
                 *(f for f in kept if not f.startswith("build/licenses/")),

@@ -35,12 +35,12 @@ MACOS_HARMLESS = {"__mh_dylib_header", "___dso_handle"}
 # What libgfortran wants besides; every Linux with Python has them.
 LINUX_OF_FORTRAN = {"libgcc_s.so.1", "libz.so.1"}
 LINUX_LIBRARIES = re.compile(r"lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d")
-LICENCES = {
+LICENSES = {
     *("LICENSE", "THIRD_PARTY.md", "VERSIONS.txt", "OpenBLAS-LICENSE.txt", "zig-LICENSE.txt"),
     *(f"SuiteSparse-{m}.txt" for m in ("AMD", "COLAMD", "CHOLMOD", "SuiteSparse_config")),
     *("GPL-2.0.txt", "LGPL-2.1.txt"),
 }
-WINDOWS_LICENCES = {"mingw-w64-COPYING.txt", "mingw-w64-winpthreads.txt"}
+WINDOWS_LICENSES = {"mingw-w64-COPYING.txt", "mingw-w64-winpthreads.txt"}
 
 
 class Bad(Exception):
@@ -293,11 +293,11 @@ def check_bundled(name, binary, system, processor, files):
             raise Bad(f"{name} wants the library {library}")
 
 
-def check_licences(names, system):
-    wanted = LICENCES | (WINDOWS_LICENCES if system == "windows" else set())
+def check_licenses(names, system):
+    wanted = LICENSES | (WINDOWS_LICENSES if system == "windows" else set())
     there = {n.split("/")[-1] for n in names if "/licenses/" in n}
     if wanted - there:
-        raise Bad(f"no licence text {', '.join(sorted(wanted - there))}")
+        raise Bad(f"no license text {', '.join(sorted(wanted - there))}")
 
 
 def check_record(files):
@@ -328,7 +328,7 @@ def check_files(wheel_name, files):
     """files: {name in the wheel: bytes}"""
     system, processor, minimum = promise(wheel_name)
     check_record(files)
-    check_licences(files, system)
+    check_licenses(files, system)
     (module,) = (n for n in files if re.fullmatch(r"araplbs\.(pyd|abi3\.so)", n))
     (blas_name,) = (n for n in files if re.search(r"openblas[^/]*\.(dll|dylib|so)$", n))
     bundled = [n for n in files if re.search(r"\.(dll|dylib|so(\.\d+)*)$", n) and n != module]
