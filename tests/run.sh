@@ -7,7 +7,8 @@
 # usage: run.sh [RUN...]    RUN: check, core, asan, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
 #   A run that is named runs all of its tests. Else win42, win50, win52 and arm64-core run a part,
-#   what is marked slow runs in bpy45 and core alone, and windows leave out what is only measured.
+#   what is marked slow runs in bpy42, bpy45, sid and core alone, and windows leave out what is only
+#   measured or looked at.
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
 #   the other.
 # Logs, results and pictures are left in build/test; a table comes last.

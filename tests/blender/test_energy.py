@@ -9,6 +9,7 @@ import pytest
 from paths import DATA
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(bpy.app.version[:2] != (4, 5), reason="energies: in Blender 4.5 only"),
     pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data here"),
 ]

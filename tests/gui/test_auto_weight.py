@@ -9,6 +9,7 @@ from driver import (
     Draws,
     click,
     inside,
+    newest_only,
     open_sidebar,
     reset_settings,
     settings,
@@ -129,6 +130,7 @@ def test_escape(ui):
 
 def test_objects_that_go_meanwhile(ui):
     """Deleted or changed by another add-on's timer, say, while the worker is busy."""
+    newest_only()
     for change, name in ((delete_tube, "Tube"), (delete_rig, "Rig"), (add_vertex, "Tube")):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         yield 0.3

@@ -4,6 +4,7 @@ import time
 
 import bpy
 import scenes
+from driver import newest_only
 
 
 def bendy_tube():
@@ -82,6 +83,7 @@ def to_the_end(ui, mode):
 
 
 def test_bendy_end_and_undo(ui):
+    newest_only()
     for mode in ("OBJECT", "POSE", "EDIT"):
         yield from to_the_end(ui, mode)
 

@@ -61,6 +61,7 @@ def settle():
 
 
 def test_three_iterations_then_escape(ui):
+    newest_only()
     tube, _rig = make_tube(rings=400, sides=100)
     show(ui)
     before = scenes.snapshot()
@@ -143,6 +144,7 @@ def test_stroke_accept_undo(ui):
 
 def test_brushes_without_a_session(ui):
     """Each stroke is an undo step; Ctrl and Shift, the mirror, links."""
+    newest_only()
     tube, _rig = make_tube()
     tube.data.use_mirror_x = True
     yield from paint_mode(ui, tube, "araplbs.influence")
