@@ -79,8 +79,8 @@ in_wine() {
     "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | sed -u 's/\r$//'
 }
 
-# in_qemu BED_FOLDER ARGUMENT...: the bed's Linux Python for arm64. Not qemu's default processor:
-# see docs/platforms.md.
+# in_qemu BED_FOLDER ARGUMENT...: the bed's Linux Python for arm64. A processor without SVE
+# and SME, which are slow to emulate.
 in_qemu() {
   local root=$1
   shift
