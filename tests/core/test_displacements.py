@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import reference
 import shapes
-from shared_data import SHARED, load
+from paths import DATA
+from shared_data import load
 
 BARE = {"link_parts": False, "precision": "double", "edge_power": 0, "truss": 0}
 
@@ -63,7 +64,7 @@ def test_gap_in_the_middle():
 def test_character_in_pieces():
     """A human cut at hips, shoulders and neck: in its own animation the weights are nearer to those
     of the whole skeleton."""
-    model = load(SHARED / "data", "cesium_man")
+    model = load(DATA, "cesium_man")
     parents = model["bone_parent"].astype(int)
     below = np.zeros(len(parents), int)
     for bone in range(len(parents)):
