@@ -34,6 +34,15 @@ arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_preci
             return arap_fail_memory(&job->error, "the poses");
         }
     }
+    if (poses->weight) {
+        lanes->weight = arap_alloc_zero((size_t)padded, size);
+        if (!lanes->weight) {
+            arap_lanes_clear(lanes);
+            return arap_fail_memory(&job->error, "the poses");
+        }
+        for (size_t p = 0; p < (size_t)poses->count; p++)
+            put(precision, lanes->weight, p, poses->weight[p]);
+    }
     arap_lanes_fill(poses, lanes);
     return ARAP_OK;
 }
@@ -64,5 +73,6 @@ void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes) {
 void arap_lanes_clear(arap_lanes *lanes) {
     arap_free(lanes->transform);
     arap_free(lanes->stretch);
+    arap_free(lanes->weight);
     *lanes = (arap_lanes){0};
 }

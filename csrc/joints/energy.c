@@ -173,7 +173,7 @@ arap_status arap_joint_energy_create(arap_job *job, arap_mesh *mesh, const arap_
                                   .joints = joints,
                                   .spines = spines,
                                   .feet = feet,
-                                  .unit = poses->count * mesh->rest_energy};
+                                  .unit = poses->total * mesh->rest_energy};
     arap_status status = arap_joint_spines_reach(job, mesh, in, spines);
     if (!status)
         status = arap_lanes_create(job, spines->count ? &spines->posed : poses, ARAP_DOUBLE,
@@ -283,12 +283,12 @@ arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
                 energy->pull[(size_t)i * (size_t)lanes + (size_t)p];
     arap_parallel(job, poses.count, pose_chunk, &task);
     double rest = spines->count ? energy->rest : mesh->rest_energy, beside = 0;
-    double sum = poses.count * rest;
+    double sum = poses.total * rest;
     if (spines->count)
         status = arap_joint_spines_energy(job, spines, mesh, energy->influences, &beside, force);
     if (status) goto done;
     sum += beside;
-    for (int p = 0; p < poses.count; p++) sum += task.square[p];
+    for (int p = 0; p < poses.count; p++) sum += arap_pose_weight(&poses, p) * task.square[p];
     for (int i = 0; i < mesh->count; i++) sum -= 2 * energy->alignment[i];
     *relative = energy->unit > 0 ? sum / energy->unit : 0;
     if (!isfinite(*relative))

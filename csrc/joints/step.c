@@ -67,7 +67,7 @@ arap_status arap_joint_place(arap_job *job, arap_joint_solver *s) {
 
 arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *s) {
     double since = arap_seconds();
-    double drift = s->settings.drift * arap_joint_unit(s) / s->weights->poses.count;
+    double drift = s->settings.drift * arap_joint_unit(s) / s->weights->poses.total;
     const arap_mirror *mirror = s->weights->mirror.bone ? &s->weights->mirror : NULL;
     if (s->has_system) return ARAP_OK;
     arap_status status = arap_joint_place(job, s);

@@ -279,13 +279,17 @@ arap_status arap_poses_gram(arap_job *job, arap_poses *poses) {
         status = arap_fail_memory(&job->error, "the pose matrix");
         goto done;
     }
-    for (int p = 0; p < poses->count; p++)
+    for (int p = 0; p < poses->count; p++) {
         for (int b = 0; b < poses->columns; b++)
             for (int k = 0; k < 3; k++)
                 memcpy(stack + (size_t)(3 * p + k) * (size_t)columns + 4 * b,
                        poses->transform + 12 * ((size_t)p * (size_t)poses->columns + (size_t)b) +
                            4 * k,
                        4 * sizeof(double));
+        double *own = stack + 3 * (size_t)p * (size_t)columns;
+        double root = sqrt(arap_pose_weight(poses, p));
+        for (int i = 0; root != 1 && i < 3 * columns; i++) own[i] *= root;
+    }
     arap_gram(rows, columns, stack, product);
     for (int b = 0; b < poses->columns; b++)
         for (int c = 0; c < poses->columns; c++)
@@ -301,8 +305,9 @@ done:
 
 /* Room for `count` poses of so many bones, of which the first are those of the skeleton. */
 static arap_status allocate_poses(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
-                                  int count, int bones, const double *parameters,
+                                  int count, int bones, const arap_given_poses *given,
                                   arap_poses *poses) {
+    const double *parameters = given->parameters;
     *poses = (arap_poses){.count = count, .columns = bones + arap_bendy_columns(s)};
     if (count < 1) return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no poses");
     size_t columns = (size_t)poses->columns;
@@ -312,6 +317,9 @@ static arap_status allocate_poses(arap_job *job, const arap_skeleton *s, const a
                              ? arap_spines_create(job, s, poses->columns, count, &poses->spines)
                              : arap_fail_memory(&job->error, "the poses");
     if (!status) status = arap_bendy_create(job, s, mesh, bones, parameters, &poses->bendy);
+    if (!status)
+        status = arap_pose_weights_create(job, count - given->count, given->count, given->weights,
+                                          &poses->weight, &poses->total);
     if (status) arap_poses_clear(poses);
     return status;
 }
@@ -389,7 +397,7 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     int count = sampling->pose_count + given->count;
     arap_status status = check_transforms(&job->error, given, bones);
     if (!status)
-        status = allocate_poses(job, s, mesh, count, s->deform_count, given->parameters, poses);
+        status = allocate_poses(job, s, mesh, count, s->deform_count, given, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
@@ -431,7 +439,7 @@ arap_status arap_poses_given(arap_job *job, const arap_skeleton *s, const arap_m
                              int bones, const arap_given_poses *given, arap_poses *poses) {
     arap_status status = check_transforms(&job->error, given, (size_t)bones);
     if (!status)
-        status = allocate_poses(job, s, mesh, given->count, bones, given->parameters, poses);
+        status = allocate_poses(job, s, mesh, given->count, bones, given, poses);
     if (status) return status;
     for (size_t p = 0; p < (size_t)given->count; p++)
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
@@ -446,6 +454,7 @@ arap_status arap_poses_given(arap_job *job, const arap_skeleton *s, const arap_m
 void arap_poses_clear(arap_poses *poses) {
     arap_free(poses->transform);
     arap_free(poses->gram);
+    arap_free(poses->weight);
     arap_spines_clear(&poses->spines);
     arap_bendy_clear(&poses->bendy);
     arap_stretches_clear(&poses->stretches);
