@@ -39,7 +39,8 @@ arap_status arap_joint_energy_place(arap_job *job, arap_joint_energy *energy, co
 
 /* The relative energy of the transforms (poses, bones, 3, 4), each vertex with its best rotation,
  * the ends of spines at `places` (joints, 3), and -1/2 of the derivative of E by the columns of
- * joints/spines.h, the translations of bones: force (poses, columns, 3), of a pose that counts once. */
+ * joints/spines.h, the translations of bones: force (poses, columns, 3), of a pose that counts
+ * once. */
 arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
                                   const double *transforms, const double *places, double *relative,
                                   double *force);

@@ -113,7 +113,8 @@ static void take_turns(arap_joint_system *s, const double *transforms) {
 
 /* sum_p w_p D_p^T D_p */
 static arap_status multiply_turns(arap_job *job, const arap_joint_system *s, double *gram) {
-    size_t n = (size_t)s->joints->deforming, size = 9 * n, all = s->pose_weight ? (size_t)s->poses : 0;
+    size_t n = (size_t)s->joints->deforming, size = 9 * n,
+           all = s->pose_weight ? (size_t)s->poses : 0;
     double *scaled = ARAP_NEW(double, size * all);
     if (!scaled) return arap_fail_memory(&job->error, "the joint system");
     for (size_t k = 0; k < size * all; k++)

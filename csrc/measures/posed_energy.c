@@ -3,9 +3,10 @@
  *     E_i = sum_poses sum_k a_ik |e'_ik - R_i e_ik|^2
  *     R_i nearest to cov_i = sum_k a_ik e'_ik e_ik^T
  *
- * (docs/energy.md 3), each pose as often as it counts, relative to #poses sum_ik a_ik |e_ik|^2. Nothing is known of how the points
- * came about, so every edge is read in every pose: about 0.2 us per vertex and pose. O(vertices)
- * memory, vertices in parallel. Fails without memory and for points that are not finite. */
+ * (docs/energy.md 3), each pose as often as it counts, relative to #poses sum_ik a_ik |e_ik|^2.
+ * Nothing is known of how the points came about, so every edge is read in every pose: about 0.2 us
+ * per vertex and pose. O(vertices) memory, vertices in parallel. Fails without memory and for
+ * points that are not finite. */
 #include "measures/posed_energy.h"
 
 #include "base/memory.h"
@@ -21,7 +22,7 @@ typedef struct energy_task {
     int poses;
     const double *posed;
     const double *pose_weight; /* (poses) how often each counts; NULL: once */
-    double total;        /* sum of that */
+    double total;              /* sum of that */
     double *own, *unit; /* (count) E_i and what it is relative to */
 } energy_task;
 
@@ -67,7 +68,8 @@ static void sum_chunk(void *data, int chunk, int worker) {
         task->unit[i] = task->total * unit;
         for (int p = 0; p < task->poses; p++) {
             const double *points = task->posed + 3 * (size_t)mesh->input_count * (size_t)p;
-            task->own[i] += (task->pose_weight ? task->pose_weight[p] : 1) * energy_in_pose(mesh, points, i);
+            task->own[i] +=
+                (task->pose_weight ? task->pose_weight[p] : 1) * energy_in_pose(mesh, points, i);
         }
     }
 }

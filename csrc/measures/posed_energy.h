@@ -5,8 +5,9 @@
 #include "mesh/mesh.h"
 
 /* posed (poses, input_count, 3) in the caller's units; of welded vertices the first counts.
- * weights (poses): how often each pose counts, or NULL: once (pose_weights.h). Relative energy as arap_energy tells it, and unless NULL that of each vertex (count), relative to
- * its own one-ring. Errors name the first coordinate that is not finite. */
+ * weights (poses): how often each pose counts, or NULL: once (pose_weights.h). Relative energy as
+ * arap_energy tells it, and unless NULL that of each vertex (count), relative to its own one-ring.
+ * Errors name the first coordinate that is not finite. */
 arap_status arap_posed_energy(arap_job *job, const arap_mesh *mesh, int poses, const double *posed,
                               const double *weights, double *energy, double *vertex_energy);
 

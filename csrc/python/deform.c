@@ -38,8 +38,8 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     if (in.per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = arap_evaluate_posed(&run.job, &geometry, in.weld, (int)poses, posed,
-                                 in.pose_weights, &energy, vertex_energy);
+    status = arap_evaluate_posed(&run.job, &geometry, in.weld, (int)poses, posed, in.pose_weights,
+                                 &energy, vertex_energy);
     Py_END_ALLOW_THREADS
     if (status)
         arap_raise(PyModule_GetState(module), &run.job);

@@ -396,8 +396,7 @@ arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_
     size_t bones = (size_t)s->count;
     int count = sampling->pose_count + given->count;
     arap_status status = check_transforms(&job->error, given, bones);
-    if (!status)
-        status = allocate_poses(job, s, mesh, count, s->deform_count, given, poses);
+    if (!status) status = allocate_poses(job, s, mesh, count, s->deform_count, given, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
@@ -438,8 +437,7 @@ done:
 arap_status arap_poses_given(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
                              int bones, const arap_given_poses *given, arap_poses *poses) {
     arap_status status = check_transforms(&job->error, given, (size_t)bones);
-    if (!status)
-        status = allocate_poses(job, s, mesh, given->count, bones, given, poses);
+    if (!status) status = allocate_poses(job, s, mesh, given->count, bones, given, poses);
     if (status) return status;
     for (size_t p = 0; p < (size_t)given->count; p++)
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
