@@ -23,7 +23,7 @@ typedef struct energy_task {
     const double *posed;
     const double *pose_weight; /* (poses) how often each counts; NULL: once */
     double total;              /* sum of that */
-    double *own, *unit; /* (count) E_i and what it is relative to */
+    double *own, *unit;        /* (count) E_i and what it is relative to */
 } energy_task;
 
 /* Posed edge in units of the mesh. */

@@ -15,11 +15,11 @@
 
 typedef struct arap_poses {
     int count;
-    int columns;       /* transforms of a pose: deforming bones, then further joints (bendy.h) */
-    double *transform; /* (count, columns, 3, 4) row-major [R | t], units of arap_mesh.v */
-    double *gram;      /* (columns, columns, 4, 4) G_bc = sum_p w_p T_b^T T_c, docs/energy.md */
-    double *weight;    /* (count) w, how often each counts; NULL: once */
-    double total;      /* sum of w, count without weights */
+    int columns;        /* transforms of a pose: deforming bones, then further joints (bendy.h) */
+    double *transform;  /* (count, columns, 3, 4) row-major [R | t], units of arap_mesh.v */
+    double *gram;       /* (columns, columns, 4, 4) G_bc = sum_p w_p T_b^T T_c, docs/energy.md */
+    double *weight;     /* (count) w, how often each counts; NULL: once */
+    double total;       /* sum of w, count without weights */
     arap_spines spines; /* `transform` and `gram` are those of their bases, T(u) at u = 0 */
     arap_bendy bendy;
     arap_stretches stretches;
