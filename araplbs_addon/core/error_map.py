@@ -27,7 +27,7 @@ def with_random(problem, options, given):
     """The Poses that a solver would use with these given ones, or None."""
     if given is not None and given.whole:
         return given
-    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("mirror"))
+    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"))
     if given is None or not len(given):
         return Poses(sampled, None)
     weights = None

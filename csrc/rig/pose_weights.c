@@ -7,7 +7,7 @@
  * from overflow. O(poses). */
 #include "rig/pose_weights.h"
 
-#include "base/job.h"
+#include "base/context.h"
 #include "base/memory.h"
 
 static arap_status check(arap_error *error, int count, const double *weights) {
@@ -21,12 +21,12 @@ static arap_status check(arap_error *error, int count, const double *weights) {
     return ARAP_OK;
 }
 
-arap_status arap_pose_weights_create(arap_job *job, int sampled, int count, const double *weights,
-                                     double **out, double *total) {
+arap_status arap_pose_weights_create(arap_context *context, int sampled, int count,
+                                     const double *weights, double **out, double *total) {
     *out = NULL;
     *total = sampled + count;
     if (!weights) return ARAP_OK;
-    arap_status status = check(&job->error, count, weights);
+    arap_status status = check(&context->error, count, weights);
     if (status) return status;
     int plain = 1;
     *total = sampled;
@@ -35,10 +35,10 @@ arap_status arap_pose_weights_create(arap_job *job, int sampled, int count, cons
         plain &= weights[p] == 1;
     }
     if (!(*total > 0))
-        return arap_fail(&job->error, ARAP_BAD_VALUE, "pose_weights are all 0: no pose counts");
+        return arap_fail(&context->error, ARAP_BAD_VALUE, "pose_weights are all 0: no pose counts");
     if (plain) return ARAP_OK;
     *out = ARAP_NEW(double, sampled + count);
-    if (!*out) return arap_fail_memory(&job->error, "the poses");
+    if (!*out) return arap_fail_memory(&context->error, "the poses");
     for (int p = 0; p < sampled + count; p++) (*out)[p] = p < sampled ? 1 : weights[p - sampled];
     return ARAP_OK;
 }

@@ -10,7 +10,7 @@
  * one that is not 0 or from 1 / ARAP_MOST_POSE_WEIGHT to ARAP_MOST_POSE_WEIGHT; it is one, too, if
  * all are 0. out (sampled + count), or NULL where all are 1; total: their sum. Release with
  * arap_free. */
-arap_status arap_pose_weights_create(arap_job *job, int sampled, int count, const double *weights,
-                                     double **out, double *total);
+arap_status arap_pose_weights_create(arap_context *context, int sampled, int count,
+                                     const double *weights, double **out, double *total);
 
 #endif

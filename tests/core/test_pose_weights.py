@@ -24,7 +24,7 @@ SETTINGS = {
     "limit": {"max_influences": 2},
     "clusters": {"rotation_clusters": 0.1},
     "coarse": {"coarsen": 40},
-    "paper": {"attach": True, "neumann": True, "positivity": "penalty", "hold": 0.0},
+    "paper": {"attach": True, "neumann": True, "positivity": "penalty", "peak_stiffness": 0.0},
     "harmonic": {"harmonic": 0.1},
     "no acceleration": {"acceleration": 0},
 }
@@ -111,7 +111,7 @@ def same(one, two, atol=1e-7):
 def test_gram_and_right_side_are_dense_sums():
     poses = given()["poses"]
     s = solver({"poses": poses}, pose_weights=OFTEN, truss=0.0, edge_power=0.0, link_parts=False,
-               pose_count=2, hold=0.0, max_influences=0, widenings=0)  # fmt: skip
+               pose_count=2, peak_stiffness=0.0, max_influences=0, widenings=0)  # fmt: skip
     s.iterate(1)
     inside = s._inside
     often = np.concatenate([[1, 1], OFTEN])
@@ -123,7 +123,7 @@ def test_gram_and_right_side_are_dense_sums():
     )  # fmt: skip
     a = np.zeros((len(TUBE[0]),) * 2)
     rows = np.repeat(np.arange(len(a)), np.diff(inside["ring"]))
-    a[rows, inside["neighbour"]] = inside["edge"]
+    a[rows, inside["neighbor"]] = inside["edge_weight"]
     weights = s.raw_weights
     quadratics = [
         reference.Quadratic(inside["points"], a, weights, transform[[p]]) for p in range(5)
