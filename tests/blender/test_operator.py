@@ -297,6 +297,7 @@ DATA = {
     "use_joint_limits": ["bone_limits"],
     "animation": ["poses"],
     "animation_frames": ["poses"],
+    "pose_weight": ["pose_weights"],
     "control_bones": ["bone_deform", "bone_parents", "bone_heads", "bone_tails"],
     "kept_sum": ["support"],
     "relative": ["support"],
