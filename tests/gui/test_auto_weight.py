@@ -264,7 +264,7 @@ def test_what_poses_the_panel_finds(ui):
         yield from open_sidebar(ui)
         below, panel = SUB_PANELS[1]
         yield from click(ui, inside(ui, "UI", (60, below)))
-        yield 0.5
+        yield 1.0  # it slides open
         assert panel in draws.since()
         ui.picture("poses-found")
         bpy.context.scene.araplbs.animation = "MARKERS"
