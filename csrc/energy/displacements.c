@@ -8,9 +8,9 @@
  *     S_cd = sum of the last numbers of Q_cb over the bones b of d
  *     g_c  = sum_i R_i sum_k a_ik (W_kc - W_ic) e_ik - sum_b T_b Q_cb,
  * a spoke counting as an edge to its foot. The minimum is t = S^-1 g for each pose, and S is the
- * same for all. Rounds of a local step and these translations never raise the energy. S says
- * nothing of moves that stretch nothing, as that of the whole skeleton: a small stiffness DRIFT,
- * that of JointSolver, makes these 0.
+ * same for all, however often a pose counts. Rounds of a local step and these translations never
+ * raise the energy. S says nothing of moves that stretch nothing, as that of the whole skeleton: a
+ * small stiffness DRIFT, that of JointSolver, makes these 0.
  *
  * A round costs a local step in double precision. Fails without memory only. */
 #include "energy/displacements.h"
@@ -180,7 +180,7 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
               .work = ARAP_NEW(double, count * count),
               .share = ARAP_NEW(double, count)};
     double *slope = ARAP_NEW(double, 6 * count), *moved = ARAP_NEW(double, moves);
-    double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL;
+    double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL, total = 0;
     arap_status status = ARAP_OK;
     if (!s.reach || !s.inverse || !s.work || !s.share || !slope || !moved || !alignment)
         goto no_memory;
@@ -197,6 +197,7 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     if (!pull) goto no_memory;
     sum_up(&s, mesh, poses->bendy.count ? &expanded : in);
     if (!invert(&s, DRIFT * mesh->rest_energy)) goto done; /* nothing has any size */
+    for (int p = 0; p < d->poses; p++) total += arap_pose_weight(poses, p);
     for (int round = 0; round < ROUNDS; round++) {
         double gain = 0;
         status = arap_progress(context, "components", (double)round / ROUNDS);
@@ -204,9 +205,10 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
         arap_packed_poses_fill(&random, &packed);
         arap_pass_pull(context, pass, pull, alignment, NULL, NULL);
         for (size_t p = 0; p < (size_t)d->poses; p++)
-            gain += move_pose(&s, pull, (size_t)packed.lanes, p, slope, moved + 3 * count * p,
-                              transforms + 12 * columns * p);
-        if (!(gain > tolerance * d->poses * mesh->rest_energy)) break;
+            gain += arap_pose_weight(poses, (int)p) * move_pose(&s, pull, (size_t)packed.lanes, p,
+                                                                slope, moved + 3 * count * p,
+                                                                transforms + 12 * columns * p);
+        if (!(gain > tolerance * total * mesh->rest_energy)) break;
     }
     memcpy(d->moved, moved, moves * sizeof *moved);
     goto done;

@@ -16,7 +16,7 @@
 #define STIFFNESS 0.01
 
 arap_status arap_make_harmonic(arap_context *context, arap_solver *s) {
-    double unit = s->settings.constraint_strength * s->poses.count;
+    double unit = s->settings.constraint_strength * s->poses.total;
     arap_two_rings_clear(&s->harmonic);
     if (s->settings.harmonic > 0 || s->smoothed) {
         arap_status status = arap_harmonic_create(context, &s->mesh, s->settings.harmonic * unit,

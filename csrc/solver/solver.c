@@ -86,7 +86,7 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     double since = arap_seconds(), *right_side = NULL;
     arap_status status = arap_penalties_create(context, &s->influences, &rows);
     if (status) return status;
-    arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.count, &rows);
+    arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
                                     m->product, &s->harmonic, &rows, &s->symmetry, &rule, &limited);
     arap_penalties_clear(&rows);

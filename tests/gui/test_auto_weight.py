@@ -249,6 +249,26 @@ def test_panel_and_menus(ui):
         assert scenes.snapshot() == before
 
 
+def test_what_poses_the_panel_finds(ui):
+    """To be looked at: what there is, then why the choice has nothing."""
+    _tube, rig = make_tube()
+    rig.animation_data_create().action = pose = bpy.data.actions.new("Pose")
+    rig.pose.bones["middle"].keyframe_insert("rotation_quaternion", frame=1)
+    pose.asset_mark()
+    bpy.context.scene.araplbs.animation = "POSE_LIBRARY"
+    with Draws() as draws:
+        yield from open_sidebar(ui)
+        below, panel = SUB_PANELS[1]
+        yield from click(ui, inside(ui, "UI", (60, below)))
+        yield 1.0  # it slides open
+        assert panel in draws.since()
+        ui.picture("poses-found")
+        bpy.context.scene.araplbs.animation = "MARKERS"
+        yield 0.5
+        assert panel in draws.since()
+        ui.picture("poses-lacking")
+
+
 def test_control_bones_in_the_panel(ui):
     """One click takes a bone in again, in one undo step."""
     for ob in list(bpy.data.objects):
