@@ -70,7 +70,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     static const arap_signature signature = {
         .function = "sample_poses",
         .names = "bone_heads bone_tails bone_parents count * bone_roll_axes bone_deform "
-                 "bone_limits bone_kinds bone_ranges bone_segments mirror seed swing twist",
+                 "bone_limits bone_kinds bone_ranges bone_segments mirror seed swing twist reach_poses",
         .tables = {&arap_sampling_settings}};
     PyObject *result = NULL, *bent = NULL;
     arap_sampling sampling;
@@ -80,6 +80,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     arap_skeleton skeleton = {0};
     arap_reflection reflection;
     arap_mirror mirror = {0};
+    arap_reach reach = {0};
     int mirrored = 0;
     arap_py_job run;
     arap_settings_fill(&arap_sampling_settings, &sampling);
@@ -99,6 +100,10 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
         goto done;
     }
     sampling.pose_count = in.count;
+    if (arap_reach_create(&run.job, &skeleton, &sampling, &reach)) {
+        arap_raise(PyModule_GetState(module), &run.job);
+        goto done;
+    }
     npy_intp sizes[4] = {sampling.pose_count, bones.count, 3, 4};
     npy_intp bend_sizes[3] = {sampling.pose_count, bones.count, ARAP_BEND};
     size_t m = (size_t)bones.count;
@@ -110,7 +115,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     for (int p = 0; bent && p < sampling.pose_count; p++) {
         double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
         double *bends = (double *)PyArray_DATA((PyArrayObject *)bent) + ARAP_BEND * m * (size_t)p;
-        arap_sample_pose(&skeleton, &mirror, &sampling, turns, p, local, bends);
+        arap_sample_pose(&skeleton, &mirror, &sampling, &reach, turns, p, local, bends);
         arap_forward_kinematics(&skeleton, local, bends, out);
     }
     arap_free(turns);
@@ -120,6 +125,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
 
 done:
     Py_XDECREF(bent);
+    arap_reach_clear(&reach);
     arap_mirror_clear(&mirror);
     arap_skeleton_clear(&skeleton);
     arap_inputs_release(&in);
