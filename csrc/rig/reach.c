@@ -5,13 +5,15 @@
  *   fills the range of the root evenly;
  * - at a distance between that of the chain stretched out and that of it folded up.
  * The chain begins folded to that distance, each joint towards the side that it is bent to at rest,
- * knees and elbows so in their own planes, then turned to the target and about the line to it by a
- * little. FABRIK does the rest within the ranges of the joints; what it reaches is the pose, also
+ * knees and elbows so in their own planes, then turned as the direction of the target was found and
+ * about the line to it by a little. FABRIK does the rest within the ranges of the joints; what it reaches is the pose, also
  * where that is not quite the target.
  *
- * A joint that is straight at rest bends to the side of the chain's most bent joint; those of a chain
+ * A joint that is bent at rest, and of which no limits are known, is a hinge in such a pose: it closes
+ * as far as it may turn and opens until it is straight, ASIDE of that plane by a little. One that is
+ * straight at rest folds to the side of the chain's most bent joint; those of a chain
  * that is all straight to a random side, all alike. Where its limits leave less than SHUT of the
- * other side to that side, it bends to the other one. All bends of a chain together are at most
+ * other side to that side, it folds to the other one. All bends of a chain together are at most
  * MOST_FOLD: tails do not roll up. Joints without limits and ranges turn up to REACH_SWING times as
  * far as in other poses: an elbow that reaches bends by more than 60 degrees.
  *
@@ -31,7 +33,8 @@
 #define MOST_FOLD (1.5 * HALF_TURN)
 #define SHUT 0.25
 #define BENT 0.03    /* sine of the least bend that says where to */
-#define SWIVEL 0.35  /* radians to either side */
+#define ASIDE 0.15   /* radians to either side */
+#define SWIVEL 0.35  /* likewise */
 #define BISECTIONS 14
 
 /* How a joint folds: to which side about X and Z, how far it closes and how far it opens. */
@@ -122,9 +125,31 @@ static double rest_bend(const arap_ik_chain *chain, int i, double *axis) {
     return both > 0 ? size / both : 0;
 }
 
+/* Make joint i a hinge about `axis`, across which the bone is. */
+static void make_hinge(const arap_ik_chain *chain, int i, const double *axis, double open,
+                       arap_reach *reach) {
+    double *axes = reach->axes + 9 * i, x[3], y[3], z[3];
+    arap_joint_range *range = reach->ranges + i;
+    double close = extent(chain->ranges + i, 1, 0);
+    for (int c = 0; c < 3; c++) y[c] = axes[3 * c + 1];
+    double along = arap_dot(axis, y), norm;
+    for (int c = 0; c < 3; c++) x[c] = axis[c] - along * y[c];
+    norm = sqrt(arap_dot(x, x));
+    if (norm < 0.5 || close < 2 * ASIDE) return;
+    for (int c = 0; c < 3; c++) x[c] /= norm;
+    arap_cross(x, y, z);
+    for (int c = 0; c < 3; c++) axes[3 * c] = x[c], axes[3 * c + 2] = z[c];
+    close = sqrt(close * close - ASIDE * ASIDE);
+    range->is_cone = 0;
+    range->x[0] = -fmin(open, close);
+    range->x[1] = close;
+    range->z[0] = -ASIDE;
+    range->z[1] = ASIDE;
+}
+
 /* side: radians that say where a chain bends to that is straight at rest. */
-static void find_folds(const arap_ik_chain *chain, double side, double *fold) {
-    double most = BENT, total = 0, common[3], axis[3];
+static void find_folds(const arap_ik_chain *chain, double side, arap_reach *reach) {
+    double *fold = reach->fold, most = BENT, total = 0, common[3], axis[3];
     for (int c = 0; c < 3; c++)
         common[c] = cos(side) * chain->axes[3 * c] + sin(side) * chain->axes[3 * c + 2];
     for (int i = 1; i < chain->count; i++) {
@@ -137,6 +162,7 @@ static void find_folds(const arap_ik_chain *chain, double side, double *fold) {
         const double *axes = chain->axes + 9 * i;
         const arap_joint_range *range = chain->ranges + i;
         double sine = rest_bend(chain, i, axis), x = 0, z = 0, *out = fold + FOLD * i;
+        if (sine > BENT && range->is_cone) make_hinge(chain, i, axis, asin(fmin(sine, 1)), reach);
         const double *about = sine > BENT ? axis : common;
         for (int c = 0; c < 3; c++) {
             x += about[c] * axes[3 * c];
@@ -180,9 +206,9 @@ static void turn_root(const arap_joint_range *range, const double *u, double *tu
 /* Solve for one chain; work->turns has the twists of its bones, and then their turns. */
 static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *reach) {
     arap_ik_work *work = &reach->work;
-    double aim[3], root[9], from[3], to[3], target[3], twist = work->turns[1];
+    double aim[3], root[9], rest[3], from[3], to[3], target[3], twist = work->turns[1];
     double side = 2 * u[3] - 1; /* the other way round in the second pose of a pair */
-    find_folds(chain, HALF_TURN * side, reach->fold);
+    find_folds(chain, HALF_TURN * side, reach);
     turn_root(chain->ranges, u, aim);
     arap_turn_to_rotation(chain->axes, aim, root);
     work->turns[0] = work->turns[1] = work->turns[2] = 0;
@@ -196,8 +222,8 @@ static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *r
         else
             hi = middle;
     }
-    arap_sub(chain->points + 3 * chain->count, chain->points, from);
-    for (int r = 0; r < 3; r++) to[r] = arap_dot(root + 3 * r, from);
+    arap_sub(chain->points + 3 * chain->count, chain->points, rest);
+    for (int r = 0; r < 3; r++) to[r] = arap_dot(root + 3 * r, rest);
     double size = sqrt(arap_dot(to, to));
     if (!(size > 0)) return;
     for (int r = 0; r < 3; r++) {
@@ -206,8 +232,9 @@ static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *r
     }
     arap_sub(work->points + 3 * chain->count, work->points, from);
     if (arap_dot(from, from) > 0) {
-        double way[9], swivel[9], both[9], about[3];
-        arap_shortest_rotation(from, to, way);
+        double fold[9], way[9], swivel[9], both[9], about[3];
+        arap_shortest_rotation(from, rest, fold);
+        arap_multiply33(root, fold, way);
         for (int r = 0; r < 3; r++) about[r] = SWIVEL * side * to[r];
         arap_rotation_from_vector(about, swivel);
         arap_multiply33(swivel, way, both);
@@ -246,7 +273,7 @@ void arap_reach_pose(const arap_skeleton *s, const arap_sampling *sampling, arap
         for (int i = 0; i < chain.count; i++) reach->work.turns[3 * i + 1] = reach->twist[bone[i]];
         reach_out(&chain, own, reach);
         for (int i = 0; i < chain.count; i++)
-            arap_turn_to_rotation(s->axes + 9 * bone[i], reach->work.turns + 3 * i,
+            arap_turn_to_rotation(chain.axes + 9 * i, reach->work.turns + 3 * i,
                                   local + 9 * bone[i]);
     }
 }
