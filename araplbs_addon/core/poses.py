@@ -67,6 +67,7 @@ def sample(skeleton, options, mirror):
         "seed": options.seed,
         "swing": options.swing,
         "twist": options.twist,
+        "reach_poses": options.reach_poses,
     }
     place = skeleton.heads, skeleton.tails, skeleton.solver_parents, options.pose_count
     transforms = araplbs.sample_poses(*place, **arguments)
