@@ -70,7 +70,8 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     static const arap_signature signature = {
         .function = "sample_poses",
         .names = "bone_heads bone_tails bone_parents count * bone_roll_axes bone_deform "
-                 "bone_limits bone_kinds bone_ranges bone_segments mirror seed swing twist reach_poses",
+                 "bone_limits bone_kinds bone_ranges bone_segments mirror seed swing twist "
+                 "reach_poses",
         .tables = {&arap_sampling_settings}};
     PyObject *result = NULL, *bent = NULL;
     arap_sampling sampling;

@@ -32,8 +32,8 @@ static arap_status make_chain(arap_job *job, const arap_skeleton *s, const arap_
                               int effector, int count, chain_room *room, arap_ik_chain *chain) {
     int found = 0;
     if (effector < 0 || effector >= s->count)
-        return arap_fail(&job->error, ARAP_BAD_VALUE,
-                         "effector is %d: no bone of the %d there are", effector, s->count);
+        return arap_fail(&job->error, ARAP_BAD_VALUE, "effector is %d: no bone of the %d there are",
+                         effector, s->count);
     if (count < 0)
         return arap_fail(&job->error, ARAP_BAD_VALUE, "chain_count is %d: must be 0 or more",
                          count);
@@ -123,8 +123,7 @@ done:
 
 PyObject *arap_py_reach_chains(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
-        .function = "reach_chains",
-        .names = "bone_heads bone_tails bone_parents * bone_deform"};
+        .function = "reach_chains", .names = "bone_heads bone_tails bone_parents * bone_deform"};
     PyObject *result = NULL;
     arap_inputs in;
     arap_bones bones;

@@ -2,10 +2,11 @@
  *
  * Upwards from every leaf, of which the tail is the effector. Where several chains meet in a bone,
  * the longest goes on through it if the next is less than COMPARABLE of it: an upper arm is not
- * ended by its twist bone, nor a tail by its fins. Otherwise all of them end below that bone, as the
- * fingers do at the hand and the legs at the hips, and a new chain comes to its head as effector: an
- * arm reaches by its wrist. Where all that meet are short (below LEAST_LENGTH of the skeleton), as
- * eyes and ears are, the bone is like a leaf. Short chains and those of one bone are none.
+ * ended by its twist bone, nor a tail by its fins. Otherwise all of them end below that bone, as
+ * the fingers do at the hand and the legs at the hips, and a new chain comes to its head as
+ * effector: an arm reaches by its wrist. Where all that meet are short (below LEAST_LENGTH of the
+ * skeleton), as eyes and ears are, the bone is like a leaf. Short chains and those of one bone are
+ * none.
  *
  * Lengths are those of paths from joint to joint. O(bones). Fails without memory. */
 #include "rig/chains.h"

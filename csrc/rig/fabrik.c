@@ -15,8 +15,8 @@
 
 #define OFF 1e-6 /* of a bone's length: a range has kept it from its goal */
 
-/* Turn `rotation` and the way of bone i by it so that bone i + 1, which goes along `next`, is within
- * the range of the joint between them. */
+/* Turn `rotation` and the way of bone i by it so that bone i + 1, which goes along `next`, is
+ * within the range of the joint between them. */
 static void make_room(const arap_ik_chain *chain, int i, const double *next, double *rotation,
                       const arap_ik_work *work) {
     double own[3], offset[3], turn[3], local[9], legal[3], back[9], turned[9];
@@ -62,7 +62,8 @@ static void carry(const arap_ik_chain *chain, int i, arap_ik_work *work) {
         memcpy(rotation, local, sizeof local);
     arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
     for (int r = 0; r < 3; r++)
-        work->points[3 * (i + 1) + r] = work->points[3 * i + r] + arap_dot(rotation + 3 * r, offset);
+        work->points[3 * (i + 1) + r] =
+            work->points[3 * i + r] + arap_dot(rotation + 3 * r, offset);
 }
 
 /* Swing bone i to a point. */

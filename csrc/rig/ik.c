@@ -1,9 +1,9 @@
 /* What the methods of inverse kinematics have in common: see ik.h.
  *
  * The best turns that were met are the result, whatever a method does on its way. It ends where
- * PATIENCE iterations together have not come nearer by a PROGRESS of the tolerance: the target is out
- * of reach, or the ranges of the joints are in the way. A straight chain whose target is on its line
- * gives no method a direction to bend to: its joints are turned a little about X first.
+ * PATIENCE iterations together have not come nearer by a PROGRESS of the tolerance: the target is
+ * out of reach, or the ranges of the joints are in the way. A straight chain whose target is on its
+ * line gives no method a direction to bend to: its joints are turned a little about X first.
  *
  * An iteration is O(bones), of CCD O(bones^2). Cannot fail. */
 #include "rig/ik.h"
@@ -95,10 +95,10 @@ static int is_straight(const arap_ik_chain *chain, const double *target, const a
 
 double arap_ik_solve(const arap_ik_chain *chain, const arap_ik_settings *settings,
                      const double *target, arap_ik_work *work, int *iterations) {
-    static void (*const steps[])(const arap_ik_chain *, const double *, arap_ik_work *) = {
-        [ARAP_IK_FABRIK] = arap_fabrik_step,
-        [ARAP_IK_CCD] = arap_ccd_step,
-        [ARAP_IK_JACOBIAN] = arap_jacobian_step};
+    static void (*const steps[])(const arap_ik_chain *, const double *,
+                                 arap_ik_work *) = {[ARAP_IK_FABRIK] = arap_fabrik_step,
+                                                    [ARAP_IK_CCD] = arap_ccd_step,
+                                                    [ARAP_IK_JACOBIAN] = arap_jacobian_step};
     size_t bytes = 3 * (size_t)chain->count * sizeof(double);
     const double *effector = work->points + 3 * chain->count;
     double tolerance = settings->tolerance * chain->length;

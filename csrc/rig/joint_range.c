@@ -1,12 +1,12 @@
 /* Turns of joints and their ranges: see joint_range.h.
  *
- * Swing and twist of a rotation R, in the bone's axes: the swing takes Y to R Y by the shortest way,
- * what is left is the twist. Half a turn of Y is the one place where that jumps.
+ * Swing and twist of a rotation R, in the bone's axes: the swing takes Y to R Y by the shortest
+ * way, what is left is the twist. Half a turn of Y is the one place where that jumps.
  *
  * Aiming: with the twist done, `a` is to be swung to `b` of the same length about an axis u across
- * Y. It must be at right angles to b - a, so u = Y x (b - a); the angle is that between the parts of
- * a and b at right angles to u. Where a bone's child sits on its tail, a is along Y and this is the
- * shortest rotation. If b - a is along Y, a and b are images of each other: half a turn about
+ * Y. It must be at right angles to b - a, so u = Y x (b - a); the angle is that between the parts
+ * of a and b at right angles to u. Where a bone's child sits on its tail, a is along Y and this is
+ * the shortest rotation. If b - a is along Y, a and b are images of each other: half a turn about
  * the part of a across Y, or about X. */
 #include "rig/joint_range.h"
 
@@ -127,8 +127,8 @@ void arap_turn_from_rotation(const double *axes, const double *rotation, double 
     arap_multiply33(rotation, axes, turned);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
-            own[3 * r + c] = axes[r] * turned[c] + axes[3 + r] * turned[3 + c] +
-                             axes[6 + r] * turned[6 + c];
+            own[3 * r + c] =
+                axes[r] * turned[c] + axes[3 + r] * turned[3 + c] + axes[6 + r] * turned[6 + c];
     double x = own[7], z = -own[1], across = sqrt(x * x + z * z);
     double angle = atan2(across, own[4]);
     swing[0] = across * across > TINY2 ? angle * x / across : angle;
@@ -152,9 +152,8 @@ void arap_turn_to_aim(const double *axes, const double *offset, const double *di
     double rest[3], a[3], b[3];
     for (int c = 0; c < 3; c++) {
         rest[c] = (axes[c] * offset[0] + axes[3 + c] * offset[1] + axes[6 + c] * offset[2]) / size;
-        b[c] =
-            (axes[c] * direction[0] + axes[3 + c] * direction[1] + axes[6 + c] * direction[2]) /
-            far;
+        b[c] = (axes[c] * direction[0] + axes[3 + c] * direction[1] + axes[6 + c] * direction[2]) /
+               far;
     }
     double cosine = cos(turn[1]), sine = sin(turn[1]);
     a[0] = cosine * rest[0] + sine * rest[2];

@@ -20,11 +20,12 @@ void arap_joint_range_of(const arap_skeleton *skeleton, const arap_sampling *sam
 /* A range of that kind, if the bone has one of its own. */
 void arap_own_range(const arap_skeleton *skeleton, int bone, int which, double *lo, double *hi);
 
-/* A turn in the range from three numbers in [0, 1): angle and direction of a swing in a cone are the
- * first and the last, those about X and Z in a box. */
+/* A turn in the range from three numbers in [0, 1): angle and direction of a swing in a cone are
+ * the first and the last, those about X and Z in a box. */
 void arap_joint_sample(const arap_joint_range *range, const double *u, double *turn);
 
-/* The nearest turn in the range: the angle of the swing is clamped in a cone, its parts in a box. */
+/* The nearest turn in the range: the angle of the swing is clamped in a cone, its parts in a box.
+ */
 void arap_joint_clamp(const arap_joint_range *range, double *turn);
 
 /* Rotation by the vector `v` (axis times angle). */
@@ -37,7 +38,8 @@ void arap_multiply33(const double *a, const double *b, double *out);
 void arap_turn_to_rotation(const double *axes, const double *turn, double *out);
 void arap_turn_from_rotation(const double *axes, const double *rotation, double *turn);
 
-/* Keep the twist of a turn and swing so that `offset`, in rest orientation, points along `direction`. */
+/* Keep the twist of a turn and swing so that `offset`, in rest orientation, points along
+ * `direction`. */
 void arap_turn_to_aim(const double *axes, const double *offset, const double *direction,
                       double *turn);
 

@@ -173,8 +173,7 @@ static void sample_reach(const arap_skeleton *s, const arap_mirror *mirror,
     arap_reach_pose(s, sampling, reach, numbers, targets, 0, reach->image);
     for (int b = 0; b < s->count; b++) {
         int partner = mirror_partner(s, mirror, b);
-        if (partner >= 0)
-            arap_mirror_rotation(mirror, reach->image + 9 * partner, local + 9 * b);
+        if (partner >= 0) arap_mirror_rotation(mirror, reach->image + 9 * partner, local + 9 * b);
     }
 }
 

@@ -6,14 +6,15 @@
  * - at a distance between that of the chain stretched out and that of it folded up.
  * The chain begins folded to that distance, each joint towards the side that it is bent to at rest,
  * knees and elbows so in their own planes, then turned as the direction of the target was found and
- * about the line to it by a little. FABRIK does the rest within the ranges of the joints; what it reaches is the pose, also
- * where that is not quite the target.
+ * about the line to it by a little. FABRIK does the rest within the ranges of the joints, and where
+ * these hold it up, as hinges do, coordinate descent (docs/bench/reach.md). What is reached is the
+ * pose, also where that is not quite the target.
  *
- * A joint that is bent at rest, and of which no limits are known, is a hinge in such a pose: it closes
- * as far as it may turn and opens until it is straight, ASIDE of that plane by a little. One that is
- * straight at rest folds to the side of the chain's most bent joint; those of a chain
- * that is all straight to a random side, all alike. Where its limits leave less than SHUT of the
- * other side to that side, it folds to the other one. All bends of a chain together are at most
+ * A joint that is bent at rest, and of which no limits are known, is a hinge in such a pose: it
+ * closes as far as it may turn and opens until it is straight, ASIDE of that plane by a little. One
+ * that is straight at rest folds to the side of the chain's most bent joint; those of a chain that
+ * is all straight to a random side, all alike. Where its limits leave less than SHUT of the other
+ * side to that side, it folds to the other one. All bends of a chain together are at most
  * MOST_FOLD: tails do not roll up. Joints without limits and ranges turn up to REACH_SWING times as
  * far as in other poses: an elbow that reaches bends by more than 60 degrees.
  *
@@ -32,9 +33,9 @@
 #define HALF_TURN 3.141592653589793
 #define MOST_FOLD (1.5 * HALF_TURN)
 #define SHUT 0.25
-#define BENT 0.03    /* sine of the least bend that says where to */
-#define ASIDE 0.15   /* radians to either side */
-#define SWIVEL 0.35  /* likewise */
+#define BENT 0.03   /* sine of the least bend that says where to */
+#define ASIDE 0.15  /* radians to either side */
+#define SWIVEL 0.35 /* likewise */
 #define BISECTIONS 14
 
 /* How a joint folds: to which side about X and Z, how far it closes and how far it opens. */
@@ -42,6 +43,9 @@
 
 static const arap_ik_settings solving = {
     .method = ARAP_IK_FABRIK, .tolerance = 1e-3, .iterations = 30};
+
+static const arap_ik_settings finishing = {
+    .method = ARAP_IK_CCD, .tolerance = 1e-3, .iterations = 30};
 
 int arap_reach_pairs(const arap_sampling *sampling) {
     return (int)(sampling->reach_poses * ((sampling->pose_count + 1) / 2) + 0.5);
@@ -100,8 +104,7 @@ static void take_chain(const arap_skeleton *s, const arap_sampling *sampling, in
     }
     memcpy(reach->points + 3 * chain->count, reach->chains.effector + 3 * c, 3 * sizeof(double));
     for (int i = 0; i < chain->count; i++)
-        chain->length +=
-            sqrt(arap_distance2(chain->points + 3 * i, chain->points + 3 * (i + 1)));
+        chain->length += sqrt(arap_distance2(chain->points + 3 * i, chain->points + 3 * (i + 1)));
 }
 
 /* How far a joint turns about the axis (x, 0, z) of length 1. */
@@ -243,7 +246,9 @@ static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *r
         work->turns[1] = twist;
     }
     int iterations;
-    arap_ik_solve(chain, &solving, target, work, &iterations);
+    double left = arap_ik_solve(chain, &solving, target, work, &iterations);
+    if (left > solving.tolerance * chain->length)
+        arap_ik_solve(chain, &finishing, target, work, &iterations);
 }
 
 void arap_reach_pose(const arap_skeleton *s, const arap_sampling *sampling, arap_reach *reach,
