@@ -28,20 +28,21 @@ static void free_room(chain_room *room) {
 }
 
 /* The chain of `count` bones, 0: all, that ends with the tail of bone `effector`. */
-static arap_status make_chain(arap_job *job, const arap_skeleton *s, const arap_sampling *sampling,
-                              int effector, int count, chain_room *room, arap_ik_chain *chain) {
+static arap_status make_chain(arap_context *context, const arap_skeleton *s,
+                              const arap_sampling *sampling, int effector, int count,
+                              chain_room *room, arap_ik_chain *chain) {
     int found = 0;
     if (effector < 0 || effector >= s->count)
-        return arap_fail(&job->error, ARAP_BAD_VALUE, "effector is %d: no bone of the %d there are",
-                         effector, s->count);
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "effector is %d: no bone of the %d there are", effector, s->count);
     if (count < 0)
-        return arap_fail(&job->error, ARAP_BAD_VALUE, "chain_count is %d: must be 0 or more",
+        return arap_fail(&context->error, ARAP_BAD_VALUE, "chain_count is %d: must be 0 or more",
                          count);
     for (int b = effector; b >= 0 && (!count || found < count); b = s->parents[b]) found++;
     *room = (chain_room){ARAP_NEW(int, found), ARAP_NEW(double, 3 * (found + 1)),
                          ARAP_NEW(double, 9 * found), ARAP_NEW(arap_joint_range, found)};
     if (!room->bone || !room->points || !room->axes || !room->ranges)
-        return arap_fail_memory(&job->error, "inverse kinematics");
+        return arap_fail_memory(&context->error, "inverse kinematics");
     memcpy(room->points + 3 * found, s->tails + 3 * effector, 3 * sizeof(double));
     for (int i = found - 1, b = effector; i >= 0; i--, b = s->parents[b]) {
         room->bone[i] = b;
@@ -53,7 +54,8 @@ static arap_status make_chain(arap_job *job, const arap_skeleton *s, const arap_
     for (int i = 0; i < found; i++)
         chain->length += sqrt(arap_distance2(room->points + 3 * i, room->points + 3 * (i + 1)));
     if (chain->length > 0) return ARAP_OK;
-    return arap_fail(&job->error, ARAP_BAD_VALUE, "the chain of bone %d has no length", effector);
+    return arap_fail(&context->error, ARAP_BAD_VALUE, "the chain of bone %d has no length",
+                     effector);
 }
 
 PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject *kwargs) {
@@ -72,21 +74,22 @@ PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject 
     arap_ik_work work = {0};
     arap_ik_chain chain;
     chain_room room = {0};
-    arap_py_job run;
+    arap_py_context run;
     arap_settings_fill(&arap_ik_settings_table, &settings);
     arap_settings_fill(&arap_sampling_settings, &sampling);
     arap_inputs_init(&in);
-    arap_py_job_init(&run, NULL, 1);
+    arap_py_context_init(&run, NULL, 1);
     if (arap_parse(&signature, args, kwargs, &in, places) || arap_bones_from_inputs(&in, &bones))
         goto done;
     npy_intp count = arap_input_size(&in, 'k');
     if (arap_check_finite(in.targets, 3 * count, "targets")) goto done;
-    if (arap_settings_check(&run.job.error, &arap_ik_settings_table, &settings) ||
-        arap_settings_check(&run.job.error, &arap_sampling_settings, &sampling) ||
-        arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
-        make_chain(&run.job, &skeleton, &sampling, in.effector, in.chain_count, &room, &chain) ||
-        arap_ik_work_create(&run.job, chain.count, &work)) {
-        arap_raise(PyModule_GetState(module), &run.job);
+    if (arap_settings_check(&run.context.error, &arap_ik_settings_table, &settings) ||
+        arap_settings_check(&run.context.error, &arap_sampling_settings, &sampling) ||
+        arap_skeleton_create(&run.context, &bones, &unit_mesh, &skeleton) ||
+        make_chain(&run.context, &skeleton, &sampling, in.effector, in.chain_count, &room,
+                   &chain) ||
+        arap_ik_work_create(&run.context, chain.count, &work)) {
+        arap_raise(PyModule_GetState(module), &run.context);
         goto done;
     }
     npy_intp sizes[4] = {count, bones.count, 3, 3};
@@ -129,14 +132,14 @@ PyObject *arap_py_reach_chains(PyObject *module, PyObject *args, PyObject *kwarg
     arap_bones bones;
     arap_skeleton skeleton = {0};
     arap_chains chains = {0};
-    arap_py_job run;
+    arap_py_context run;
     arap_inputs_init(&in);
-    arap_py_job_init(&run, NULL, 1);
+    arap_py_context_init(&run, NULL, 1);
     if (arap_parse(&signature, args, kwargs, &in, NULL) || arap_bones_from_inputs(&in, &bones))
         goto done;
-    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
-        arap_chains_find(&run.job, &skeleton, &chains)) {
-        arap_raise(PyModule_GetState(module), &run.job);
+    if (arap_skeleton_create(&run.context, &bones, &unit_mesh, &skeleton) ||
+        arap_chains_find(&run.context, &skeleton, &chains)) {
+        arap_raise(PyModule_GetState(module), &run.context);
         goto done;
     }
     result = PyList_New(chains.count);

@@ -89,7 +89,7 @@ static void add_chain(const study *t, int d, double least, arap_chains *chains) 
     chains->start[++chains->count] = at + count;
 }
 
-arap_status arap_chains_find(arap_job *job, const arap_skeleton *s, arap_chains *chains) {
+arap_status arap_chains_find(arap_context *context, const arap_skeleton *s, arap_chains *chains) {
     size_t n = (size_t)s->deform_count;
     arap_status status = ARAP_OK;
     study t = {.s = s,
@@ -103,7 +103,7 @@ arap_status arap_chains_find(arap_job *job, const arap_skeleton *s, arap_chains 
                             .effector = ARAP_NEW(double, 3 * n)};
     if (!t.longest || !t.first || !t.second || !t.length || !t.meeting || !chains->start ||
         !chains->bone || !chains->effector) {
-        status = arap_fail_memory(&job->error, "the chains of bones");
+        status = arap_fail_memory(&context->error, "the chains of bones");
         arap_chains_clear(chains);
         goto done;
     }

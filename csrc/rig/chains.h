@@ -13,7 +13,8 @@ typedef struct arap_chains {
     double *effector; /* (count, 3) its place at rest, units of arap_mesh.v */
 } arap_chains;
 
-arap_status arap_chains_find(arap_job *job, const arap_skeleton *skeleton, arap_chains *chains);
+arap_status arap_chains_find(arap_context *context, const arap_skeleton *skeleton,
+                             arap_chains *chains);
 void arap_chains_clear(arap_chains *chains);
 
 #endif

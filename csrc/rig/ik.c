@@ -25,10 +25,10 @@ static const arap_setting rows[] = {
 };
 const arap_setting_table arap_ik_settings_table = {sizeof rows / sizeof *rows, rows};
 
-arap_status arap_ik_work_create(arap_job *job, int most, arap_ik_work *work) {
+arap_status arap_ik_work_create(arap_context *context, int most, arap_ik_work *work) {
     size_t n = (size_t)most;
     double *all = ARAP_NEW(double, 3 * n + 3 * n + 3 * (n + 1) + 9 * n + 3 * (n + 1));
-    if (!all) return arap_fail_memory(&job->error, "inverse kinematics");
+    if (!all) return arap_fail_memory(&context->error, "inverse kinematics");
     *work = (arap_ik_work){.turns = all,
                            .best = all + 3 * n,
                            .points = all + 6 * n,

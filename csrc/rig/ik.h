@@ -38,7 +38,7 @@ typedef struct arap_ik_work {
     double damping;    /* of the Jacobian */
 } arap_ik_work;
 
-arap_status arap_ik_work_create(arap_job *job, int most, arap_ik_work *work);
+arap_status arap_ik_work_create(arap_context *context, int most, arap_ik_work *work);
 void arap_ik_work_clear(arap_ik_work *work);
 
 /* points and rotations of the turns, from bone `first` on. */

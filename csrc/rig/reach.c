@@ -51,18 +51,18 @@ int arap_reach_pairs(const arap_sampling *sampling) {
     return (int)(sampling->reach_poses * ((sampling->pose_count + 1) / 2) + 0.5);
 }
 
-arap_status arap_reach_create(arap_job *job, const arap_skeleton *s, const arap_sampling *sampling,
-                              arap_reach *reach) {
+arap_status arap_reach_create(arap_context *context, const arap_skeleton *s,
+                              const arap_sampling *sampling, arap_reach *reach) {
     *reach = (arap_reach){0};
     if (!arap_reach_pairs(sampling)) return ARAP_OK;
     int most = 1;
-    arap_status status = arap_chains_find(job, s, &reach->chains);
+    arap_status status = arap_chains_find(context, s, &reach->chains);
     if (status) return status;
     for (int c = 0; c < reach->chains.count; c++) {
         int count = reach->chains.start[c + 1] - reach->chains.start[c];
         if (count > most) most = count;
     }
-    status = arap_ik_work_create(job, most, &reach->work);
+    status = arap_ik_work_create(context, most, &reach->work);
     reach->points = ARAP_NEW(double, 3 * (most + 1));
     reach->axes = ARAP_NEW(double, 9 * most);
     reach->ranges = ARAP_NEW(arap_joint_range, most);
@@ -71,7 +71,7 @@ arap_status arap_reach_create(arap_job *job, const arap_skeleton *s, const arap_
     reach->twist = ARAP_NEW(double, s->count);
     if (!status && (!reach->points || !reach->axes || !reach->ranges || !reach->fold ||
                     !reach->image || !reach->twist))
-        status = arap_fail_memory(&job->error, "the poses that reach");
+        status = arap_fail_memory(&context->error, "the poses that reach");
     if (status) arap_reach_clear(reach);
     return status;
 }

@@ -22,7 +22,7 @@ typedef struct arap_reach {
 /* Of all pairs of poses, how many reach: the last ones. */
 int arap_reach_pairs(const arap_sampling *sampling);
 
-arap_status arap_reach_create(arap_job *job, const arap_skeleton *skeleton,
+arap_status arap_reach_create(arap_context *context, const arap_skeleton *skeleton,
                               const arap_sampling *sampling, arap_reach *reach);
 void arap_reach_clear(arap_reach *reach);
 

@@ -365,8 +365,8 @@ def test_hinges_do_not_keep_limbs_from_their_targets(rng):
 @pytest.mark.parametrize("share", [0.5, 1])
 def test_pairs_are_images_of_each_other(share):
     bones, partners = creature()
-    mirror = (partners, [0.0, 0, 0], [1.0, 0, 0])
-    poses = sample(bones, 24, reach_poses=share, mirror=mirror)
+    symmetry = (partners, [0.0, 0, 0], [1.0, 0, 0])
+    poses = sample(bones, 24, reach_poses=share, symmetry=symmetry)
     flip = np.diag([-1.0, 1, 1, 1])
     expected = MIRROR @ poses[::2] @ flip
     np.testing.assert_allclose(poses[1::2][:, partners], expected, atol=1e-12)
