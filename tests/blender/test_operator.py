@@ -469,6 +469,8 @@ op.positivity = 'PENALTY'
 op.filter = 'ALL'
 op.harmonic = 0.5
 op.method = 'TOGETHER'
+op.centring = 0.02  # of 0.1.0
+op.material = 0.7
 op.max_influences = 7
 """
 
@@ -490,9 +492,17 @@ def test_presets_of_0_1_0(attach, tmp_path):
     code = file.read_text().replace("bpy.context.active_operator", "operator")
     exec(compile(code, "mine", "exec"), {"operator": joints})
     assert joints.max_influences == 7 and joints.paper_constraints == attach
+    assert joints.centering == pytest.approx(0.02)
+    assert joints.joint_stiffness == pytest.approx(0.7)
     for operator in (settings, joints):
         shown = [p for p in operator.bl_rna.properties if not p.is_hidden]
-        assert not {p.identifier for p in shown} & {"attach", "neumann", "filter", "method"}
+        assert not {p.identifier for p in shown} & {
+            "attach",
+            "neumann",
+            "filter",
+            "method",
+            "material",
+        }
 
 
 def test_scripts_of_0_1_0():
