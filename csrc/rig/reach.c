@@ -6,8 +6,8 @@
  * - at a distance between that of the chain stretched out and that of it folded up.
  * The chain begins folded to that distance, each joint towards the side that it is bent to at rest,
  * knees and elbows so in their own planes, then turned as the direction of the target was found and
- * about the line to it by a little. FABRIK does the rest within the ranges of the joints, and where
- * these hold it up, as hinges do, coordinate descent (docs/bench/reach.md). What is reached is the
+ * about the line to it by a little. FABRIK does the rest within the ranges of the joints; from
+ * such a start hinges hardly hold it up, as they do from rest. What it reaches is the
  * pose, also where that is not quite the target.
  *
  * A joint that is bent at rest, and of which no limits are known, is a hinge in such a pose: it
@@ -43,9 +43,6 @@
 
 static const arap_ik_settings solving = {
     .method = ARAP_IK_FABRIK, .tolerance = 1e-3, .iterations = 30};
-
-static const arap_ik_settings finishing = {
-    .method = ARAP_IK_CCD, .tolerance = 1e-3, .iterations = 30};
 
 int arap_reach_pairs(const arap_sampling *sampling) {
     return (int)(sampling->reach_poses * ((sampling->pose_count + 1) / 2) + 0.5);
@@ -246,9 +243,7 @@ static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *r
         work->turns[1] = twist;
     }
     int iterations;
-    double left = arap_ik_solve(chain, &solving, target, work, &iterations);
-    if (left > solving.tolerance * chain->length)
-        arap_ik_solve(chain, &finishing, target, work, &iterations);
+    arap_ik_solve(chain, &solving, target, work, &iterations);
 }
 
 void arap_reach_pose(const arap_skeleton *s, const arap_sampling *sampling, arap_reach *reach,
