@@ -77,10 +77,7 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
                                                geometry.vertices, &rows, bones.count, posed.count,
                                                posed.transforms, in.bone_axes, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);
@@ -114,10 +111,7 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     Py_BEGIN_ALLOW_THREADS
     status = arap_diffuse_parameters(&run.context, &geometry, &bones, settings.link_parts, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);
@@ -147,10 +141,7 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     Py_BEGIN_ALLOW_THREADS
     status = arap_control_bones(&run.context, &geometry, &bones, in.bone_named, control);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);

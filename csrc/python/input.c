@@ -315,3 +315,17 @@ int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, in
     memcpy(reflection->normal, normal, sizeof reflection->normal);
     return 0;
 }
+
+int arap_problem_from_inputs(arap_inputs *in, arap_problem *problem, arap_sparse_weights *rows,
+                             arap_reflection *reflection) {
+    int mirrored = 0;
+    if (arap_geometry_from_inputs(in, &problem->geometry) ||
+        arap_bones_from_inputs(in, &problem->bones) ||
+        arap_poses_from_inputs(in, &problem->bones, &problem->poses) ||
+        arap_sparse_weights_from_inputs(in, rows) ||
+        arap_reflection_from_inputs(in, reflection, &mirrored))
+        return -1;
+    problem->weights = in->weights ? rows : NULL;
+    problem->symmetry = mirrored ? reflection : NULL;
+    return 0;
+}
