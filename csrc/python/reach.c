@@ -13,7 +13,7 @@
 /* A mesh that only carries units: coordinates of the skeleton stay as they are. */
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
-/* Of the bones from the effector up; what is in it is `room`, theirs to free. */
+/* The arrays of a chain, for free_room to release. */
 typedef struct chain_room {
     int *bone; /* the root first */
     double *points, *axes;
