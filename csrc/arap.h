@@ -116,6 +116,7 @@ typedef struct arap_given_poses {
     const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the joints of bendy
                                  bones, in place of `transforms` and `bends` of these, or NULL */
     const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
+    const double *weights;    /* (count) how often each counts, see pose_weights.h; NULL: once */
 } arap_given_poses;
 
 /* A plane of symmetry. */

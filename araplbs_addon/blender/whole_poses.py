@@ -9,6 +9,7 @@ def given_poses_in_steps(armature, skeleton, options, view_layer):
     """Poses of the animation and, of bones that do more than turn, the random ones too; a generator
     of short steps (those of animations are not). Raises Refused where there is no animation."""
     poses = read_poses(armature, skeleton, options.animation, options.animation_frames, view_layer)
+    poses = poses.weighted(options.pose_weight)
     yield
     if skeleton.flexible:
         symmetry = symmetry_plane(skeleton) if options.symmetric else None

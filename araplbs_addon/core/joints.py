@@ -24,7 +24,7 @@ PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or
 
 # What a JointSolver takes of the arguments of a Solver.
 SHARED = (
-    *("vertices", "triangles", "edges", "poses", "symmetry"),
+    *("vertices", "triangles", "edges", "poses", "pose_weights", "symmetry"),
     *("bone_heads", "bone_tails", "bone_parents", "bone_roll_axes", "bone_deform", "bone_limits"),
 )
 
@@ -225,7 +225,10 @@ class JointRun:
         they have: to choose among these once more would only leave out more of them, but pinned
         weights need others. first: the SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
-        poses = Poses(solver.poses, None, whole=True)
+        given = self.problem.arguments.get("pose_weights")
+        if given is not None:  # the solver has the random poses first
+            given = np.concatenate([np.ones(len(solver.poses) - len(given)), given])
+        poses = Poses(solver.poses, None, whole=True, weights=given)
         problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
         if self.options.optimize_weights:
             problem.start_from(_with_locked(problem, SparseWeights(*solver.sparse_weights)))

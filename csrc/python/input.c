@@ -118,7 +118,8 @@ int arap_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_
     *poses = (arap_given_poses){.count = (int)arap_input_size(in, 'p'),
                                 .transforms = in->poses,
                                 .bends = in->bends,
-                                .parameters = in->parameters};
+                                .parameters = in->parameters,
+                                .weights = in->pose_weights};
     if (!in->segment_poses) return 0;
     arap_shape shape = {2, {poses->count, arap_joint_count(bones)}};
     poses->joints =

@@ -34,7 +34,8 @@ static void joints_dealloc(joints_object *self) {
 const arap_signature arap_joint_solver_signature = {
     "JointSolver",
     "vertices triangles? bone_heads bone_tails bone_parents * edges bone_roll_axes bone_deform "
-    "bone_limits bone_kinds bone_ranges poses bends parameters symmetry weights progress pinned "
+    "bone_limits bone_kinds bone_ranges poses pose_weights bends parameters symmetry weights "
+    "progress pinned "
     "joint_stiffness tangential threads **",
     "Joints of a skeleton, optimized for a mesh, and the weights that go with them.",
     {&arap_sampling_settings, &arap_common_settings, &arap_joint_settings_table}};
