@@ -131,6 +131,15 @@ class Options:
         angle=True,
         engine=BOTH,
     )
+    reach_poses: float = option(
+        0.0,
+        "Reach Poses",
+        "Share of the random poses in which limbs reach for targets, elbows and knees bending "
+        "together with shoulders and hips. In the others every bone turns on its own",
+        least=0.0,
+        most=1.0,
+        engine=BOTH,
+    )
     seed: int = option(
         0,
         "Seed",

@@ -89,6 +89,7 @@ def draw_pose_options(layout, properties, found=None):
     column.prop(properties, "pose_count")
     column.prop(properties, "swing")
     column.prop(properties, "twist")
+    column.prop(properties, "reach_poses")
     column.prop(properties, "seed")
     layout.prop(properties, "use_joint_limits")
     layout.prop(properties, "animation")

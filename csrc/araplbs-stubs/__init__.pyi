@@ -97,6 +97,7 @@ class Solver:
         seed: int = 0,
         swing: float = ...,
         twist: float = ...,
+        reach_poses: float = 0.0,
         max_influences: int = 4,
         widenings: int = 2,
         least_weight: float = 0.001,
@@ -149,7 +150,11 @@ class Solver:
           that the energy jumps where a spine comes in.
         Poses
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
-          `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees);
+          `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees). In the
+          share `reach_poses` of them, the last ones, limbs reach: the ends of chains of bones go to
+          targets spread over the places that they can reach, joints bending to the side that they
+          are bent to at rest by up to 1.5 `swing` within limits and ranges, and bones of no chain
+          swing less;
           poses (p, m, 3, 4) or (p, m, 4, 4): further ones, such as frames of an animation, with
           bends (p, m, 4) of what is not rigid, default none, or segment_poses (p, j, 3, 4) or
           (p, j, 4, 4), the transforms of the joints of all bendy bones that deform, one bone after
@@ -366,6 +371,7 @@ class JointSolver:
         seed: int = 0,
         swing: float = ...,
         twist: float = ...,
+        reach_poses: float = 0.0,
         max_influences: int = 4,
         link_parts: bool = True,
         method: Literal["alternate", "together"] = "alternate",
@@ -710,6 +716,7 @@ def sample_poses(
     seed: int = 0,
     swing: float = ...,
     twist: float = ...,
+    reach_poses: float = 0.0,
 ) -> Floats:
     """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses."""
 
@@ -730,6 +737,7 @@ def sample_poses(
     seed: int = 0,
     swing: float = ...,
     twist: float = ...,
+    reach_poses: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """The same with bone_kinds: the poses, and their bends (count, m, 4). What hangs on an STB or
     spine follows it at the place of its own head along it."""
@@ -744,6 +752,45 @@ def forward_kinematics(
 ) -> Floats:
     """(p, m, 3, 4) transforms of local rotations (p, m, 3, 3), given in rest orientation; with
     bends (p, m, 4) those that are not (0, 0, 0, 1) carry what hangs on them."""
+
+def inverse_kinematics(
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    effector: int,
+    targets: ArrayLike,
+    *,
+    chain_count: int = 0,
+    bone_roll_axes: ArrayLike | None = None,
+    bone_limits: ArrayLike | None = None,
+    method: Literal["fabrik", "ccd", "jacobian"] = "fabrik",
+    tolerance: float = 0.001,
+    iterations: int = 100,
+    swing: float = ...,
+    twist: float = ...,
+) -> tuple[Floats, Floats, NDArray[np.int32]]:
+    """Poses that bring the tail of the bone `effector` to each of the targets (k, 3), from rest.
+
+    (rotations (k, m, 3, 3), errors (k,), iterations (k,)): local rotations in rest orientation, for
+    forward_kinematics; the distance that is left; how many iterations there were. Of a target that
+    is not reached, the nearest place that was met.
+
+    chain_count bones turn, from the effector up; 0: all up to its root. Joints stay within
+    bone_limits, or else swing by at most `swing` (default 60 degrees) and twist by at most `twist`
+    (10 degrees); with pi there are no limits. method: forward and backward reaching (Aristidou &
+    Lasenby 2011), cyclic coordinate descent, or damped least squares. tolerance: a share of the
+    length of the chain; iterations: at most.
+    """
+
+def reach_chains(
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    *,
+    bone_deform: ArrayLike | None = None,
+) -> list[tuple[NDArray[np.int32], Floats]]:
+    """The limbs, necks, tails and fingers that reach in sampled poses: the bones of each from its
+    root down, and the place of its effector (3,) at rest."""
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
     """(n, 3, 3) proper rotations nearest to (n, 3, 3) matrices."""

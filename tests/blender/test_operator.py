@@ -50,6 +50,16 @@ def test_angles_of_half_a_turn():
     assert auto_weight(tube, rig, swing=math.pi, twist=math.pi, pose_count=5) == {"FINISHED"}
 
 
+def test_reach_poses_are_other_poses():
+    tube, rig = tube_and_rig()
+    found = []
+    for share in (0.0, 1.0, 1.0):
+        assert auto_weight(tube, rig, reach_poses=share) == {"FINISHED"}
+        found.append(assert_good(tube, rig, 4))
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+    np.testing.assert_array_equal(found[1], found[2])
+
+
 def test_files_may_lie_beside_the_blend_file():
     """Blender warns since 4.5 where a property does not say so."""
     file = bpy.ops.object.araplbs_auto_weight.get_rna_type().properties["tet_file"]

@@ -229,6 +229,7 @@ def add_settings(rng, arguments):
         "acceleration": lambda: int(rng.choice([0, 5, 20])),
         "rotation_clusters": lambda: float(rng.choice([0, 0.02, 1])),
         "coarsen": lambda: int(rng.choice([0, 10, 1000])),
+        "reach_poses": lambda: float(rng.choice([0, 0.5, 1])),
         "swing": lambda: float(rng.uniform(0, 3.1)),
     }
     for name, draw in usual.items():

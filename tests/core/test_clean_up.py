@@ -104,6 +104,13 @@ def functions_of_poses():
     return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters, control
 
 
+def reach():
+    poses = araplbs.sample_poses(*BONES, 4, reach_poses=1)
+    chains = araplbs.reach_chains(*BONES)
+    solved = araplbs.inverse_kinematics(*BONES, 2, [[0.3, 0.2, 1.0]])
+    return poses, chains, solved, *everything(reach_poses=0.5, threads=1)
+
+
 def deformation():
     kinds = {"bone_kinds": ["spine", "bendy", "rigid"], "bone_segments": [0, 2, 0]}
     weights = np.ones((len(VERTICES), 3))
@@ -168,6 +175,7 @@ WORK = {
         parameters=np.full((len(VERTICES), 3), 0.5), pose_count=2,
     ),
     "functions of poses": functions_of_poses,
+    "reach": reach,
     "deformation": deformation,
     "wires": lambda: everything(edges=[[0, 1], [30, 31]]),
     "functions": lambda: araplbs.energy(
