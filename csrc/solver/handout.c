@@ -6,6 +6,7 @@
 #include "energy/energy.h"
 #include "solver/levels.h"
 #include "solver/solver.h"
+#include "solver/steering.h"
 
 void arap_solver_report(const arap_solver *s, arap_report *report) {
     *report = (arap_report){0};
@@ -23,6 +24,8 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->unseen_count = s->heat_report.unseen_count;
     report->unseen = s->heat_report.unseen;
     report->coarse_vertices = s->coarse_vertices;
+    report->rigid_parts = s->parts.count;
+    report->found_rigid = s->found_rigid;
     report->linked_parts = s->linked_parts;
     report->links = s->link_count;
     report->iterations = s->iterations;
@@ -63,6 +66,9 @@ static arap_status present_weights(arap_job *job, const arap_solver *s, arap_inf
     if (!s->coarse) return arap_influences_copy(job, &s->influences, out);
     arap_status status = arap_coarse_weights(job, s, out);
     if (!status) status = arap_locks_apply(job, &s->locks, &s->mesh, &s->skeleton, out);
+    if (!status)
+        status = arap_rigid_maps(job, &s->parts, &s->mesh, s->skeleton.deform_count,
+                                 arap_closing(s), s, out);
     if (status) arap_influences_clear(out);
     return status;
 }
@@ -77,6 +83,7 @@ static arap_status tidy(arap_job *job, const arap_solver *s, arap_influences *ou
     if (status) return status;
     arap_influences_normalise(&whole);
     arap_mirror_weights(mirror, &whole);
+    arap_rigid_weights(&s->parts, &whole);
     size_t entries = whole.start[whole.count];
     char *keep = ARAP_NEW(char, entries);
     if (!keep) {
@@ -97,6 +104,7 @@ static arap_status tidy(arap_job *job, const arap_solver *s, arap_influences *ou
     if (status) goto done;
     arap_influences_normalise(out);
     arap_mirror_weights(mirror, out);
+    arap_rigid_weights(&s->parts, out);
 
 done:
     arap_free(keep);
@@ -137,7 +145,8 @@ static int hand_row(const arap_solver *s, const arap_influences *in, int i, int 
     }
     double rest = locked < 1 ? 1 - locked : 0;
     /* Symmetric rows have no locked weights: nothing to share, but sums in different order. */
-    if (bone && s->locks.vertex && open > 0 && arap_mirror_image(&s->mirror, v) < 0)
+    int lead = arap_lead(&s->parts, v);
+    if (bone && s->locks.vertex && open > 0 && arap_mirror_image(&s->mirror, lead) < 0)
         for (int k = first_free; k < count; k++) weight[k] *= rest / open;
     return count;
 }
@@ -215,6 +224,11 @@ arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *s, arap_in
     if (!status) status = hand_out(job, s, &present, out);
     arap_influences_clear(&present);
     return status;
+}
+
+void arap_solver_rigid_parts(const arap_solver *s, int *out) {
+    for (int i = 0; i < s->mesh.input_count; i++)
+        out[i] = s->parts.count ? s->parts.number[s->mesh.weld[i]] : -1;
 }
 
 arap_status arap_solver_rows(arap_job *job, const arap_solver *s, int *count, arap_row_view **out) {

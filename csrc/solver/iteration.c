@@ -94,7 +94,7 @@ static arap_status make_system(arap_job *job, arap_solver *s) {
     arap_status status = arap_progress(job, "assembly", 0);
     if (!status)
         status = arap_system_create(job, &s->mesh, &s->poses, &s->harmonic, &s->influences,
-                                    s->order, &m->system);
+                                    &s->parts, s->order, &m->system);
     if (status) return status;
     m->held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
     m->unknowns = ARAP_NEW(double, m->system.unknowns);
@@ -154,6 +154,7 @@ arap_status arap_refresh(arap_job *job, arap_solver *s) {
     arap_maps *m = &s->maps;
     double since = arap_seconds();
     arap_mirror_weights(&s->mirror, &s->influences);
+    arap_rigid_weights(&s->parts, &s->influences);
     arap_pass_run(job, m->pass, m->right_side, NULL);
     const double *excess = arap_pass_excess(m->pass);
     s->present.excess = 0;
@@ -270,6 +271,7 @@ static arap_status plain_step(arap_job *job, arap_solver *s) {
     arap_status status = ARAP_OK;
     if (m->guarded) {
         find_descent(s);
+        arap_rigid_sum(&s->parts, &s->influences, m->residual);
         m->held_changes += arap_release_positive(&s->mesh, &s->influences, m->residual, hard(s),
                                                  m->held, &m->penalties);
         if (m->held_changes) status = refactor(job, s);
@@ -278,6 +280,9 @@ static arap_status plain_step(arap_job *job, arap_solver *s) {
     if (!status && s->settings.filter)
         status = arap_filter_weights(job, &s->mesh, s->settings.filter, s->skeleton.deform_count,
                                      &s->influences);
+    if (!status && s->settings.filter)
+        status = arap_rigid_maps(job, &s->parts, &s->mesh, s->skeleton.deform_count, NULL, NULL,
+                                 &s->influences);
     if (status) return status;
     if (m->guarded)
         m->held_changes +=

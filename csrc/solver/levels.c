@@ -71,9 +71,10 @@ static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_row
 }
 
 /* The edits of the clusters of these vertices. A vertex that forbids a bone does so for its cluster
- * only as the seed. */
+ * only as the seed, and the seed says which rigid part a cluster belongs to. */
 typedef struct coarse_edits {
     int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex;
+    int *rigid_parts;
     char *influence_allowed;
 } coarse_edits;
 
@@ -83,6 +84,7 @@ static void free_edits(coarse_edits *c) {
     arap_free(c->influence_bone);
     arap_free(c->influence_allowed);
     arap_free(c->release_vertex);
+    arap_free(c->rigid_parts);
 }
 
 /* The coarse solver's own number, as its caller, of the cluster of vertex v. */
@@ -100,7 +102,8 @@ static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edi
     c->influence_bone = ARAP_NEW(int, fine->influence_count);
     c->influence_allowed = ARAP_NEW(char, fine->influence_count);
     c->release_vertex = ARAP_NEW(int, fine->release_count);
-    if (!c->constraint_vertex || !c->influence_vertex || !c->influence_bone ||
+    c->rigid_parts = ARAP_NEW(int, s->clusters.count);
+    if (!c->rigid_parts || !c->constraint_vertex || !c->influence_vertex || !c->influence_bone ||
         !c->influence_allowed || !c->release_vertex)
         return arap_fail_memory(&job->error, "the edits");
     for (int k = 0; k < fine->constraint_count; k++)
@@ -114,7 +117,10 @@ static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edi
         c->influence_bone[count] = fine->influence_bone[k];
         c->influence_allowed[count++] = fine->influence_allowed[k];
     }
+    for (int k = 0; k < s->clusters.count; k++)
+        c->rigid_parts[k] = s->parts.count ? s->parts.number[s->clusters.seed[k]] : -1;
     *out = *fine;
+    out->rigid_parts = s->parts.count ? c->rigid_parts : NULL;
     out->constraint_vertex = c->constraint_vertex;
     out->influence_count = count;
     out->influence_vertex = c->influence_vertex;
@@ -183,12 +189,15 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
     return status;
 }
 
-/* Vertices that may share a cluster: locked alike and of the same set. */
+/* Vertices that may share a cluster: locked alike and of the same set, or of the same rigid part. */
 static void group_vertices(const arap_solver *s, const arap_problem *problem, int *group) {
     for (int v = 0; v < s->mesh.count; v++) {
         int i = s->mesh.first[v];
         group[v] = (problem->vertex_set ? 2 * problem->vertex_set[i] : 0) +
                    (problem->locked_vertices && problem->locked_vertices[i]);
+        int part = s->parts.count ? s->parts.number[v] : -1;
+        if (part >= 0 && !(problem->locked_vertices && problem->locked_vertices[i]))
+            group[v] = -1 - part;
     }
 }
 
@@ -210,6 +219,7 @@ arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem
     if (!status) status = map_edits(job, s, &problem->edits, &edits, &coarse.edits);
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
+    settings.rigid_loss = 0; /* small parts are too few clusters to tell */
     if (!coarse.geometry.tet_count) settings.initial = ARAP_INITIAL_HEAT;
     if (!status) status = arap_solver_create(job, &coarse, &settings, &s->coarse);
     if (status) goto done;

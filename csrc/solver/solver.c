@@ -25,6 +25,7 @@
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
+#include "solver/rigid.h"
 #include "solver/steering.h"
 #include "supports/limit.h"
 #include "supports/supports.h"
@@ -82,7 +83,8 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     if (status) return status;
     arap_add_rows(&s->mesh, &s->influences, &s->rows.list, s->poses.count, &rows);
     status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, m->right_side,
-                                   m->product, &s->harmonic, &rows, &s->mirror, &rule, &limited);
+                                   m->product, &s->harmonic, &rows, &s->mirror, &s->parts, &rule,
+                                   &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
@@ -101,21 +103,10 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     return status;
 }
 
-/* What keeps bones out of influence maps; NULL: nothing. */
-static arap_closed_fn closed(const arap_solver *s) {
-    return s->locks.vertex || s->marks.count ? arap_is_closed : NULL;
-}
-
-/* Influence maps that are the same on both sides. */
-static arap_status mirror_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
-    if (!s->mirror.vertex) return ARAP_OK;
-    return arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count, closed(s), s, maps);
-}
-
 /* Go on from maps that are yet to be reduced: made symmetric, with a local step for their weights,
  * whose energy the history leaves out. */
 static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
-    arap_status status = mirror_maps(job, s, maps);
+    arap_status status = arap_share_maps(job, s, maps);
     if (status) {
         arap_influences_clear(maps);
         return status;
@@ -129,14 +120,14 @@ static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *map
 arap_status arap_solver_limit(arap_job *job, arap_solver *s) {
     int most = s->settings.max_influences;
     if (!most) return ARAP_OK;
-    arap_status status = limit(job, s, (arap_limit){most, -1});
+    arap_status status = limit(job, s, (arap_limit){most, -1, 0});
     return status ? status : arap_refresh(job, s);
 }
 
 static arap_status widen(arap_job *job, arap_solver *s) {
     arap_influences wider = {0};
     arap_status status = arap_widen_influences(job, &s->mesh, &s->influences,
-                                               s->skeleton.deform_count, closed(s), s, &wider);
+                                               s->skeleton.deform_count, arap_closing(s), s, &wider);
     return status ? status : take_maps(job, s, &wider);
 }
 
@@ -151,7 +142,8 @@ static int stage_influences(const arap_solver *s) {
 /* Reduce the maps of this stage; when cancelled, the next step begins with it. */
 static arap_status limit_stage(arap_job *job, arap_solver *s) {
     double spare = s->stage.number > 1 ? s->settings.least_worth : -1;
-    arap_status status = limit(job, s, (arap_limit){stage_influences(s), spare});
+    int part = s->stage.number == s->stage.last ? s->settings.rigid_influences : 0;
+    arap_status status = limit(job, s, (arap_limit){stage_influences(s), spare, part});
     s->stage.must_limit = status == ARAP_CANCELLED;
     return status;
 }
@@ -172,7 +164,8 @@ static arap_status enter_stage(arap_job *job, arap_solver *s) {
         }
         return status ? status : limit_stage(job, s);
     }
-    return stage_influences(s) ? limit_stage(job, s) : ARAP_OK;
+    int limits_parts = s->parts.count && s->stage.last == 1 && s->settings.rigid_influences;
+    return stage_influences(s) || limits_parts ? limit_stage(job, s) : ARAP_OK;
 }
 
 /* From the coarse level to this one: its weights, as many influences as there may be, and one
@@ -209,11 +202,33 @@ static arap_status coarse_step(arap_job *job, arap_solver *s) {
     return arap_solver_done(s->coarse) ? leave_coarse(job, s) : ARAP_OK;
 }
 
+/* Is the last stage over, but the search for rigid parts still to come? */
+static int must_search(const arap_solver *s) {
+    return s->settings.rigid_loss > 0 && !s->stage.searched && !s->coarse && s->stage.over &&
+           s->stage.number == s->stage.last;
+}
+
+/* What loses nothing by it becomes rigid, and the last stage starts again where that changes
+ * something. */
+static arap_status search_rigid(arap_job *job, arap_solver *s) {
+    arap_influences maps;
+    arap_status status = arap_find_rigid_parts(job, s, &maps);
+    if (status) return status;
+    s->stage.searched = 1;
+    if (!maps.start) return status;
+    s->stage.iterations = s->stage.over = 0;
+    status = take_maps(job, s, &maps);
+    return status ? status : limit_stage(job, s);
+}
+
 static arap_status step(arap_job *job, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_status status = ARAP_OK;
     if (s->coarse) return coarse_step(job, s);
-    if (s->stage.must_limit)
+    if (must_search(s)) {
+        status = search_rigid(job, s);
+        if (s->stage.over) return status;
+    } else if (s->stage.must_limit)
         status = limit_stage(job, s);
     else if (s->stage.number == 0 || (s->stage.over && s->stage.number < s->stage.last))
         status = enter_stage(job, s);
@@ -258,7 +273,7 @@ static arap_status enter_edits(arap_job *job, arap_solver *s) {
     }
     if (s->stage.last < 2) s->stage.last = 2;
     s->stage.number = s->stage.last - 1;
-    s->stage.iterations = s->stage.over = s->stage.must_limit = 0;
+    s->stage.iterations = s->stage.over = s->stage.must_limit = s->stage.searched = 0;
     return take_maps(job, s, &maps);
 }
 
@@ -274,7 +289,7 @@ arap_status arap_solver_edit(arap_job *job, arap_solver *s, const arap_edits *ed
 }
 
 int arap_solver_done(const arap_solver *s) {
-    return !s->coarse && s->stage.over && s->stage.number == s->stage.last;
+    return !s->coarse && s->stage.over && s->stage.number == s->stage.last && !must_search(s);
 }
 
 /* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
@@ -383,13 +398,14 @@ arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
     if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (!status) status = make_truss(job, s, problem);
+    if (!status) status = arap_take_rigid_parts(job, s, &problem->edits);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
     s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
     s->coarse_vertices = !s->coarse                   ? 0
                          : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
                                                       : s->coarse->mesh.count;
     if (!status) status = arap_initial_weights(job, s, problem);
-    if (!status) status = mirror_maps(job, s, &s->influences);
+    if (!status) status = arap_share_maps(job, s, &s->influences);
     if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
     if (!status && s->coarse)
         status = arap_history_add(job, &s->history, s->coarse->history.energies[0]);
@@ -423,6 +439,8 @@ void arap_solver_free(arap_solver *s) {
     arap_influences_clear(&s->influences);
     arap_free(s->order);
     arap_row_list_clear(&s->rows.list);
+    arap_free(s->rigid_labels);
+    arap_rigid_parts_clear(&s->parts);
     arap_marks_clear(&s->marks);
     arap_locks_clear(&s->locks);
     arap_history_clear(&s->history);

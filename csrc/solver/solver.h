@@ -14,6 +14,7 @@
 #include "mesh/mesh.h"
 #include "rig/mirror.h"
 #include "rig/poses.h"
+#include "rig/rigid_parts.h"
 #include "rig/skeleton.h"
 #include "solver/history.h"
 #include "solver/locks.h"
@@ -62,6 +63,7 @@ typedef struct arap_stage {
     int iterations;
     int over;
     int must_limit; /* its maps are yet to be reduced */
+    int searched;   /* for rigid parts, at the end of the last stage */
 } arap_stage;
 
 /* The present weights, not relative. */
@@ -91,6 +93,9 @@ struct arap_solver {
     int has_sight;
     arap_heat_report heat_report;
     arap_locks locks;
+    int *rigid_labels; /* (input vertices) of the edits, then those found; NULL: none */
+    int found_rigid;   /* how many were found */
+    arap_rigid_parts parts;
     arap_marks marks;
     arap_constraints rows;
     int linked_parts;

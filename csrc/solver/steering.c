@@ -6,6 +6,7 @@
  * edits are checked before. */
 #include "solver/steering.h"
 
+#include "solver/rigid.h"
 #include "supports/truss.h"
 
 /* A constraint of the user, and its image where there is one. */
@@ -23,14 +24,18 @@ static arap_status add_constraint(arap_job *job, arap_solver *s, int vertex, int
 void arap_release_rows(arap_solver *s) {
     for (int r = 0; r < s->rows.holds + s->rows.attachments; r++) {
         arap_row *row = &s->rows.list.rows[r];
-        row->released = (arap_find_mark(&s->marks, row->vertex, row->bone) & ARAP_RELEASED) != 0;
+        int lead = arap_lead(&s->parts, row->vertex);
+        row->released = (arap_find_mark(&s->marks, lead, row->bone) & ARAP_RELEASED) != 0;
     }
-    if (s->mesh.spoke_start) arap_truss_release(&s->mesh, &s->marks);
+    if (s->mesh.spoke_start) arap_truss_release(&s->mesh, &s->parts, &s->marks);
 }
 
 arap_status arap_take_edits(arap_job *job, arap_solver *s, const arap_edits *edits) {
     arap_marks marks;
-    arap_status status = arap_marks_create(job, edits, &s->mesh, &s->skeleton, &s->mirror, &marks);
+    arap_status status = arap_take_rigid_parts(job, s, edits);
+    if (!status)
+        status = arap_marks_create(job, edits, &s->mesh, &s->skeleton, &s->mirror, &s->parts,
+                                   &marks);
     if (status) return status;
     arap_marks_clear(&s->marks);
     s->marks = marks;
@@ -47,10 +52,14 @@ arap_status arap_take_edits(arap_job *job, arap_solver *s, const arap_edits *edi
 
 int arap_is_closed(const void *solver, int vertex, int bone) {
     const arap_solver *s = solver;
-    if (arap_find_mark(&s->marks, vertex, bone) & ARAP_FORBIDDEN) return 1;
+    if (arap_find_mark(&s->marks, arap_lead(&s->parts, vertex), bone) & ARAP_FORBIDDEN) return 1;
     for (int i = s->mesh.first[vertex]; i >= 0 && s->locks.vertex; i = s->mesh.next[i])
         if (arap_is_locked(&s->locks, i, bone)) return 1;
     return 0;
+}
+
+arap_closed_fn arap_closing(const arap_solver *s) {
+    return s->locks.vertex || s->marks.count ? arap_is_closed : NULL;
 }
 
 arap_status arap_apply_edits(arap_job *job, const arap_solver *s, const arap_influences *offered,

@@ -18,4 +18,7 @@ arap_status arap_apply_edits(arap_job *job, const arap_solver *solver,
  * an arap_closed_fn. */
 int arap_is_closed(const void *solver, int vertex, int bone);
 
+/* It, where something can be closed, else NULL. */
+arap_closed_fn arap_closing(const arap_solver *solver);
+
 #endif
