@@ -282,18 +282,17 @@ static double own_block(const limit_task *task, int i, int row, double *scratch,
 
 /* Keep the one influence that the energy is least with. */
 static void keep_one(limit_row *r, double rest) {
-    int best = -1;
-    double least = INFINITY;
+    int best = 0;
+    double least = 0;
     for (int a = 0; a < r->size; a++) {
         double cost = rest * r->q[a * r->size + a] - 2 * r->c[a];
-        if (cost < least - 1e-9 * fabs(least)) {
-            least = cost;
-            best = a;
-        }
+        if (a && !(cost < least - 1e-9 * fabs(least))) continue;
+        least = cost;
+        best = a;
     }
     memset(r->live, 0, (size_t)r->size);
-    r->live[best < 0 ? 0 : best] = 1;
-    r->best[best < 0 ? 0 : best] = rest;
+    r->live[best] = 1;
+    r->best[best] = rest;
 }
 
 /* Influences that the part of lead i may have. */
