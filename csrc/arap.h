@@ -144,7 +144,8 @@ typedef struct arap_edits {
     const char *influence_allowed;
     int release_count; /* spokes, hold and attach rows that do not count */
     const int *release_vertex, *release_bone;
-    const int *rigid_parts; /* (vertices) those of an equal number have the same weights, -1: free */
+    const int
+        *rigid_parts; /* (vertices) those of an equal number have the same weights, -1: free */
 } arap_edits;
 
 /* ---- Settings ----

@@ -99,7 +99,7 @@ def add_rigid_part(mesh, vertices, name=""):
 
 
 def leave_rigid_parts(mesh, vertices):
-    """Takes these vertices out of all rigid parts, of which empty ones go; returns out of how many."""
+    """Takes these vertices out of all rigid parts; empty ones go. Returns out of how many."""
     left = 0
     for item in mesh.araplbs.edits:
         values = read_values(mesh, item)

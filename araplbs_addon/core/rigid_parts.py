@@ -1,13 +1,13 @@
-"""Parts that stay rigid: all vertices of one have the same weights. Those that are marked, and those
-to which the file's artist has given the same weights."""
+"""Parts that stay rigid: all vertices of one have the same weights. Those that are marked, and
+those to which the file's artist has given the same weights."""
 
 import numpy as np
 
 SAME = 1e-3  # weights that differ by less are the same
 
-# Loose parts that lose no more than this share of their rest energy if one bone moves them are found
-# rigid: of q_robot, knight and mage those that the artists made rigid, and no hair, cloth or hood of
-# others; the loosest of these begin at 0.01.
+# Loose parts that lose no more than this share of their rest energy if one bone moves them are
+# found rigid: of q_robot, knight and mage only those that the artists made rigid. At 0.01 the hood
+# of the ranger would be, too.
 LOSS = 0.003
 
 
@@ -51,7 +51,7 @@ def parts_of_artist(meshes):
 
 
 def _same_row(weights, vertices):
-    """{bone: weight}, rounded, of these vertices, {} where there is none, None where they differ."""
+    """{bone: weight} of these vertices, {} where there is none, None where they differ."""
     first = None
     for vertex in vertices:
         entries = slice(weights.start[vertex], weights.start[vertex + 1])

@@ -1,5 +1,5 @@
-"""Operators that mark parts of the active mesh as rigid: edits like those of edit.py, that work in Edit
-mode, too."""
+"""Operators that mark parts of the active mesh as rigid: edits like those of edit.py, that work in
+Edit mode, too."""
 
 from contextlib import contextmanager
 

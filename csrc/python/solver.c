@@ -316,20 +316,20 @@ static PyObject *full_report(solver_object *self) {
     arap_report r;
     arap_solver_report(self->solver, &r);
     PyObject *report = Py_BuildValue(
-        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,"
+        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,"
+        "s:i,s:i,"
         "s:i,s:i,"
         "s:d,s:N}",
         "vertices", r.vertices, "welded", r.welded, "collapsed_triangles",
         (Py_ssize_t)r.collapsed_triangles, "far_vertices", r.far_vertices, "coarse_vertices",
         r.coarse_vertices, "parts", r.parts, "linked_parts", r.linked_parts, "rigid_parts",
-        r.rigid_parts, "found_rigid_parts", r.found_rigid, "links",
-        (Py_ssize_t)r.links, "mirror_bones", r.mirror_bones, "mirrored_vertices",
-        r.mirrored_vertices, "unseen_parts", unseen_parts(&r), "bones", r.bones, "deforming_bones",
-        r.deforming_bones, "poses", r.poses, "iterations", r.iterations, "stage_starts",
-        stage_starts(&r), "energy_before", r.energy_before, "energy_after", self->energy,
-        "unknowns", r.unknowns, "factor_size", r.factor_size, "hold_rows", r.hold_rows,
-        "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows, "positivity_rows",
-        r.positivity_rows, "damping", r.damping, "seconds",
+        r.rigid_parts, "found_rigid_parts", r.found_rigid, "links", (Py_ssize_t)r.links,
+        "mirror_bones", r.mirror_bones, "mirrored_vertices", r.mirrored_vertices, "unseen_parts",
+        unseen_parts(&r), "bones", r.bones, "deforming_bones", r.deforming_bones, "poses", r.poses,
+        "iterations", r.iterations, "stage_starts", stage_starts(&r), "energy_before",
+        r.energy_before, "energy_after", self->energy, "unknowns", r.unknowns, "factor_size",
+        r.factor_size, "hold_rows", r.hold_rows, "attach_rows", r.attach_rows, "neumann_rows",
+        r.neumann_rows, "positivity_rows", r.positivity_rows, "damping", r.damping, "seconds",
         arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
     PyObject *facts = report ? influence_facts(self) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);

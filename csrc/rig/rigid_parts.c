@@ -43,8 +43,7 @@ static void join(int *parent, int a, int b) {
 }
 
 /* Join the vertices of each label, and their images. */
-static void join_labels(const arap_mirror *mirror, const labelled *all, size_t count,
-                        int *parent) {
+static void join_labels(const arap_mirror *mirror, const labelled *all, size_t count, int *parent) {
     int image = -1;
     for (size_t k = 0; k < count; k++) {
         int first = !k || all[k].label != all[k - 1].label;
@@ -135,7 +134,8 @@ static int is_closed(const arap_rigid_parts *parts, arap_closed_fn closed, const
     return 0;
 }
 
-/* The free weights of a dense row (NAN: no entry), none below 0, share what the given ones leave. */
+/* The free weights of a dense row (NAN: no entry), none below 0, share what the given ones leave.
+ */
 static void share_rest(int bones, double *row, const char *given) {
     double rest = 1, open = 0;
     int first = -1;

@@ -189,7 +189,8 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
     return status;
 }
 
-/* Vertices that may share a cluster: locked alike and of the same set, or of the same rigid part. */
+/* Vertices that may share a cluster: locked alike and of the same set, or of the same rigid part.
+ */
 static void group_vertices(const arap_solver *s, const arap_problem *problem, int *group) {
     for (int v = 0; v < s->mesh.count; v++) {
         int i = s->mesh.first[v];

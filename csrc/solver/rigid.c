@@ -1,9 +1,9 @@
 /* Rigid parts of a solver: see rigid.h and rigid_parts.h.
  *
  * A part loses by one bone what the energy of its vertices is larger by, each with its own best
- * rotation, as a share of their rest energy; the bone is the one with the largest mean weight. Loose
- * parts are tried all at once, since they are tied to others by few edges only. Parts that are
- * images of each other become rigid together, to bones that are images, or not at all. What is
+ * rotation, as a share of their rest energy; the bone is the one with the largest mean weight.
+ * Loose parts are tried all at once, since they are tied to others by few edges only. Parts that
+ * are images of each other become rigid together, to bones that are images, or not at all. What is
  * locked keeps a vertex out of any part, but for columns that are the same numbers in all of it;
  * a loose part with locked weights or with wanted ones is not tried.
  *
@@ -70,11 +70,9 @@ static arap_status share_parts(arap_job *job, const arap_solver *s, arap_influen
 arap_status arap_share_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
     arap_status status = share_parts(job, s, maps);
     if (status || !s->mirror.vertex) return status;
-    status =
-        arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count, arap_closing(s), s, maps);
+    status = arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count, arap_closing(s), s, maps);
     if (!status) status = share_parts(job, s, maps);
-    if (!status && s->settings.rigid_influences == 1)
-        arap_rigid_unmirror(&s->parts, &s->mirror);
+    if (!status && s->settings.rigid_influences == 1) arap_rigid_unmirror(&s->parts, &s->mirror);
     return status;
 }
 

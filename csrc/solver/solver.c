@@ -82,9 +82,9 @@ static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
     arap_status status = arap_penalties_create(job, &s->influences, &rows);
     if (status) return status;
     arap_add_rows(&s->mesh, &s->influences, &s->rows.list, s->poses.count, &rows);
-    status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, m->right_side,
-                                   m->product, &s->harmonic, &rows, &s->mirror, &s->parts, &rule,
-                                   &limited);
+    status =
+        arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, m->right_side, m->product,
+                              &s->harmonic, &rows, &s->mirror, &s->parts, &rule, &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
@@ -126,8 +126,8 @@ arap_status arap_solver_limit(arap_job *job, arap_solver *s) {
 
 static arap_status widen(arap_job *job, arap_solver *s) {
     arap_influences wider = {0};
-    arap_status status = arap_widen_influences(job, &s->mesh, &s->influences,
-                                               s->skeleton.deform_count, arap_closing(s), s, &wider);
+    arap_status status = arap_widen_influences(
+        job, &s->mesh, &s->influences, s->skeleton.deform_count, arap_closing(s), s, &wider);
     return status ? status : take_maps(job, s, &wider);
 }
 

@@ -34,8 +34,8 @@ arap_status arap_take_edits(arap_job *job, arap_solver *s, const arap_edits *edi
     arap_marks marks;
     arap_status status = arap_take_rigid_parts(job, s, edits);
     if (!status)
-        status = arap_marks_create(job, edits, &s->mesh, &s->skeleton, &s->mirror, &s->parts,
-                                   &marks);
+        status =
+            arap_marks_create(job, edits, &s->mesh, &s->skeleton, &s->mirror, &s->parts, &marks);
     if (status) return status;
     arap_marks_clear(&s->marks);
     s->marks = marks;

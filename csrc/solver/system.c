@@ -50,8 +50,8 @@ static void form_block(const assembly *a, int k, int l, double factor, double sa
     }
 }
 
-/* Add the block to rows [offset_k, offset_k + size_k) of the columns of l, from position `at` of the
- * first column on; of a diagonal block only the lower triangle. */
+/* Add the block to rows [offset_k, offset_k + size_k) of the columns of l, from position `at` of
+ * the first column on; of a diagonal block only the lower triangle. */
 static void add_block(const assembly *a, int k, int l, const double *block, int at) {
     const arap_influences *in = a->in;
     arap_system *s = a->system;
@@ -240,8 +240,8 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
     number_unknowns(&a);
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
-    a.block = ARAP_NEW(double, (size_t)job->threads *
-                                   ((size_t)a.widest * (size_t)a.widest + a.most_edges));
+    a.block = ARAP_NEW(double,
+                       (size_t)job->threads * ((size_t)a.widest * (size_t)a.widest + a.most_edges));
     if (!s->matrix.start || !a.block) goto no_memory;
     status = size_columns(job, &a, (int *)a.block);
     if (status) goto done;

@@ -291,6 +291,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
 # Arguments of the solver that options of another name are.
 DATA = {
     "symmetric": ["mirror"],
+    "rigid_parts": ["rigid_parts"],
     "volume": ["vertices", "triangles", "edges", "tets", "initial", "parameters"],
     "tet_file": ["vertices"],
     "tet_space": ["vertices"],
@@ -306,7 +307,7 @@ DATA = {
 
 
 def counting_scene():
-    """A tube with weights and a rigid part, and a rig with a limit, an action and a control bone."""
+    """A tube with weights and a rigid part, a rig with a limit, an action and a control bone."""
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("arm", (0, 0, 0.05), (0, 0, 1.5), "root"),

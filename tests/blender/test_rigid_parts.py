@@ -291,7 +291,7 @@ def test_found_since_it_loses_nothing():
 
 
 def test_found_since_the_artist_did_so():
-    """Plates with one row each, in a mesh that is painted otherwise; not a mesh with one row only."""
+    """A plate with one row in a mesh that is painted otherwise; not a mesh with one row only."""
     tube, rig, plates = with_plates()
     bind(tube, rig)
     for bone in deform_names(rig):
@@ -316,7 +316,7 @@ def test_of_the_artist():
     sparse = addon("core.sparse_weights").make_sparse_weights
     parts_of_artist = addon("core.rigid_parts").parts_of_artist
     vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [2, 0, 0], [1, 1, 0]], float)
-    more = np.vstack([vertices, vertices + [0, 0, 5]])
+    more = np.vstack([vertices, vertices + np.array([0, 0, 5])])
     triangles = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
     mesh = core.Mesh("M", more, triangles, np.zeros((0, 2), int), np.eye(4))
     assert addon("core.rigid_parts").loose_parts(mesh).tolist() == [0] * 6 + [1] * 6, "seams"
@@ -350,7 +350,7 @@ def test_volumes_refuse(tube):
 
 
 def test_command_line(tmp_path, capfd):
-    tube, rig = tube_and_rig()
+    tube, _rig = tube_and_rig()
     select(tube)
     vertices = mark_band(tube)
     path, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
