@@ -1,6 +1,6 @@
 """The poses that options ask for, beside the random ones that the solver makes of rigid bones."""
 
-from ..core.symmetry import mirror_plane
+from ..core.symmetry import symmetry_plane
 from .flexible_bones import random_poses_in_steps
 from .read_poses import read_poses
 
@@ -11,7 +11,7 @@ def given_poses_in_steps(armature, skeleton, options, view_layer):
     poses = read_poses(armature, skeleton, options.animation, options.animation_frames, view_layer)
     yield
     if skeleton.flexible:
-        mirror = mirror_plane(skeleton) if options.symmetric else None
-        random = yield from random_poses_in_steps(armature, skeleton, options, mirror)
+        symmetry = symmetry_plane(skeleton) if options.symmetric else None
+        random = yield from random_poses_in_steps(armature, skeleton, options, symmetry)
         poses = random.and_more(poses)
     return poses

@@ -2,7 +2,7 @@
  *
  * The weights of all vertices are w = P c, where c holds one row for each part and P copies it to
  * the vertices of the part, so the energy w'Fw - 2 b'w is c'(P'FP)c - 2 (P'b)'c: blocks and right
- * sides are summed over the vertices of a part (system.c, limit.c), and a step of c is the same
+ * sides are summed over the vertices of a part (system.c, reduce.c), and a step of c is the same
  * numbers added to the same numbers for all of them.
  *
  * Parts that share a vertex, as welded ones do, are one. On a symmetric mesh the images of a part
@@ -43,13 +43,14 @@ static void join(int *parent, int a, int b) {
 }
 
 /* Join the vertices of each label, and their images. */
-static void join_labels(const arap_mirror *mirror, const labelled *all, size_t count, int *parent) {
+static void join_labels(const arap_symmetry *symmetry, const labelled *all, size_t count,
+                        int *parent) {
     int image = -1;
     for (size_t k = 0; k < count; k++) {
         int first = !k || all[k].label != all[k - 1].label;
         if (first) image = -1;
         if (!first) join(parent, all[k - 1].vertex, all[k].vertex);
-        int own = mirror->vertex ? mirror->vertex[all[k].vertex] : -1;
+        int own = symmetry->vertex ? symmetry->vertex[all[k].vertex] : -1;
         if (own < 0) continue;
         if (image >= 0) join(parent, image, own);
         image = own;
@@ -57,7 +58,7 @@ static void join_labels(const arap_mirror *mirror, const labelled *all, size_t c
 }
 
 /* Leads and lists, from the trees. */
-static void list_parts(const arap_mesh *mesh, const arap_mirror *mirror, int *parent,
+static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, int *parent,
                        arap_rigid_parts *parts) {
     int n = mesh->count;
     for (int i = 0; i < n; i++) {
@@ -67,7 +68,7 @@ static void list_parts(const arap_mesh *mesh, const arap_mirror *mirror, int *pa
     }
     for (int pass = 0; pass < 2; pass++) /* those with an image first */
         for (int i = 0; i < n; i++) {
-            int root = parent[i], image = mirror->vertex ? mirror->vertex[i] : -1;
+            int root = parent[i], image = symmetry->vertex ? symmetry->vertex[i] : -1;
             if (parts->lead[root] >= 0 || (!pass && image < 0)) continue;
             parts->lead[root] = i;
             int other = image < 0 ? root : parent[image];
@@ -89,8 +90,9 @@ static void list_parts(const arap_mesh *mesh, const arap_mirror *mirror, int *pa
     for (int i = n - 1; i >= 0; i--) parts->lead[i] = parts->lead[parent[i]];
 }
 
-arap_status arap_rigid_parts_create(arap_job *job, const arap_mesh *mesh, const arap_mirror *mirror,
-                                    const int *label, arap_rigid_parts *parts) {
+arap_status arap_rigid_parts_create(arap_context *context, const arap_mesh *mesh,
+                                    const arap_symmetry *symmetry, const int *label,
+                                    arap_rigid_parts *parts) {
     size_t n = (size_t)mesh->count, count = 0;
     *parts = (arap_rigid_parts){0};
     for (int i = 0; i < mesh->input_count && label; i++) count += label[i] >= 0;
@@ -102,15 +104,15 @@ arap_status arap_rigid_parts_create(arap_job *job, const arap_mesh *mesh, const 
     parts->next = ARAP_NEW(int, n);
     arap_status status = ARAP_OK;
     if (!all || !parent || !parts->number || !parts->lead || !parts->next) {
-        status = arap_fail_memory(&job->error, "the rigid parts");
+        status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
     for (int i = 0, fill = 0; i < mesh->input_count; i++)
         if (label[i] >= 0) all[fill++] = (labelled){label[i], mesh->weld[i]};
     qsort(all, count, sizeof *all, by_label);
     for (size_t i = 0; i < n; i++) parent[i] = (int)i;
-    join_labels(mirror, all, count, parent);
-    list_parts(mesh, mirror, parent, parts);
+    join_labels(symmetry, all, count, parent);
+    list_parts(mesh, symmetry, parent, parts);
 
 done:
     arap_free(all);
@@ -127,7 +129,7 @@ void arap_rigid_parts_clear(arap_rigid_parts *parts) {
 }
 
 /* Is the bone closed to a vertex of the part of this lead? */
-static int is_closed(const arap_rigid_parts *parts, arap_closed_fn closed, const void *data,
+static int is_closed(const arap_rigid_parts *parts, arap_barred_fn closed, const void *data,
                      int lead, int bone) {
     for (int i = lead; i >= 0 && closed; i = parts->next[i])
         if (closed(data, i, bone)) return 1;
@@ -136,7 +138,7 @@ static int is_closed(const arap_rigid_parts *parts, arap_closed_fn closed, const
 
 /* The free weights of a dense row (NAN: no entry), none below 0, share what the given ones leave.
  */
-static void share_rest(int bones, double *row, const char *given) {
+static void share_rest(int bones, double *row, const char *locked) {
     double rest = 1, open = 0;
     int first = -1;
     for (int b = 0; b < bones; b++) {
@@ -156,8 +158,8 @@ static void share_rest(int bones, double *row, const char *given) {
 
 /* The row of a part as a dense one (NAN: no entry); given[b]: of its lead. */
 static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int bones,
-                      arap_closed_fn closed, const void *data, const arap_influences *in, int lead,
-                      double *row, char *given) {
+                      arap_barred_fn closed, const void *data, const arap_influences *in, int lead,
+                      double *row, char *locked) {
     double area = 0;
     int left = 0, dropped = 0;
     for (int b = 0; b < bones; b++) {
@@ -174,8 +176,8 @@ static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int 
     for (int b = 0; b < bones; b++)
         if (!isnan(row[b])) row[b] = area > 0 ? row[b] / area : 0;
     for (size_t e = in->start[lead]; e < in->start[lead + 1]; e++) {
-        given[in->bone[e]] = in->given[e];
-        if (in->given[e] || !(area > 0)) row[in->bone[e]] = in->weight[e];
+        given[in->bone[e]] = in->locked[e];
+        if (in->locked[e] || !(area > 0)) row[in->bone[e]] = in->weight[e];
     }
     for (int b = 0; b < bones; b++)
         left += !isnan(row[b]) && (given[b] || !is_closed(parts, closed, data, lead, b));
@@ -187,18 +189,18 @@ static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int 
     if (dropped) share_rest(bones, row, given);
 }
 
-arap_status arap_rigid_maps(arap_job *job, const arap_rigid_parts *parts, const arap_mesh *mesh,
-                            int bones, arap_closed_fn closed, const void *data,
-                            arap_influences *in) {
+arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts,
+                            const arap_mesh *mesh, int bones, arap_barred_fn closed,
+                            const void *data, arap_influences *in) {
     if (!parts->count) return ARAP_OK;
     int n = in->count;
     int *sizes = ARAP_NEW_ZERO(int, n);
     double *row = ARAP_NEW(double, bones);
-    char *given = ARAP_NEW(char, bones);
+    char *locked = ARAP_NEW(char, bones);
     arap_influences out = {0};
     arap_status status = ARAP_OK;
     if (!sizes || !row || !given) {
-        status = arap_fail_memory(&job->error, "the rigid parts");
+        status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
@@ -209,7 +211,7 @@ arap_status arap_rigid_maps(arap_job *job, const arap_rigid_parts *parts, const 
                 if (!fill) continue;
                 memcpy(out.bone + out.start[i], in->bone + begin, own * sizeof *out.bone);
                 memcpy(out.weight + out.start[i], in->weight + begin, own * sizeof *out.weight);
-                memcpy(out.given + out.start[i], in->given + begin, own);
+                memcpy(out.locked + out.start[i], in->locked + begin, own);
                 continue;
             }
             if (parts->lead[i] != i) continue;
@@ -222,11 +224,11 @@ arap_status arap_rigid_maps(arap_job *job, const arap_rigid_parts *parts, const 
                     if (isnan(row[b])) continue;
                     out.bone[at] = b;
                     out.weight[at] = row[b];
-                    out.given[at++] = given[b];
+                    out.locked[at++] = given[b];
                 }
             }
         }
-        if (!fill) status = arap_influences_create(job, n, sizes, &out);
+        if (!fill) status = arap_influences_create(context, n, sizes, &out);
     }
     if (status) goto done;
     arap_influences_clear(in);
@@ -261,10 +263,10 @@ void arap_rigid_sum(const arap_rigid_parts *parts, const arap_influences *in, do
     }
 }
 
-void arap_rigid_unmirror(const arap_rigid_parts *parts, arap_mirror *mirror) {
-    for (int i = 0; i < mirror->vertices && parts->count; i++) {
-        int image = mirror->vertex[i];
+void arap_rigid_unmirror(const arap_rigid_parts *parts, arap_symmetry *symmetry) {
+    for (int i = 0; i < symmetry->vertices && parts->count; i++) {
+        int image = symmetry->vertex[i];
         if (parts->number[i] >= 0 && image >= 0 && parts->lead[image] == parts->lead[i])
-            mirror->symmetric[i] = 0;
+            symmetry->symmetric[i] = 0;
     }
 }

@@ -2,7 +2,7 @@
 #ifndef ARAP_RIGID_PARTS_H
 #define ARAP_RIGID_PARTS_H
 
-#include "rig/mirror.h"
+#include "rig/symmetry.h"
 
 /* All zero: there are none. A vertex of none is a part of its own. */
 typedef struct arap_rigid_parts {
@@ -13,8 +13,9 @@ typedef struct arap_rigid_parts {
 } arap_rigid_parts;
 
 /* label (input vertices): those of an equal one are a part, -1: none. */
-arap_status arap_rigid_parts_create(arap_job *job, const arap_mesh *mesh, const arap_mirror *mirror,
-                                    const int *label, arap_rigid_parts *parts);
+arap_status arap_rigid_parts_create(arap_context *context, const arap_mesh *mesh,
+                                    const arap_symmetry *symmetry, const int *label,
+                                    arap_rigid_parts *parts);
 void arap_rigid_parts_clear(arap_rigid_parts *parts);
 
 /* The vertex that stands for the part of vertex i. */
@@ -30,9 +31,9 @@ static inline int arap_next_of_part(const arap_rigid_parts *parts, int i) {
 /* Join the rows of each part, with the means of their weights by area. A bone that is closed
  * (NULL: none is) to one of its vertices is left out, unless all are. Given entries are the same
  * in all rows of a part, or are made those of its lead. `in` is replaced. */
-arap_status arap_rigid_maps(arap_job *job, const arap_rigid_parts *parts, const arap_mesh *mesh,
-                            int bones, arap_closed_fn closed, const void *data,
-                            arap_influences *in);
+arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts,
+                            const arap_mesh *mesh, int bones, arap_barred_fn closed,
+                            const void *data, arap_influences *in);
 
 /* Where the maps are those of arap_rigid_maps: the weights of a part become those of its lead. */
 void arap_rigid_weights(const arap_rigid_parts *parts, arap_influences *in);
@@ -42,6 +43,6 @@ void arap_rigid_sum(const arap_rigid_parts *parts, const arap_influences *in, do
 
 /* Vertices of parts that are their own images are no longer symmetric: one bone can be no mirror
  * image of two. */
-void arap_rigid_unmirror(const arap_rigid_parts *parts, arap_mirror *mirror);
+void arap_rigid_unmirror(const arap_rigid_parts *parts, arap_symmetry *symmetry);
 
 #endif

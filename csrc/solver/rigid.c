@@ -33,46 +33,47 @@ static void free_locked(const arap_solver *s, int *label) {
 }
 
 /* The parts of the labels. */
-static arap_status make_parts(arap_job *job, arap_solver *s) {
+static arap_status make_parts(arap_context *context, arap_solver *s) {
     size_t n = (size_t)s->mesh.input_count;
     arap_rigid_parts_clear(&s->parts);
     arap_status status =
-        arap_rigid_parts_create(job, &s->mesh, &s->mirror, s->rigid_labels, &s->parts);
+        arap_rigid_parts_create(context, &s->mesh, &s->symmetry, s->rigid_labels, &s->parts);
     if (status || !s->locks.vertex || !s->parts.count) return status;
     int *label = ARAP_NEW(int, 2 * n);
-    if (!label) return arap_fail_memory(&job->error, "the rigid parts");
+    if (!label) return arap_fail_memory(&context->error, "the rigid parts");
     memcpy(label, s->rigid_labels, n * sizeof(int));
     free_locked(s, label);
     arap_rigid_parts_clear(&s->parts);
-    status = arap_rigid_parts_create(job, &s->mesh, &s->mirror, label, &s->parts);
+    status = arap_rigid_parts_create(context, &s->mesh, &s->symmetry, label, &s->parts);
     arap_free(label);
     return status;
 }
 
-arap_status arap_take_rigid_parts(arap_job *job, arap_solver *s, const arap_edits *edits) {
+arap_status arap_take_rigid_parts(arap_context *context, arap_solver *s, const arap_edits *edits) {
     size_t n = (size_t)s->mesh.input_count;
     s->found_rigid = 0;
     arap_free(s->rigid_labels);
     s->rigid_labels = NULL;
     if (edits->rigid_parts) {
         s->rigid_labels = ARAP_NEW(int, n);
-        if (!s->rigid_labels) return arap_fail_memory(&job->error, "the rigid parts");
+        if (!s->rigid_labels) return arap_fail_memory(&context->error, "the rigid parts");
         memcpy(s->rigid_labels, edits->rigid_parts, n * sizeof(int));
     }
-    return make_parts(job, s);
+    return make_parts(context, s);
 }
 
-static arap_status share_parts(arap_job *job, const arap_solver *s, arap_influences *maps) {
-    return arap_rigid_maps(job, &s->parts, &s->mesh, s->skeleton.deform_count, arap_closing(s), s,
-                           maps);
+static arap_status share_parts(arap_context *context, const arap_solver *s, arap_influences *maps) {
+    return arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count, arap_closing(s),
+                           s, maps);
 }
 
-arap_status arap_share_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
-    arap_status status = share_parts(job, s, maps);
-    if (status || !s->mirror.vertex) return status;
-    status = arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count, arap_closing(s), s, maps);
-    if (!status) status = share_parts(job, s, maps);
-    if (!status && s->settings.rigid_influences == 1) arap_rigid_unmirror(&s->parts, &s->mirror);
+arap_status arap_share_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
+    arap_status status = share_parts(context, s, maps);
+    if (status || !s->symmetry.vertex) return status;
+    status = arap_symmetry_maps(context, &s->symmetry, s->skeleton.deform_count, arap_closing(s), s,
+                                maps);
+    if (!status) status = share_parts(context, s, maps);
+    if (!status && s->settings.rigid_influences == 1) arap_rigid_unmirror(&s->parts, &s->symmetry);
     return status;
 }
 
@@ -93,7 +94,7 @@ static void choose_bones(trial *t, const int *vertices, double *sums) {
             int i = vertices[end];
             open &= !s->parts.count || s->parts.number[i] < 0;
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-                open &= !in->given[e];
+                open &= !in->locked[e];
                 sums[in->bone[e]] += s->mesh.area[i] * in->weight[e];
             }
         }
@@ -103,8 +104,9 @@ static void choose_bones(trial *t, const int *vertices, double *sums) {
         memset(sums, 0, (size_t)s->skeleton.deform_count * sizeof *sums);
         t->bone[part] = open && end - k > 1 ? best : -1;
     }
-    for (int r = s->rows.holds + s->rows.attachments; r < s->rows.list.count; r++)
-        t->bone[s->mesh.part[s->rows.list.rows[r].vertex]] = -1;
+    for (int r = s->constraints.peaks + s->constraints.attachments; r < s->constraints.list.count;
+         r++)
+        t->bone[s->mesh.part[s->constraints.list.rows[r].vertex]] = -1;
 }
 
 /* Vertices by part, those of each ascending. */
@@ -117,12 +119,12 @@ static void sort_vertices(const arap_mesh *mesh, int *first, int *vertices) {
 /* Refuse parts whose images are refused, or go with other bones. */
 static void refuse_lopsided(const trial *t) {
     const arap_solver *s = t->solver;
-    for (int changed = s->mirror.vertex != NULL; changed;) {
+    for (int changed = s->symmetry.vertex != NULL; changed;) {
         changed = 0;
         for (int i = 0; i < s->mesh.count; i++) {
-            int part = s->mesh.part[i], image = s->mirror.vertex[i];
+            int part = s->mesh.part[i], image = s->symmetry.vertex[i];
             if (t->bone[part] < 0 || image < 0) continue;
-            if (t->bone[s->mesh.part[image]] == s->mirror.bone[t->bone[part]]) continue;
+            if (t->bone[s->mesh.part[image]] == s->symmetry.bone[t->bone[part]]) continue;
             t->bone[part] = -1;
             changed = 1;
         }
@@ -130,18 +132,19 @@ static void refuse_lopsided(const trial *t) {
 }
 
 /* The present rows, of the parts on trial the one bone; returns in *changed whether that is new. */
-static arap_status make_rows(arap_job *job, const trial *t, arap_influences *out, int *changed) {
+static arap_status make_rows(arap_context *context, const trial *t, arap_influences *out,
+                             int *changed) {
     const arap_solver *s = t->solver;
     const arap_influences *in = &s->influences;
     int *sizes = ARAP_NEW(int, in->count);
-    if (!sizes) return arap_fail_memory(&job->error, "the rigid parts");
+    if (!sizes) return arap_fail_memory(&context->error, "the rigid parts");
     *changed = 0;
     for (int i = 0; i < in->count; i++) {
         int bone = t->bone[s->mesh.part[i]], own = (int)(in->start[i + 1] - in->start[i]);
         sizes[i] = bone < 0 ? own : 1;
         *changed |= bone >= 0 && (own != 1 || in->bone[in->start[i]] != bone);
     }
-    arap_status status = arap_influences_create(job, in->count, sizes, out);
+    arap_status status = arap_influences_create(context, in->count, sizes, out);
     arap_free(sizes);
     for (int i = 0; i < in->count && !status; i++) {
         int bone = t->bone[s->mesh.part[i]];
@@ -153,28 +156,28 @@ static arap_status make_rows(arap_job *job, const trial *t, arap_influences *out
         }
         memcpy(out->bone + at, in->bone + from, own * sizeof *out->bone);
         memcpy(out->weight + at, in->weight + from, own * sizeof *out->weight);
-        memcpy(out->given + at, in->given + from, own);
+        memcpy(out->locked + at, in->locked + from, own);
     }
     return status;
 }
 
 /* Refuse the parts that lose too much. loss: (loose parts, 2) scratch, all 0. */
-static arap_status refuse_soft(arap_job *job, const trial *t, const arap_influences *rows,
+static arap_status refuse_soft(arap_context *context, const trial *t, const arap_influences *rows,
                                double *loss) {
     const arap_solver *s = t->solver;
     const arap_mesh *mesh = &s->mesh;
     double *before = ARAP_NEW(double, 2 * (size_t)mesh->count), energy;
-    if (!before) return arap_fail_memory(&job->error, "the rigid parts");
+    if (!before) return arap_fail_memory(&context->error, "the rigid parts");
     double *after = before + mesh->count;
     arap_status status =
-        arap_energy(job, mesh, &s->poses, &s->lanes, &s->influences, &energy, before);
-    if (!status) status = arap_energy(job, mesh, &s->poses, &s->lanes, rows, &energy, after);
+        arap_energy(context, mesh, &s->poses, &s->packed, &s->influences, &energy, before);
+    if (!status) status = arap_energy(context, mesh, &s->poses, &s->packed, rows, &energy, after);
     for (int i = 0; i < mesh->count && !status; i++) {
         double rest, edge[3];
         arap_mesh_tie(mesh, i, &rest);
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             arap_mesh_edge(mesh, i, r, edge);
-            rest += mesh->edge[r] * arap_dot(edge, edge);
+            rest += mesh->edge_weight[r] * arap_dot(edge, edge);
         }
         loss[2 * mesh->part[i]] += (after[i] - before[i]) * rest;
         loss[2 * mesh->part[i] + 1] += rest;
@@ -186,22 +189,22 @@ static arap_status refuse_soft(arap_job *job, const trial *t, const arap_influen
 }
 
 /* The parts that are left become rigid: their labels follow those of the parts that there are. */
-static arap_status add_parts(arap_job *job, arap_solver *s, const trial *t) {
+static arap_status add_parts(arap_context *context, arap_solver *s, const trial *t) {
     const arap_mesh *mesh = &s->mesh;
     int known = s->parts.count;
     if (!s->rigid_labels) s->rigid_labels = ARAP_NEW(int, mesh->input_count);
-    if (!s->rigid_labels) return arap_fail_memory(&job->error, "the rigid parts");
+    if (!s->rigid_labels) return arap_fail_memory(&context->error, "the rigid parts");
     for (int i = 0; i < mesh->input_count; i++) {
         int v = mesh->weld[i], part = mesh->part[v];
         s->rigid_labels[i] = t->bone[part] >= 0 ? known + part : known ? s->parts.number[v] : -1;
     }
-    arap_status status = make_parts(job, s);
+    arap_status status = make_parts(context, s);
     s->found_rigid = s->parts.count - known;
     if (!status) arap_marks_lead(&s->marks, &s->parts);
     return status;
 }
 
-arap_status arap_find_rigid_parts(arap_job *job, arap_solver *s, arap_influences *maps) {
+arap_status arap_find_rigid_parts(arap_context *context, arap_solver *s, arap_influences *maps) {
     size_t n = (size_t)s->mesh.count, parts = (size_t)s->mesh.part_count;
     trial t = {.solver = s, .bone = ARAP_NEW(int, parts)};
     int *vertices = ARAP_NEW(int, n), *first = ARAP_NEW_ZERO(int, parts + 1), changed;
@@ -210,19 +213,19 @@ arap_status arap_find_rigid_parts(arap_job *job, arap_solver *s, arap_influences
     arap_status status = ARAP_OK;
     *maps = (arap_influences){0};
     if (!t.bone || !vertices || !first || !sums || !loss) {
-        status = arap_fail_memory(&job->error, "the rigid parts");
+        status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
     sort_vertices(&s->mesh, first, vertices);
     choose_bones(&t, vertices, sums);
     refuse_lopsided(&t);
-    status = make_rows(job, &t, maps, &changed);
-    if (!status) status = refuse_soft(job, &t, maps, loss);
+    status = make_rows(context, &t, maps, &changed);
+    if (!status) status = refuse_soft(context, &t, maps, loss);
     arap_influences_clear(maps);
     if (status) goto done;
     refuse_lopsided(&t);
-    status = make_rows(job, &t, maps, &changed);
-    if (!status) status = add_parts(job, s, &t);
+    status = make_rows(context, &t, maps, &changed);
+    if (!status) status = add_parts(context, s, &t);
     if (status || !changed) arap_influences_clear(maps);
 
 done:

@@ -1,8 +1,8 @@
 /* Assembly of the global step: see system.h and docs/energy.md 4.
  *
- * Blocks of F (stiffness.h, harmonic.h) are formed between neighbours, reduced by Z and added
+ * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and added
  * to the column of the earlier one; columns of different vertices are independent and run in
- * parallel. A rigid part is a vertex with the neighbours of all of its vertices, and its block is
+ * parallel. A rigid part is a vertex with the neighbors of all of its vertices, and its block is
  * the sum of those between them. O(edges x influences^2) time; memory is that of A. */
 #include "solver/system.h"
 
@@ -21,8 +21,8 @@ typedef struct assembly {
     const arap_influences *in;
     /* The vertices that share blocks: one-rings, two-rings with the harmonic term. */
     const size_t *ring;
-    const int *neighbour;
-    const double *both;
+    const int *neighbor;
+    const double *edge_weight_sym;
     const arap_rigid_parts *parts;
     int count;         /* parts, single vertices included */
     const int *order;  /* (count) their leads in the order of elimination */
@@ -83,12 +83,12 @@ static int find_lead(const assembly *a, const int *leads, int count, int k) {
     return lo;
 }
 
-/* The leads of the later neighbours of the part of lead l, in the order of elimination. */
+/* The leads of the later neighbors of the part of lead l, in the order of elimination. */
 static int later_leads(const assembly *a, int l, int *later) {
     int count = 0;
     for (int m = l; m >= 0; m = arap_next_of_part(a->parts, m))
         for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) {
-            int k = arap_lead(a->parts, a->neighbour[r]);
+            int k = arap_lead(a->parts, a->neighbor[r]);
             if (a->place[k] <= a->place[l] || !a->system->size[k]) continue;
             int at = find_lead(a, later, count, k);
             if (at < count && later[at] == k) continue;
@@ -123,14 +123,14 @@ static void assemble_part(const assembly *a, int l, double *block, int *later) {
     begin_columns(a, l, later, count, at);
     for (int m = l; m >= 0; m = arap_next_of_part(a->parts, m)) {
         double sum = 0;
-        for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) sum += a->both[r];
+        for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) sum += a->edge_weight_sym[r];
         sum += arap_mesh_tie(a->mesh, m, NULL);
         form_block(a, m, m, sum, h->own ? h->own[m] : 0, block);
         add_block(a, m, m, block, 0);
         for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) {
-            int k = a->neighbour[r], lead = arap_lead(a->parts, k);
+            int k = a->neighbor[r], lead = arap_lead(a->parts, k);
             if (a->place[lead] < a->place[l] || !s->size[k]) continue;
-            form_block(a, k, m, -a->both[r], h->edge ? h->edge[r] : 0, block);
+            form_block(a, k, m, -a->edge_weight_sym[r], h->edge ? h->edge[r] : 0, block);
             add_block(a, k, m, block, lead == l ? 0 : at[find_lead(a, later, count, lead)]);
         }
     }
@@ -151,7 +151,7 @@ static int number_vertex(const arap_influences *in, int i, int offset, arap_syst
     s->offset[i] = offset;
     s->first[i] = in->start[i];
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        if (in->given[e]) continue;
+        if (in->locked[e]) continue;
         if (!found++)
             s->eliminated[i] = e;
         else
@@ -189,7 +189,7 @@ static void order_parts(assembly *a, const int *vertices, int *leads, int *place
 }
 
 /* Column starts; ARAP_NO_MEMORY when the matrix passes 2^31 entries. later: (most_edges) scratch */
-static arap_status size_columns(arap_job *job, const assembly *a, int *later) {
+static arap_status size_columns(arap_context *context, const assembly *a, int *later) {
     arap_system *s = a->system;
     size_t fill = 0;
     for (int j = 0; j < a->count; j++) {
@@ -200,7 +200,7 @@ static arap_status size_columns(arap_job *job, const assembly *a, int *later) {
             s->matrix.start[s->offset[l] + u] = (int)fill;
             fill += below + (size_t)(s->size[l] - u);
             if (fill > INT_MAX)
-                return arap_fail(&job->error, ARAP_NO_MEMORY,
+                return arap_fail(&context->error, ARAP_NO_MEMORY,
                                  "the weight system of %d unknowns is too large", s->unknowns);
         }
     }
@@ -208,9 +208,10 @@ static arap_status size_columns(arap_job *job, const assembly *a, int *later) {
     return ARAP_OK;
 }
 
-arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                               const arap_two_rings *harmonic, const arap_influences *in,
-                               const arap_rigid_parts *parts, const int *order, arap_system *s) {
+arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
+                               const arap_poses *poses, const arap_two_rings *harmonic,
+                               const arap_influences *in, const arap_rigid_parts *parts,
+                               const int *order, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
     int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n);
     int wide = harmonic->ring != NULL;
@@ -219,8 +220,8 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
                   .harmonic = harmonic,
                   .in = in,
                   .ring = wide ? harmonic->ring : mesh->ring,
-                  .neighbour = wide ? harmonic->neighbour : mesh->neighbour,
-                  .both = wide ? harmonic->both : mesh->both,
+                  .neighbor = wide ? harmonic->neighbor : mesh->neighbor,
+                  .edge_weight_sym = wide ? harmonic->edge_weight_sym : mesh->edge_weight_sym,
                   .parts = parts,
                   .order = leads,
                   .place = place,
@@ -240,21 +241,21 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
     number_unknowns(&a);
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
-    a.block = ARAP_NEW(double,
-                       (size_t)job->threads * ((size_t)a.widest * (size_t)a.widest + a.most_edges));
+    a.block = ARAP_NEW(double, (size_t)context->threads *
+                                   ((size_t)a.widest * (size_t)a.widest + a.most_edges));
     if (!s->matrix.start || !a.block) goto no_memory;
-    status = size_columns(job, &a, (int *)a.block);
+    status = size_columns(context, &a, (int *)a.block);
     if (status) goto done;
     s->matrix.row = ARAP_NEW(int, s->matrix.start[s->unknowns]);
     s->matrix.value = ARAP_NEW(double, s->matrix.start[s->unknowns]);
-    s->penalised = ARAP_NEW(double, s->matrix.start[s->unknowns]);
-    if (!s->matrix.row || !s->matrix.value || !s->penalised) goto no_memory;
-    arap_parallel(job, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
-    memcpy(s->penalised, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
+    s->penalized = ARAP_NEW(double, s->matrix.start[s->unknowns]);
+    if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
+    arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
+    memcpy(s->penalized, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "the weight system");
+    status = arap_fail_memory(&context->error, "the weight system");
 done:
     arap_free(place);
     arap_free(leads);
@@ -270,15 +271,15 @@ void arap_system_clear(arap_system *s) {
     arap_free(s->entry);
     arap_free(s->eliminated);
     arap_matrix_clear(&s->matrix);
-    arap_free(s->penalised);
+    arap_free(s->penalized);
     *s = (arap_system){0};
 }
 
-void arap_system_penalise(arap_system *s, const double *stiffness) {
-    memcpy(s->penalised, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
+void arap_system_penalize(arap_system *s, const double *stiffness) {
+    memcpy(s->penalized, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
     for (int i = 0; i < s->vertices; i++)
         for (int u = 0; u < s->size[i]; u++) {
-            double *value = s->penalised + s->matrix.start[s->offset[i] + u];
+            double *value = s->penalized + s->matrix.start[s->offset[i] + u];
             value[0] += stiffness[s->entry[s->first[i] + (size_t)u]];
             for (int t = 0; t < s->size[i] - u; t++) value[t] += stiffness[s->eliminated[i]];
         }

@@ -7,8 +7,8 @@ import pytest
 import shapes
 from refusals import GOOD, MESH, N, changed, refuse
 from shared_data import Character
-from test_mirror import BONES as TWO_ARMS
-from test_mirror import PARTNERS, PLANE, body
+from test_symmetry import BONES as TWO_ARMS
+from test_symmetry import PARTNERS, PLANE, body
 
 BONES = shapes.chain(3)
 TUBE = shapes.tube(10, 13)
@@ -86,7 +86,7 @@ def test_the_global_step_is_that_of_summed_unknowns(rng, harmonic):
     sums = np.zeros((len(system["entry"]), len(wanted)))
     for unknown, key in enumerate(keys(system, numbers)):
         sums[unknown, wanted.index(key)] = 1
-    for name in ("value", "penalised"):
+    for name in ("value", "penalized"):
         expected = sums.T @ matrix(system, name) @ sums
         np.testing.assert_allclose(
             matrix(own, name), expected, rtol=1e-9, atol=1e-12 * abs(expected).max()
@@ -95,7 +95,7 @@ def test_the_global_step_is_that_of_summed_unknowns(rng, harmonic):
     slope = (slope[:, 1:] - slope[:, :1]).ravel()  # the first bone balances the others
     order = np.lexsort(np.array([(v, b) for v, b in keys(system, np.arange(len(labels)))]).T[::-1])
     reduced = sums[order].T @ slope
-    step = np.linalg.solve(matrix(own, "penalised"), reduced)
+    step = np.linalg.solve(matrix(own, "penalized"), reduced)
     expected = weights.copy()
     for (number, bone), x in zip(wanted, step, strict=True):
         expected[numbers == number, bone] += x
@@ -163,7 +163,7 @@ def test_symmetric_parts(rigid_influences):
         TWO_ARMS,
         rigid_parts=labels,
         rigid_influences=rigid_influences,
-        mirror=(PARTNERS, *PLANE),
+        symmetry=(PARTNERS, *PLANE),
     )
     solver.solve()
     check(solver, np.where(x < -0.6, 2, labels), rigid_influences)
@@ -176,7 +176,7 @@ def test_a_part_across_the_plane_that_one_bone_moves():
     """Only on the plane is there a bone that is its own image: else the part is not symmetric."""
     mesh, _partner = body()
     labels = np.where(np.abs(mesh[0][:, 0]) > 1.2, 0, -1)  # both hands
-    solver = make(mesh, TWO_ARMS, rigid_parts=labels, mirror=(PARTNERS, *PLANE))
+    solver = make(mesh, TWO_ARMS, rigid_parts=labels, symmetry=(PARTNERS, *PLANE))
     solver.solve()
     check(solver, labels, 1)
 

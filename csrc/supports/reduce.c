@@ -1,6 +1,6 @@
-/* Limiting the number of influences: see limit.h.
+/* Limiting the number of influences: see reduce.h.
  *
- * With its neighbours fixed, the energy of vertex i is w'Qw - 2 c'w + const in its free weights,
+ * With its neighbors fixed, the energy of vertex i is w'Qw - 2 c'w + const in its free weights,
  *     Q = F_ii,   c = b_i - (F w)_i + Q w_i        (b, F: system.h, stiffness.h, harmonic.h).
  * On a set of influences its minimum under sum w = rest is w* = C c + q rest / (1'q), with
  * q = Q^-1 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs
@@ -10,7 +10,7 @@
  * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
  * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
  * so that between bones that move alike the smallest weight goes; a vertex without energy, as
- * without neighbours, gets that of an energy of 1 and so keeps its largest weights.
+ * without neighbors, gets that of an energy of 1 and so keeps its largest weights.
  *
  * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its
  * strength: a bone that has left all maps would not come back.
@@ -21,13 +21,13 @@
  * energy by
  *     (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b).
  * A rigid part has one row: Q and c are the sums over its vertices, Q with the blocks between them,
- * and its neighbours are fixed. Of several bones a part that shall have one keeps that for which
+ * and its neighbors are fixed. Of several bones a part that shall have one keeps that for which
  * rest Q_bb - 2 c_b is least.
  * Symmetric vertices: the lower of two partners decides for both; on the mirror plane a bone and
  * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
  * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
  * cancelled has changed nothing. */
-#include "supports/limit.h"
+#include "supports/reduce.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,24 +43,24 @@
 #define CANDIDATES 48
 #define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
 
-typedef struct limit_task {
+typedef struct reduce_task {
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_influences *in;
     const double *right_side, *product; /* (entries) b and F w */
     const arap_two_rings *harmonic;
     const arap_penalties *rows;
-    const arap_mirror *mirror;
+    const arap_symmetry *symmetry;
     const arap_rigid_parts *parts;
     const arap_limit *rule;
     int widest;
     char *keep;      /* (entries) */
     double *weight;  /* (entries) weights after the removals */
     double *scratch; /* (workers, scratch_size) */
-} limit_task;
+} reduce_task;
 
 /* A vertex in work. */
-typedef struct limit_row {
+typedef struct reduce_row {
     int size;                  /* influences in the arrays, all of them free */
     double *q, *slack, *root;  /* (size, size) Q, C and work */
     double *c, *best, *weight; /* (size) c, w*, and the weights they come with */
@@ -68,7 +68,7 @@ typedef struct limit_row {
     int *twin;                 /* (size) the one that goes with this one, or itself */
     char *live;                /* (size) not yet taken out */
     int tied;                  /* the one that stays, -1: none */
-} limit_row;
+} reduce_row;
 
 static size_t scratch_size(int widest) {
     size_t w = (size_t)widest;
@@ -99,7 +99,7 @@ static void invert(int size, double *q, double *root, double *inverse) {
 
 /* Minimum of w'qw - 2 c'w over the `size` free influences with sum `rest` into `best`, and C
  * (above) into `slack`. q, c and root are overwritten. */
-static void minimise(int size, double *q, double *c, double rest, double *root, double *best,
+static void minimize(int size, double *q, double *c, double rest, double *root, double *best,
                      double *slack) {
     double total = 0, pull = 0;
     invert(size, q, root, slack);
@@ -122,7 +122,7 @@ static void minimise(int size, double *q, double *c, double rest, double *root, 
 /* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
  * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
  * mesh must not drop another. */
-static int cheapest(const limit_row *r, double *cost) {
+static int cheapest(const reduce_row *r, double *cost) {
     int out = -1;
     double least = INFINITY;
     for (int a = 0; a < r->size; a++) {
@@ -157,7 +157,7 @@ static int candidates(const arap_limit *rule) {
 
 /* Of an influence: what the best row between that without it and it alone saves, negative where its
  * weight would be; slope: c - Q w of each, mean: their weighted sum. */
-static double worth_alone(const limit_row *r, int a, double rest, const double *slope,
+static double worth_alone(const reduce_row *r, int a, double rest, const double *slope,
                           double slope_mean, const double *product, double product_mean) {
     double w = r->weight[a];
     if (2 * w >= rest) return INFINITY;
@@ -169,7 +169,7 @@ static double worth_alone(const limit_row *r, int a, double rest, const double *
 
 /* The next of those not chosen with the largest value; of values equal but for rounding the first
  * bone, see cheapest(). */
-static int largest(const limit_row *r, const double *value) {
+static int largest(const reduce_row *r, const double *value) {
     int out = -1;
     for (int a = 0; a < r->size; a++)
         if (!r->live[a] && (out < 0 || value[a] > value[out] + 1e-9 * fabs(value[out]))) out = a;
@@ -178,7 +178,7 @@ static int largest(const limit_row *r, const double *value) {
 
 /* Keep `most` influences, the tied one among them, or one more for the sake of a twin: their rows
  * of q and entries of the rest. */
-static void choose_candidates(limit_row *r, double rest, int most) {
+static void choose_candidates(reduce_row *r, double rest, int most) {
     int size = r->size, chosen = 0, *place = (int *)r->root;
     double *product = r->slack, *slope = product + size, *worth = slope + size;
     double product_mean = 0, slope_mean = 0;
@@ -215,7 +215,7 @@ static void choose_candidates(limit_row *r, double rest, int most) {
 }
 
 /* Take influences out until the rule is met: the minimum on the others is in r->best. */
-static void reduce(limit_row *r, int room, double spare) {
+static void reduce(reduce_row *r, int room, double spare) {
     for (int left = r->size; left > 1;) {
         double cost;
         int out = cheapest(r, &cost), other = out < 0 ? out : r->twin[out];
@@ -229,7 +229,7 @@ static void reduce(limit_row *r, int room, double spare) {
 }
 
 /* The influence of the bone that a spoke ties the vertex to, which stays; -1: there is none. */
-static int tied_influence(const limit_row *r, const arap_mesh *mesh, const arap_influences *in,
+static int tied_influence(const reduce_row *r, const arap_mesh *mesh, const arap_influences *in,
                           int i) {
     const arap_spoke *spoke;
     int count = arap_mesh_spokes(mesh, i, &spoke);
@@ -240,13 +240,13 @@ static int tied_influence(const limit_row *r, const arap_mesh *mesh, const arap_
 }
 
 /* The lead of the mirror image of the part of lead i, or -1. */
-static int image_of(const limit_task *task, int i) {
-    int image = arap_mirror_image(task->mirror, i);
+static int image_of(const reduce_task *task, int i) {
+    int image = arap_symmetry_image(task->symmetry, i);
     return image < 0 ? -1 : arap_lead(task->parts, image);
 }
 
 /* Add the block of F between the influences of vertices k and l of one part. */
-static void add_block(const limit_task *task, int k, int l, double factor, double same, int row,
+static void add_block(const reduce_task *task, int k, int l, double factor, double same, int row,
                       double *scratch, double *block) {
     arap_gram_block(task->mesh, task->poses, task->in, k, l, factor, scratch);
     for (int e = 0; e < row * row; e++) block[e] += scratch[e];
@@ -255,7 +255,7 @@ static void add_block(const limit_task *task, int k, int l, double factor, doubl
 
 /* F_ii into `block`, of a rigid part the sum over its vertices. Returns the rest energy of the
  * one-rings, twice. */
-static double own_block(const limit_task *task, int i, int row, double *scratch, double *block) {
+static double own_block(const reduce_task *task, int i, int row, double *scratch, double *block) {
     const arap_mesh *mesh = task->mesh;
     const arap_two_rings *h = task->harmonic;
     double ring = 0;
@@ -265,23 +265,23 @@ static double own_block(const limit_task *task, int i, int row, double *scratch,
         for (size_t r = mesh->ring[m]; r < mesh->ring[m + 1]; r++) {
             double edge[3];
             arap_mesh_edge(mesh, m, r, edge);
-            both += mesh->both[r];
-            ring += mesh->both[r] * arap_dot(edge, edge);
-            int k = mesh->neighbour[r];
+            both += mesh->edge_weight_sym[r];
+            ring += mesh->edge_weight_sym[r] * arap_dot(edge, edge);
+            int k = mesh->neighbor[r];
             if (arap_lead(task->parts, k) == i)
-                add_block(task, k, m, -mesh->both[r], 0, row, scratch, block);
+                add_block(task, k, m, -mesh->edge_weight_sym[r], 0, row, scratch, block);
         }
         both += arap_mesh_tie(mesh, m, NULL);
         add_block(task, m, m, both, h->own ? h->own[m] : 0, row, scratch, block);
         for (size_t r = h->own ? h->ring[m] : 0; h->own && r < h->ring[m + 1]; r++)
-            for (int e = 0; e < row && arap_lead(task->parts, h->neighbour[r]) == i; e++)
+            for (int e = 0; e < row && arap_lead(task->parts, h->neighbor[r]) == i; e++)
                 block[e * row + e] += h->edge[r];
     }
     return ring;
 }
 
 /* Keep the one influence that the energy is least with. */
-static void keep_one(limit_row *r, double rest) {
+static void keep_one(reduce_row *r, double rest) {
     int best = 0;
     double least = 0;
     for (int a = 0; a < r->size; a++) {
@@ -296,21 +296,21 @@ static void keep_one(limit_row *r, double rest) {
 }
 
 /* Influences that the part of lead i may have. */
-static int most_influences(const limit_task *task, int i) {
+static int most_influences(const reduce_task *task, int i) {
     int most = task->rule->most, part = task->rule->most_part;
     int is_part = arap_next_of_part(task->parts, i) >= 0;
     return is_part && part && (!most || part < most) ? part : most;
 }
 
 /* The row of a vertex, or of the part that it leads. */
-static void limit_vertex(const limit_task *task, int i, double *scratch) {
+static void reduce_vertex(const reduce_task *task, int i, double *scratch) {
     const arap_influences *in = task->in;
     const arap_mesh *mesh = task->mesh;
     size_t begin = in->start[i];
-    int row = (int)(in->start[i + 1] - begin), given = 0;
+    int row = (int)(in->start[i + 1] - begin), locked = 0;
     int is_part = arap_next_of_part(task->parts, i) >= 0;
     double *block = scratch;
-    limit_row r = {.q = block + row * row};
+    reduce_row r = {.q = block + row * row};
     r.slack = r.q + row * row;
     r.root = r.slack + row * row;
     r.c = r.root + row * row;
@@ -321,21 +321,21 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     r.live = (char *)(r.twin + row);
     double rest = 1, trace = 0, rows = 0;
     for (int e = 0; e < row; e++) {
-        if (!in->given[begin + (size_t)e]) {
+        if (!in->locked[begin + (size_t)e]) {
             r.live[r.size] = 1;
             r.twin[r.size] = r.size;
             r.set[r.size++] = e;
             continue;
         }
-        given += in->weight[begin + (size_t)e] > 0;
+        locked += in->weight[begin + (size_t)e] > 0;
         rest -= in->weight[begin + (size_t)e];
     }
     if (image_of(task, i) == i) /* all of its influences are free */
         for (int e = 0; e < row; e++)
-            r.twin[e] =
-                (int)(arap_find_influence(in, i, task->mirror->bone[in->bone[begin + (size_t)e]]) -
-                      (ptrdiff_t)begin);
-    int size = r.size, limit = most_influences(task, i), room = limit ? limit - given : size;
+            r.twin[e] = (int)(arap_find_influence(
+                                  in, i, task->symmetry->bone[in->bone[begin + (size_t)e]]) -
+                              (ptrdiff_t)begin);
+    int size = r.size, limit = most_influences(task, i), room = limit ? limit - locked : size;
     if (room < 1) room = 1;
     if (size < 2 || (size <= room && task->rule->spare < 0)) return;
 
@@ -357,7 +357,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
             stiffness += task->rows->stiffness[e];
         }
         r.weight[a] = weight;
-        /* c, less what the given weights contribute to Q w, pulled to the present weights */
+        /* c, less what the locked weights contribute to Q w, pulled to the present weights */
         r.c[a] = slope + pull * weight + aim;
         for (int b = 0; b < size; b++) {
             r.q[a * size + b] = block[r.set[a] * row + r.set[b]];
@@ -373,7 +373,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
         int most = candidates(task->rule);
         r.tied = is_part ? -1 : tied_influence(&r, mesh, in, i);
         if (size > most + 1) choose_candidates(&r, rest, most);
-        minimise(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
+        minimize(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
         reduce(&r, room, spare);
     }
     for (int a = 0; a < r.size; a++) {
@@ -383,32 +383,32 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     }
 }
 
-static void limit_chunk(void *data, int chunk, int worker) {
-    const limit_task *task = data;
+static void reduce_chunk(void *data, int chunk, int worker) {
+    const reduce_task *task = data;
     int count = task->in->count, end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
     double *scratch = task->scratch + (size_t)worker * scratch_size(task->widest);
     for (int i = chunk * CHUNK; i < end; i++) {
         int image = image_of(task, i);
         if (arap_lead(task->parts, i) == i && (image < 0 || image >= i))
-            limit_vertex(task, i, scratch);
+            reduce_vertex(task, i, scratch);
     }
 }
 
 /* Chunks from one report of progress to the next. */
-static int slice(const arap_job *job, const arap_limit *rule, int widest) {
+static int slice(const arap_context *context, const arap_limit *rule, int widest) {
     double most = fmin(widest, candidates(rule));
     double row = 1 + (double)widest * widest + most * most * most;
-    double chunks = job->threads * fmax(1, SLICE_COST / (CHUNK * row));
+    double chunks = context->threads * fmax(1, SLICE_COST / (CHUNK * row));
     return (int)fmin(chunks, 1 << 20);
 }
 
 /* What the lower of two partners has decided, for the other. */
-static void mirror_limits(const limit_task *task) {
+static void mirror_limits(const reduce_task *task) {
     const arap_influences *in = task->in;
     for (int i = 0; i < in->count; i++) {
-        int image = arap_mirror_image(task->mirror, i);
+        int image = arap_symmetry_image(task->symmetry, i);
         for (size_t e = in->start[i]; e < in->start[i + 1] && image > i; e++) {
-            ptrdiff_t other = arap_find_influence(in, image, task->mirror->bone[in->bone[e]]);
+            ptrdiff_t other = arap_find_influence(in, image, task->symmetry->bone[in->bone[e]]);
             task->keep[other] = task->keep[e];
             task->weight[other] = task->weight[e];
         }
@@ -416,7 +416,7 @@ static void mirror_limits(const limit_task *task) {
 }
 
 /* What has been decided for a rigid part, for all of its vertices. */
-static void spread_limits(const limit_task *task) {
+static void spread_limits(const reduce_task *task) {
     const arap_influences *in = task->in;
     for (int i = 0; i < in->count && task->parts->count; i++) {
         size_t lead = in->start[task->parts->lead[i]];
@@ -427,49 +427,49 @@ static void spread_limits(const limit_task *task) {
     }
 }
 
-arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                  const arap_influences *in, const double *right_side,
-                                  const double *product, const arap_two_rings *harmonic,
-                                  const arap_penalties *rows, const arap_mirror *mirror,
-                                  const arap_rigid_parts *parts, const arap_limit *rule,
-                                  arap_influences *out) {
+arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
+                                   const arap_poses *poses, const arap_influences *in,
+                                   const double *right_side, const double *product,
+                                   const arap_two_rings *harmonic, const arap_penalties *rows,
+                                   const arap_symmetry *symmetry, const arap_rigid_parts *parts,
+                                   const arap_limit *rule, arap_influences *out) {
     size_t entries = in->start[in->count];
-    limit_task task = {.mesh = mesh,
-                       .poses = poses,
-                       .in = in,
-                       .right_side = right_side,
-                       .product = product,
-                       .harmonic = harmonic,
-                       .rows = rows,
-                       .mirror = mirror,
-                       .parts = parts,
-                       .rule = rule};
+    reduce_task task = {.mesh = mesh,
+                        .poses = poses,
+                        .in = in,
+                        .right_side = right_side,
+                        .product = product,
+                        .harmonic = harmonic,
+                        .rows = rows,
+                        .symmetry = symmetry,
+                        .parts = parts,
+                        .rule = rule};
     for (int i = 0; i < in->count; i++) {
         int size = (int)(in->start[i + 1] - in->start[i]);
         if (size > task.widest) task.widest = size;
     }
     task.keep = ARAP_NEW(char, entries);
     task.weight = ARAP_NEW(double, entries);
-    task.scratch = ARAP_NEW(double, (size_t)job->threads * scratch_size(task.widest));
+    task.scratch = ARAP_NEW(double, (size_t)context->threads * scratch_size(task.widest));
     arap_status status = ARAP_OK;
     if (!task.keep || !task.weight || !task.scratch) {
-        status = arap_fail_memory(&job->error, "the limit of influences");
+        status = arap_fail_memory(&context->error, "the limit of influences");
         goto done;
     }
     memset(task.keep, 1, entries);
     memcpy(task.weight, in->weight, entries * sizeof(double));
-    status = arap_parallel_slices(job, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
-                                  slice(job, rule, task.widest), limit_chunk, &task);
+    status = arap_parallel_slices(context, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
+                                  slice(context, rule, task.widest), reduce_chunk, &task);
     if (status) goto done;
     mirror_limits(&task);
     spread_limits(&task);
-    status = arap_influences_filter(job, in, task.keep, out);
+    status = arap_influences_filter(context, in, task.keep, out);
     if (status) goto done;
     size_t fill = 0;
     for (size_t e = 0; e < entries; e++)
         if (task.keep[e]) out->weight[fill++] = task.weight[e];
-    arap_influences_normalise(out);
-    arap_mirror_weights(mirror, out);
+    arap_influences_normalize(out);
+    arap_symmetry_weights(symmetry, out);
     arap_rigid_weights(parts, out);
 
 done:
