@@ -246,7 +246,7 @@ typedef struct arap_island {
 
 typedef struct arap_report {
     int vertices, welded;       /* of the caller; merged into others */
-    int far_vertices;           /* that lie far off all others, see extent.h */
+    int far_vertices;           /* that lie far off all others, see mesh/extent.h */
     size_t collapsed_triangles; /* of the caller: with an area before vertices were merged */
     int coarse_vertices;        /* of the coarsest mesh solved, 0: only the mesh itself */
     int parts, linked_parts;

@@ -31,7 +31,12 @@ SHARED = (
 
 @dataclass(frozen=True)
 class JointOptions(Options):
-    """Those of the weights, and those of the joints."""
+    """Those of the weights, and those of the joints.
+
+    A subclass, not two tables side by side: the task of the joints is one of the weights, which
+    reads, solves and reports by these, and the operator, the command line, scripts and reports
+    are flat: each would have to take the two apart and put them together again.
+    """
 
     optimize_weights: bool = option(
         True,

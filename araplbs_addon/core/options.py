@@ -244,17 +244,6 @@ class Options:
         advanced=True,
         engine=SOLVER,
     )
-    rotation_clusters: float = option(
-        0.0,
-        "Rotation Clusters",
-        "Neighboring vertices whose weights differ by at most this share their rotations in the "
-        "poses: less time, about the same result. 0.1 saves a quarter, 0 shares nothing",
-        least=0.0,
-        most=1.0,
-        soft_most=0.5,
-        advanced=True,
-        engine=SOLVER,
-    )
     kept_sum: float = option(
         0.999,
         "Kept Sum",

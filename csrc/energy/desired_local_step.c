@@ -14,7 +14,8 @@
  * one iteration to the next. Where two singular values are equal V is any basis of their plane, and
  * R jumps with it unless the stretches are equal too.
  *
- * In double precision and pose after pose: about 1 us each, against 20 ns of local_kernel.h. */
+ * In double precision and pose after pose: about 1 us each, against 20 ns of local_kernel.h. It
+ * cannot fail. */
 #include "energy/desired_local_step.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@
  * A bendy bone takes part with the columns of its joints (bendy.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
- * memory: one double per directed edge and influence. */
+ * memory: one double per directed edge and influence. It cannot fail. */
 #include "energy/local_step.h"
 
 #include <math.h>

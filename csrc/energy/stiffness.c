@@ -16,7 +16,9 @@
  * Spines do not go through G_bc. With one in the problem, all vertices are posed, f_i = sum_b w_ib
  * phi_ib in every pose, and
  *     (F w)_ib = sum_poses phi_ib . sum_k s_ik (f_i - f_k),
- *     stretch_i = sum_poses sum_k a_ik |f_k - f_i|^2. */
+ *     stretch_i = sum_poses sum_k a_ik |f_k - f_i|^2.
+ *
+ * The cost is in stiffness.h. Fails without memory only. */
 #include "energy/stiffness.h"
 
 #include <string.h>

@@ -18,7 +18,8 @@
  * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
  * dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
  * What spokes add to B_J as their feet go with the joints is not here: joints/feet.c.
- * Dense Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. */
+ * Dense Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. Fails
+ * without memory and where the matrix is not positive definite. */
 #include "joints/system.h"
 
 #include <math.h>

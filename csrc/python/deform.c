@@ -1,5 +1,6 @@
 /* The functions of the module araplbs about posed points and parameters: see
- * python/deform.h and the stubs. */
+ * python/deform.h and the stubs. Arguments are copied and the work runs without the GIL; cost
+ * and failures are those of what is called. */
 #include "python/deform.h"
 
 #include "base/memory.h"
@@ -76,10 +77,7 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
                                                geometry.vertices, &rows, bones.count, posed.count,
                                                posed.transforms, in.bone_axes, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);
@@ -113,10 +111,7 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     Py_BEGIN_ALLOW_THREADS
     status = arap_diffuse_parameters(&run.context, &geometry, &bones, settings.link_parts, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);
@@ -146,10 +141,7 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     Py_BEGIN_ALLOW_THREADS
     status = arap_control_bones(&run.context, &geometry, &bones, in.bone_named, control);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);

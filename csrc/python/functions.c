@@ -1,4 +1,6 @@
-/* The functions of the module araplbs that need no solver: see python/functions.h and the stubs. */
+/* The functions of the module araplbs that need no solver: see python/functions.h and the stubs.
+ * Arguments are copied; `energy` runs without the GIL, what is short with it. Cost and failures
+ * are those of what is called. */
 #include "python/functions.h"
 
 #include <string.h>

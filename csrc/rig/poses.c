@@ -24,7 +24,8 @@
  * the angle mirrored in its range and the axis of a spine is turned around but for X.
  *
  * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
- * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). */
+ * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). Fails without
+ * memory, without any pose, and for transforms that are not finite or too large. */
 #include "rig/poses.h"
 
 #include <string.h>

@@ -136,14 +136,14 @@ static int is_closed(const arap_rigid_parts *parts, arap_barred_fn closed, const
     return 0;
 }
 
-/* The free weights of a dense row (NAN: no entry), none below 0, share what the given ones leave.
+/* The free weights of a dense row (NAN: no entry), none below 0, share what the locked ones leave.
  */
 static void share_rest(int bones, double *row, const char *locked) {
     double rest = 1, open = 0;
     int first = -1;
     for (int b = 0; b < bones; b++) {
         if (isnan(row[b])) continue;
-        if (given[b]) {
+        if (locked[b]) {
             rest -= row[b];
             continue;
         }
@@ -152,11 +152,11 @@ static void share_rest(int bones, double *row, const char *locked) {
         if (first < 0) first = b;
     }
     for (int b = 0; b < bones && open > 0; b++)
-        if (!isnan(row[b]) && !given[b]) row[b] *= fmax(rest, 0) / open;
+        if (!isnan(row[b]) && !locked[b]) row[b] *= fmax(rest, 0) / open;
     if (!(open > 0) && first >= 0) row[first] = fmax(rest, 0);
 }
 
-/* The row of a part as a dense one (NAN: no entry); given[b]: of its lead. */
+/* The row of a part as a dense one (NAN: no entry); locked[b]: of its lead. */
 static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int bones,
                       arap_barred_fn closed, const void *data, const arap_influences *in, int lead,
                       double *row, char *locked) {
@@ -164,7 +164,7 @@ static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int 
     int left = 0, dropped = 0;
     for (int b = 0; b < bones; b++) {
         row[b] = NAN;
-        given[b] = 0;
+        locked[b] = 0;
     }
     for (int i = lead; i >= 0; i = parts->next[i]) {
         area += mesh->area[i];
@@ -176,17 +176,17 @@ static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int 
     for (int b = 0; b < bones; b++)
         if (!isnan(row[b])) row[b] = area > 0 ? row[b] / area : 0;
     for (size_t e = in->start[lead]; e < in->start[lead + 1]; e++) {
-        given[in->bone[e]] = in->locked[e];
+        locked[in->bone[e]] = in->locked[e];
         if (in->locked[e] || !(area > 0)) row[in->bone[e]] = in->weight[e];
     }
     for (int b = 0; b < bones; b++)
-        left += !isnan(row[b]) && (given[b] || !is_closed(parts, closed, data, lead, b));
+        left += !isnan(row[b]) && (locked[b] || !is_closed(parts, closed, data, lead, b));
     for (int b = 0; b < bones && left; b++)
-        if (!given[b] && !isnan(row[b]) && is_closed(parts, closed, data, lead, b)) {
+        if (!locked[b] && !isnan(row[b]) && is_closed(parts, closed, data, lead, b)) {
             row[b] = NAN;
             dropped++;
         }
-    if (dropped) share_rest(bones, row, given);
+    if (dropped) share_rest(bones, row, locked);
 }
 
 arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts,
@@ -199,7 +199,7 @@ arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts
     char *locked = ARAP_NEW(char, bones);
     arap_influences out = {0};
     arap_status status = ARAP_OK;
-    if (!sizes || !row || !given) {
+    if (!sizes || !row || !locked) {
         status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
@@ -215,7 +215,7 @@ arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts
                 continue;
             }
             if (parts->lead[i] != i) continue;
-            join_rows(parts, mesh, bones, closed, data, in, i, row, given);
+            join_rows(parts, mesh, bones, closed, data, in, i, row, locked);
             for (int b = 0; b < bones && !fill; b++) sizes[i] += !isnan(row[b]);
             for (int m = i; m >= 0; m = parts->next[m]) {
                 sizes[m] = sizes[i];
@@ -224,7 +224,7 @@ arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts
                     if (isnan(row[b])) continue;
                     out.bone[at] = b;
                     out.weight[at] = row[b];
-                    out.locked[at++] = given[b];
+                    out.locked[at++] = locked[b];
                 }
             }
         }
@@ -237,7 +237,7 @@ arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts
 done:
     arap_free(sizes);
     arap_free(row);
-    arap_free(given);
+    arap_free(locked);
     return status;
 }
 

@@ -11,7 +11,8 @@
  * weights do not satisfy give way.
  *
  * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
- * weights found there, as many influences as there may be, and one stage of its own. */
+ * weights found there, as many influences as there may be, and one stage of its own. Fails where
+ * a part does; a solver that failed within an iteration cannot go on. */
 #include "solver/solver.h"
 
 #include <math.h>

@@ -3,7 +3,8 @@
  * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and added
  * to the column of the earlier one; columns of different vertices are independent and run in
  * parallel. A rigid part is a vertex with the neighbors of all of its vertices, and its block is
- * the sum of those between them. O(edges x influences^2) time; memory is that of A. */
+ * the sum of those between them. O(edges x influences^2) time; memory is that of A. Fails without
+ * memory and for more non-zeros than an int counts. */
 #include "solver/system.h"
 
 #include <limits.h>

@@ -472,7 +472,10 @@ op.neumann = True
 op.positivity = 'PENALTY'
 op.filter = 'ALL'
 op.harmonic = 0.5
+op.rotation_clusters = 0.5
 op.method = 'TOGETHER'
+op.centring = 0.02  # of 0.1.0
+op.material = 0.7
 op.max_influences = 7
 """
 
@@ -494,9 +497,12 @@ def test_presets_of_0_1_0(attach, tmp_path):
     code = file.read_text().replace("bpy.context.active_operator", "operator")
     exec(compile(code, "mine", "exec"), {"operator": joints})
     assert joints.max_influences == 7 and joints.paper_constraints == attach
+    assert joints.centering == pytest.approx(0.02)
+    assert joints.joint_stiffness == pytest.approx(0.7)
     for operator in (settings, joints):
         shown = [p for p in operator.bl_rna.properties if not p.is_hidden]
-        assert not {p.identifier for p in shown} & {"attach", "neumann", "filter", "method"}
+        gone = {"attach", "neumann", "filter", "method", "material", "rotation_clusters"}
+        assert not {p.identifier for p in shown} & gone
 
 
 def test_scripts_of_0_1_0():
@@ -504,9 +510,8 @@ def test_scripts_of_0_1_0():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     plain = weights(tube, ["lower", "upper"])
-    assert auto_weight(tube, rig, hold=0.1, filter="ALL", harmonic=0.5, positivity="NONE") == {
-        "FINISHED"
-    }
+    unheeded = {"hold": 0.1, "filter": "ALL", "harmonic": 0.5, "rotation_clusters": 0.5}
+    assert auto_weight(tube, rig, positivity="NONE", **unheeded) == {"FINISHED"}
     np.testing.assert_array_equal(weights(tube, ["lower", "upper"]), plain)
     auto_weight(tube, rig, attach=True)
     attached = weights(tube, ["lower", "upper"])

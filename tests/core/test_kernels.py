@@ -9,15 +9,14 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import araplbs
 import numpy as np
 import pytest
 import reference
 import shapes
+from paths import CSRC
 
-CSRC = Path(__file__).resolve().parents[2] / "csrc"
 LANES = 16
 SETS = ["avx512", "avx2", "portable"]
 
