@@ -42,15 +42,21 @@ static void join(int *parent, int a, int b) {
         parent[x] = y;
 }
 
+/* The partner of vertex i that may be of a part, -1: none. */
+static int partner_of(const arap_symmetry *symmetry, const char *kept_out, int i) {
+    int image = symmetry->vertex ? symmetry->vertex[i] : -1;
+    return image >= 0 && kept_out && kept_out[image] ? -1 : image;
+}
+
 /* Join the vertices of each label, and their images. */
-static void join_labels(const arap_symmetry *symmetry, const labelled *all, size_t count,
-                        int *parent) {
+static void join_labels(const arap_symmetry *symmetry, const char *kept_out, const labelled *all,
+                        size_t count, int *parent) {
     int image = -1;
     for (size_t k = 0; k < count; k++) {
         int first = !k || all[k].label != all[k - 1].label;
         if (first) image = -1;
         if (!first) join(parent, all[k - 1].vertex, all[k].vertex);
-        int own = symmetry->vertex ? symmetry->vertex[all[k].vertex] : -1;
+        int own = partner_of(symmetry, kept_out, all[k].vertex);
         if (own < 0) continue;
         if (image >= 0) join(parent, image, own);
         image = own;
@@ -58,8 +64,8 @@ static void join_labels(const arap_symmetry *symmetry, const labelled *all, size
 }
 
 /* Leads and lists, from the trees. */
-static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, int *parent,
-                       arap_rigid_parts *parts) {
+static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, const char *kept_out,
+                       int *parent, arap_rigid_parts *parts) {
     int n = mesh->count;
     for (int i = 0; i < n; i++) {
         parts->lead[i] = -1; /* of the part with this root */
@@ -68,7 +74,7 @@ static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, int
     }
     for (int pass = 0; pass < 2; pass++) /* those with an image first */
         for (int i = 0; i < n; i++) {
-            int root = parent[i], image = symmetry->vertex ? symmetry->vertex[i] : -1;
+            int root = parent[i], image = partner_of(symmetry, kept_out, i);
             if (parts->lead[root] >= 0 || (!pass && image < 0)) continue;
             parts->lead[root] = i;
             int other = image < 0 ? root : parent[image];
@@ -92,10 +98,11 @@ static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, int
 
 arap_status arap_rigid_parts_create(arap_context *context, const arap_mesh *mesh,
                                     const arap_symmetry *symmetry, const int *label,
-                                    arap_rigid_parts *parts) {
+                                    const char *kept_out, arap_rigid_parts *parts) {
     size_t n = (size_t)mesh->count, count = 0;
     *parts = (arap_rigid_parts){0};
-    for (int i = 0; i < mesh->input_count && label; i++) count += label[i] >= 0;
+    for (int i = 0; i < mesh->input_count && label; i++)
+        count += label[i] >= 0 && !(kept_out && kept_out[mesh->weld[i]]);
     if (!count) return ARAP_OK;
     labelled *all = ARAP_NEW(labelled, count);
     int *parent = ARAP_NEW(int, n);
@@ -108,11 +115,12 @@ arap_status arap_rigid_parts_create(arap_context *context, const arap_mesh *mesh
         goto done;
     }
     for (int i = 0, fill = 0; i < mesh->input_count; i++)
-        if (label[i] >= 0) all[fill++] = (labelled){label[i], mesh->weld[i]};
+        if (label[i] >= 0 && !(kept_out && kept_out[mesh->weld[i]]))
+            all[fill++] = (labelled){label[i], mesh->weld[i]};
     qsort(all, count, sizeof *all, by_label);
     for (size_t i = 0; i < n; i++) parent[i] = (int)i;
-    join_labels(symmetry, all, count, parent);
-    list_parts(mesh, symmetry, parent, parts);
+    join_labels(symmetry, kept_out, all, count, parent);
+    list_parts(mesh, symmetry, kept_out, parent, parts);
 
 done:
     arap_free(all);

@@ -12,10 +12,11 @@ typedef struct arap_rigid_parts {
     int *next;   /* (vertices) another one of the same part, from the lead on; -1: the last */
 } arap_rigid_parts;
 
-/* label (input vertices): those of an equal one are a part, -1: none. */
+/* label (input vertices): those of an equal one are a part, -1: none. kept_out (vertices): those
+ * that are of none in any case, or NULL. */
 arap_status arap_rigid_parts_create(arap_context *context, const arap_mesh *mesh,
                                     const arap_symmetry *symmetry, const int *label,
-                                    arap_rigid_parts *parts);
+                                    const char *kept_out, arap_rigid_parts *parts);
 void arap_rigid_parts_clear(arap_rigid_parts *parts);
 
 /* The vertex that stands for the part of vertex i. */

@@ -16,36 +16,39 @@
 #include "energy/energy.h"
 #include "solver/steering.h"
 
-/* The labels without those of vertices that their locks keep out. */
-static void free_locked(const arap_solver *s, int *label) {
-    int *first = label + s->mesh.input_count; /* (input vertices) scratch: of the label's part */
-    arap_rigid_parts parts = s->parts;
-    for (int i = 0; i < s->mesh.input_count; i++) first[i] = -1;
-    for (int i = 0; i < s->mesh.input_count; i++) {
-        int own = s->mesh.first[s->mesh.weld[i]];
-        if (label[i] < 0) continue;
-        int lead = s->mesh.first[arap_lead(&parts, s->mesh.weld[i])];
-        if (first[lead] < 0 && arap_same_locks(&s->locks, &s->skeleton, own, own))
-            first[lead] = own;
-        if (first[lead] < 0 || !arap_same_locks(&s->locks, &s->skeleton, own, first[lead]))
-            label[i] = -1;
+/* Are all input vertices of vertex v locked as input vertex `other` is? */
+static int is_locked_as(const arap_solver *s, int v, int other) {
+    for (int i = s->mesh.first[v]; i >= 0; i = s->mesh.next[i])
+        if (!arap_same_locks(&s->locks, &s->skeleton, i, other)) return 0;
+    return 1;
+}
+
+/* The vertices that their locks keep out: of each part those that differ from the first that is not
+ * locked as a whole. */
+static void keep_out(const arap_solver *s, char *kept_out) {
+    for (int lead = 0; lead < s->mesh.count; lead++) {
+        int first = -1;
+        if (s->parts.number[lead] < 0 || s->parts.lead[lead] != lead) continue;
+        for (int v = lead; v >= 0; v = s->parts.next[v]) {
+            if (first < 0 && is_locked_as(s, v, s->mesh.first[v])) first = s->mesh.first[v];
+            kept_out[v] = first < 0 || !is_locked_as(s, v, first);
+        }
     }
 }
 
 /* The parts of the labels. */
 static arap_status make_parts(arap_context *context, arap_solver *s) {
-    size_t n = (size_t)s->mesh.input_count;
     arap_rigid_parts_clear(&s->parts);
     arap_status status =
-        arap_rigid_parts_create(context, &s->mesh, &s->symmetry, s->rigid_labels, &s->parts);
+        arap_rigid_parts_create(context, &s->mesh, &s->symmetry, s->rigid_labels, NULL, &s->parts);
     if (status || !s->locks.vertex || !s->parts.count) return status;
-    int *label = ARAP_NEW(int, 2 * n);
-    if (!label) return arap_fail_memory(&context->error, "the rigid parts");
-    memcpy(label, s->rigid_labels, n * sizeof(int));
-    free_locked(s, label);
+    char *kept_out = ARAP_NEW_ZERO(char, s->mesh.count);
+    if (!kept_out) return arap_fail_memory(&context->error, "the rigid parts");
+    keep_out(s, kept_out);
     arap_rigid_parts_clear(&s->parts);
-    status = arap_rigid_parts_create(context, &s->mesh, &s->symmetry, label, &s->parts);
-    arap_free(label);
+    status = arap_rigid_parts_create(context, &s->mesh, &s->symmetry, s->rigid_labels, kept_out,
+                                     &s->parts);
+    arap_free(kept_out);
     return status;
 }
 

@@ -266,6 +266,32 @@ def test_locked_bones(rng):
         check(solver, labels, rigid_influences)
 
 
+def test_locks_of_images_and_of_welded_vertices(rng):
+    """A locked vertex is of no part either where its image is, or what it is welded to."""
+    mesh, partner = body()
+    labels = np.where(mesh[0][:, 0] > 0.6, 0, -1)
+    weights = shapes.random_weights(rng, len(labels), 6)
+    locked = np.zeros(len(labels), bool)
+    locked[partner[np.flatnonzero(labels == 0)[::3]]] = True
+    given = {"weights": weights, "locked_vertices": locked, "rigid_parts": labels}
+    solver = make(mesh, TWO_ARMS, symmetry=(PARTNERS, *PLANE), **given)
+    solver.solve()
+    np.testing.assert_array_equal(solver.weights[locked], weights[locked])
+    check(solver, np.where(locked, -1, solver.rigid_parts), 1)
+    assert (solver.rigid_parts[locked] == -1).all()
+
+    count = len(TUBE[0])
+    labels = np.concatenate([band(TUBE[0], 0.5, 1.5), np.full(count, -1)])
+    weights = shapes.random_weights(rng, 2 * count, 3)
+    locked = np.zeros(2 * count, bool)
+    locked[count + np.flatnonzero(labels >= 0)[::3]] = True  # of the copy in the same place
+    given = {"weights": weights, "locked_vertices": locked, "rigid_parts": labels}
+    solver = solved(shapes.join(TUBE, TUBE), **given)
+    np.testing.assert_array_equal(solver.weights[locked], weights[locked])
+    check(solver, np.where(solver.rigid_parts < 0, -1, labels), 1)
+    assert (solver.rigid_parts[locked] == -1).all() and solver.report["rigid_parts"] == 1
+
+
 def test_parts_that_share_a_welded_vertex_are_one():
     mesh = shapes.join(TUBE, (TUBE[0] + [0, 0, np.ptp(TUBE[0][:, 2])], TUBE[1]))
     count = len(TUBE[0])
