@@ -38,8 +38,9 @@ class Edits:
     released: Pairs = field(default_factory=Pairs)  # values: unused
     smoothed: Pairs = field(default_factory=Pairs)  # values: strengths; bones: unused
     links: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))  # vertices
+    rigid: list[np.ndarray] = field(default_factory=list)  # vertices of each rigid part
 
     @property
     def any(self):
         pairs = (self.constraints, self.influences, self.released, self.smoothed)
-        return any(len(p.vertices) for p in pairs) or len(self.links) > 0
+        return any(len(p.vertices) for p in pairs) or len(self.links) > 0 or bool(self.rigid)

@@ -141,7 +141,7 @@ from a bone or draw links"""
     bl_label = "Auto-weight Brush"
     bl_options = {"REGISTER"}  # noqa: RUF012
 
-    kind: EnumProperty(name="Kind", items=KINDS)
+    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "RIGID"])
     erase: BoolProperty(
         name="Erase",
         description="Take back what the brush does; the influence brush removes influences",

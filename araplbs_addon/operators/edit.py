@@ -53,6 +53,7 @@ def paint_edit(mesh, kind, bone, vertices, values):
 
 class OfMesh:
     bl_options = {"REGISTER"}  # noqa: RUF012
+    edit_mode = False  # works in it, too
 
     @classmethod
     def poll(cls, context):
@@ -60,7 +61,7 @@ class OfMesh:
         if not ob or ob.type != "MESH":
             cls.poll_message_set("The active object is not a mesh")
             return False
-        if ob.mode == "EDIT":
+        if ob.mode == "EDIT" and not cls.edit_mode:
             cls.poll_message_set("Not in Edit mode")
             return False
         if ob.data.library or ob.data.override_library:
@@ -76,7 +77,7 @@ release them from it, or let the weights of all bones vary smoothly there"""
     bl_idname = "object.araplbs_edit_vertices"
     bl_label = "Edit Selected Vertices"
 
-    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "LINK"])
+    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] not in OF_NO_BONE])
     bone: StringProperty(name="Bone", description="Name of the bone; empty: the active group's")
     weight: FloatProperty(name="Weight", description="Wanted weight", default=1.0, min=0.0, max=1.0)
     strength: FloatProperty(

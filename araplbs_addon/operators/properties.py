@@ -81,6 +81,7 @@ def draw_result_options(layout, properties):
     layout.prop(properties, "truss")
     layout.prop(properties, "link_parts")
     layout.prop(properties, "symmetric")
+    layout.prop(properties, "rigid_parts")
 
 
 def draw_pose_options(layout, properties, found=None):

@@ -89,6 +89,7 @@ class Solver:
         influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         smoothed: tuple[ArrayLike, ArrayLike] | None = None,
         released: tuple[ArrayLike, ArrayLike] | None = None,
+        rigid_parts: ArrayLike | None = None,
         symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
         threads: int = 0,
@@ -100,6 +101,8 @@ class Solver:
         reach_poses: float = 0.0,
         max_influences: int = 4,
         widenings: int = 2,
+        rigid_influences: int = 1,
+        rigid_loss: float = 0.0,
         least_weight: float = 0.001,
         iterations: int = 30,
         tolerance: float = 0.002,
@@ -192,6 +195,13 @@ class Solver:
           shall be 0 (paper section 6), each the mean of its neighbors': about half of it is left
           with 0.1, little with 1. Vertices of wires alone have no Laplacian.
           released: (vertices, bones): their spokes, peak and attach rows do not count.
+          rigid_parts: (n,) a number of 0 or more for the vertices of a part, -1 for none. All
+          vertices of a part have the same weights, bit for bit, in every result: those of one
+          bone, the one that the energy is least with, or a blend of rigid_influences bones at most
+          (0: of max_influences). Parts that share a welded vertex are one. What is edited for one
+          vertex is edited for its part. Locked vertices are of no part, nor are those with other
+          locked weights than the first of it. A part across a mirror plane with rigid_influences 1
+          is solved freely.
           Of a symmetric character both sides get what is given for one.
         Symmetry
           symmetry = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
@@ -260,6 +270,7 @@ class Solver:
         influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         smoothed: tuple[ArrayLike, ArrayLike] | None = None,
         released: tuple[ArrayLike, ArrayLike] | None = None,
+        rigid_parts: ArrayLike | None = None,
     ) -> None:
         """Other edits in place of the present ones; the weights go on from where they are.
 
@@ -280,6 +291,11 @@ class Solver:
         first) to bones. held: the share of its strength, from 0.1 to 1, that a spoke has left;
         released: it does not count, since an edit says so. A vertex of a mirror plane can have two.
         Empty while a coarse mesh is solved, and without a truss."""
+
+    @property
+    def rigid_parts(self) -> NDArray[np.int32]:
+        """(n,) number of the rigid part of each vertex, from 0 on, those given and those found by
+        rigid_loss alike; -1: it is of none."""
 
     @property
     def done(self) -> bool:

@@ -289,6 +289,7 @@ int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits) {
                         &edits->release_vertex, &edits->release_bone, &third);
     if (count < 0) return -1;
     edits->release_count = (int)count;
+    edits->rigid_parts = in->rigid_parts;
     return smoothed_from_inputs(in, edits);
 }
 

@@ -30,6 +30,7 @@
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
+#include "solver/rigid.h"
 #include "solver/smoothness.h"
 #include "solver/steering.h"
 #include "supports/reduce.h"
@@ -88,7 +89,8 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     if (status) return status;
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
-                                    m->product, &s->harmonic, &rows, &s->symmetry, &rule, &limited);
+                                    m->product, &s->harmonic, &rows, &s->symmetry, &s->parts, &rule,
+                                    &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
@@ -107,21 +109,10 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     return status;
 }
 
-/* What keeps bones out of influence maps; NULL: nothing. */
-static arap_barred_fn barred(const arap_solver *s) {
-    return s->locks.vertex || s->marks.count ? arap_is_barred : NULL;
-}
-
-/* Influence maps that are the same on both sides. */
-static arap_status symmetric_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
-    if (!s->symmetry.vertex) return ARAP_OK;
-    return arap_symmetry_maps(context, &s->symmetry, s->skeleton.deform_count, barred(s), s, maps);
-}
-
 /* Go on from maps that are yet to be reduced: made symmetric, with a local step for their weights,
  * whose energy the history leaves out. */
 static arap_status take_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
-    arap_status status = symmetric_maps(context, s, maps);
+    arap_status status = arap_share_maps(context, s, maps);
     if (status) {
         arap_influences_clear(maps);
         return status;
@@ -135,14 +126,14 @@ static arap_status take_maps(arap_context *context, arap_solver *s, arap_influen
 arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
     int most = s->settings.max_influences;
     if (!most) return ARAP_OK;
-    arap_status status = limit(context, s, (arap_limit){most, -1});
+    arap_status status = limit(context, s, (arap_limit){most, -1, 0});
     return status ? status : arap_refresh(context, s);
 }
 
 static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
-    arap_status status = arap_widen_influences(context, &s->mesh, &s->influences,
-                                               s->skeleton.deform_count, barred(s), s, &wider);
+    arap_status status = arap_widen_influences(
+        context, &s->mesh, &s->influences, s->skeleton.deform_count, arap_closing(s), s, &wider);
     return status ? status : take_maps(context, s, &wider);
 }
 
@@ -157,7 +148,8 @@ static int stage_influences(const arap_solver *s) {
 /* Reduce the maps of this stage; when cancelled, the next step begins with it. */
 static arap_status reduce_stage(arap_context *context, arap_solver *s) {
     double spare = s->stage.number > 1 ? s->settings.least_worth : -1;
-    arap_status status = limit(context, s, (arap_limit){stage_influences(s), spare});
+    int part = s->stage.number == s->stage.last ? s->settings.rigid_influences : 0;
+    arap_status status = limit(context, s, (arap_limit){stage_influences(s), spare, part});
     s->stage.must_reduce = status == ARAP_CANCELLED;
     return status;
 }
@@ -195,7 +187,8 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
         }
         return status ? status : reduce_stage(context, s);
     }
-    return stage_influences(s) ? reduce_stage(context, s) : ARAP_OK;
+    int limits_parts = s->parts.count && s->stage.last == 1 && s->settings.rigid_influences;
+    return stage_influences(s) || limits_parts ? reduce_stage(context, s) : ARAP_OK;
 }
 
 /* From the coarse level to this one: its weights, as many influences as there may be, and one
@@ -239,11 +232,33 @@ static arap_status coarse_step(arap_context *context, arap_solver *s) {
     return arap_solver_done(s->coarse) ? leave_coarse(context, s) : ARAP_OK;
 }
 
+/* Is the last stage over, but the search for rigid parts still to come? */
+static int must_search(const arap_solver *s) {
+    return s->settings.rigid_loss > 0 && !s->stage.searched && !s->coarse && s->stage.over &&
+           s->stage.number == s->stage.last;
+}
+
+/* What loses nothing by it becomes rigid, and the last stage starts again where that changes
+ * something. */
+static arap_status search_rigid(arap_context *context, arap_solver *s) {
+    arap_influences maps;
+    arap_status status = arap_find_rigid_parts(context, s, &maps);
+    if (status) return status;
+    s->stage.searched = 1;
+    if (!maps.start) return status;
+    s->stage.iterations = s->stage.over = 0;
+    status = take_maps(context, s, &maps);
+    return status ? status : reduce_stage(context, s);
+}
+
 static arap_status step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_status status = ARAP_OK;
     if (s->coarse) return coarse_step(context, s);
-    if (s->stage.must_reduce)
+    if (must_search(s)) {
+        status = search_rigid(context, s);
+        if (s->stage.over) return status;
+    } else if (s->stage.must_reduce)
         status = reduce_stage(context, s);
     else if (s->stage.number == 0 || (s->stage.over && s->stage.number < s->stage.last))
         status = enter_stage(context, s);
@@ -288,7 +303,7 @@ static arap_status enter_edits(arap_context *context, arap_solver *s) {
     }
     if (s->stage.last < 2) s->stage.last = 2;
     s->stage.number = s->stage.last - 1;
-    s->stage.iterations = s->stage.over = s->stage.must_reduce = 0;
+    s->stage.iterations = s->stage.over = s->stage.must_reduce = s->stage.searched = 0;
     return take_maps(context, s, &maps);
 }
 
@@ -304,7 +319,7 @@ arap_status arap_solver_edit(arap_context *context, arap_solver *s, const arap_e
 }
 
 int arap_solver_done(const arap_solver *s) {
-    return !s->coarse && s->stage.over && s->stage.number == s->stage.last;
+    return !s->coarse && s->stage.over && s->stage.number == s->stage.last && !must_search(s);
 }
 
 /* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
@@ -412,13 +427,14 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     if (!status && settings->harmonic > 0) status = arap_make_harmonic(context, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (!status) status = make_truss(context, s, problem);
+    if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(context, s, problem);
     s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
     s->coarse_vertices = !s->coarse                   ? 0
                          : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
                                                       : s->coarse->mesh.count;
     if (!status) status = arap_initial_weights(context, s, problem);
-    if (!status) status = symmetric_maps(context, s, &s->influences);
+    if (!status) status = arap_share_maps(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
     if (!status && s->coarse)
         status = arap_history_add(context, &s->history, s->coarse->history.energies[0]);
@@ -458,6 +474,8 @@ void arap_solver_free(arap_solver *s) {
     arap_influences_clear(&s->influences);
     arap_free(s->order);
     arap_constraint_list_clear(&s->constraints.list);
+    arap_free(s->rigid_labels);
+    arap_rigid_parts_clear(&s->parts);
     arap_marks_clear(&s->marks);
     arap_locks_clear(&s->locks);
     arap_history_clear(&s->history);

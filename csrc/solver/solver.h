@@ -15,6 +15,7 @@
 #include "mesh/coarse.h"
 #include "mesh/mesh.h"
 #include "rig/poses.h"
+#include "rig/rigid_parts.h"
 #include "rig/skeleton.h"
 #include "rig/symmetry.h"
 #include "solver/history.h"
@@ -64,6 +65,7 @@ typedef struct arap_stage {
     int iterations;
     int over;
     int must_reduce; /* its maps are yet to be reduced */
+    int searched;    /* for rigid parts, at the end of the last stage */
 } arap_stage;
 
 /* The present weights, not relative. */
@@ -95,6 +97,9 @@ struct arap_solver {
     int has_visibility;
     arap_heat_report heat_report;
     arap_locks locks;
+    int *rigid_labels; /* (input vertices) of the edits, then those found; NULL: none */
+    int found_rigid;   /* how many were found */
+    arap_rigid_parts parts;
     arap_marks marks;
     arap_constraints constraints;
     int linked_parts;

@@ -277,6 +277,8 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
     value = str(files[1]) if option.name == "tet_file" else another(option, default)
     if option.name == "volume":
         value = "FILE"  # whether TetGen is there or not
+    if "volume" in {option.name, *given}:
+        tube.data.araplbs.edits.clear()  # no volume keeps rigid parts
 
     def arguments(**options):
         task = addon("tasks.weighting").WeightingTask(addon("core.options").Options(**options))
@@ -300,6 +302,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
 # Arguments of the solver that options of another name are.
 DATA = {
     "symmetric": ["symmetry"],
+    "rigid_parts": ["rigid_parts"],
     "volume": ["vertices", "triangles", "edges", "tets", "initial", "parameters"],
     "tet_file": ["vertices"],
     "tet_space": ["vertices"],
@@ -316,7 +319,7 @@ DATA = {
 
 
 def counting_scene():
-    """A tube with weights, and a rig with a limit, an action and a control bone."""
+    """A tube with weights and a rigid part, a rig with a limit, an action and a control bone."""
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("arm", (0, 0, 0.05), (0, 0, 1.5), "root"),
@@ -325,6 +328,7 @@ def counting_scene():
     rig, tube = add_armature(bones=bones), add_tube()
     tube.location.z = 0.01  # its space is not that of the armature
     auto_weight(tube, rig)
+    addon("blender.edits").add_rigid_part(tube.data, range(40))
     posed = rig.pose.bones["hand"]
     posed.use_ik_limit_x, posed.ik_min_x, posed.ik_max_x = True, 0, 0.5
     posed.rotation_mode = "XYZ"
