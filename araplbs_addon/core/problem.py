@@ -52,9 +52,11 @@ class Skeleton:
 
     @property
     def solver_parents(self):
-        """(m,) the parents past what is left out; that hangs on nothing, and nothing on it."""
+        """(m,) the parents past what is left out, but for the first bone of a tree, which holds it
+        together; what is left out hangs on nothing."""
         parents = self.parents.copy()
-        while (passed := (parents >= 0) & self.left_out[parents]).any():
+        passable = self.left_out & (self.parents >= 0)
+        while (passed := (parents >= 0) & passable[parents]).any():
             parents[passed] = self.parents[parents[passed]]
         parents[self.left_out] = -1
         return parents
@@ -218,7 +220,7 @@ class Problem:
             "constraints": (constraints.vertices, constraints.bones, constraints.values),
             "influences": (vertices, bones, allowed),
             "released": (released.vertices, released.bones),
-            "smoothed": tuple(map(np.concatenate, smoothed)),
+            "smoothed": (np.concatenate(smoothed[0]), np.concatenate(smoothed[1])),
             **self._rigid(edits),
         }
 
