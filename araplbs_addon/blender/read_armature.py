@@ -51,6 +51,9 @@ def _limits(armature):
             continue
         for axis, name in enumerate("xyz"):
             ranges = []
+            if is_locked(posed, axis):
+                limits[i, axis] = 0
+                continue
             if getattr(posed, f"use_ik_limit_{name}"):
                 ranges.append((getattr(posed, f"ik_min_{name}"), getattr(posed, f"ik_max_{name}")))
             ranges += [
@@ -70,6 +73,21 @@ def _limits(armature):
     return limits
 
 
+def is_locked(posed, axis):
+    """Does this axis of a pose bone not turn, by its transform locks or, in a chain of IK, by those
+    of IK? Of an axis and angle, or a quaternion, with a lock for each component, a locked one that
+    is not 0 says nothing of its axis."""
+    if getattr(posed, f"lock_ik_{'xyz'[axis]}") and posed.is_in_ik_chain:
+        return True
+    four = posed.lock_rotations_4d and posed.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
+    if not four:
+        return posed.lock_rotation[axis]
+    if posed.rotation_mode == "QUATERNION":
+        return posed.lock_rotation[axis] and posed.rotation_quaternion[1 + axis] == 0
+    still = posed.rotation_axis_angle[1 + axis] == 0
+    return posed.lock_rotation_w or (posed.lock_rotation[axis] and still)
+
+
 def selected_bones(armature):
     """Names of the bones that are selected in the mode that the armature is in."""
     flags = armature.data.edit_bones if armature.mode == "EDIT" else _flags(armature)
@@ -81,16 +99,21 @@ def bones_to_lock(armature):
 
     Hidden ones, and the unselected ones where the armature is in Pose mode with a selection.
     """
+    visible = visible_bones(armature)
+    selected = visible & np.array([flag.select for flag in _flags(armature)])
+    return ~selected if armature.mode == "POSE" and selected.any() else ~visible
+
+
+def visible_bones(armature):
+    """(m,) bool: neither hidden themselves nor in hidden collections alone."""
     bones, flags = armature.data.bones, _flags(armature)
-    visible = np.array(
+    return np.array(
         [
             not flag.hide
             and (not bone.collections or any(c.is_visible_effectively for c in bone.collections))
             for bone, flag in zip(bones, flags, strict=True)
         ]
     )
-    selected = visible & np.array([flag.select for flag in flags])
-    return ~selected if armature.mode == "POSE" and selected.any() else ~visible
 
 
 def _flags(armature):

@@ -90,6 +90,7 @@ def draw_pose_options(layout, properties):
     column.prop(properties, "twist")
     column.prop(properties, "seed")
     layout.prop(properties, "use_joint_limits")
+    layout.prop(properties, "through_rig")
     layout.prop(properties, "animation")
     row = layout.row()
     row.active = properties.animation != "NONE"

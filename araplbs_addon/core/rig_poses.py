@@ -1,0 +1,175 @@
+"""Random poses of the controls of a rig: how far each turns, and where what limbs reach for goes.
+
+A joint that several controls turn, as those of a spine do, shall swing no further than one that has
+a single control: the turns of n such controls are made sqrt(n) times smaller, since they are
+independent. All numbers come in pairs of poses, of which the second mirrors the first.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from .poses import RIGID, sample
+from .symmetry import mirror_plane
+
+SHIFT = 0.1  # of what a control moves: how far it is moved itself
+BEND = 1.5  # of the swing: how far a limb bends in all when its end is moved
+LATTICE = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])  # Roberts' R3
+FARTHEST = 3  # sizes of the skeleton: how far a bone may be from where it was
+LEAST_TURN = 1e-5  # radians or sizes: a smaller motion is none
+
+
+def control_turns(skeleton, controls, shares, options):
+    """(rotations (p, m, 3, 3) about the heads, in rest orientation, of the controls alone; bends as
+    of sample()). shares: (m,) of the turns that are sampled within the limits."""
+    own = replace(
+        skeleton,
+        deform=controls,
+        parents=np.full(len(controls), -1, np.int32),
+        kinds=[kind if c else RIGID for kind, c in zip(skeleton.kinds, controls, strict=True)],
+        own_stretch=skeleton.own_stretch & controls,
+        stretch=skeleton.own_stretch & controls,
+        control=np.zeros(len(controls), np.int32),
+    )
+    mirror = mirror_plane(own) if options.symmetric else None
+    transforms, bends = sample(own, options, mirror)
+    vectors = rotation_vectors(transforms[..., :3])
+    fixed = ((skeleton.limits[..., 0] > 0) | (skeleton.limits[..., 1] < 0)).any(axis=1)
+    vectors *= np.where(fixed, 1, shares)[:, None]
+    return rotations(vectors), bends, None if mirror is None else mirror[0]
+
+
+def turn_shares(skeleton, controls, reached, swinging):
+    """(m,) of the sampled turns that each control takes; 0 for those that turn everything.
+
+    reached: {control: what follows it}; swinging: (m,) bool, controls that turn joints sideways.
+    """
+    deform = set(np.flatnonzero(skeleton.deform).tolist())
+    parents = deform_parents(skeleton)
+    turned, count = {}, np.zeros(len(controls), int)
+    for bone in np.flatnonzero(controls):
+        followers = reached[bone] & deform
+        turned[bone] = [b for b in followers if parents[b] not in followers]
+        if followers == deform and not skeleton.deform[bone]:
+            turned[bone] = []
+        elif swinging[bone]:
+            count[turned[bone]] += 1
+    shares = np.zeros(len(controls))
+    for bone, joints in turned.items():
+        if joints:
+            shares[bone] = 1 / math.sqrt(max(1, count[joints].max()))
+    return shares, turned
+
+
+def deform_parents(skeleton):
+    """(m,) the nearest deform bone up the chain, or on a bone there (Rigify's ORG and DEF); -1."""
+    ends = np.round(np.hstack([skeleton.heads, skeleton.tails]), 5)
+    on = {tuple(ends[b]): b for b in np.flatnonzero(skeleton.deform)}
+    stand_in = [b if skeleton.deform[b] else on.get(tuple(ends[b]), -1) for b in range(len(ends))]
+    found = np.full(len(ends), -1)
+    for bone in range(len(ends)):
+        up = skeleton.parents[bone]
+        while up >= 0 and stand_in[up] in (-1, bone):
+            up = skeleton.parents[up]
+        found[bone] = stand_in[up] if up >= 0 else -1
+    return found
+
+
+def numbers(count, bones, seed, partners):
+    """(count, bones, 3) in [0, 1) for poses in pairs: lattices of low discrepancy in random order.
+    partners: (bones,) with the same numbers, or None. The second poses are left to the caller."""
+    pairs = (count + 1) // 2
+    found = np.zeros((pairs, bones, 3))
+    for b in range(bones):
+        partner = -1 if partners is None else partners[b]
+        first = partner if 0 <= partner < b else b
+        rng = np.random.default_rng([seed, first])
+        points = (rng.random(3) + np.arange(pairs)[:, None] * LATTICE) % 1
+        found[:, b] = points[rng.permutation(pairs)]
+    return np.repeat(found, 2, axis=0)[:count]
+
+
+def shifts(u, sizes, partners):
+    """(p, m, 3) by which controls are moved, in rest orientation: up to `sizes` (m,) along each
+    axis. u: numbers()."""
+    found = (2 * u - 1) * sizes[:, None]
+    found[1::2, :, 0] *= -1
+    if partners is not None:
+        plane = partners >= 0
+        images = found[::2, partners] * [-1, 1, 1]
+        found[1::2, plane] = images[: len(found[1::2]), plane]
+    return found
+
+
+def reach(root, end, length, u, swing):
+    """(2, 4, 4) what takes the end of a limb to where it reaches, and what turns the whole limb on
+    the way there: from `root` on it turns by at most the swing, and bends by BEND times it in all.
+
+    u: (3,) in [0, 1). Length is that of the limb.
+    """
+    along = end - root
+    distance = np.linalg.norm(along)
+    along = along / distance
+    across = np.linalg.svd(along[None])[2][1:]
+    angle, around = swing * u[0], 2 * math.pi * u[1]
+    axis = math.cos(around) * across[0] + math.sin(around) * across[1]
+    turn = np.eye(4)
+    turn[:3, :3] = rotations((angle * axis)[None])[0]
+    turn[:3, 3] = root - turn[:3, :3] @ root
+    bend = min(BEND * swing, math.pi / 1.2) * u[2]
+    shift = np.eye(4)
+    shift[:3, 3] = along * (length * math.cos(bend / 2) - distance)
+    return turn @ shift, turn
+
+
+def mirrored(transform):
+    """The image of an affine map (4, 4) at X = 0."""
+    flip = np.diag([-1.0, 1, 1, 1])
+    return flip @ transform @ flip
+
+
+def usable(transforms, skeleton, size):
+    """(p,) bool: finite poses in which no deform bone is far away, by pairs."""
+    deform = skeleton.deform
+    heads = skeleton.heads[deform]
+    with np.errstate(all="ignore"):
+        moved = np.einsum("pbij,bj->pbi", transforms[:, deform, :, :3], heads)
+        off = np.linalg.norm(moved + transforms[:, deform, :, 3] - heads, axis=2).max(axis=1)
+        good = np.isfinite(transforms).all(axis=(1, 2, 3)) & (off <= FARTHEST * size)
+    for first in range(0, len(good) - 1, 2):
+        good[first : first + 2] = good[first : first + 2].all()
+    return good
+
+
+def moves_something(transforms, skeleton, size):
+    """Does any deform bone leave its rest?"""
+    off = np.abs(transforms[:, skeleton.deform] - np.eye(3, 4))
+    return bool((off[..., :3] > LEAST_TURN).any() or (off[..., 3] > LEAST_TURN * size).any())
+
+
+def rotation_vectors(matrices):
+    """(..., 3) of rotations (..., 3, 3) by less than half a turn."""
+    skew = np.stack(
+        [
+            matrices[..., 2, 1] - matrices[..., 1, 2],
+            matrices[..., 0, 2] - matrices[..., 2, 0],
+            matrices[..., 1, 0] - matrices[..., 0, 1],
+        ],
+        axis=-1,
+    )
+    sine = np.linalg.norm(skew, axis=-1) / 2
+    cosine = (np.trace(matrices, axis1=-2, axis2=-1) - 1) / 2
+    angle = np.arctan2(sine, cosine)
+    factor = np.where(sine > 1e-9, angle / np.maximum(2 * sine, 1e-30), 0.5)
+    return skew * factor[..., None]
+
+
+def rotations(vectors):
+    """(..., 3, 3) rotations by vectors (..., 3)."""
+    angle = np.linalg.norm(vectors, axis=-1)[..., None, None]
+    k = np.zeros((*vectors.shape, 3))
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    k[..., 0, 1], k[..., 0, 2], k[..., 1, 2] = -z, y, -x
+    k -= np.swapaxes(k, -1, -2)
+    return np.eye(3) + np.sinc(angle / np.pi) * k + np.sinc(angle / 2 / np.pi) ** 2 / 2 * (k @ k)
