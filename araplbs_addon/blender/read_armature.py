@@ -1,6 +1,7 @@
 """An armature at rest as a core Skeleton, with joint limits and what selection locks."""
 
 import math
+import re
 
 import bpy
 import numpy as np
@@ -11,6 +12,8 @@ from .bone_kinds import read_deformers
 
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
 FREE_ANGLE = math.radians(170)
+
+ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]\.rotation')
 
 
 def read_armature(armature, use_joint_limits):
@@ -45,13 +48,14 @@ def read_armature(armature, use_joint_limits):
 
 def _limits(armature):
     limits = np.full((len(armature.data.bones), 3, 2), np.nan)
+    driven = _turned_by_drivers(armature)
     for i, bone in enumerate(armature.data.bones):
         posed = armature.pose.bones.get(bone.name)
         if posed is None:  # the pose of a new bone is made with the next update
             continue
         for axis, name in enumerate("xyz"):
             ranges = []
-            if is_locked(posed, axis):
+            if is_locked(posed, axis) and not (bone.name in driven or _turned(posed)):
                 limits[i, axis] = 0
                 continue
             if getattr(posed, f"use_ik_limit_{name}"):
@@ -71,6 +75,25 @@ def _limits(armature):
             if low <= high and (low > -FREE_ANGLE or high < FREE_ANGLE):
                 limits[i, axis] = low, high
     return limits
+
+
+def _turned(posed):
+    """Do constraints turn it? Then it is locked lest somebody tries to, as Rigify does."""
+    return any(
+        c.enabled and not c.mute and c.type != "IK" and not c.type.startswith("LIMIT")
+        for c in posed.constraints
+    )
+
+
+def _turned_by_drivers(armature):
+    """Names of bones."""
+    animation = armature.animation_data
+    found = set()
+    for curve in animation.drivers if animation else ():
+        match = ROTATION.match(curve.data_path)
+        if match:
+            found.add(bpy.utils.unescape_identifier(match[1]))
+    return found
 
 
 def is_locked(posed, axis):

@@ -1,8 +1,8 @@
-"""Random poses that a rig can take: its controls turn within their limits and locks, what limbs reach
-for is moved, and Blender evaluates constraints and drivers on a copy that nobody sees.
+"""Random poses that a rig can take: its controls turn within their limits and locks, what limbs
+reach for is moved, and Blender evaluates constraints and drivers on a copy that nobody sees.
 
-The copy looks at itself where the rig looks at itself, and at copies of the objects that hang on the
-rig, such as curves with hooks. Like that of flexible_bones.py it is made for each step anew.
+The copy looks at itself where the rig looks at itself, and at copies of the objects that hang on
+the rig, such as curves with hooks. Like that of flexible_bones.py it is made for each step anew.
 """
 
 import time
@@ -85,8 +85,8 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
         return _whole(read, skeleton)
     except _Broken as reason:
         warnings.append(
-            f"The rig of '{armature.name}' could not be posed ({reason}): in the random poses every "
-            "deform bone turns on its own"
+            f"The rig of '{armature.name}' could not be posed ({reason}): in the random poses "
+            "every deform bone turns on its own"
         )
         return None
 
@@ -135,26 +135,22 @@ class _Plan:
         skeleton, sizes = self.skeleton, np.zeros(len(posed))
         lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
         for b, joints in turned.items():
-            connected = posed[b].bone.use_connect and skeleton.parents[b] >= 0
-            if joints and not connected and not skeleton.deform[b] and b not in ends:
+            if joints and _can_move(posed[b]) and not skeleton.deform[b] and b not in ends:
                 sizes[b] = SHIFT * lengths[joints].mean()
-        u = numbers(options.pose_count, len(posed), options.seed ^ PLACES, partners)
+        u = numbers(options.pose_count, sizes > 0, options.seed ^ PLACES, partners)
         return shifts(u, sizes, partners)
 
     def _find_reaches(self, posed, reached):
-        leads = [set() for _ in posed]  # what a bone follows at once
-        for b, followers in enumerate(self.relations.followers):
-            for follower in followers:
-                leads[follower].add(b)
+        carriers, everything = self.relations.carriers, set(np.flatnonzero(self.skeleton.deform))
 
         def control_of(bone):
+            """The nearest control that takes the bone along, but not the whole rig."""
             seen, row = {bone}, [bone]
             while row:
                 for b in row:
-                    connected = posed[b].bone.use_connect and self.skeleton.parents[b] >= 0
-                    if self.controls[b] and not connected and not all(posed[b].lock_location):
+                    if self.controls[b] and _can_move(posed[b]) and everything - reached[b]:
                         return b
-                row = sorted(set().union(*(leads[b] for b in row)) - seen)
+                row = sorted(set().union(*(carriers[b] for b in row)) - seen)
                 seen.update(row)
             return -1
 
@@ -162,7 +158,7 @@ class _Plan:
         for limb in self.relations.chains:
             control = control_of(limb.target)
             root = limb.bones[-1]
-            if control < 0 or root in reached[control] and root == control:
+            if control in (-1, root):
                 continue
             anchor = self.skeleton.parents[root]
             while anchor >= 0 and anchor in reached[control]:
@@ -184,7 +180,9 @@ class _Plan:
     def _sample_reaches(self, partners, options):
         """{bone: (p, 4, 4)} what takes the controls of limbs to their places."""
         ends = {r.control: r for r in self.reaches}
-        u = numbers(options.pose_count, len(self.rest), options.seed ^ REACHES, partners)
+        which = np.zeros(len(self.rest), bool)
+        which[list(ends)] = True
+        u = numbers(options.pose_count, which, options.seed ^ REACHES, partners)
         found = {}
         for r in self.reaches:
             found[r.control] = np.tile(np.eye(4), (options.pose_count, 1, 1))
@@ -234,6 +232,11 @@ class _Plan:
             each.matrix_basis = own
             _keep_locked(each)
         copy.update_tag()
+
+
+def _can_move(posed):
+    connected = posed.bone.use_connect and posed.parent is not None
+    return not connected and not all(posed.lock_location)
 
 
 def _keep_locked(posed):
@@ -297,7 +300,7 @@ def _driven_copy(armature, plan):
             view_layer.update()
             _refuse_broken(copy.evaluated_get(view_layer.depsgraph))
             now = time.perf_counter()
-            end = now + max(STEP, 2 * (now - start))
+            end = now + max(STEP, 4 * (now - start))
             yield copy, view_layer, lambda: time.perf_counter() < end
     finally:
         bpy.data.batch_remove(made)

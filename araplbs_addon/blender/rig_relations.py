@@ -50,6 +50,7 @@ class Relations:
     """Of the m bones of an armature, by their places."""
 
     followers: list[set[int]]  # (m) that follow a bone at once
+    carriers: list[set[int]]  # (m) what carries a bone: its parent, targets of its constraints
     driven: np.ndarray  # (m,) bool: by constraints beyond local limits of rotation, or drivers
     free: np.ndarray  # (m,) bool: can be posed
     chains: list[Chain] = field(default_factory=list)
@@ -100,10 +101,12 @@ class _Reader:
         self.lengths = [bone.length for bone in bones]
         self.parents = [self.place[b.parent.name] if b.parent else -1 for b in bones]
         m = len(bones)
-        self.relations = Relations([set() for _ in range(m)], np.zeros(m, bool), np.ones(m, bool))
+        sets = ([set() for _ in range(m)] for _ in range(2))
+        self.relations = Relations(*sets, np.zeros(m, bool), np.ones(m, bool))
         for i, up in enumerate(self.parents):
             if up >= 0:
                 self.relations.followers[up].add(i)
+                self.relations.carriers[i].add(up)
         self.switched = {}  # (bone, constraint): [(what of it is driven, FCurve)]
         self._read_drivers()
         self.of_objects = {}
@@ -155,10 +158,10 @@ class _Reader:
         relations.driven[bone] = True
         if kind in CHAINS:
             owned = self._chain(bone, constraint)
-            if kind == "IK" and constraint.target not in (None, self.armature):
-                if not self._bones_of(constraint.target):
-                    relations.outside.append((posed.name, constraint.name))
-                    return
+            foreign = kind == "IK" and constraint.target not in (None, self.armature)
+            if foreign and not self._bones_of(constraint.target):
+                relations.outside.append((posed.name, constraint.name))
+                return
             self._add_chain(constraint, owned)
             relations.driven[owned] = True
         if kind not in LEAVE_FREE and not (kind == "IK" and "influence" in driven):
@@ -170,6 +173,8 @@ class _Reader:
                 sources = self._bones_of(target)
             for each in owned:
                 self._follow(sources, each)
+            if kind not in CHAINS and not kind.startswith("LIMIT"):
+                relations.carriers[bone] |= sources - {bone}
 
     def _chain(self, bone, constraint):
         found = []

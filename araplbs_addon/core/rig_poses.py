@@ -76,12 +76,13 @@ def deform_parents(skeleton):
     return found
 
 
-def numbers(count, bones, seed, partners):
-    """(count, bones, 3) in [0, 1) for poses in pairs: lattices of low discrepancy in random order.
-    partners: (bones,) with the same numbers, or None. The second poses are left to the caller."""
+def numbers(count, which, seed, partners):
+    """(count, m, 3) in [0, 1) for poses in pairs, of the bones `which` (m,): lattices of low
+    discrepancy in random order, 0 of other bones. partners: (m,) with the same lattices, or None.
+    Both poses of a pair have the same."""
     pairs = (count + 1) // 2
-    found = np.zeros((pairs, bones, 3))
-    for b in range(bones):
+    found = np.zeros((pairs, len(which), 3))
+    for b in np.flatnonzero(which):
         partner = -1 if partners is None else partners[b]
         first = partner if 0 <= partner < b else b
         rng = np.random.default_rng([seed, first])
@@ -134,8 +135,9 @@ def usable(transforms, skeleton, size):
     deform = skeleton.deform
     heads = skeleton.heads[deform]
     with np.errstate(all="ignore"):
-        moved = np.einsum("pbij,bj->pbi", transforms[:, deform, :, :3], heads)
-        off = np.linalg.norm(moved + transforms[:, deform, :, 3] - heads, axis=2).max(axis=1)
+        own = transforms[:, deform]
+        moved = np.einsum("pbij,bj->pbi", own[..., :3], heads) + own[..., 3]
+        off = np.linalg.norm(moved - heads, axis=2).max(axis=1)
         good = np.isfinite(transforms).all(axis=(1, 2, 3)) & (off <= FARTHEST * size)
     for first in range(0, len(good) - 1, 2):
         good[first : first + 2] = good[first : first + 2].all()
