@@ -120,7 +120,8 @@ class _Plan:
         ends = {r.control for r in self.reaches} | {r.pole for r in self.reaches}
         swinging = ~(locked[:, 0] & locked[:, 2])
         swinging[[b for b in ends if b >= 0]] = False
-        shares, turned = turn_shares(skeleton, self.controls, reached, swinging)
+        whole = self._find_whole()
+        shares, turned = turn_shares(skeleton, self.controls, reached, swinging, whole)
         for r in self.reaches:
             shares[r.control] = max(shares[r.control], 0.5)
         self.rotations, self.bends, partners = control_turns(
@@ -130,6 +131,13 @@ class _Plan:
         self.places = self._sample_reaches(partners, options)
         self.switches = self._sample_switches()
         self.stretched = skeleton.own_stretch & self.controls
+
+    def _find_whole(self):
+        """(m,) bool: controls that carry all of the rig, and nothing that deforms by itself."""
+        deform, whole = np.flatnonzero(self.skeleton.deform), self.controls & ~self.skeleton.deform
+        for b in np.flatnonzero(whole):
+            whole[b] = self.relations.carried(int(b)).issuperset(deform)
+        return whole
 
     def _sample_shifts(self, posed, turned, shares, ends, partners, options):
         skeleton, sizes = self.skeleton, np.zeros(len(posed))
@@ -141,14 +149,14 @@ class _Plan:
         return shifts(u, sizes, partners)
 
     def _find_reaches(self, posed, reached):
-        carriers, everything = self.relations.carriers, set(np.flatnonzero(self.skeleton.deform))
+        carriers, whole = self.relations.carriers, self._find_whole()
 
         def control_of(bone):
             """The nearest control that takes the bone along, but not the whole rig."""
             seen, row = {bone}, [bone]
             while row:
                 for b in row:
-                    if self.controls[b] and _can_move(posed[b]) and everything - reached[b]:
+                    if self.controls[b] and _can_move(posed[b]) and not whole[b]:
                         return b
                 row = sorted(set().union(*(carriers[b] for b in row)) - seen)
                 seen.update(row)
@@ -349,12 +357,15 @@ def _keep_drivers(animation, new):
 
 
 def _retarget(struct, new):
+    kept = struct.matrix_inverse.copy() if struct.type == "HOOK" else None
     for name in ("target", "pole_target", "object"):
         if getattr(struct, name, None) in new:
             setattr(struct, name, new[getattr(struct, name)])
     for each in getattr(struct, "targets", ()):
         if each.target in new:
             each.target = new[each.target]
+    if kept:  # a hook with a new object takes it from where that is
+        struct.matrix_inverse = kept
 
 
 def _hanging(armature):

@@ -7,6 +7,7 @@ constraints, and those without influence, count where a driver switches them.
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -59,12 +60,28 @@ class Relations:
 
     def reached(self, bone):
         """Places of all that follow it, itself too."""
-        found, work = {bone}, [bone]
-        while work:
-            more = self.followers[work.pop()] - found
-            found |= more
-            work += more
+        return _closure(self.followers, bone)
+
+    def carried(self, bone):
+        """The like of what it carries."""
+        return _closure(self._carried, bone)
+
+    @cached_property
+    def _carried(self):
+        found = [set() for _ in self.carriers]
+        for bone, carriers in enumerate(self.carriers):
+            for carrier in carriers:
+                found[carrier].add(bone)
         return found
+
+
+def _closure(followers, bone):
+    found, work = {bone}, [bone]
+    while work:
+        more = followers[work.pop()] - found
+        found |= more
+        work += more
+    return found
 
 
 def drives_itself(relations, skeleton):

@@ -40,10 +40,12 @@ def control_turns(skeleton, controls, shares, options):
     return rotations(vectors), bends, None if mirror is None else mirror[0]
 
 
-def turn_shares(skeleton, controls, reached, swinging):
-    """(m,) of the sampled turns that each control takes; 0 for those that turn everything.
+def turn_shares(skeleton, controls, reached, swinging, whole):
+    """((m,) of the sampled turns that each control takes, {control: the deform bones that it turns
+    in their parents}).
 
-    reached: {control: what follows it}; swinging: (m,) bool, controls that turn joints sideways.
+    reached: {control: what follows it}; swinging: (m,) bool, controls that turn joints sideways;
+    whole: (m,) bool, those that move everything as a whole, and stay.
     """
     deform = set(np.flatnonzero(skeleton.deform).tolist())
     parents = deform_parents(skeleton)
@@ -51,7 +53,7 @@ def turn_shares(skeleton, controls, reached, swinging):
     for bone in np.flatnonzero(controls):
         followers = reached[bone] & deform
         turned[bone] = [b for b in followers if parents[b] not in followers]
-        if followers == deform and not skeleton.deform[bone]:
+        if whole[bone]:
             turned[bone] = []
         elif swinging[bone]:
             count[turned[bone]] += 1
