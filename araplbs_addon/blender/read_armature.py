@@ -13,6 +13,12 @@ from .bone_kinds import read_deformers
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
 FREE_ANGLE = math.radians(170)
 
+# Types of constraints. Bones with these alone can still be posed.
+LEAVE_FREE = {
+    *("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"),
+    *("CHILD_OF", "ARMATURE", "FLOOR", "PIVOT", "SHRINKWRAP"),
+}
+
 ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]\.rotation')
 
 
@@ -80,7 +86,7 @@ def _limits(armature):
 def _turned(posed):
     """Do constraints turn it? Then it is locked lest somebody tries to, as Rigify does."""
     return any(
-        c.enabled and not c.mute and c.type != "IK" and not c.type.startswith("LIMIT")
+        c.enabled and not c.mute and c.type != "IK" and c.type not in LEAVE_FREE
         for c in posed.constraints
     )
 

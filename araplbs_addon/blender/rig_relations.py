@@ -12,18 +12,13 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from .read_armature import visible_bones
+from .read_armature import LEAVE_FREE, visible_bones
 
 BONE = re.compile(r'\bbones\["((?:[^"\\]|\\.)+)"\]')
 CONSTRAINT = re.compile(r'\.constraints\["((?:[^"\\]|\\.)+)"\]\.(\w+)$')
 MOVES = re.compile(r"\]\.(location|rotation_\w+|scale)$")
 PROPERTY = re.compile(r'^(.*)\["((?:[^"\\]|\\.)+)"\]$')
 
-# Bones with these alone can still be posed.
-LEAVE_FREE = {
-    *("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"),
-    *("CHILD_OF", "ARMATURE", "FLOOR", "PIVOT", "SHRINKWRAP"),
-}
 CHAINS = ("IK", "SPLINE_IK")
 
 
