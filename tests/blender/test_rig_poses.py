@@ -71,10 +71,9 @@ def test_as_blender_shows_it(name):
     poses, _ = sampled(rig, lines)
     assert not difference(before, deep_snapshot())
     assert not lines and poses.whole and len(poses) == COUNT
-    module = addon("blender.rig_poses")
     relations = addon("blender.rig_relations").read_relations(rig)
-    plan = module._Plan(rig, skeleton, relations, options())
-    module._set_up(rig, plan)
+    plan = addon("blender.rig_plan").ControlPlan(rig, skeleton, relations, options())
+    addon("blender.rig_copy").set_up(rig, plan)
     names = [skeleton.names[b] for b in np.flatnonzero(skeleton.deform)]
     moved = set()
     for k in range(COUNT):
@@ -279,7 +278,7 @@ def test_rigify():
     assert not difference(before, deep_snapshot())
     assert not lines and len(poses) == 16
     relations = addon("blender.rig_relations").read_relations(rig)
-    plan = addon("blender.rig_poses")._Plan(rig, skeleton, relations, options(pose_count=16))
+    plan = addon("blender.rig_plan").ControlPlan(rig, skeleton, relations, options(pose_count=16))
     switches = {(s.owner.split('"')[1], s.name) for s, _bit in plan.switches}
     assert switches == {
         (f"{limb}_parent.{side}", "IK_FK") for limb in ("upper_arm", "thigh") for side in "LR"
