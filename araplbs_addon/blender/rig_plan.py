@@ -1,5 +1,5 @@
-"""What the controls of a rig do in random poses: how each turns and is moved, where what limbs reach
-for goes, and which switches between IK and FK are on."""
+"""What the controls of a rig do in random poses: how each turns and is moved, where what limbs
+reach for goes, and which switches between IK and FK are on."""
 
 from dataclasses import dataclass
 
@@ -166,8 +166,10 @@ class ControlPlan:
                 transforms = self.places[b] @ transforms
             rest = np.array(self.rest[b])
             own = np.linalg.inv(rest) @ transforms @ rest
-            if not bones[b].use_local_location:
-                own[:, :3, 3] = own[:, :3, 3] @ rest[:3, :3].T
+            if not bones[b].use_local_location:  # it is moved along the axes of its parent
+                up = self.skeleton.parents[b]
+                axes = rest if up < 0 else np.linalg.inv(np.array(self.rest[up])) @ rest
+                own[:, :3, 3] = own[:, :3, 3] @ axes[:3, :3].T
             found[b] = own
         return found
 

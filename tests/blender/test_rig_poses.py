@@ -137,6 +137,19 @@ def test_ik_reaches_its_target():
     assert np.ptp(directions, axis=0).max() > 0.8, "and arms are raised"
 
 
+@pytest.mark.parametrize("parent", [None, "shoulder"])
+def test_controls_without_local_location(parent):
+    rig = ik_rig()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    bones["shoulder"].tail = (0.3, 0, -0.1)
+    bones["reach"].parent = parent and bones[parent]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    expected = sampled(rig)[0].transforms
+    rig.data.bones["reach"].use_local_location = False
+    np.testing.assert_allclose(sampled(rig)[0].transforms, expected, atol=1e-4)
+
+
 def test_ik_to_an_object_outside_is_posed_by_its_bones():
     rig = ik_rig()
     empty = bpy.data.objects.new("Empty", None)
