@@ -12,11 +12,11 @@ from ..core.rig_poses import (
     mirrored,
     numbers,
     reach,
+    shares_by_pilot,
     shifts,
-    turn_shares,
+    turned_joints,
 )
 from .flexible_bones import flex
-from .read_armature import is_locked
 from .rig_copy import NotDrivable
 from .rig_relations import controls, owner_of
 
@@ -50,25 +50,34 @@ class ControlPlan:
             raise NotDrivable("it has no controls")
         reached = {int(b): relations.reached(int(b)) for b in np.flatnonzero(self.controls)}
         self.reaches = self._find_reaches(posed, reached)
-        locked = np.array([[is_locked(each, axis) for axis in range(3)] for each in posed])
-        ends = {r.control for r in self.reaches} | {r.pole for r in self.reaches}
-        swinging = ~(locked[:, 0] & locked[:, 2])
-        swinging[[b for b in ends if b >= 0]] = False
-        whole = self._find_whole()
-        shares, turned = turn_shares(skeleton, self.controls, reached, swinging, whole)
-        for r in self.reaches:
-            shares[r.control] = max(shares[r.control], 0.5)
-        self.rotations, self.bends, partners = control_turns(
-            skeleton, self.controls, shares, options
-        )
-        self.shifts = self._sample_shifts(posed, turned, shares, ends, partners, options)
-        self.places = self._sample_reaches(partners, options)
-        self.switches = self._sample_switches()
+        turns = {b: relations.turns(b) for b in reached}
+        self.joints = turned_joints(skeleton, reached, turns, self._find_whole())
         self.locked = {
             i for i, p in enumerate(posed) if any(p.lock_location) or any(p.lock_rotation)
         }
-        self.bases = self._find_bases(armature.data.bones, options.pose_count)
         self.stretched = skeleton.own_stretch & self.controls
+        self.switches = self._sample_switches()
+        self.options, self.posed = options, posed
+        self._sample(np.array([bool(self.joints.get(b)) for b in range(len(posed))], float))
+
+    def ease(self, transforms):
+        """Makes turns smaller where these first poses (p, m, 3, 4) turn joints too far; have any
+        changed?"""
+        options = self.options
+        shares = shares_by_pilot(transforms, self.skeleton, self.joints, options.swing)
+        changed = (shares > 0) & (shares < 1)
+        if changed.any():
+            self._sample(shares)
+        return bool(changed.any())
+
+    def _sample(self, shares):
+        options = self.options
+        self.rotations, self.bends, partners = control_turns(
+            self.skeleton, self.controls, shares, options
+        )
+        self.shifts = self._sample_shifts(self.posed, partners, options)
+        self.places = self._sample_reaches(partners, options)
+        self.bases = self._find_bases([each.bone for each in self.posed], options.pose_count)
 
     def _find_whole(self):
         """(m,) bool: controls that carry all of the rig, and nothing that deforms by itself."""
@@ -77,10 +86,11 @@ class ControlPlan:
             whole[b] = self.relations.carried(int(b)).issuperset(deform)
         return whole
 
-    def _sample_shifts(self, posed, turned, shares, ends, partners, options):
+    def _sample_shifts(self, posed, partners, options):
         skeleton, sizes = self.skeleton, np.zeros(len(posed))
         lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
-        for b, joints in turned.items():
+        ends = {b for r in self.reaches for b in (r.control, r.pole)}
+        for b, joints in self.joints.items():
             if joints and _can_move(posed[b]) and not skeleton.deform[b] and b not in ends:
                 sizes[b] = SHIFT * lengths[joints].mean()
         u = numbers(options.pose_count, sizes > 0, options.seed ^ PLACES, partners)

@@ -14,6 +14,7 @@ from .rig_copy import NotDrivable, driven_copy
 from .rig_plan import ControlPlan
 from .rig_relations import drives_itself, read_relations
 
+PILOT = 12  # poses that show how far joints turn
 LEAST_LEFT = 0.5  # of the poses that must be usable
 
 
@@ -30,21 +31,32 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
     try:
         plan = ControlPlan(armature, skeleton, relations, options)
         yield
-        read, reader = [], _Reader(armature, skeleton)
-        while len(read) < options.pose_count:
-            with driven_copy(armature, plan) as (copy, view_layer, goes_on):
-                while len(read) < options.pose_count and goes_on():
-                    plan.pose(copy, len(read))
-                    view_layer.update()
-                    read.append(reader.read(copy, view_layer.depsgraph))
-            yield
-        return _whole(read, skeleton)
+        return _whole(
+            (yield from plan_poses_in_steps(armature, plan, options.pose_count)), skeleton
+        )
     except NotDrivable as reason:
         warnings.append(
             f"The rig of '{armature.name}' could not be posed ({reason}): in the random poses "
             "every deform bone turns on its own"
         )
         return None
+
+
+def plan_poses_in_steps(armature, plan, count):
+    """[what a PoseReader reads] of the poses of a ControlPlan, which the first of them ease."""
+    read, reader, eased = [], _Reader(armature, plan.skeleton), False
+    while len(read) < count:
+        with driven_copy(armature, plan) as (copy, view_layer, goes_on):
+            while len(read) < count and goes_on():
+                plan.pose(copy, len(read))
+                view_layer.update()
+                read.append(reader.read(copy, view_layer.depsgraph))
+                if len(read) == min(PILOT, count) and not eased:
+                    eased = True
+                    if plan.ease(np.array([transforms for transforms, _joints in read])):
+                        read = []
+        yield
+    return read
 
 
 def _whole(read, skeleton):

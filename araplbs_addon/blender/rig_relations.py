@@ -19,6 +19,7 @@ CONSTRAINT = re.compile(r'\.constraints\["((?:[^"\\]|\\.)+)"\]\.(\w+)$')
 MOVES = re.compile(r"\]\.(location|rotation_\w+|scale)$")
 PROPERTY = re.compile(r'^(.*)\["((?:[^"\\]|\\.)+)"\]$')
 
+TURNING = {"COPY_ROTATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE"}
 CHAINS = ("IK", "SPLINE_IK")
 
 
@@ -47,6 +48,7 @@ class Relations:
 
     followers: list[set[int]]  # (m) that follow a bone at once
     carriers: list[set[int]]  # (m) what carries a bone: its parent, targets of its constraints
+    turned: list[set[int]]  # (m) what turns with a bone, wherever it is
     driven: np.ndarray  # (m,) bool: by constraints beyond local limits of rotation, or drivers
     free: np.ndarray  # (m,) bool: can be posed
     chains: list[Chain] = field(default_factory=list)
@@ -60,6 +62,10 @@ class Relations:
     def carried(self, bone):
         """The like of what it carries."""
         return _closure(self._carried, bone)
+
+    def turns(self, bone):
+        """The like of what turns with it."""
+        return _closure(self.turned, bone)
 
     @cached_property
     def _carried(self):
@@ -113,12 +119,14 @@ class _Reader:
         self.lengths = [bone.length for bone in bones]
         self.parents = [self.place[b.parent.name] if b.parent else -1 for b in bones]
         m = len(bones)
-        sets = ([set() for _ in range(m)] for _ in range(2))
+        sets = ([set() for _ in range(m)] for _ in range(3))
         self.relations = Relations(*sets, np.zeros(m, bool), np.ones(m, bool))
         for i, up in enumerate(self.parents):
             if up >= 0:
                 self.relations.followers[up].add(i)
                 self.relations.carriers[i].add(up)
+                if bones[i].use_inherit_rotation:
+                    self.relations.turned[up].add(i)
         self.switched = {}  # (bone, constraint): [(what of it is driven, FCurve)]
         self._read_drivers()
         self.of_objects = {}
@@ -187,6 +195,8 @@ class _Reader:
                 self._follow(sources, each)
             if kind not in CHAINS and not kind.startswith("LIMIT"):
                 relations.carriers[bone] |= sources - {bone}
+                for source in sources if kind in TURNING else ():
+                    relations.turned[source].add(bone)
 
     def _chain(self, bone, constraint):
         found = []

@@ -1,8 +1,8 @@
 """Random poses of the controls of a rig: how far each turns, and where what limbs reach for goes.
 
 A joint that several controls turn, as those of a spine do, shall swing no further than one that has
-a single control: the turns of n such controls are made sqrt(n) times smaller, since they are
-independent. All numbers come in pairs of poses, of which the second mirrors the first.
+a single control: a few poses show how far it goes, and the turns of its controls are made smaller
+by that. All numbers come in pairs of poses, of which the second mirrors the first.
 """
 
 import math
@@ -17,6 +17,7 @@ SHIFT = 0.1  # of what a control moves: how far it is moved itself
 BEND = 1.5  # of the swing: how far a limb bends in all when its end is moved
 LATTICE = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])  # Roberts' R3
 FARTHEST = 3  # sizes of the skeleton: how far a bone may be from where it was
+TOLERATED = 1.25  # times the turn of a joint that is controlled by itself: chance in a few poses
 LEAST_TURN = 1e-5  # radians or sizes: a smaller motion is none
 
 
@@ -40,28 +41,40 @@ def control_turns(skeleton, controls, shares, options):
     return rotations(vectors), bends, None if mirror is None else mirror[0]
 
 
-def turn_shares(skeleton, controls, reached, swinging, whole):
-    """((m,) of the sampled turns that each control takes, {control: the deform bones that it turns
-    in their parents}).
+def turned_joints(skeleton, reached, turns, whole):
+    """{control: deform bones that it may turn in their parents}, none of the controls `whole` (m,)
+    that move everything together.
 
-    reached: {control: what follows it}; swinging: (m,) bool, controls that turn joints sideways;
-    whole: (m,) bool, those that move everything as a whole, and stay.
+    reached: {control: what follows it}; turns: {control: what turns with it}, less than that.
     """
     deform = set(np.flatnonzero(skeleton.deform).tolist())
     parents = deform_parents(skeleton)
-    turned, count = {}, np.zeros(len(controls), int)
-    for bone in np.flatnonzero(controls):
-        followers = reached[bone] & deform
-        turned[bone] = [b for b in followers if parents[b] not in followers]
-        if whole[bone]:
-            turned[bone] = []
-        elif swinging[bone]:
-            count[turned[bone]] += 1
-    shares = np.zeros(len(controls))
-    for bone, joints in turned.items():
-        if joints:
-            shares[bone] = 1 / math.sqrt(max(1, count[joints].max()))
-    return shares, turned
+    found = {}
+    for bone, followers in reached.items():
+        joints = set()
+        for moved in () if whole[bone] else (followers & deform, turns[bone] & deform):
+            joints |= {b for b in moved if parents[b] not in moved}
+        found[bone] = sorted(joints)
+    return found
+
+
+def shares_by_pilot(transforms, skeleton, joints, swing):
+    """(m,) by which the turns of each control are made smaller, so that none of its joints turns
+    further than by a control of its own, as these poses (p, m, 3, 4) do that have all of them."""
+    shares = np.zeros(len(skeleton.names))
+    parents, excess = deform_parents(skeleton), np.ones(len(shares))
+    turns = nearest_rotations(transforms[:, skeleton.deform, :, :3])
+    whole = np.tile(np.eye(3), (len(transforms), len(shares) + 1, 1, 1))  # the last: no parent
+    whole[:, np.flatnonzero(skeleton.deform)] = turns
+    own = np.swapaxes(whole[:, parents], -1, -2) @ whole[:, :-1]
+    angles = np.linalg.norm(rotation_vectors(own), axis=-1)
+    if swing > 0:
+        excess = np.sqrt((angles**2).mean(axis=0)) / (swing / math.sqrt(3))
+    for bone, turned in joints.items():
+        if turned:
+            most = excess[turned].max()
+            shares[bone] = 1 / most if most > TOLERATED else 1
+    return shares
 
 
 def deform_parents(skeleton):
@@ -150,6 +163,14 @@ def moves_something(transforms, skeleton, size):
     """Does any deform bone leave its rest?"""
     off = np.abs(transforms[:, skeleton.deform] - np.eye(3, 4))
     return bool((off[..., :3] > LEAST_TURN).any() or (off[..., 3] > LEAST_TURN * size).any())
+
+
+def nearest_rotations(matrices):
+    """(..., 3, 3) those nearest to matrices; identity for what is not finite."""
+    finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)
+    u, _stretches, v = np.linalg.svd(np.where(finite, matrices, np.eye(3)))
+    u[..., -1] *= np.linalg.det(u @ v)[..., None]
+    return u @ v
 
 
 def rotation_vectors(matrices):

@@ -89,6 +89,22 @@ def ik_rig():
     return rig
 
 
+def stacked_rig(controls):
+    """A joint that so many controls turn, one on the other."""
+    names = [f"control{i}" for i in range(controls)]
+    rig = arm(
+        *(
+            (name, (0, 0, 2), (0, 0.5, 2), up)
+            for name, up in zip(names, ["fore", *names], strict=False)
+        ),
+        controls=names,
+    )
+    local = {"owner_space": "LOCAL_OWNER_ORIENT", "target_space": "LOCAL_OWNER_ORIENT"}
+    for name in names:
+        constrain(rig, "hand", "COPY_ROTATION", name, mix_mode="AFTER", **local)
+    return rig
+
+
 def stretch_rig():
     """A muscle between upper arm and forearm."""
     rig = arm(

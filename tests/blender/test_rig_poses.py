@@ -13,6 +13,7 @@ from rigs import (
     locked_human,
     rigify_human,
     spline_rig,
+    stacked_rig,
     stretch_rig,
     twist_rig,
 )
@@ -61,6 +62,14 @@ def eulers(matrices, order="XYZ"):
     return np.array([Matrix(m.tolist()).to_euler(order) for m in matrices])
 
 
+def pilot_of(rig, plan):
+    """The first poses of a plan that was not eased yet."""
+    plan.ease, ease = lambda _transforms: False, plan.ease
+    steps = addon("blender.rig_poses").plan_poses_in_steps(rig, plan, COUNT)
+    plan.ease = ease
+    return np.array([transforms for transforms, _joints in addon("core.steps").finish(steps)])
+
+
 @pytest.mark.parametrize("name", MOVED)
 def test_as_blender_shows_it(name):
     """The same controls set by hand on the rig itself; nothing of the file is changed before."""
@@ -73,6 +82,7 @@ def test_as_blender_shows_it(name):
     assert not lines and poses.whole and len(poses) == COUNT
     relations = addon("blender.rig_relations").read_relations(rig)
     plan = addon("blender.rig_plan").ControlPlan(rig, skeleton, relations, options())
+    plan.ease(pilot_of(rig, plan))
     addon("blender.rig_copy").set_up(rig, plan)
     names = [skeleton.names[b] for b in np.flatnonzero(skeleton.deform)]
     moved = set()
@@ -172,6 +182,18 @@ def test_stretch_to():
     )
     stretch = np.linalg.norm(local(poses, skeleton, rig, "muscle", "upper")[:, :3, 1], axis=1)
     assert np.ptp(stretch) > 0.1
+
+
+def test_joints_of_several_controls_turn_no_further():
+    angles = []
+    for controls in (1, 6):
+        rig = stacked_rig(controls)
+        poses, skeleton = sampled(rig, pose_count=80, twist=0.0)
+        turns = local(poses, skeleton, rig, "hand", "fore")[:, :3, :3]
+        angles.append(np.arccos((np.trace(turns, axis1=1, axis2=2) - 1) / 2))
+    one, six = (np.sqrt((each**2).mean()) for each in angles)
+    assert one == pytest.approx(np.radians(60) / 3**0.5, rel=0.1)
+    assert 0.6 * one < six < 1.3 * one
 
 
 def test_curves_are_copied_too():
