@@ -94,12 +94,12 @@ def stacked_rig(controls):
     names = [f"control{i}" for i in range(controls)]
     rig = arm(
         *(
-            (name, (0, 0, 2), (0, 0.5, 2), up)
+            (name, (0, 0, 2), (0, 0, 2.5), up)
             for name, up in zip(names, ["fore", *names], strict=False)
         ),
         controls=names,
     )
-    local = {"owner_space": "LOCAL_OWNER_ORIENT", "target_space": "LOCAL_OWNER_ORIENT"}
+    local = {"owner_space": "LOCAL", "target_space": "LOCAL"}
     for name in names:
         constrain(rig, "hand", "COPY_ROTATION", name, mix_mode="AFTER", **local)
     return rig
