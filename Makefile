@@ -34,7 +34,7 @@ test-blender:  ## tests/blender in one Blender; BED=trixie for another
 bench: extension  ## tables and plots in docs/bench; PART=heat for one, CHARACTERS="knight mage" for some
 	@tools/bench.sh $(if $(PART),--part $(PART)) $(CHARACTERS)
 
-asan:  ## all core tests under the address and undefined-behaviour sanitizers
+asan:  ## all core tests under the address and undefined-behavior sanitizers
 	@tools/asan.sh
 
 tsan:  ## the core tests of threads under the thread sanitizer

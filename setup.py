@@ -8,7 +8,7 @@ Environment:
   ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ in the cache folder
   ARAPLBS_CACHE            the cache folder; default: araplbs/ in the user's cache
   ARAPLBS_WERROR=1         warnings in csrc/ are errors
-  ARAPLBS_ASAN=1           address and undefined-behaviour sanitizers, and allocations that tests
+  ARAPLBS_ASAN=1           address and undefined-behavior sanitizers, and allocations that tests
                            can make fail; output in build/asan
   ARAPLBS_TSAN=1           the thread sanitizer; output in build/tsan
 """
@@ -37,11 +37,11 @@ WERROR = os.environ.get("ARAPLBS_WERROR") == "1"
 BUILD = "build/asan" if ASAN else "build/tsan" if TSAN else "build"
 
 
-def collect_licences():
-    """Copies the licence texts of all that is compiled in or bundled to build/licenses."""
+def collect_licenses():
+    """Copies the license texts of all that is compiled in or bundled to build/licenses."""
     openblas = importlib.metadata.distribution("scipy-openblas32")
-    texts = [f.locate() for f in openblas.files if sources.is_licence(f)]
-    files = sources.collect_licences(ROOT / "build/licenses", texts, openblas.version)
+    texts = [f.locate() for f in openblas.files if sources.is_license(f)]
+    files = sources.collect_licenses(ROOT / "build/licenses", texts, openblas.version)
     return [str(f.relative_to(ROOT)) for f in files]
 
 
@@ -130,7 +130,7 @@ module = Extension(
 )
 
 stubs = (ROOT / "csrc/araplbs-stubs/__init__.pyi").exists()
-licences = collect_licences() if sources.suitesparse_version() else []
+licenses = collect_licenses() if sources.suitesparse_version() else []
 
 setup(
     name=MANIFEST["id"],
@@ -138,7 +138,7 @@ setup(
     description=MANIFEST["tagline"],
     author=MANIFEST["maintainer"],
     license="GPL-3.0-or-later",
-    license_files=["LICENSE", "THIRD_PARTY.md", *licences],
+    license_files=["LICENSE", "THIRD_PARTY.md", *licenses],
     python_requires=">=3.11",
     install_requires=["numpy>=1.23"],
     ext_modules=[module],

@@ -18,14 +18,14 @@
 /* ---- Failures ----
  *
  * Every function that can fail returns a status and leaves one sentence that names the thing and
- * the value in the error of its job. */
+ * the value in the error of its context. */
 typedef enum arap_status {
     ARAP_OK = 0,
     ARAP_NO_MEMORY,    /* an allocation failed */
     ARAP_BAD_VALUE,    /* the input is unusable; the text says what and where */
     ARAP_CANCELLED,    /* the progress callback asked to stop */
     ARAP_NOT_FINITE,   /* the solve produced NaN or infinity */
-    ARAP_NOT_FACTORED, /* CHOLMOD could not factorise the system */
+    ARAP_NOT_FACTORED, /* CHOLMOD could not factorize the system */
     ARAP_STATUS_COUNT
 } arap_status;
 
@@ -34,7 +34,7 @@ typedef struct arap_error {
     char text[320];
 } arap_error;
 
-/* ---- Jobs ----
+/* ---- Contexts ----
  *
  * How a piece of work is run: passed to every function that does any. It holds no result. */
 
@@ -44,12 +44,12 @@ typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
 
 #define ARAP_MOST_THREADS 256
 
-typedef struct arap_job {
+typedef struct arap_context {
     int threads; /* 1 to ARAP_MOST_THREADS */
     arap_progress_fn progress;
     void *progress_data;
     arap_error error;
-} arap_job;
+} arap_context;
 
 /* Number of processors this process may use. */
 int arap_processors(void);
@@ -127,11 +127,11 @@ typedef struct arap_reflection {
 } arap_reflection;
 
 /* Weights of the caller, rows of a sparse (vertices, bones) matrix. */
-typedef struct arap_rows {
+typedef struct arap_sparse_weights {
     const long long *start; /* (vertices + 1) */
     const int *bone;        /* bone of the caller */
     const double *weight;
-} arap_rows;
+} arap_sparse_weights;
 
 /* What an artist changes while the weights converge, in the caller's vertices and bones; NULL or 0
  * where there is nothing. */
@@ -142,7 +142,7 @@ typedef struct arap_edits {
     int influence_count; /* the bone may move the vertex, if it is of use, or must not */
     const int *influence_vertex, *influence_bone;
     const char *influence_allowed;
-    int release_count; /* spokes, hold and attach rows that do not count */
+    int release_count; /* spokes, peak and attach rows that do not count */
     const int *release_vertex, *release_bone;
 } arap_edits;
 
@@ -160,7 +160,7 @@ typedef enum arap_filter {
 } arap_filter;
 
 typedef enum arap_positivity {
-    ARAP_POSITIVITY_CLIP,    /* clip and normalise after each iteration */
+    ARAP_POSITIVITY_CLIP,    /* clip and normalize after each iteration */
     ARAP_POSITIVITY_PENALTY, /* the paper's: penalty rows at negative local minima */
     ARAP_POSITIVITY_NONE     /* clip only what is handed out */
 } arap_positivity;
@@ -199,11 +199,11 @@ void arap_settings_default(arap_settings *settings);
 typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;
-    const arap_reflection *mirror; /* weights shall be symmetric */
+    const arap_reflection *symmetry; /* weights shall be symmetric */
     /* Further poses; their parameters are those of the sampled ones, too. */
     arap_given_poses poses;
 
-    const arap_rows *weights;    /* given weights, and the start if start_from_weights */
+    const arap_sparse_weights *weights; /* given weights, and the start if start_from_weights */
     int start_from_weights;      /* influence maps and initial weights are those of `weights`,
                                     explicit zeros included, instead of heat weights */
     const char *locked_vertices; /* (vertices) keep their row of `weights` */
@@ -220,12 +220,12 @@ typedef struct arap_problem {
 } arap_problem;
 
 enum arap_timing {
-    ARAP_TIME_MESH,  /* checks, welding, links, one-rings, elimination order */
-    ARAP_TIME_SIGHT, /* nearest bones and visibility */
-    ARAP_TIME_HEAT,  /* heat weights and influence maps */
+    ARAP_TIME_MESH,       /* checks, welding, links, one-rings, elimination order */
+    ARAP_TIME_VISIBILITY, /* nearest bones and visibility */
+    ARAP_TIME_HEAT,       /* heat weights and influence maps */
     ARAP_TIME_POSES,
     ARAP_TIME_SYSTEM, /* assembly */
-    ARAP_TIME_FACTOR, /* factorisations */
+    ARAP_TIME_FACTOR, /* factorizations */
     ARAP_TIME_LOCAL,  /* local steps */
     ARAP_TIME_SOLVE,  /* back-substitutions */
     ARAP_TIMES
@@ -250,9 +250,9 @@ typedef struct arap_report {
     int parts, linked_parts;
     size_t links;
     int bones, deforming_bones, poses;
-    int mirror_bones;      /* deforming ones with a partner */
-    int mirrored_vertices; /* of the caller: those with symmetric weights */
-    int unseen_count;      /* islands that see no bone: first vertex, size, rigid */
+    int symmetric_bones;    /* deforming ones with a partner */
+    int symmetric_vertices; /* of the caller: those with symmetric weights */
+    int unseen_count;       /* islands that see no bone: first vertex, size, rigid */
     const arap_island *unseen;
     int iterations;
     int energy_count;
@@ -264,8 +264,8 @@ typedef struct arap_report {
     int stage_start[ARAP_MOST_STAGES + 1];
     int unknowns;       /* of the present system */
     double factor_size; /* non-zeros of its factor */
-    int hold_rows, attach_rows, neumann_rows, positivity_rows;
-    double damping; /* what the factorisation needed; settings.damping or more */
+    int peak_rows, attach_rows, neumann_rows, positivity_rows;
+    double damping; /* what the factorization needed; settings.damping or more */
     double seconds[ARAP_TIMES];
 } arap_report;
 
@@ -278,7 +278,7 @@ typedef struct arap_influences {
     size_t *start;  /* (count + 1) */
     int *bone;      /* (start[count]) */
     double *weight; /* (start[count]) */
-    char *given;    /* (start[count]) 1: this weight is the user's and stays as it is */
+    char *locked;   /* (start[count]) 1: this weight is the user's and stays as it is */
 } arap_influences;
 
 /* Release the rows. */
@@ -286,18 +286,18 @@ void arap_influences_clear(arap_influences *influences);
 
 typedef struct arap_solver arap_solver;
 
-/* Copies the problem, computes the initial weights and factorises. */
-arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
+/* Copies the problem, computes the initial weights and factorizes. */
+arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out);
 void arap_solver_free(arap_solver *solver);
 
 /* Up to `count` iterations of global and local step, ending early when done. The first
- * iteration of a stage first changes the influence maps and factorises. */
-arap_status arap_solver_iterate(arap_job *job, arap_solver *solver, int count);
+ * iteration of a stage first changes the influence maps and factorizes. */
+arap_status arap_solver_iterate(arap_context *context, arap_solver *solver, int count);
 
 /* Other edits in place of the present ones, the weights going on from where they are. The solver is
  * not done after that: a stage of few iterations with all influences, then the last one. */
-arap_status arap_solver_edit(arap_job *job, arap_solver *solver, const arap_edits *edits);
+arap_status arap_solver_edit(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
 /* Nothing left to do: the last stage has converged or used up its iterations. */
 int arap_solver_done(const arap_solver *solver);
@@ -307,8 +307,8 @@ void arap_solver_report(const arap_solver *solver, arap_report *report);
 /* The weights to use, for the caller's vertices and bones: finite, >= 0, sum 1, none below
  * least_weight, locked ones as they came. Release with arap_influences_clear. energy: of these
  * weights, relative. */
-arap_status arap_solver_weights(arap_job *job, const arap_solver *solver, arap_influences *out,
-                                double *energy);
+arap_status arap_solver_weights(arap_context *context, const arap_solver *solver,
+                                arap_influences *out, double *energy);
 
 /* How far weights that were handed out use the bones. Release `idle` with arap_free. */
 typedef struct arap_usage {
@@ -317,20 +317,20 @@ typedef struct arap_usage {
     int idle_count;
     int *idle; /* (idle_count) deforming bones without any influence */
 } arap_usage;
-arap_status arap_solver_usage(arap_job *job, const arap_solver *solver,
+arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
                               const arap_influences *weights, arap_usage *out);
 
 /* The constraint rows that the present level has, none while a coarser mesh is solved: of the
  * caller's vertices (the first of welded ones) and bones. Release with arap_free. */
-enum arap_row_kind { ARAP_ROW_HOLD, ARAP_ROW_ATTACH, ARAP_ROW_USER };
-typedef struct arap_row_view {
+enum arap_constraint_kind { ARAP_CONSTRAINT_PEAK, ARAP_CONSTRAINT_ATTACH, ARAP_CONSTRAINT_USER };
+typedef struct arap_constraint_view {
     int vertex, bone;
     double target;
-    enum arap_row_kind kind;
+    enum arap_constraint_kind kind;
     int released;
-} arap_row_view;
-arap_status arap_solver_rows(arap_job *job, const arap_solver *solver, int *count,
-                             arap_row_view **out);
+} arap_constraint_view;
+arap_status arap_solver_constraints(arap_context *context, const arap_solver *solver, int *count,
+                                    arap_constraint_view **out);
 
 /* The spokes (truss.h) of the present level, likewise; ascending by vertex of the mesh. */
 typedef struct arap_spoke_view {
@@ -338,13 +338,14 @@ typedef struct arap_spoke_view {
     double held; /* share of its strength that is left, released or not */
     int released;
 } arap_spoke_view;
-arap_status arap_solver_spokes(arap_job *job, const arap_solver *solver, size_t *count,
+arap_status arap_solver_spokes(arap_context *context, const arap_solver *solver, size_t *count,
                                arap_spoke_view **out);
 
 /* The initial weights (before any iteration), and the present ones before clipping, for the
  * caller's vertices and bones. */
-arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *solver,
+arap_status arap_solver_initial_weights(arap_context *context, const arap_solver *solver,
                                         arap_influences *out);
-arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *solver, arap_influences *out);
+arap_status arap_solver_raw_weights(arap_context *context, const arap_solver *solver,
+                                    arap_influences *out);
 
 #endif

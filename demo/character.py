@@ -8,9 +8,9 @@ import bmesh
 import bpy
 from mathutils import Matrix, Vector
 
-VOXEL = 0.011  # metres
+VOXEL = 0.011  # meters
 
-# name: (head, tail, parent, radius at the head, at the tail); metres, facing -Y, left is +X.
+# name: (head, tail, parent, radius at the head, at the tail); meters, facing -Y, left is +X.
 SPINE = {
     "hips": ((0, 0.01, 0.90), (0, 0.005, 1.00), None, 0.120, 0.108),
     "spine": ((0, 0.005, 1.00), (0, 0.0, 1.13), "hips", 0.108, 0.118),
@@ -95,9 +95,9 @@ def make_armature(collection):
 def add_cone(mesh, head, tail, radius, tail_radius):
     """The convex hull of two spheres."""
     vertices = []
-    for centre, r in ((head, radius), (tail, tail_radius)):
+    for center, r in ((head, radius), (tail, tail_radius)):
         made = bmesh.ops.create_uvsphere(
-            mesh, u_segments=16, v_segments=10, radius=r, matrix=Matrix.Translation(centre)
+            mesh, u_segments=16, v_segments=10, radius=r, matrix=Matrix.Translation(center)
         )
         vertices += made["verts"]
     hull = bmesh.ops.convex_hull(mesh, input=vertices)

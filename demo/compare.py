@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-UNSEEN_POSES, UNSEEN_SEED = 100, 20_180_101  # poses that no optimisation has seen
+UNSEEN_POSES, UNSEEN_SEED = 100, 20_180_101  # poses that no optimization has seen
 EXTENSION = "bl_ext.user_default.araplbs"
 
 

@@ -1,4 +1,4 @@
-"""The picture docs/joints/arm.png: an arm with displaced joints, and with these optimised.
+"""The picture docs/joints/arm.png: an arm with displaced joints, and with these optimized.
 
 joints.py ZIP PICTURE.png, in a headless Blender (tools/run_blender.sh)"""
 
@@ -15,22 +15,22 @@ import character as generated
 import compare
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
-from picture import INK, Stage, colours, material, skin_material
+from picture import INK, Stage, colors, material, skin_material
 
-SHOWN_FROM = 0.17  # metres along X: the left arm
+SHOWN_FROM = 0.17  # meters along X: the left arm
 # Degrees about the axis across the picture, the same for all whatever their local axes are.
 POSE = {
     "forearm.L": -65,
     "hand.L": 30,
     **{f"{finger}_{i}.L": 30 for finger in generated.FINGERS for i in (1, 2, 3)},
 }
-OFF = 0.03  # metres
-HEIGHT, STEP = 0.40, 0.70  # metres: of a row, and between two columns
-STAGES = ("displaced joints, weighted for them", "the same, optimised", "as they were built")
+OFF = 0.03  # meters
+HEIGHT, STEP = 0.40, 0.70  # meters: of a row, and between two columns
+STAGES = ("displaced joints, weighted for them", "the same, optimized", "as they were built")
 
 
 def make(stage):
-    """(rig, body): 0 displaced, 1 optimised from there, 2 as built; weighted."""
+    """(rig, body): 0 displaced, 1 optimized from there, 2 as built; weighted."""
     bpy.ops.wm.read_homefile(use_empty=True)
     rig, meshes = generated.make_character()
     if stage < 2:
@@ -96,7 +96,7 @@ def add_surface(scene, points, faces, strain, place):
         mesh.materials.append(glass)
     else:
         attribute = mesh.color_attributes.new("Strain", "FLOAT_COLOR", "POINT")
-        attribute.data.foreach_set("color", colours(strain[used]).ravel())
+        attribute.data.foreach_set("color", colors(strain[used]).ravel())
         mesh.materials.append(skin_material())
     ob = bpy.data.objects.new("Arm", mesh)
     ob.location = place

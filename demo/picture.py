@@ -1,4 +1,4 @@
-"""Pictures of posed characters side by side, their Surface Strain as colours."""
+"""Pictures of posed characters side by side, their Surface Strain as colors."""
 
 import math
 
@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-# Colours (linear RGB) of strain; the last one for everything above.
+# Colors (linear RGB) of strain; the last one for everything above.
 SCALE = (
     (0.00, (0.62, 0.63, 0.64)),
     (0.08, (0.62, 0.63, 0.64)),
@@ -18,8 +18,8 @@ INK = (0.012, 0.013, 0.016)
 PAPER = (0.72, 0.73, 0.75)
 
 
-def colours(strain):
-    """(n, 4) colours of (n,) strains; NaN (no weights) is drawn in blue."""
+def colors(strain):
+    """(n, 4) colors of (n,) strains; NaN (no weights) is drawn in blue."""
     stops, values = zip(*SCALE, strict=True)
     strain = np.asarray(strain, float)
     rgb = [np.interp(strain, stops, [value[c] for value in values]) for c in range(3)]
@@ -30,14 +30,14 @@ def colours(strain):
 
 def posed_copy(scene, source, strain):
     """The mesh of `source` as its modifiers leave it now, as an object of its own in `scene`,
-    coloured by the strain of its vertices (of the base mesh, or NaN where it has none)."""
+    colored by the strain of its vertices (of the base mesh, or NaN where it has none)."""
     evaluated = source.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = bpy.data.meshes.new_from_object(evaluated)
     mesh.transform(source.matrix_world)
-    if len(strain) != len(mesh.vertices):  # a modifier added vertices: the colour of the nearest
+    if len(strain) != len(mesh.vertices):  # a modifier added vertices: the color of the nearest
         strain = np.resize(strain, len(mesh.vertices))
     attribute = mesh.color_attributes.new("Strain", "FLOAT_COLOR", "POINT")
-    attribute.data.foreach_set("color", colours(strain).ravel())
+    attribute.data.foreach_set("color", colors(strain).ravel())
     mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
     mesh.materials.clear()
     mesh.materials.append(skin_material())
@@ -46,7 +46,7 @@ def posed_copy(scene, source, strain):
     return copy
 
 
-def material(name, colour, roughness=0.6, emission=0.0):
+def material(name, color, roughness=0.6, emission=0.0):
     made = bpy.data.materials.get(name)
     if made:
         return made
@@ -54,10 +54,10 @@ def material(name, colour, roughness=0.6, emission=0.0):
     if made.node_tree is None:
         made.use_nodes = True
     shader = made.node_tree.nodes["Principled BSDF"]
-    shader.inputs["Base Color"].default_value = (*colour, 1)
+    shader.inputs["Base Color"].default_value = (*color, 1)
     shader.inputs["Roughness"].default_value = roughness
     if emission:
-        shader.inputs["Emission Color"].default_value = (*colour, 1)
+        shader.inputs["Emission Color"].default_value = (*color, 1)
         shader.inputs["Emission Strength"].default_value = emission
     return made
 
@@ -127,7 +127,7 @@ class Stage:
         self.scene.collection.objects.link(text)
 
     def legend(self, location, width, height, title="Surface Strain"):
-        """Colour bar of the strain."""
+        """Color bar of the strain."""
         stops, _ = zip(*SCALE, strict=True)
         steps = 160
         x = np.linspace(0, 1, steps + 1)
@@ -136,7 +136,7 @@ class Stage:
         mesh = bpy.data.meshes.new("Legend")
         mesh.from_pydata(vertices, [], faces)
         attribute = mesh.color_attributes.new("Strain", "FLOAT_COLOR", "POINT")
-        attribute.data.foreach_set("color", colours(np.repeat(x * stops[-1], 2)).ravel())
+        attribute.data.foreach_set("color", colors(np.repeat(x * stops[-1], 2)).ravel())
         flat = material("Legend", (1, 1, 1), 1.0)
         nodes, links = flat.node_tree.nodes, flat.node_tree.links
         source = nodes.new("ShaderNodeAttribute")
@@ -156,15 +156,15 @@ class Stage:
 
     def render(self, path, legend="Surface Strain", width=1600):
         size, scene = self.size, self.scene
-        centre = 0.5 * (self.count - 1) * self.step
-        self.legend((centre, -0.35 * size, -0.40 * size), 0.9 * size, 0.030 * size, legend)
+        center = 0.5 * (self.count - 1) * self.step
+        self.legend((center, -0.35 * size, -0.40 * size), 0.9 * size, 0.030 * size, legend)
         data = bpy.data.cameras.new("Camera")
         data.type = "ORTHO"
         camera = bpy.data.objects.new("Camera", data)
         scene.collection.objects.link(camera)
         scene.camera = camera
         across, up = self.count * self.step, 1.56 * size
-        camera.location = (centre, -6 * size, 0.30 * size)
+        camera.location = (center, -6 * size, 0.30 * size)
         camera.rotation_euler = (math.radians(90), 0, 0)
         data.clip_end = 100 * size
         data.ortho_scale = max(across, up)

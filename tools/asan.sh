@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs tests/core, or another Python program, on a module built with the address and
-# undefined-behaviour sanitizers.
+# undefined-behavior sanitizers.
 # Leaks are not looked for: Python itself never frees much of what it allocates.
 # usage: asan.sh [--quick] [PYTEST_ARGUMENT...]
 #   --quick, as tests/run.sh asks for: without the tests below, whose numbers take long and whose
@@ -15,8 +15,8 @@ LONG=(
   test_acceleration.py
   test_deformation.py::test_equals_the_yardstick
   test_harmonic.py::test_stronger_is_smoother_and_less_rigid
-  test_limit.py::test_solving_again_beats_cutting_off
-  test_limit.py::test_a_limit_above_the_number_that_takes_part
+  test_reduce.py::test_solving_again_beats_cutting_off
+  test_reduce.py::test_a_limit_above_the_number_that_takes_part
   test_spines.py::test_energies_of_vertices_sum_up
   test_spines.py::test_gradient_with_transforms_fixed
   test_spines.py::test_energy_product_right_side_and_matrix

@@ -32,12 +32,12 @@ MACOS_LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
 # zig's linker exports these from every library of macOS.
 MACOS_HARMLESS = {"__mh_dylib_header", "___dso_handle"}
 LINUX_LIBRARIES = re.compile(r"lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d")
-LICENCES = {
+LICENSES = {
     *("LICENSE", "THIRD_PARTY.md", "VERSIONS.txt", "OpenBLAS-LICENSE.txt", "zig-LICENSE.txt"),
     *(f"SuiteSparse-{m}.txt" for m in ("AMD", "COLAMD", "CHOLMOD", "SuiteSparse_config")),
     *("GPL-2.0.txt", "LGPL-2.1.txt"),
 }
-WINDOWS_LICENCES = {"mingw-w64-COPYING.txt", "mingw-w64-winpthreads.txt"}
+WINDOWS_LICENSES = {"mingw-w64-COPYING.txt", "mingw-w64-winpthreads.txt"}
 
 
 class Bad(Exception):
@@ -271,11 +271,11 @@ def check_openblas(name, binary, system, processor):
             raise Bad(f"{name} wants the library {library}")
 
 
-def check_licences(names, system):
-    wanted = LICENCES | (WINDOWS_LICENCES if system == "windows" else set())
+def check_licenses(names, system):
+    wanted = LICENSES | (WINDOWS_LICENSES if system == "windows" else set())
     there = {n.split("/")[-1] for n in names if "/licenses/" in n}
     if wanted - there:
-        raise Bad(f"no licence text {', '.join(sorted(wanted - there))}")
+        raise Bad(f"no license text {', '.join(sorted(wanted - there))}")
 
 
 def check_record(files):
@@ -306,7 +306,7 @@ def check_files(wheel_name, files):
     """files: {name in the wheel: bytes}"""
     system, processor, minimum = promise(wheel_name)
     check_record(files)
-    check_licences(files, system)
+    check_licenses(files, system)
     (module,) = (n for n in files if re.fullmatch(r"araplbs\.(pyd|abi3\.so)", n))
     (blas_name,) = (n for n in files if re.search(r"openblas[^/]*\.(dll|dylib|so)$", n))
     read = READERS[system]

@@ -248,12 +248,12 @@ def openblas_version(parts):
     return info.name.removesuffix(".dist-info").split("-")[1]
 
 
-def licences(compiler, target, parts):
-    """Texts for the wheel's folder of licences; build/cross/licenses holds those for all."""
+def licenses(compiler, target, parts):
+    """Texts for the wheel's folder of licenses; build/cross/licenses holds those for all."""
     (info,) = parts.glob("scipy_openblas32-*.dist-info")
-    texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_licence(f)]
+    texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_license(f)]
     version = openblas_version(parts)
-    files = sources.collect_licences(OUT / "licenses", texts, version, zig=compiler.folder)
+    files = sources.collect_licenses(OUT / "licenses", texts, version, zig=compiler.folder)
     if target.system != "windows":
         files = [f for f in files if not f.name.startswith("mingw")]
     return [ROOT / "LICENSE", ROOT / "THIRD_PARTY.md", *files]
@@ -308,7 +308,7 @@ def build(compiler, name):
     objects = compile_all(compiler, target, parts, folder / "obj")
     binaries = link(compiler, target, parts, objects, folder)
     link_kernels(compiler, target, folder)
-    wheel = write_wheel(target, binaries, licences(compiler, target, parts), folder)
+    wheel = write_wheel(target, binaries, licenses(compiler, target, parts), folder)
     check_binary.check_wheel(wheel)
     WHEELS.mkdir(parents=True, exist_ok=True)
     wheel = wheel.replace(WHEELS / wheel.name)

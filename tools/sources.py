@@ -91,10 +91,10 @@ def flags_of(source):
     ]
 
 
-def collect_licences(target, openblas, version, zig=None):
-    """The licence texts of all that is compiled in or bundled, as files in `target`.
+def collect_licenses(target, openblas, version, zig=None):
+    """The license texts of all that is compiled in or bundled, as files in `target`.
 
-    openblas: files of that package that hold its licences; version: of that package; zig: folder
+    openblas: files of that package that hold its licenses; version: of that package; zig: folder
     of that compiler, whose libraries are linked into what it builds.
     """
     shutil.rmtree(target, ignore_errors=True)
@@ -108,7 +108,7 @@ def collect_licences(target, openblas, version, zig=None):
     }
     for name, source in texts.items():
         shutil.copyfile(SUITESPARSE / source, target / name)
-    # SuiteSparse_config has no licence file of its own: its header says what holds for it.
+    # SuiteSparse_config has no license file of its own: its header says what holds for it.
     header = (SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.h").read_text(errors="replace")
     (target / "SuiteSparse-SuiteSparse_config.txt").write_text(
         header.split("#ifndef SUITESPARSE_CONFIG_H")[0]
@@ -134,7 +134,7 @@ def collect_licences(target, openblas, version, zig=None):
 
 
 def opening_comments(folder):
-    """Of all C files there, each once: the licence of a library that has no file for it."""
+    """Of all C files there, each once: the license of a library that has no file for it."""
     found = {}
     for file in sorted(folder.rglob("*.[ch]")):
         comment = re.match(r"\s*/\*.*?\*/", file.read_text(errors="replace"), re.DOTALL)
@@ -143,5 +143,5 @@ def opening_comments(folder):
     return "\n\n".join(f"{', '.join(names)}:\n{text}" for text, names in found.items()) + "\n"
 
 
-def is_licence(path):
+def is_license(path):
     return "licenses" in path.parts or path.name.upper().startswith(("LICENSE", "COPYING"))

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Puts the add-on, its manifest, the wheels and the licences into a folder, and makes zips of it
+# Puts the add-on, its manifest, the wheels and the licenses into a folder, and makes zips of it
 # with Blender's own tool, which also validates them.
 # usage: stage_extension.sh                       build/ext, dist/araplbs-VERSION.zip: this system
 #        stage_extension.sh PLATFORMS WHEEL...    build/ext-all, dist/araplbs-VERSION-SYSTEM.zip for
@@ -9,11 +9,11 @@
 cd "$ROOT"
 [ -e araplbs_addon/__init__.py ] || fail "no araplbs_addon/__init__.py"
 if [ $# = 0 ]; then
-  wheels=(build/wheelhouse/araplbs-"$VERSION"-*.whl) ext=build/ext licences=build/licenses
+  wheels=(build/wheelhouse/araplbs-"$VERSION"-*.whl) ext=build/ext licenses=build/licenses
   zips=("$ZIP") platforms='' split=''
   [ -e "${wheels[0]}" ] || fail "no wheel: run make extension"
 else
-  platforms=$1 ext=build/ext-all licences=build/cross/licenses split=--split-platforms zips=()
+  platforms=$1 ext=build/ext-all licenses=build/cross/licenses split=--split-platforms zips=()
   shift
   wheels=("$@")
   for name in ${platforms//,/ }; do zips+=("dist/araplbs-$VERSION-${name//-/_}.zip"); done
@@ -25,7 +25,7 @@ mkdir -p $ext.new/wheels dist
 cp -r araplbs_addon/. $ext.new/
 find $ext.new -name __pycache__ -prune -exec rm -rf {} +
 cp "${wheels[@]}" $ext.new/wheels/
-cp -r LICENSE THIRD_PARTY.md "$licences" $ext.new/
+cp -r LICENSE THIRD_PARTY.md "$licenses" $ext.new/
 listed=$(printf '"./wheels/%s", ' "${wheels[@]##*/}")
 sed -e "s|^version = .*|&\nwheels = [${listed%, }]|" \
   ${platforms:+-e "s|^platforms = .*|platforms = [\"${platforms//,/\", \"}\"]|"} \

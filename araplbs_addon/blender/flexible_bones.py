@@ -34,9 +34,9 @@ NEUTRAL = {
 }
 
 
-def random_poses_in_steps(armature, skeleton, options, mirror):
+def random_poses_in_steps(armature, skeleton, options, symmetry):
     """Poses, whole, of options.pose_count random poses; a generator of short steps."""
-    transforms, bends = sample(skeleton, options, mirror)
+    transforms, bends = sample(skeleton, options, symmetry)
     rest = [bone.matrix_local.copy() for bone in armature.data.bones]
     reader, read = PoseReader(armature, skeleton), []
     while len(read) < len(transforms):

@@ -1,6 +1,6 @@
 """The poses that options ask for, beside the random ones that the solver makes of rigid bones."""
 
-from ..core.symmetry import mirror_plane
+from ..core.symmetry import symmetry_plane
 from .flexible_bones import random_poses_in_steps
 from .read_poses import read_poses
 from .rig_poses import rig_poses_in_steps
@@ -17,6 +17,6 @@ def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None)
         lines = [] if warnings is None else warnings
         random = yield from rig_poses_in_steps(armature, skeleton, options, lines)
     if random is None and skeleton.flexible:
-        mirror = mirror_plane(skeleton) if options.symmetric else None
-        random = yield from random_poses_in_steps(armature, skeleton, options, mirror)
+        symmetry = symmetry_plane(skeleton) if options.symmetric else None
+        random = yield from random_poses_in_steps(armature, skeleton, options, symmetry)
     return poses if random is None else random.and_more(poses)

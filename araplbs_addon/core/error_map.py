@@ -22,7 +22,7 @@ def with_random(problem, options, given):
     """The Poses that a solver would use with these given ones, or None."""
     if given is not None and given.whole:
         return given
-    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("mirror"))
+    sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"))
     if given is not None and len(given):
         sampled = np.concatenate([given.transforms, sampled])
     return Poses(sampled, None)

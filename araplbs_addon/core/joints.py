@@ -24,7 +24,7 @@ PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or
 
 # What a JointSolver takes of the arguments of a Solver.
 SHARED = (
-    *("vertices", "triangles", "edges", "poses", "mirror"),
+    *("vertices", "triangles", "edges", "poses", "symmetry"),
     *("bone_heads", "bone_tails", "bone_parents", "bone_roll_axes", "bone_deform", "bone_limits"),
 )
 
@@ -68,7 +68,7 @@ class JointOptions(Options):
         advanced=True,
         engine=JOINTS,
     )
-    centring: float = option(
+    centering: float = option(
         0.0,
         "Centering",
         "Pull to the middle of the limb where the mesh says nothing about a joint, as between "
@@ -80,7 +80,7 @@ class JointOptions(Options):
         advanced=True,
         engine=JOINTS,
     )
-    material: float = option(
+    joint_stiffness: float = option(
         0.3,
         "Stiffness",
         "Resistance of the joints to every single step: higher values converge slower. Bones "
@@ -141,7 +141,7 @@ class JointRun:
     waiting = False
 
     def __init__(self, problem, meshes, options, locks, factors, threads=0):
-        """locks (m, 2) bool of heads and tails; factors (m,) of the material of bones."""
+        """locks (m, 2) bool of heads and tails; factors (m,) of the stiffness of bones."""
         self.problem, self.options, self.frame = problem, options, None
         self._meshes, self._threads = meshes, threads
         self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
@@ -191,12 +191,14 @@ class JointRun:
         arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
         if self.problem.arguments.get("start_from_weights"):
             arguments["weights"] = self.problem.arguments["weights"]
-        material = np.repeat(self.options.material * self._factors[:, None], 2, axis=1)
+        joint_stiffness = np.repeat(
+            self.options.joint_stiffness * self._factors[:, None], 2, axis=1
+        )
         return araplbs.JointSolver(
             **self.options.engine_arguments("JointSolver"),
             **arguments,
             pinned=self.pinned,
-            material=material,
+            joint_stiffness=joint_stiffness,
             progress=share,
             threads=self._threads,
         )
@@ -339,7 +341,7 @@ def joint_report(run, solution, armature):
         **{
             key: skeleton_report[key]
             for key in (
-                *("joints", "pinned_joints", "mirrored_joints", "poses", "iterations"),
+                *("joints", "pinned_joints", "symmetric_joints", "poses", "iterations"),
                 *("deformation", "energy_before", "energy_after", "largest_move", "mean_move"),
             )
         },

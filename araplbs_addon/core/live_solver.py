@@ -151,7 +151,7 @@ class LiveSolver(Worker):
                 energy_after=minimized_energy(problem, self._options, rows, self._threads),
                 most_influences=int(counts.max()),
                 mean_influences=float(counts.mean()),
-                mirrored_vertices=0,
+                symmetric_vertices=0,
             )
             check(problem, rows, most)
         report.update(

@@ -292,7 +292,7 @@ class Options:
             "neumann": self.paper_constraints,
             "positivity": "penalty" if self.paper_constraints else "clip",
             # Where there is no truss; attach rows hold, too.
-            "hold": 0.0 if self.paper_constraints else 0.01,
+            "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
             "support": (1, self.kept_sum, self.relative),
         }
 

@@ -55,7 +55,7 @@ def no_poses(skeleton):
     )
 
 
-def sample(skeleton, options, mirror):
+def sample(skeleton, options, symmetry):
     """(transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver makes of
     rigid bones, and how far each bendy one bends from head to tail in them, and how long each
     stretchable one becomes; None where there are no such bones."""
@@ -63,7 +63,7 @@ def sample(skeleton, options, mirror):
         "bone_roll_axes": skeleton.roll_axes,
         "bone_deform": skeleton.deform,
         "bone_limits": skeleton.limits,
-        "mirror": mirror,
+        "symmetry": symmetry,
         "seed": options.seed,
         "swing": options.swing,
         "twist": options.twist,

@@ -9,7 +9,7 @@ from .edits import Edits, Pairs
 from .mirror_modifier import Reflection, image_rows, reflect
 from .poses import BENDY, RIGID
 from .sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
-from .symmetry import mirror_plane
+from .symmetry import symmetry_plane
 
 
 @dataclass
@@ -151,9 +151,9 @@ class Problem:
             **skeleton.deformers,
             **self._poses(poses),
         }
-        mirror = mirror_plane(skeleton) if symmetric else None
-        if mirror is not None:
-            self.arguments["mirror"] = mirror
+        symmetry = symmetry_plane(skeleton) if symmetric else None
+        if symmetry is not None:
+            self.arguments["symmetry"] = symmetry
         if any(mesh.has_locks for mesh in meshes):
             self.arguments.update(self._locks(meshes, wholes))
         self.unweighted = None

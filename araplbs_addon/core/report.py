@@ -39,7 +39,7 @@ def make_report(problem, solution, options, armature, written=None):
     bones = problem.skeleton.names
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
-        "energy_after most_influences mean_influences mirror_bones unknowns damping "
+        "energy_after most_influences mean_influences symmetric_bones unknowns damping "
         "collapsed_triangles far_vertices"
     )
     report = {
@@ -53,7 +53,7 @@ def make_report(problem, solution, options, armature, written=None):
         "vertices": sum(problem.sizes),
         "seconds": solution.seconds,
         "triangles": len(problem.arguments["triangles"]),
-        "symmetric": engine["mirrored_vertices"] / engine["vertices"],
+        "symmetric": engine["symmetric_vertices"] / engine["vertices"],
         **{key: engine[key] for key in taken.split()},
         "idle_bones": [bones[b] for b in engine["idle_bones"]],
         "unseen_parts": [

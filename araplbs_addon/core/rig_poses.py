@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from .poses import RIGID, sample
-from .symmetry import mirror_plane
+from .symmetry import symmetry_plane
 
 SHIFT = 0.1  # of what a control moves: how far it is moved itself
 BEND = 1.5  # of the swing: how far a limb bends in all when its end is moved
@@ -33,7 +33,7 @@ def control_turns(skeleton, controls, shares, options):
         stretch=skeleton.own_stretch & controls,
         control=np.zeros(len(controls), np.int32),
     )
-    mirror = mirror_plane(own) if options.symmetric else None
+    mirror = symmetry_plane(own) if options.symmetric else None
     transforms, bends = sample(own, options, mirror)
     vectors = rotation_vectors(transforms[..., :3])
     fixed = ((skeleton.limits[..., 0] > 0) | (skeleton.limits[..., 1] < 0)).any(axis=1)

@@ -11,8 +11,8 @@ LEAST_SHARE = 0.5  # of the deform bones that must have a partner
 PLANE = (np.zeros(3), np.array([1.0, 0.0, 0.0]))  # point and normal: the armature's X = 0
 
 
-def mirror_plane(skeleton):
-    """The solver's argument `mirror`; None for a skeleton that is not symmetric."""
+def symmetry_plane(skeleton):
+    """The solver's argument `symmetry`; None for a skeleton that is not symmetric."""
     partners = bone_partners(skeleton)
     return None if partners is None else (partners, *PLANE)
 

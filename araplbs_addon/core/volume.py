@@ -97,8 +97,8 @@ class Embedding:
         stride = self.bones
         keys, place = np.unique(vertices * stride + rows.bones[entries], return_inverse=True)
         weights = np.bincount(place.ravel(), share * rows.weights[entries], len(keys))
-        closed = np.asarray(forbidden[0], np.int64) * stride + np.asarray(forbidden[1], np.int64)
-        keep = self._spare(keys // stride, ~np.isin(keys, closed))
+        barred = np.asarray(forbidden[0], np.int64) * stride + np.asarray(forbidden[1], np.int64)
+        keep = self._spare(keys // stride, ~np.isin(keys, barred))
         keys, weights = keys[keep], weights[keep]
         keep = self._spare(keys // stride, weights >= LEAST_WEIGHT)
         keys, weights = keys[keep], weights[keep]
@@ -172,8 +172,8 @@ def solve_volume(problem, options, source, threads=0, progress=None):
             share.iterated(float(solver.energies[-1]))
         solver.iterate(1)
     vertices, bones, allowed = problem.arguments["influences"]
-    closed = ~np.asarray(allowed, bool)
-    forbidden = (np.asarray(vertices)[closed], np.asarray(bones)[closed])
+    barred = ~np.asarray(allowed, bool)
+    forbidden = (np.asarray(vertices)[barred], np.asarray(bones)[barred])
     rows = embedding.transfer(
         SparseWeights(*solver.sparse_weights), forbidden, options.max_influences
     )

@@ -8,7 +8,7 @@ from ..operators.settings import settings_of
 from .panel import draw_session_buttons
 
 MAIN = ("optimize_weights", "anchor", "reach")
-FEW = ("least_length", "centring", "material", "joint_iterations")
+FEW = ("least_length", "centering", "joint_stiffness", "joint_iterations")
 
 
 class _WithArmature:

@@ -87,7 +87,7 @@ class Solver:
         constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         released: tuple[ArrayLike, ArrayLike] | None = None,
-        mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
         threads: int = 0,
         precision: Literal["single", "double"] = "single",
@@ -106,7 +106,7 @@ class Solver:
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
         link_parts: bool = True,
-        hold: float = 0.01,
+        peak_stiffness: float = 0.01,
         attach: bool = False,
         neumann: bool = False,
         positivity: Literal["clip", "penalty", "none"] = "clip",
@@ -173,10 +173,10 @@ class Solver:
           influences: (vertices, bones, allowed): True adds the bone to the influence map, from
           where it gets weight if that lowers the energy; False keeps it out for good. Where both
           are said, False counts.
-          released: (vertices, bones): their spokes, hold and attach rows do not count.
+          released: (vertices, bones): their spokes, peak and attach rows do not count.
           Of a symmetric character both sides get what is given for one.
         Symmetry
-          mirror = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
+          symmetry = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
           become the same on both sides, bit for bit. The partner of a bone is that of the other
           side, itself for a bone on the plane, -1 for none; partners must be of one kind, of as
           many segments, and both stretchable or neither. Vertices are paired by position, and
@@ -189,7 +189,7 @@ class Solver:
         threads: 0 for one per processor. precision: of the local step.
         Result
           max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
-          widenings: rounds in which every vertex takes in the influences of its neighbours and
+          widenings: rounds in which every vertex takes in the influences of its neighbors and
           loses those that lower the energy least; 0 keeps the influence maps of the start, or
           what the limit leaves of them. least_worth (0 to 1): in these rounds an influence goes
           that is worth less than this share of the rest energy of its one-ring in all poses; with 0
@@ -205,23 +205,23 @@ class Solver:
           surrounds none hangs on one bone as a whole. Spokes that the weights cannot satisfy
           give way from stage to stage, down to a tenth. Bendy bones carry points where their
           segments take them; with STBs or spines there are no spokes.
-        Optimisation
+        Optimization
           iterations: of the last stage, at most; a stage ends when the energy changes by less
           than the share `tolerance`. acceleration: past iterations that Anderson acceleration
           mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least so many vertices
           is first solved on a coarser one of about a third, and that likewise, 0 for never; not
           with given start weights nor with the paper's constraint rows. rotation_clusters: up to 16
-          neighbours whose weights differ by at most this share their rotations, 0 for none; it
+          neighbors whose weights differ by at most this share their rotations, 0 for none; it
           saves about half of the local step, and `energies` are then those of shared rotations, up
           to a fifth more than what `energy` tells. heat_floor and support = (least, kept_sum,
           relative) prune the initial weights (paper section 3.2). link_parts ties loose parts to
-          what they sit on. hold: strength of the
+          what they sit on. peak_stiffness: strength of the
           rows that, where there is no truss, keep every bone at least as influential where it is
           strongest as it was at the start, 0 for none. attach, neumann,
           positivity="penalty" and constraint_strength: the paper's constraint rows (section 4.3);
           "clip" keeps weights >= 0 in every iteration, "none" only in the result. filter: after
           every global step, every weight (or only spurious local extrema) becomes the mean of its
-          neighbours'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its
+          neighbors'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its
           c_i from constraint_strength: smoother weights at the price of energy and half the time
           again; 1e-6 is weak, 1e-3 strong, 0 none. Energies are told without it. damping: pull to
           the initial weights, where the energy does not decide. initial: what fresh weights begin
@@ -250,7 +250,7 @@ class Solver:
 
     @property
     def constraint_rows(self) -> list[dict[str, Any]]:
-        """The rows that hold weights: {vertex, bone, target, kind, released} with the kinds "hold",
+        """The rows that hold weights: {vertex, bone, target, kind, released} with the kinds "peak",
         "attach" and "user"; of welded vertices the first. Empty while a coarse mesh is solved."""
 
     @property
@@ -300,12 +300,12 @@ class Solver:
         vertices, welded (vertices merged into others), collapsed_triangles (those that had an
         area and lost it to that), far_vertices (so far off all others that neither they nor their
         faces and edges count, 50 times the size of the mesh and more), coarse_vertices (of the
-        coarsest mesh solved, 0: only the mesh itself), parts, linked_parts, links, mirror_bones
-        (deforming ones with a partner), mirrored_vertices (those with symmetric weights),
+        coarsest mesh solved, 0: only the mesh itself), parts, linked_parts, links, symmetric_bones
+        (deforming ones with a partner), symmetric_vertices (those with symmetric weights),
         unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
         follow their nearest bone as a whole), bones, deforming_bones, idle_bones (deforming but
         without influence: indices), poses, iterations, stage_starts (entries of `energies`),
-        energy_before, energy_after, unknowns, factor_size (non-zeros), hold_rows, attach_rows,
+        energy_before, energy_after, unknowns, factor_size (non-zeros), peak_rows, attach_rows,
         neumann_rows, positivity_rows, damping, most_influences, mean_influences,
         seconds (per stage of the work).
         """
@@ -340,11 +340,11 @@ class JointSolver:
         poses: ArrayLike | None = None,
         bends: ArrayLike | None = None,
         parameters: ArrayLike | None = None,
-        mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
         pinned: ArrayLike | None = None,
-        material: ArrayLike = 0.3,
+        joint_stiffness: ArrayLike = 0.3,
         tangential: ArrayLike = 0.5,
         threads: int = 0,
         pose_count: int = 80,
@@ -356,7 +356,7 @@ class JointSolver:
         method: Literal["alternate", "together"] = "alternate",
         optimize_weights: bool = True,
         anchor: float = 0.0,
-        centring: float = 0.0,
+        centering: float = 0.0,
         drift: float = 1e-6,
         reach: float = 0.5,
         least_length: float = 0.5,
@@ -364,32 +364,32 @@ class JointSolver:
         tolerance: float = 1e-3,
         edge_power: float = 3.0,
         truss: float = 12.0,
-        hold: float = 0.01,
+        peak_stiffness: float = 0.01,
     ) -> None:
         """
         What a Solver has as well means the same. Bones are rigid, STBs or spines. Of these the two
         ends are joints; bends stay as they are in rest orientation, but STBs turn about themselves
         wherever they point, and vertices without `parameters` take those of the new places.
         weights (n, m) or rows: to begin with, their pattern the influence maps, at once reduced to
-        max_influences where they are optimised; without them the stages of a Solver come first, an
+        max_influences where they are optimized; without them the stages of a Solver come first, an
         iteration each, and joints do not move until then.
         optimize_weights: False keeps the weights. method: "alternate" takes some steps of the
         joints, then makes the weights' system for the new poses and takes some of the weights;
-        "together" takes one of each in turn without another factorisation.
+        "together" takes one of each in turn without another factorization.
         What holds joints
           pinned (m, 2): heads and tails that stay where they are, exactly.
-          material, tangential: the paper's eps1 and eps2, a number or (m, 2) for heads and tails,
+          joint_stiffness, tangential: the paper's eps1 and eps2, numbers or (m, 2) of heads, tails,
           of which the joint has the largest; relative to the stiffness and the bones of the joint
           itself. They make steps shorter, in all directions or along the bones.
           anchor: pull to the places of the start; with 1 about as stiff as the energy itself.
           reach: farthest from there, a share of the mean length of the bones that meet.
           least_length: every bone keeps this share of its length.
           drift: stiffness of the displacements of unconnected parts of the skeleton.
-        centring: where the energy of a joint is less stiff than this across its bones, as between
+        centering: where the energy of a joint is less stiff than this across its bones, as between
         rigid parts that no edge connects (the paper's Figure 15C), what lacks is made up by a pull
         to the middle of the limb; 0 for none. Joints of limbs have 0.02 to
         0.2, those of fingers from 0.0003 on; 0.001 to 0.01 leaves most of them to the energy.
-        mirror: joints at each other's image, within 1 % of the diagonal, move as images, to the
+        symmetry: joints at each other's image, within 1 % of the diagonal, move as images, to the
         bit; those of bones that are their own partners stay on the plane, or are each other's where
         the bone lies across it.
         iterations: at most; done when one changes the energy by less than the share `tolerance`.
@@ -436,14 +436,14 @@ class JointSolver:
 
     @property
     def energies(self) -> Floats:
-        """Energies with anchor and centring: of the start, once there are weights, then after each
+        """Energies with anchor and centering: of the start, once there are weights, then after each
         step of joints or weights that was accepted; they never rise."""
 
     @property
     def report(self) -> dict[str, Any]:
         """What was found and done:
 
-        joints, pinned_joints, mirrored_joints, centred_joints, components (unconnected parts of
+        joints, pinned_joints, symmetric_joints, centered_joints, components (unconnected parts of
         the skeleton), poses, iterations, joint_steps, weight_steps, energy_before, energy_after
         (the first and last of `energies`), most_moved, mean_moved (distances), joint_of_head,
         joint_of_tail (m,), seconds (weights, system, joint steps, weight steps).
@@ -482,7 +482,7 @@ def energy(
     """Relative ARAP energy, the paper's, of any weights (n, m) over poses (p, m, 3, 4) or
     (p, m, 4, 4).
 
-    Rows are normalised; a vertex without weights stays at rest, as in Blender. `weld` joins
+    Rows are normalized; a vertex without weights stays at rest, as in Blender. `weld` joins
     coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
     energies of the vertices, each relative to its own one-ring. Bones that are not rigid:
     bone_kinds with bone_heads, bone_tails (m, 3) and the bends or segment_poses; bone_stretch needs
@@ -561,7 +561,7 @@ def deformation(
 class Deformation:
     """What is seen of a mesh that deforms, over poses that are added as one likes.
 
-    It knows nothing of the energy that weights minimise. Vertices are not welded.
+    It knows nothing of the energy that weights minimize. Vertices are not welded.
     """
 
     def __init__(
@@ -591,7 +591,7 @@ class Deformation:
         progress: Callable[[str, float], bool | None] | None = None,
     ) -> None:
         """Add poses (p, m, 3, 4) or (p, m, 4, 4) into which weights (n, m) or rows take the mesh by
-        linear blending. Rows are normalised; a vertex without weights stays at rest, as in Blender.
+        linear blending. Rows are normalized; a vertex without weights stays at rest, as in Blender.
         bends, segment_poses and parameters of bones that are not rigid as for `energy`. progress as
         for a Solver; what raises an exception adds nothing."""
 
@@ -616,10 +616,10 @@ class Deformation:
         (0.1 is 10 %); face: with all triangles alike; p99: 99th percentile over triangles of the
         root mean square over poses, as numpy.percentile has it.
         drift: Limb Drift, mean of bone_drift; worst_drift: the largest; bone_drift (m,): how far
-        the centre of the limb around the middle of a bone is from where the bone takes it, in radii
+        the center of the limb around the middle of a bone is from where the bone takes it, in radii
         of the limb, root mean square over poses; NaN for bones that no limb encloses; limbs: how
         many there are. A limb are the vertices, 6 at least, nearest to the bone at 0.3 to 0.7 of
-        its length, if their centre is within half of their mean distance, the radius, from the
+        its length, if their center is within half of their mean distance, the radius, from the
         bone and that is at most 1.5 lengths of it.
         volume: Volume Change, mean over poses, as a share of the volume at rest (-0.1 is 10 %
         less), of the closed_parts: parts whose every edge is of two triangles that turn alike.
@@ -687,7 +687,7 @@ def sample_poses(
     bone_kinds: None = None,
     bone_ranges: ArrayLike | None = None,
     bone_segments: ArrayLike | None = None,
-    mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     seed: int = 0,
     swing: float = ...,
     twist: float = ...,
@@ -707,7 +707,7 @@ def sample_poses(
     bone_kinds: Sequence[BoneKind],
     bone_ranges: ArrayLike | None = None,
     bone_segments: ArrayLike | None = None,
-    mirror: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     seed: int = 0,
     swing: float = ...,
     twist: float = ...,

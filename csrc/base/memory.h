@@ -7,7 +7,7 @@
 
 #include "arap.h"
 
-/* `count` elements of `size` bytes, uninitialised / zeroed; NULL when there is no memory or
+/* `count` elements of `size` bytes, uninitialized / zeroed; NULL when there is no memory or
  * the product overflows. A count of 0 gives a valid pointer to nothing. */
 void *arap_alloc(size_t count, size_t size);
 void *arap_alloc_zero(size_t count, size_t size);

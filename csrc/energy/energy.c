@@ -15,20 +15,21 @@
 #include "energy/local_step.h"
 #include "energy/stiffness.h"
 
-arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                        const arap_lanes *lanes, const arap_influences *influences, double *energy,
-                        double *vertex_energy) {
+arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
+                        const arap_packed_poses *packed, const arap_influences *influences,
+                        double *energy, double *vertex_energy) {
     size_t n = (size_t)mesh->count;
     double *stretch = ARAP_NEW(double, n), *alignment = ARAP_NEW(double, n);
     arap_pass *pass = NULL;
     arap_status status;
     if (!stretch || !alignment) {
-        status = arap_fail_memory(&job->error, "the energy");
+        status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    status = arap_pass_create(job, mesh, lanes, influences, NULL, &pass);
-    if (!status) arap_pass_run(job, pass, NULL, alignment);
-    if (!status) status = arap_stiffness_product(job, mesh, poses, influences, NULL, stretch, NULL);
+    status = arap_pass_create(context, mesh, packed, influences, NULL, &pass);
+    if (!status) arap_pass_run(context, pass, NULL, alignment);
+    if (!status)
+        status = arap_stiffness_product(context, mesh, poses, influences, NULL, stretch, NULL);
     if (status) goto done;
     const double *excess = arap_pass_excess(pass);
     double total = 0, unit = 0;
@@ -37,7 +38,7 @@ arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             double e[3];
             arap_mesh_edge(mesh, (int)i, r, e);
-            rest += poses->count * mesh->edge[r] * arap_dot(e, e);
+            rest += poses->count * mesh->edge_weight[r] * arap_dot(e, e);
         }
         double spokes;
         arap_mesh_tie(mesh, (int)i, &spokes);
@@ -49,7 +50,7 @@ arap_status arap_energy(arap_job *job, const arap_mesh *mesh, const arap_poses *
     }
     *energy = unit > 0 ? total / unit : 0;
     if (!isfinite(*energy))
-        status = arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", *energy);
+        status = arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", *energy);
     else if (*energy < 0) /* rounding, where nothing is bent */
         *energy = 0;
 

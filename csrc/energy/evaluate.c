@@ -13,16 +13,17 @@
 #include "mesh/rings.h"
 #include "rig/skeleton.h"
 #include "weights/influences.h"
-#include "weights/rows.h"
+#include "weights/sparse_weights.h"
 
 /* Weights as influences over `bones` + 1 bones: rows sum to 1, and a vertex without weights
  * follows the last bone, which never moves, as an unweighted vertex does in Blender. */
-static arap_status evaluated_weights(arap_job *job, const arap_mesh *mesh, const arap_rows *rows,
-                                     int bones, arap_influences *out) {
-    arap_status status = arap_check_rows(&job->error, rows, mesh->input_count, bones);
+static arap_status evaluated_weights(arap_context *context, const arap_mesh *mesh,
+                                     const arap_sparse_weights *rows, int bones,
+                                     arap_influences *out) {
+    arap_status status = arap_check_sparse_weights(&context->error, rows, mesh->input_count, bones);
     if (status) return status;
     int *sizes = ARAP_NEW_ZERO(int, mesh->count);
-    if (!sizes) return arap_fail_memory(&job->error, "the weights");
+    if (!sizes) return arap_fail_memory(&context->error, "the weights");
     for (int i = 0; i < mesh->count; i++) {
         int input = mesh->first[i];
         double sum = 0;
@@ -30,7 +31,7 @@ static arap_status evaluated_weights(arap_job *job, const arap_mesh *mesh, const
             sum += rows->weight[e];
         sizes[i] = sum > 0 ? (int)(rows->start[input + 1] - rows->start[input]) : 1;
     }
-    status = arap_influences_create(job, mesh->count, sizes, out);
+    status = arap_influences_create(context, mesh->count, sizes, out);
     for (int i = 0; i < mesh->count && !status; i++) {
         long long from = rows->start[mesh->first[i]];
         double sum = 0;
@@ -51,8 +52,8 @@ static arap_status evaluated_weights(arap_job *job, const arap_mesh *mesh, const
     return status;
 }
 
-arap_status arap_evaluate(arap_job *job, const arap_geometry *geometry, int weld,
-                          const arap_rows *rows, const arap_bones *given_bones,
+arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, int weld,
+                          const arap_sparse_weights *rows, const arap_bones *given_bones,
                           const arap_given_poses *given, double *energy, double *vertex_energy) {
     arap_mesh mesh = {0};
     arap_skeleton skeleton = {0};
@@ -60,35 +61,36 @@ arap_status arap_evaluate(arap_job *job, const arap_geometry *geometry, int weld
     arap_given_poses all = *given;
     int bones = roots.count, count = given->count;
     arap_poses poses = {0};
-    arap_lanes lanes = {0};
+    arap_packed_poses packed = {0};
     arap_influences in = {0};
     size_t size = 12 * (size_t)bones;
     double *padded = NULL, *welded = NULL;
     int *parents = NULL;
-    arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
-    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0, 0);
+    arap_status status =
+        arap_mesh_create(context, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
+    if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0, 0);
     if (status) goto done;
     padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);
     welded = ARAP_NEW(double, mesh.count);
     parents = ARAP_NEW(int, roots.heads ? bones : 0);
     if (!padded || !welded || !parents) {
-        status = arap_fail_memory(&job->error, "the energy");
+        status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
     roots.parents = parents;
     for (int b = 0; b < bones && roots.heads; b++) parents[b] = -1;
-    if (roots.heads) status = arap_skeleton_create(job, &roots, &mesh, &skeleton);
+    if (roots.heads) status = arap_skeleton_create(context, &roots, &mesh, &skeleton);
     for (size_t p = 0; p < (size_t)count; p++) {
         memcpy(padded + (size + 12) * p, given->transforms + size * p, size * sizeof(double));
         for (int k = 0; k < 12; k += 5) padded[(size + 12) * p + size + (size_t)k] = 1;
     }
     all.transforms = padded;
-    if (!status) status = arap_poses_given(job, &skeleton, &mesh, bones + 1, &all, &poses);
-    if (!status) status = arap_lanes_create(job, &poses, ARAP_DOUBLE, &lanes);
-    if (!status) status = evaluated_weights(job, &mesh, rows, bones, &in);
+    if (!status) status = arap_poses_given(context, &skeleton, &mesh, bones + 1, &all, &poses);
+    if (!status) status = arap_packed_poses_create(context, &poses, ARAP_DOUBLE, &packed);
+    if (!status) status = evaluated_weights(context, &mesh, rows, bones, &in);
     if (!status)
-        status =
-            arap_energy(job, &mesh, &poses, &lanes, &in, energy, vertex_energy ? welded : NULL);
+        status = arap_energy(context, &mesh, &poses, &packed, &in, energy,
+                             vertex_energy ? welded : NULL);
     if (!status && vertex_energy)
         for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
 
@@ -97,7 +99,7 @@ done:
     arap_free(welded);
     arap_free(parents);
     arap_influences_clear(&in);
-    arap_lanes_clear(&lanes);
+    arap_packed_poses_clear(&packed);
     arap_poses_clear(&poses);
     arap_skeleton_clear(&skeleton);
     arap_mesh_clear(&mesh);

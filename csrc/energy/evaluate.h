@@ -2,13 +2,13 @@
 #ifndef ARAP_EVALUATE_H
 #define ARAP_EVALUATE_H
 
-#include "base/job.h"
+#include "base/context.h"
 
 /* Relative energy of the caller's weights, made to sum to 1, and, unless NULL, of each of the
  * caller's vertices. weld: join coincident vertices. bones: those of the poses; NULL heads: all are
  * rigid. */
-arap_status arap_evaluate(arap_job *job, const arap_geometry *geometry, int weld,
-                          const arap_rows *rows, const arap_bones *bones,
+arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, int weld,
+                          const arap_sparse_weights *rows, const arap_bones *bones,
                           const arap_given_poses *poses, double *energy, double *vertex_energy);
 
 #endif

@@ -18,19 +18,19 @@
 
 #define CHUNK 128
 
-arap_status arap_harmonic_create(arap_job *job, const arap_mesh *mesh, double strength,
+arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, double strength,
                                  arap_two_rings *out) {
     size_t n = (size_t)mesh->count;
     double *factor = ARAP_NEW(double, n), *cotangent = ARAP_NEW_ZERO(double, mesh->ring[n]);
     arap_status status = ARAP_OK;
     *out = (arap_two_rings){0};
     if (!factor || !cotangent) {
-        status = arap_fail_memory(&job->error, "the harmonic term");
+        status = arap_fail_memory(&context->error, "the harmonic term");
         goto done;
     }
     for (size_t i = 0; i < n; i++) factor[i] = strength * mesh->area[i];
     arap_add_cotangents(mesh, cotangent);
-    status = arap_two_rings_create(job, mesh, factor, cotangent, out);
+    status = arap_two_rings_create(context, mesh, factor, cotangent, out);
 
 done:
     arap_free(factor);
@@ -54,13 +54,13 @@ static void multiply_chunk(void *data, int chunk, int worker) {
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
             double sum = h->own[k] * in->weight[e];
             for (size_t r = h->ring[k]; r < h->ring[k + 1]; r++)
-                sum += h->edge[r] * arap_weight(in, h->neighbour[r], in->bone[e]);
+                sum += h->edge[r] * arap_weight(in, h->neighbor[r], in->bone[e]);
             p->out[e] = sum;
         }
 }
 
-void arap_harmonic_product(const arap_job *job, const arap_two_rings *harmonic,
+void arap_harmonic_product(const arap_context *context, const arap_two_rings *harmonic,
                            const arap_influences *in, double *out) {
     product p = {harmonic, in, out};
-    arap_parallel(job, (in->count + CHUNK - 1) / CHUNK, multiply_chunk, &p);
+    arap_parallel(context, (in->count + CHUNK - 1) / CHUNK, multiply_chunk, &p);
 }

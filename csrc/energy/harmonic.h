@@ -7,11 +7,11 @@
 
 /* delta sum_i c_i sum_b |(L w_b)_i|^2 = w'Hw, delta c_i = strength Lambda_i, with h_kl between the
  * influences of vertices k and l that share a bone. All NULL: no such term. */
-arap_status arap_harmonic_create(arap_job *job, const arap_mesh *mesh, double strength,
+arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, double strength,
                                  arap_two_rings *out);
 
 /* out[e] = (H w)_e for every influence. */
-void arap_harmonic_product(const arap_job *job, const arap_two_rings *harmonic,
+void arap_harmonic_product(const arap_context *context, const arap_two_rings *harmonic,
                            const arap_influences *influences, double *out);
 
 #endif

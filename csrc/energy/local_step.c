@@ -4,17 +4,17 @@
  *     M_b = sum_k a_ik (w_kb v_k - w_ib v_i) e_ik^T       (4x3, v homogeneous)
  * gives cov_i = sum_b T_b M_b of every pose, the kernel turns that into P_b = sum T_b^T R_i,
  * and P_b gives this vertex's part of the right-hand side: + a_ik v_k^T P_b e_ik at (k, b),
- * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbours go to a slot of their own per
+ * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbors go to a slot of their own per
  * directed edge and are summed by their owners afterwards, in the order of the ring: no two
  * threads write one number, and the result does not depend on the number of threads. With clusters
  * (rotation_clusters.h), M_b is the sum over the vertices of one, and P_b serves all of them.
  *
  * A spoke (truss.h) is one more edge e of weight s, to a point x that one bone b carries: s x e^T
- * joins M_b, and nothing goes to a neighbour.
+ * joins M_b, and nothing goes to a neighbor.
  *
  * A spine b takes each vertex of the ring to a point phi_kb of its own: in place of M_b there is a
  * 3-vector m_kb = a_ik w_kb e_ik for each, in place of P_b the sum of phi_kb^T R_i
- * (desired_step.h).
+ * (desired_local_step.h).
  *
  * A bendy bone takes part with the columns of its joints (bendy.h).
  *
@@ -27,7 +27,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "energy/desired_step.h"
+#include "energy/desired_local_step.h"
 #include "energy/local_kernels.h"
 #include "energy/pass.h"
 
@@ -38,7 +38,7 @@
 static void add_pair(const arap_pass *p, arap_workspace *ws, int k, int spine, double w,
                      const double *e) {
     arap_spine_pair *pair = &ws->pair[ws->pairs++];
-    pair->points = arap_spine_points(&p->lanes->source->spines, p->lanes->poses, k, spine);
+    pair->points = arap_spine_points(&p->packed->source->spines, p->packed->poses, k, spine);
     for (int c = 0; c < 3; c++) pair->moment[c] = w * e[c];
 }
 
@@ -96,9 +96,9 @@ static void add_moments(const arap_pass *p, int i, double share, arap_workspace 
     }
     double pull[3] = {0, 0, 0}; /* sum a_ik e_ik */
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        int k = mesh->neighbour[r];
+        int k = mesh->neighbor[r];
         const double *vk = mesh->v + 3 * (size_t)k;
-        double a = mesh->edge[r], e_ik[3];
+        double a = mesh->edge_weight[r], e_ik[3];
         arap_sub(vk, vi, e_ik);
         *unit += a * arap_dot(e_ik, e_ik);
         for (int c = 0; c < 3; c++) {
@@ -154,11 +154,11 @@ static void scatter(const arap_pass *p, int i, const arap_workspace *ws) {
     const double *vi = mesh->v + 3 * (size_t)i;
     double pull[3] = {0, 0, 0};
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        int k = mesh->neighbour[r];
+        int k = mesh->neighbor[r];
         const double *vk = mesh->v + 3 * (size_t)k;
         double e_ik[3];
         for (int c = 0; c < 3; c++) {
-            e_ik[c] = mesh->edge[r] * (vk[c] - vi[c]);
+            e_ik[c] = mesh->edge_weight[r] * (vk[c] - vi[c]);
             pull[c] += e_ik[c];
         }
         size_t width = in->start[k + 1] - in->start[k];
@@ -247,7 +247,7 @@ static void add_square(double a, const double *e, double *ring) {
 
 /* The stretchable influences of vertex i, and its ring where there are any. */
 static void find_stretches(const arap_pass *p, int i, double unit, arap_workspace *ws) {
-    const arap_stretches *stretches = &p->lanes->source->stretches;
+    const arap_stretches *stretches = &p->packed->source->stretches;
     const arap_mesh *mesh = p->mesh;
     ws->stretches = 0;
     for (size_t e = p->in->start[i]; e < p->in->start[i + 1] && unit > 0; e++) {
@@ -259,7 +259,7 @@ static void find_stretches(const arap_pass *p, int i, double unit, arap_workspac
     if (!ws->stretches) return;
     memset(ws->ring, 0, sizeof ws->ring);
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        double e[3], a = mesh->edge[r] / unit;
+        double e[3], a = mesh->edge_weight[r] / unit;
         arap_mesh_edge(mesh, i, r, e);
         add_square(a, e, ws->ring);
     }
@@ -276,16 +276,16 @@ static void find_stretches(const arap_pass *p, int i, double unit, arap_workspac
 static double turn_rigidly(const arap_pass *p, arap_workspace *ws, int bones, double unit, int line,
                            double *pull) {
     double scale = unit > 0 ? 1 / unit : 0, excess = 0;
-    int single = p->lanes->precision == ARAP_SINGLE;
+    int single = p->packed->precision == ARAP_SINGLE;
     for (int j = 0; j < 12 * bones; j++) {
         if (single)
             ((float *)ws->scaled)[j] = (float)(scale * ws->moment[j]);
         else
             ((double *)ws->scaled)[j] = scale * ws->moment[j];
     }
-    arap_kernel_input input = {.transform = p->lanes->transform,
-                               .lanes = p->lanes->lanes,
-                               .poses = p->lanes->poses,
+    arap_kernel_input input = {.transform = p->packed->transform,
+                               .lanes = p->packed->lanes,
+                               .poses = p->packed->poses,
                                .bones = bones,
                                .bone = ws->bone,
                                .moments = ws->scaled,
@@ -294,7 +294,7 @@ static double turn_rigidly(const arap_pass *p, arap_workspace *ws, int bones, do
                                .prior_share = single ? 1e-6 : 1e-12,
                                .scratch = ws->scratch,
                                .stretches = ws->stretches,
-                               .stretch = p->lanes->stretch,
+                               .stretch = p->packed->stretch,
                                .stretch_place = ws->stretch_place,
                                .stretch_weight = ws->stretch_weight,
                                .ring = ws->ring,
@@ -308,7 +308,7 @@ static double turn_rigidly(const arap_pass *p, arap_workspace *ws, int bones, do
 /* The same for vertex i with spines in its ring. best: (poses, 9) R_i, or NULL. */
 static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, int bones,
                             double *best) {
-    arap_desired_input input = {.poses = p->lanes->source,
+    arap_desired_input input = {.poses = p->packed->source,
                                 .mesh = p->mesh,
                                 .vertex = i,
                                 .bones = bones,
@@ -321,7 +321,7 @@ static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, int b
                                 .own = ws->own,
                                 .prior_share = 1e-12,
                                 .best = best};
-    arap_desired_step(&input, ws->product, &p->excess[i]);
+    arap_desired_local_step(&input, ws->product, &p->excess[i]);
 }
 
 /* One local step for vertices that share their rotations. */
@@ -369,29 +369,29 @@ static void gather_chunk(void *data, int chunk, int worker) {
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
     for (int k = chunk * CHUNK; k < end; k++) {
         size_t width = in->start[k + 1] - in->start[k];
-        size_t neighbours = p->mesh->ring[k + 1] - p->mesh->ring[k];
+        size_t neighbors = p->mesh->ring[k + 1] - p->mesh->ring[k];
         const double *slot = p->incoming + p->slot[k];
-        for (size_t r = 0; r < neighbours; r++)
+        for (size_t r = 0; r < neighbors; r++)
             for (size_t e = 0; e < width; e++) p->right_side[in->start[k] + e] += *slot++;
     }
 }
 
-void arap_pass_run(arap_job *job, arap_pass *p, double *right_side, double *alignment) {
+void arap_pass_run(arap_context *context, arap_pass *p, double *right_side, double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
     int visits = p->clusters ? (p->clusters->count + p->chunk - 1) / p->chunk : chunks;
-    const arap_bendy *bendy = &p->lanes->source->bendy;
+    const arap_bendy *bendy = &p->packed->source->bendy;
     p->right_side = bendy->count && right_side ? p->column_side : right_side;
     p->alignment = alignment;
     if (bendy->count) arap_bendy_update(bendy, p->caller, &p->columns);
-    arap_parallel(job, visits, visit_chunk, p);
-    if (right_side) arap_parallel(job, chunks, gather_chunk, p);
+    arap_parallel(context, visits, visit_chunk, p);
+    if (right_side) arap_parallel(context, chunks, gather_chunk, p);
     if (p->right_side != right_side)
         arap_bendy_gather(bendy, p->caller, p->column_side, right_side);
 }
 
-void arap_pass_feet(arap_job *job, arap_pass *p, double *feet) {
+void arap_pass_feet(arap_context *context, arap_pass *p, double *feet) {
     p->feet = feet;
-    arap_pass_run(job, p, NULL, NULL);
+    arap_pass_run(context, p, NULL, NULL);
     p->feet = NULL;
 }
 
@@ -399,7 +399,7 @@ static void pull_block(void *data, int block, int worker) {
     const arap_pass *p = data;
     arap_workspace *ws = &p->workspaces[worker];
     size_t n = (size_t)p->mesh->count,
-           size = 3 * (size_t)p->lanes->columns * (size_t)p->lanes->lanes;
+           size = 3 * (size_t)p->packed->columns * (size_t)p->packed->lanes;
     int begin = (int)(n * (size_t)block / ARAP_PULL_BLOCKS);
     int end = (int)(n * (size_t)(block + 1) / ARAP_PULL_BLOCKS);
     double *pull = p->pull + size * (size_t)block;
@@ -411,7 +411,7 @@ static void pull_block(void *data, int block, int worker) {
         add_moments(p, i, 1, ws, &bones, &unit);
         if (p->spine_slot && p->spine_slot[i] >= 0) {
             turn_as_desired(p, i, ws, bones,
-                            p->desired + 9 * (size_t)p->lanes->poses * (size_t)p->spine_slot[i]);
+                            p->desired + 9 * (size_t)p->packed->poses * (size_t)p->spine_slot[i]);
             p->alignment[i] = 0;
         } else {
             turn_rigidly(p, ws, bones, unit, is_line(p->mesh, i), pull);
@@ -421,14 +421,14 @@ static void pull_block(void *data, int block, int worker) {
     }
 }
 
-void arap_pass_pull(arap_job *job, arap_pass *p, double *pull, double *alignment, const int *slot,
-                    double *desired) {
-    size_t size = 3 * (size_t)p->lanes->columns * (size_t)p->lanes->lanes;
+void arap_pass_pull(arap_context *context, arap_pass *p, double *pull, double *alignment,
+                    const int *slot, double *desired) {
+    size_t size = 3 * (size_t)p->packed->columns * (size_t)p->packed->lanes;
     p->pull = pull;
     p->alignment = alignment;
     p->spine_slot = slot;
     p->desired = desired;
-    arap_parallel(job, ARAP_PULL_BLOCKS, pull_block, p);
+    arap_parallel(context, ARAP_PULL_BLOCKS, pull_block, p);
     for (int block = 1; block < ARAP_PULL_BLOCKS; block++)
         for (size_t k = 0; k < size; k++) pull[k] += pull[size * (size_t)block + k];
 }

@@ -3,17 +3,17 @@
 #ifndef ARAP_LOCAL_STEP_H
 #define ARAP_LOCAL_STEP_H
 
-#include "energy/lanes.h"
+#include "energy/packed_poses.h"
 #include "energy/rotation_clusters.h"
 #include "weights/influences.h"
 
 /* Work space of the pass for given influence maps: made once, used by every iteration. It
- * keeps references to the mesh, the lanes, the influences and the clusters (NULL: every vertex has
- * rotations of its own). */
+ * keeps references to the mesh, the packed poses, the influences and the clusters (NULL: every
+ * vertex has rotations of its own). */
 typedef struct arap_pass arap_pass;
 
-arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_lanes *lanes,
-                             const arap_influences *influences,
+arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
+                             const arap_packed_poses *packed, const arap_influences *influences,
                              const arap_rotation_clusters *clusters, arap_pass **out);
 void arap_pass_free(arap_pass *pass);
 
@@ -23,11 +23,12 @@ void arap_pass_free(arap_pass *pass);
  * right_side (start[count]) per influence: b of E = w'Fw - 2 b'w + const;
  * alignment (count), not with clusters: sum over poses of tr(R_i^T cov_i), the rotations' share
  * of the energy.
- * Where spines move the ring, R_i is as rigid as desired (desired_step.h), without clusters. */
-void arap_pass_run(arap_job *job, arap_pass *pass, double *right_side, double *alignment);
+ * Where spines move the ring, R_i is as rigid as desired (desired_local_step.h), without clusters.
+ */
+void arap_pass_run(arap_context *context, arap_pass *pass, double *right_side, double *alignment);
 
 /* What R_i of the last run that are no rotations (of spines and stretchable bones) add to the
- * constant of the energy: sum over poses and neighbours of a_ik (|R_i e_ik|^2 - |e_ik|^2), per
+ * constant of the energy: sum over poses and neighbors of a_ik (|R_i e_ik|^2 - |e_ik|^2), per
  * vertex (count); NULL: all are. */
 const double *arap_pass_excess(const arap_pass *pass);
 
@@ -40,7 +41,7 @@ const double *arap_pass_spokes(const arap_pass *pass);
 /* The local step once more, of a mesh with a truss, without clusters, spines, bendy and stretchable
  * bones: for each spoke sum over poses of R_i^T (T_b x - f_i) + A_b^T R_i (x - v_i), A_b the linear
  * part of T_b (spokes, 3). */
-void arap_pass_feet(arap_job *job, arap_pass *pass, double *feet);
+void arap_pass_feet(arap_context *context, arap_pass *pass, double *feet);
 
 /* The local step for joints (joints/energy.h), in double precision and without clusters: pull
  * (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every bone and pose,
@@ -49,7 +50,7 @@ void arap_pass_feet(arap_job *job, arap_pass *pass, double *feet);
  * ring take no part: they leave their R_i in desired[slot[i]] (poses, 9); slot NULL: there is none.
  */
 #define ARAP_PULL_BLOCKS 16
-void arap_pass_pull(arap_job *job, arap_pass *pass, double *pull, double *alignment,
+void arap_pass_pull(arap_context *context, arap_pass *pass, double *pull, double *alignment,
                     const int *slot, double *desired);
 
 #endif

@@ -32,7 +32,7 @@ static int widest_union(const arap_mesh *mesh, const arap_influences *in,
         for (int m = 0; m < size; m++) {
             count += count_new(in, vertex[m], c + 1, seen);
             for (size_t r = mesh->ring[vertex[m]]; r < mesh->ring[vertex[m] + 1]; r++)
-                count += count_new(in, mesh->neighbour[r], c + 1, seen);
+                count += count_new(in, mesh->neighbor[r], c + 1, seen);
             const arap_spoke *spoke;
             for (int left = arap_mesh_spokes(mesh, vertex[m], &spoke); left; left--, spoke++)
                 for (int k = 0; k < 2; k++) {
@@ -72,7 +72,7 @@ static int most_pairs(const arap_pass *p) {
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             count += arap_pass_spine(p, in->bone[e]) >= 0;
         for (size_t r = p->mesh->ring[i]; r < p->mesh->ring[i + 1]; r++) {
-            int k = p->mesh->neighbour[r];
+            int k = p->mesh->neighbor[r];
             for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
                 count += arap_pass_spine(p, in->bone[e]) >= 0;
         }
@@ -106,27 +106,27 @@ static arap_workspace *create_workspaces(int count, int widest, int most, int bo
     return workspaces;
 }
 
-arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_lanes *lanes,
-                             const arap_influences *in, const arap_rotation_clusters *clusters,
-                             arap_pass **out) {
+arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
+                             const arap_packed_poses *packed, const arap_influences *in,
+                             const arap_rotation_clusters *clusters, arap_pass **out) {
     arap_pass *p = *out = ARAP_NEW_ZERO(arap_pass, 1);
-    int *seen = ARAP_NEW_ZERO(int, lanes->columns);
+    int *seen = ARAP_NEW_ZERO(int, packed->columns);
     if (!p || !seen) goto no_memory;
     p->mesh = mesh;
-    p->lanes = lanes;
+    p->packed = packed;
     p->in = p->caller = in;
     p->clusters = clusters;
     p->chunk = clusters ? CLUSTER_CHUNK : CHUNK;
-    p->kernel = lanes->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
-    p->workers = job->threads;
-    if (lanes->source->bendy.count) {
-        if (arap_bendy_expand(job, &lanes->source->bendy, in, &p->columns)) goto no_memory;
+    p->kernel = packed->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
+    p->workers = context->threads;
+    if (packed->source->bendy.count) {
+        if (arap_bendy_expand(context, &packed->source->bendy, in, &p->columns)) goto no_memory;
         p->in = in = &p->columns;
         p->column_side = ARAP_NEW(double, in->start[in->count]);
         if (!p->column_side) goto no_memory;
     }
-    if (lanes->source->spines.count) p->place = lanes->source->spines.place;
-    if (lanes->source->spines.count || lanes->source->stretches.count) {
+    if (packed->source->spines.count) p->place = packed->source->spines.place;
+    if (packed->source->spines.count || packed->source->stretches.count) {
         p->excess = ARAP_NEW(double, mesh->count);
         if (!p->excess) goto no_memory;
     }
@@ -135,8 +135,8 @@ arap_status arap_pass_create(arap_job *job, const arap_mesh *mesh, const arap_la
         p->strain = ARAP_NEW(double, mesh->spoke_start[mesh->count]);
         if (!p->anchored || !p->strain) goto no_memory;
     }
-    p->workspaces = create_workspaces(job->threads, widest_union(mesh, in, clusters, seen),
-                                      most_pairs(p), lanes->columns);
+    p->workspaces = create_workspaces(context->threads, widest_union(mesh, in, clusters, seen),
+                                      most_pairs(p), packed->columns);
     p->slot = ARAP_NEW(size_t, mesh->count);
     if (!p->workspaces || !p->slot) goto no_memory;
     size_t slots = 0;
@@ -153,7 +153,7 @@ no_memory:
     arap_free(seen);
     arap_pass_free(p);
     *out = NULL;
-    return arap_fail_memory(&job->error, "the local step");
+    return arap_fail_memory(&context->error, "the local step");
 }
 
 void arap_pass_free(arap_pass *p) {

@@ -2,7 +2,7 @@
 #ifndef ARAP_PASS_H
 #define ARAP_PASS_H
 
-#include "energy/desired_step.h"
+#include "energy/desired_local_step.h"
 #include "energy/local_kernels.h"
 #include "energy/local_step.h"
 
@@ -28,7 +28,7 @@ typedef struct arap_workspace {
 
 struct arap_pass {
     const arap_mesh *mesh;
-    const arap_lanes *lanes;
+    const arap_packed_poses *packed;
     const arap_influences *in;     /* of columns: the caller's, or `columns` */
     const arap_influences *caller; /* of bones */
     arap_influences columns;       /* only with bendy bones */
@@ -39,7 +39,7 @@ struct arap_pass {
     int workers;
     arap_workspace *workspaces;
     size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
-    double *incoming;               /* per vertex: (neighbours, influences) */
+    double *incoming;               /* per vertex: (neighbors, influences) */
     const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
     double *excess;                 /* (count) see arap_pass_excess, or NULL */
     double *anchored, *strain;      /* (count), (spokes): see local_step.h; NULL without a truss */

@@ -1,6 +1,6 @@
 /* Clusters that share rotations: see rotation_clusters.h.
  *
- * Of all rotations that the vertices of a cluster could share in a pose, the best maximises
+ * Of all rotations that the vertices of a cluster could share in a pose, the best maximizes
  * tr(R' cov), cov = sum_i cov_i (docs/energy.md 3): the local step of a cluster is that of a vertex
  * with the moments of all of them (local_step.c), so the energy still falls from step to step. It
  * is that of shared rotations, no less than the ARAP energy.
@@ -28,7 +28,7 @@ static int is_similar(const arap_influences *in, int i, int k, double most) {
     return 1;
 }
 
-arap_status arap_rotation_clusters_create(arap_job *job, const arap_mesh *mesh,
+arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh *mesh,
                                           const arap_influences *in, double difference,
                                           arap_rotation_clusters *out) {
     int n = mesh->count, fill = 0;
@@ -37,7 +37,7 @@ arap_status arap_rotation_clusters_create(arap_job *job, const arap_mesh *mesh,
     if (!taken || !out->start || !out->vertex) {
         arap_free(taken);
         arap_rotation_clusters_clear(out);
-        return arap_fail_memory(&job->error, "the clusters of the local step");
+        return arap_fail_memory(&context->error, "the clusters of the local step");
     }
     for (int first = 0; first < n; first++) {
         if (taken[first]) continue;
@@ -47,7 +47,7 @@ arap_status arap_rotation_clusters_create(arap_job *job, const arap_mesh *mesh,
         for (int next = begin; next < fill; next++) {
             int i = out->vertex[next];
             for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1] && fill - begin < MOST; r++) {
-                int k = mesh->neighbour[r];
+                int k = mesh->neighbor[r];
                 if (taken[k] || mesh->kind[r] != ARAP_EDGE_FACE ||
                     !is_similar(in, first, k, difference))
                     continue;

@@ -13,8 +13,8 @@ typedef struct arap_rotation_clusters {
     int *vertex; /* (vertices) the first cluster, then the second.. */
 } arap_rotation_clusters;
 
-/* Neighbours whose weights differ from those of the first one by at most `difference` each. */
-arap_status arap_rotation_clusters_create(arap_job *job, const arap_mesh *mesh,
+/* Neighbors whose weights differ from those of the first one by at most `difference` each. */
+arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh *mesh,
                                           const arap_influences *influences, double difference,
                                           arap_rotation_clusters *out);
 void arap_rotation_clusters_clear(arap_rotation_clusters *clusters);

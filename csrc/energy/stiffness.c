@@ -6,7 +6,7 @@
  * a_ik for s_ik, and N_i = w_i^T F_ii w_i / S_i, gives
  *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
  *
- * A spoke to x on bone b (truss.h) adds its weight to S_i and its x to y_b, as a neighbour with the
+ * A spoke to x on bone b (truss.h) adds its weight to S_i and its x to y_b, as a neighbor with the
  * weight 1 would; out is then F w and the pull g of the spokes together. fixed_i is g w + K_i, K_i
  * the sum over poses of s |T_b x|^2: w (F w + g) + fixed is what spokes and edges add to the
  * energy.
@@ -128,7 +128,7 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     const double *vi = mesh->v + 3 * (size_t)i;
-    double both = 0, directed = 0, neighbours = 0, cross = 0;
+    double both = 0, directed = 0, neighbors = 0, cross = 0;
     int count = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         ring_bones[count++] = in->bone[e];
@@ -136,12 +136,12 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
         memset(moments + 8 * in->bone[e], 0, 8 * sizeof(double));
     }
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        int k = mesh->neighbour[r];
+        int k = mesh->neighbor[r];
         const double *vk = mesh->v + 3 * (size_t)k;
-        double s = mesh->both[r], a = mesh->edge[r];
+        double s = mesh->edge_weight_sym[r], a = mesh->edge_weight[r];
         both += s;
         directed += a;
-        if (p->stretch) neighbours += a * p->norm[k];
+        if (p->stretch) neighbors += a * p->norm[k];
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
             double *y = moments + 8 * in->bone[e], sw = s * in->weight[e], aw = a * in->weight[e];
             if (!seen[in->bone[e]]) {
@@ -184,7 +184,7 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
             }
         }
     }
-    neighbours += fixed;
+    neighbors += fixed;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         double *y = moments + 8 * in->bone[e], own = both * in->weight[e];
         for (int c = 0; c < 3; c++) y[c] -= own * vi[c];
@@ -207,7 +207,7 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
         }
         cross += in->weight[e] * mixed;
     }
-    if (p->stretch) p->stretch[i] = neighbours - 2 * cross + directed * p->norm[i];
+    if (p->stretch) p->stretch[i] = neighbors - 2 * cross + directed * p->norm[i];
     if (p->fixed) p->fixed[i] = fixed;
     for (int c = 0; c < count; c++) seen[ring_bones[c]] = 0;
 }
@@ -249,14 +249,14 @@ static void multiply_posed_chunk(void *data, int chunk, int worker) {
         double stretch = 0;
         memset(pull, 0, size * sizeof *pull);
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-            const double *other = p->posed + (size_t)mesh->neighbour[r] * size;
+            const double *other = p->posed + (size_t)mesh->neighbor[r] * size;
             double length2 = 0;
             for (size_t c = 0; c < size; c++) {
                 double d = own[c] - other[c];
-                pull[c] += mesh->both[r] * d;
+                pull[c] += mesh->edge_weight_sym[r] * d;
                 length2 += d * d;
             }
-            stretch += mesh->edge[r] * length2;
+            stretch += mesh->edge_weight[r] * length2;
         }
         if (p->stretch) p->stretch[i] = stretch;
         for (size_t e = in->start[i]; p->out && e < in->start[i + 1]; e++) {
@@ -269,18 +269,18 @@ static void multiply_posed_chunk(void *data, int chunk, int worker) {
     }
 }
 
-static arap_status product_with_spines(arap_job *job, product *p) {
+static arap_status product_with_spines(arap_context *context, product *p) {
     size_t size = 3 * (size_t)p->poses->count;
     int chunks = (p->in->count + CHUNK - 1) / CHUNK;
     arap_status status = ARAP_OK;
     p->posed = ARAP_NEW(double, (size_t)p->in->count * size);
-    p->pull = ARAP_NEW(double, (size_t)job->threads * size);
+    p->pull = ARAP_NEW(double, (size_t)context->threads * size);
     if (!p->posed || !p->pull) {
-        status = arap_fail_memory(&job->error, "the energy");
+        status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    arap_parallel(job, chunks, pose_chunk, p);
-    arap_parallel(job, chunks, multiply_posed_chunk, p);
+    arap_parallel(context, chunks, pose_chunk, p);
+    arap_parallel(context, chunks, multiply_posed_chunk, p);
 
 done:
     arap_free(p->posed);
@@ -289,25 +289,25 @@ done:
 }
 
 /* Of weights of columns. */
-static arap_status column_products(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                   const arap_influences *in, double *out, double *stretch,
-                                   double *fixed) {
-    size_t bones = (size_t)job->threads * (size_t)poses->columns;
+static arap_status column_products(arap_context *context, const arap_mesh *mesh,
+                                   const arap_poses *poses, const arap_influences *in, double *out,
+                                   double *stretch, double *fixed) {
+    size_t bones = (size_t)context->threads * (size_t)poses->columns;
     int chunks = (in->count + CHUNK - 1) / CHUNK;
     product p = {
         .mesh = mesh, .poses = poses, .in = in, .out = out, .stretch = stretch, .fixed = fixed};
     arap_status status = ARAP_OK;
-    if (poses->spines.count) return product_with_spines(job, &p);
+    if (poses->spines.count) return product_with_spines(context, &p);
     p.norm = ARAP_NEW(double, stretch ? in->count : 0);
     p.moments = ARAP_NEW(double, 8 * bones);
     p.ring_bones = ARAP_NEW(int, bones);
     p.seen = ARAP_NEW_ZERO(char, bones);
     if (!p.norm || !p.moments || !p.ring_bones || !p.seen) {
-        status = arap_fail_memory(&job->error, "the energy");
+        status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    if (stretch) arap_parallel(job, chunks, norm_chunk, &p);
-    arap_parallel(job, chunks, multiply_chunk, &p);
+    if (stretch) arap_parallel(context, chunks, norm_chunk, &p);
+    arap_parallel(context, chunks, multiply_chunk, &p);
 
 done:
     arap_free(p.norm);
@@ -317,19 +317,19 @@ done:
     return status;
 }
 
-arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                   const arap_influences *in, double *out, double *stretch,
-                                   double *fixed) {
+arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
+                                   const arap_poses *poses, const arap_influences *in, double *out,
+                                   double *stretch, double *fixed) {
     const arap_bendy *bendy = &poses->bendy;
-    if (!bendy->count) return column_products(job, mesh, poses, in, out, stretch, fixed);
+    if (!bendy->count) return column_products(context, mesh, poses, in, out, stretch, fixed);
     arap_influences columns = {0};
     double *product = NULL;
-    arap_status status = arap_bendy_expand(job, bendy, in, &columns);
+    arap_status status = arap_bendy_expand(context, bendy, in, &columns);
     if (status) return status;
     product = ARAP_NEW(double, out ? columns.start[columns.count] : 0);
-    status = product
-                 ? column_products(job, mesh, poses, &columns, out ? product : NULL, stretch, fixed)
-                 : arap_fail_memory(&job->error, "the energy");
+    status = product ? column_products(context, mesh, poses, &columns, out ? product : NULL,
+                                       stretch, fixed)
+                     : arap_fail_memory(&context->error, "the energy");
     if (!status && out) arap_bendy_gather(bendy, in, product, out);
     arap_free(product);
     arap_influences_clear(&columns);

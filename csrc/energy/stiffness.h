@@ -6,7 +6,7 @@
 #include "weights/influences.h"
 
 /* Blocks of F between the influences of two vertices, s_kl = a_kl + a_lk (docs/energy.md 4):
- *     F_kl[b, c] = -s_kl v_k^T G_bc v_l          (neighbours)
+ *     F_kl[b, c] = -s_kl v_k^T G_bc v_l          (neighbors)
  *     F_kk[b, c] = (sum_l s_kl) v_k^T G_bc v_k
  * v homogeneous; with a spine among b and c, sum_poses phi_kb . phi_lc of the points that they take
  * the vertices to (spines.h) in place of v_k^T G_bc v_l. This writes factor times that for the
@@ -15,12 +15,12 @@ void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_
                      int k, int l, double factor, double *block);
 
 /* out[e] = (F w)_e for every influence, and, if wanted, stretch[i], the sum over poses and
- * neighbours of a_ik |e'_ik|^2 (count). With a truss out has its pull as well, and fixed (count) or
+ * neighbors of a_ik |e'_ik|^2 (count). With a truss out has its pull as well, and fixed (count) or
  * NULL is what makes the energy of both, see stiffness.c. O(vertices x bones of a row x bones of a
- * one-ring): neither neighbours' rows nor poses are paired. With spines O(vertices x poses x
+ * one-ring): neither neighbors' rows nor poses are paired. With spines O(vertices x poses x
  * influences of a one-ring), and room for the posed mesh in every pose. */
-arap_status arap_stiffness_product(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                   const arap_influences *influences, double *out, double *stretch,
-                                   double *fixed);
+arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
+                                   const arap_poses *poses, const arap_influences *influences,
+                                   double *out, double *stretch, double *fixed);
 
 #endif

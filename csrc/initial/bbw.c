@@ -4,13 +4,13 @@
  *   w_b = 1 at the handles of b, 0 at those of other bones.
  *
  * L: Laplacian of the tets, with springs for wires and links; M: cell volumes. Where bones share a
- * handle each has an equal part of it. As in the paper the sum to 1 is left to a normalisation
+ * handle each has an equal part of it. As in the paper the sum to 1 is left to a normalization
  * at the end: with it as a constraint the bones would have to be solved for together.
  *
  * Bounds: ADMM with w = z, z in the bounds,
  *     (Q + rho D) w = rho D (z - u) - Q_h w_h,  z = clip(w' + u),  u += w' - z,
  * w' = RELAXATION w + (1 - RELAXATION) z over-relaxed, D the diagonal of Q: the matrix is that of
- * all bones and iterations, one factorisation. (With D = M, volumes of very different size make
+ * all bones and iterations, one factorization. (With D = M, volumes of very different size make
  * thousands of iterations out of the hundreds that this takes.) It stops when no weight
  * changes by more than TOLERANCE nor is off its bounds by as much, or after MOST_ITERATIONS: these
  * are weights to begin with. Cells of almost no volume count as larger ones.
@@ -36,12 +36,13 @@
 #define MOST_ITERATIONS 500 /* for a block of bones */
 #define BLOCK_PER_THREAD 32
 
-static arap_status make_operator(arap_job *job, const arap_mesh *mesh, arap_two_rings *out) {
+static arap_status make_operator(arap_context *context, const arap_mesh *mesh,
+                                 arap_two_rings *out) {
     size_t n = (size_t)mesh->count;
     double *conductance = ARAP_NEW(double, mesh->ring[n]), *inverse = ARAP_NEW(double, n), mean = 0;
     arap_status status;
     if (!conductance || !inverse) {
-        status = arap_fail_memory(&job->error, "the biharmonic weights");
+        status = arap_fail_memory(&context->error, "the biharmonic weights");
         goto done;
     }
     arap_conductances(mesh, conductance);
@@ -50,7 +51,7 @@ static arap_status make_operator(arap_job *job, const arap_mesh *mesh, arap_two_
             conductance[e] = fmin(conductance[e], MOST_WIRE * mesh->thickness);
     for (size_t i = 0; i < n; i++) mean += mesh->area[i] / (double)n;
     for (size_t i = 0; i < n; i++) inverse[i] = 1 / fmax(mesh->area[i], LEAST_VOLUME * mean);
-    status = arap_two_rings_create(job, mesh, inverse, conductance, out);
+    status = arap_two_rings_create(context, mesh, inverse, conductance, out);
 
 done:
     arap_free(conductance);
@@ -60,7 +61,7 @@ done:
 
 /* Q + rho D of the vertices without handle, in elimination order; place (vertices): theirs, -1 for
  * handles. */
-static arap_status make_matrix(arap_job *job, const arap_two_rings *q, int n, int size,
+static arap_status make_matrix(arap_context *context, const arap_two_rings *q, int n, int size,
                                const int *vertex, const int *place, arap_matrix *out) {
     size_t most = q->ring[n] / 2 + (size_t)n;
     *out = (arap_matrix){.size = size,
@@ -68,7 +69,7 @@ static arap_status make_matrix(arap_job *job, const arap_two_rings *q, int n, in
                          .row = ARAP_NEW(int, most),
                          .value = ARAP_NEW(double, most)};
     if (!out->start || !out->row || !out->value)
-        return arap_fail_memory(&job->error, "the biharmonic weights");
+        return arap_fail_memory(&context->error, "the biharmonic weights");
     int fill = 0;
     for (int j = 0; j < size; j++) {
         int k = vertex[j], begin = fill;
@@ -76,7 +77,7 @@ static arap_status make_matrix(arap_job *job, const arap_two_rings *q, int n, in
         out->row[fill] = j;
         out->value[fill++] = (1 + PENALTY) * q->own[k];
         for (size_t r = q->ring[k]; r < q->ring[k + 1]; r++) {
-            int i = place[q->neighbour[r]], at = fill;
+            int i = place[q->neighbor[r]], at = fill;
             if (i < j) continue;
             for (; at > begin + 1 && out->row[at - 1] > i; at--) {
                 out->row[at] = out->row[at - 1];
@@ -125,21 +126,22 @@ static void clip_column(void *data, int column, int worker) {
 }
 
 /* Iterate the columns of one block of bones. */
-static arap_status iterate(arap_job *job, const admm *a, arap_factor *factor, int columns,
+static arap_status iterate(arap_context *context, const admm *a, arap_factor *factor, int columns,
                            double done, double share) {
     arap_status status = ARAP_OK;
     double most = 1;
     for (int k = 0; k < MOST_ITERATIONS && !(most < TOLERANCE) && !status; k++) {
-        arap_parallel(job, columns, prepare_column, (void *)a);
-        status = arap_factor_solve_all(job, factor, columns, a->w);
+        arap_parallel(context, columns, prepare_column, (void *)a);
+        status = arap_factor_solve_all(context, factor, columns, a->w);
         if (status) break;
-        arap_parallel(job, columns, clip_column, (void *)a);
+        arap_parallel(context, columns, clip_column, (void *)a);
         most = 0;
         for (int c = 0; c < columns; c++) most = a->change[c] > most ? a->change[c] : most;
         if (!isfinite(most))
-            return arap_fail(&job->error, ARAP_NOT_FINITE, "the biharmonic weights are not finite");
-        status =
-            arap_progress(job, "biharmonic weights", done + share * k / (double)MOST_ITERATIONS);
+            return arap_fail(&context->error, ARAP_NOT_FINITE,
+                             "the biharmonic weights are not finite");
+        status = arap_progress(context, "biharmonic weights",
+                               done + share * k / (double)MOST_ITERATIONS);
     }
     return status;
 }
@@ -152,27 +154,28 @@ static void pull_columns(const arap_two_rings *q, const arap_handles *list, cons
         int column = list->handle[h].bone - from, i = list->handle[h].vertex;
         if (column < 0 || column >= columns) continue;
         for (size_t r = q->ring[i]; r < q->ring[i + 1]; r++) {
-            int at = place[q->neighbour[r]];
+            int at = place[q->neighbor[r]];
             if (at >= 0)
                 out[(size_t)column * (size_t)size + (size_t)at] -= q->edge[r] / list->bones[i];
         }
     }
 }
 
-/* Normalised rows of the weights above floor, (bones, size), and those of the handles. */
-static arap_status gather(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                          const arap_handles *list, const int *place, int size, int bones,
-                          const double *weights, double floor, arap_influences *out) {
+/* Normalized rows of the weights above floor, (bones, size), and those of the handles. */
+static arap_status gather(arap_context *context, const arap_mesh *mesh,
+                          const arap_visibility *visibility, const arap_handles *list,
+                          const int *place, int size, int bones, const double *weights,
+                          double floor, arap_influences *out) {
     int n = mesh->count;
     int *sizes = ARAP_NEW_ZERO(int, n);
-    if (!sizes) return arap_fail_memory(&job->error, "the biharmonic weights");
+    if (!sizes) return arap_fail_memory(&context->error, "the biharmonic weights");
     for (int i = 0; i < n; i++) {
         sizes[i] = list->bones[i];
         for (int b = 0; b < bones && place[i] >= 0; b++)
             sizes[i] += weights[(size_t)b * (size_t)size + (size_t)place[i]] > floor;
         if (!sizes[i]) sizes[i] = 1;
     }
-    arap_status status = arap_influences_create(job, n, sizes, out);
+    arap_status status = arap_influences_create(context, n, sizes, out);
     if (status) goto done;
     memset(sizes, 0, (size_t)n * sizeof *sizes);
     for (int h = 0; h < list->count; h++) { /* bones ascending */
@@ -192,20 +195,21 @@ static arap_status gather(arap_job *job, const arap_mesh *mesh, const arap_sight
             out->weight[at] = w;
         }
         if (sizes[i]) continue;
-        out->bone[out->start[i]] = sight->nearest[(size_t)i * ARAP_MOST_SHARED];
+        out->bone[out->start[i]] = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
         out->weight[out->start[i]] = 1;
     }
-    arap_influences_normalise(out);
+    arap_influences_normalize(out);
 
 done:
     arap_free(sizes);
     return status;
 }
 
-arap_status arap_bbw(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                     const arap_sight *sight, double floor, arap_influences *out) {
+arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_skeleton *skeleton,
+                     const arap_visibility *visibility, double floor, arap_influences *out) {
     int n = mesh->count, bones = skeleton->deform_count, size = 0;
-    int block = BLOCK_PER_THREAD * job->threads < bones ? BLOCK_PER_THREAD * job->threads : bones;
+    int block =
+        BLOCK_PER_THREAD * context->threads < bones ? BLOCK_PER_THREAD * context->threads : bones;
     arap_handles list = {0};
     arap_two_rings q = {0};
     arap_matrix matrix = {0};
@@ -215,9 +219,9 @@ arap_status arap_bbw(arap_job *job, const arap_mesh *mesh, const arap_skeleton *
     int *vertex = ARAP_NEW(int, n), *place = ARAP_NEW(int, n);
     arap_status status = ARAP_OK;
     if (!vertex || !place) goto no_memory;
-    status = arap_find_handles(job, mesh, skeleton, sight, &list);
-    if (!status) status = make_operator(job, mesh, &q);
-    if (!status) status = arap_fill_reducing_order(job, n, q.ring, q.neighbour, vertex);
+    status = arap_find_handles(context, mesh, skeleton, visibility, &list);
+    if (!status) status = make_operator(context, mesh, &q);
+    if (!status) status = arap_fill_reducing_order(context, n, q.ring, q.neighbor, vertex);
     if (status) goto done;
     for (int i = 0; i < n; i++) place[i] = -1;
     for (int k = 0; k < n; k++) {
@@ -236,21 +240,22 @@ arap_status arap_bbw(arap_job *job, const arap_mesh *mesh, const arap_skeleton *
                .change = ARAP_NEW(double, block)};
     if (!weight || !weights || !a.pull || !a.w || !a.u || !a.change) goto no_memory;
     for (int k = 0; k < size; k++) weight[k] = PENALTY * q.own[vertex[k]];
-    status = make_matrix(job, &q, n, size, vertex, place, &matrix);
-    if (!status && size) status = arap_factor_create(job, &matrix, &factor);
+    status = make_matrix(context, &q, n, size, vertex, place, &matrix);
+    if (!status && size) status = arap_factor_create(context, &matrix, &factor);
     for (int from = 0; from < bones && size && !status; from += block) {
         int width = bones - from < block ? bones - from : block;
         a.z = weights + (size_t)from * (size_t)size;
         memset(a.u, 0, columns * sizeof *a.u);
         pull_columns(&q, &list, place, from, width, size, a.pull);
-        status =
-            iterate(job, &a, factor, width, (double)from / bones, (double)width / (double)bones);
+        status = iterate(context, &a, factor, width, (double)from / bones,
+                         (double)width / (double)bones);
     }
-    if (!status) status = gather(job, mesh, sight, &list, place, size, bones, weights, floor, out);
+    if (!status)
+        status = gather(context, mesh, visibility, &list, place, size, bones, weights, floor, out);
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "the biharmonic weights");
+    status = arap_fail_memory(&context->error, "the biharmonic weights");
 done:
     arap_factor_free(factor);
     arap_matrix_clear(&matrix);

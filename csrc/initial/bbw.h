@@ -2,13 +2,13 @@
 #ifndef ARAP_BBW_H
 #define ARAP_BBW_H
 
-#include "initial/sight.h"
+#include "initial/visibility.h"
 #include "rig/skeleton.h"
 #include "weights/influences.h"
 
-/* Weights of all deforming bones, from 0 to 1 and normalised; entries of at most `floor` are left
+/* Weights of all deforming bones, from 0 to 1 and normalized; entries of at most `floor` are left
  * out. The mesh has tets. */
-arap_status arap_bbw(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                     const arap_sight *sight, double floor, arap_influences *out);
+arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_skeleton *skeleton,
+                     const arap_visibility *visibility, double floor, arap_influences *out);
 
 #endif

@@ -9,7 +9,7 @@
  * taken. So u is linear along a straight limb, flows round a bent one, and two folds that touch do
  * not mix as long as each sees its own bone; the place along the bone itself (spines.h) would jump.
  *
- * One factorisation for all bones. Obtuse triangles may carry u a little beyond its bounds: it is
+ * One factorization for all bones. Obtuse triangles may carry u a little beyond its bounds: it is
  * clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones beside the result. */
 #include "initial/diffused_parameters.h"
 
@@ -43,14 +43,15 @@ static void tell_places(const arap_skeleton *s, int b, double *place) {
 }
 
 /* M H u0 of one bone in the order of elimination. */
-static void fill_sources(const arap_mesh *mesh, const arap_skeleton *s, const arap_sight *sight,
-                         const arap_heat_system *system, int b, const double *place, double *x) {
+static void fill_sources(const arap_mesh *mesh, const arap_skeleton *s,
+                         const arap_visibility *visibility, const arap_heat_system *system, int b,
+                         const double *place, double *x) {
     const double *head = s->heads + 3 * s->deform_bone[b], *tail = s->tails + 3 * s->deform_bone[b];
     for (int i = 0; i < mesh->count; i++) {
-        int shares = sight->nearest_count[i];
+        int shares = visibility->nearest_count[i];
         double own = arap_spine_parameter(head, tail, mesh->v + 3 * (size_t)i), u = 0;
         for (int k = 0; k < shares; k++) {
-            double told = place[sight->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)k]];
+            double told = place[visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)k]];
             u += isnan(told) ? own : told;
         }
         x[system->place[i]] = system->source[i] * u / shares;
@@ -58,32 +59,32 @@ static void fill_sources(const arap_mesh *mesh, const arap_skeleton *s, const ar
 }
 
 /* Columns of the result for these deforming bones. */
-static arap_status solve_block(arap_job *job, const arap_mesh *mesh, const arap_skeleton *s,
-                               const arap_sight *sight, const arap_heat_system *system,
+static arap_status solve_block(arap_context *context, const arap_mesh *mesh, const arap_skeleton *s,
+                               const arap_visibility *visibility, const arap_heat_system *system,
                                const int *chosen, int width, double *place, double *x,
                                double *out) {
     size_t n = (size_t)mesh->count;
     for (int k = 0; k < width; k++) {
         tell_places(s, chosen[k], place);
-        fill_sources(mesh, s, sight, system, chosen[k], place, x + (size_t)k * n);
+        fill_sources(mesh, s, visibility, system, chosen[k], place, x + (size_t)k * n);
     }
-    arap_status status = arap_factor_solve_all(job, system->factor, width, x);
+    arap_status status = arap_factor_solve_all(context, system->factor, width, x);
     for (int k = 0; k < width && !status; k++)
         for (int i = 0; i < mesh->input_count; i++) {
             double u = x[(size_t)k * n + (size_t)system->place[mesh->weld[i]]];
             if (!isfinite(u))
-                return arap_fail(&job->error, ARAP_NOT_FINITE, "the parameter of vertex %d is %g",
-                                 i, u);
+                return arap_fail(&context->error, ARAP_NOT_FINITE,
+                                 "the parameter of vertex %d is %g", i, u);
             out[(size_t)i * (size_t)s->count + (size_t)s->deform_bone[chosen[k]]] =
                 fmin(fmax(u, 0), 1);
         }
     return status;
 }
 
-static arap_status diffuse(arap_job *job, const arap_mesh *mesh, const arap_skeleton *s,
-                           const arap_sight *sight, const arap_heat_system *system, int all,
-                           double *out) {
-    int block = BLOCK_PER_THREAD * job->threads, count = 0;
+static arap_status diffuse(arap_context *context, const arap_mesh *mesh, const arap_skeleton *s,
+                           const arap_visibility *visibility, const arap_heat_system *system,
+                           int all, double *out) {
+    int block = BLOCK_PER_THREAD * context->threads, count = 0;
     int *chosen = ARAP_NEW(int, s->deform_count);
     double *place = ARAP_NEW(double, s->deform_count), *x = NULL;
     arap_status status = ARAP_OK;
@@ -92,12 +93,13 @@ static arap_status diffuse(arap_job *job, const arap_mesh *mesh, const arap_skel
     if (block > count) block = count;
     x = ARAP_NEW(double, (size_t)mesh->count * (size_t)block);
     if (!chosen || !place || !x) {
-        status = arap_fail_memory(&job->error, "the parameters");
+        status = arap_fail_memory(&context->error, "the parameters");
         goto done;
     }
     for (int first = 0; first < count && !status; first += block) {
         int width = count - first < block ? count - first : block;
-        status = solve_block(job, mesh, s, sight, system, chosen + first, width, place, x, out);
+        status =
+            solve_block(context, mesh, s, visibility, system, chosen + first, width, place, x, out);
     }
 
 done:
@@ -107,34 +109,36 @@ done:
     return status;
 }
 
-arap_status arap_diffuse_parameters(arap_job *job, const arap_geometry *geometry,
+arap_status arap_diffuse_parameters(arap_context *context, const arap_geometry *geometry,
                                     const arap_bones *bones, int link_parts, double *out) {
     arap_mesh mesh = {0};
     arap_skeleton skeleton = {0};
-    arap_sight sight = {0};
+    arap_visibility visibility = {0};
     arap_heat_system system = {0};
     arap_heat_report report = {0};
     arap_bvh *faces = NULL;
     int *links = NULL, *order = NULL, *segments = ARAP_NEW(int, bones->count), linked = 0;
     size_t link_count = 0;
     arap_bones any = *bones; /* bendy ones of whatever segments: these do not matter */
-    arap_status status = segments ? arap_mesh_create(job, geometry, ARAP_WELD_TOLERANCE, &mesh)
-                                  : arap_fail_memory(&job->error, "the skeleton");
+    arap_status status = segments ? arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh)
+                                  : arap_fail_memory(&context->error, "the skeleton");
     for (int b = 0; b < bones->count && segments; b++) segments[b] = 1;
     any.segments = segments;
-    if (!status) status = arap_skeleton_create(job, &any, &mesh, &skeleton);
-    if (!status && link_parts) status = arap_link_parts(job, &mesh, &links, &link_count, &linked);
-    if (!status) status = arap_mesh_connect(job, &mesh, links, link_count, 0);
+    if (!status) status = arap_skeleton_create(context, &any, &mesh, &skeleton);
+    if (!status && link_parts)
+        status = arap_link_parts(context, &mesh, &links, &link_count, &linked);
+    if (!status) status = arap_mesh_connect(context, &mesh, links, link_count, 0);
     if (status) goto done;
     order = ARAP_NEW(int, mesh.count);
-    status = order ? arap_fill_reducing_order(job, mesh.count, mesh.ring, mesh.neighbour, order)
-                   : arap_fail_memory(&job->error, "the elimination order");
-    if (!status) status = arap_face_bvh(job, &mesh, NULL, &faces);
-    if (!status) status = arap_sight_create(job, &mesh, &skeleton, faces, &sight);
-    if (!status) status = arap_heat_system_create(job, &mesh, &sight, order, &system, &report);
+    status = order ? arap_fill_reducing_order(context, mesh.count, mesh.ring, mesh.neighbor, order)
+                   : arap_fail_memory(&context->error, "the elimination order");
+    if (!status) status = arap_face_bvh(context, &mesh, NULL, &faces);
+    if (!status) status = arap_visibility_create(context, &mesh, &skeleton, faces, &visibility);
+    if (!status)
+        status = arap_heat_system_create(context, &mesh, &visibility, order, &system, &report);
     if (status) goto done;
     for (size_t k = 0; k < (size_t)mesh.input_count * (size_t)bones->count; k++) out[k] = NAN;
-    status = diffuse(job, &mesh, &skeleton, &sight, &system, !bones->kinds, out);
+    status = diffuse(context, &mesh, &skeleton, &visibility, &system, !bones->kinds, out);
 
 done:
     arap_bvh_free(faces);
@@ -143,7 +147,7 @@ done:
     arap_free(segments);
     arap_heat_report_clear(&report);
     arap_heat_system_clear(&system);
-    arap_sight_clear(&sight);
+    arap_visibility_clear(&visibility);
     arap_skeleton_clear(&skeleton);
     arap_mesh_clear(&mesh);
     return status;

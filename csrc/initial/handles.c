@@ -22,13 +22,13 @@
 #define MOST_SAMPLES 1000 /* points on a bone */
 #define INSIDE 1e-9       /* nearer to a tet than this: in it */
 
-static arap_status add_handle(arap_job *job, arap_handles *list, int vertex, int bone) {
+static arap_status add_handle(arap_context *context, arap_handles *list, int vertex, int bone) {
     for (int h = 0; h < list->count && list->bones[vertex]; h++)
         if (list->handle[h].vertex == vertex && list->handle[h].bone == bone) return ARAP_OK;
     if (list->count == list->capacity) {
         int capacity = list->capacity ? 2 * list->capacity : 256;
         struct arap_handle *grown = arap_realloc(list->handle, (size_t)capacity, sizeof *grown);
-        if (!grown) return arap_fail_memory(&job->error, "the handles of bones");
+        if (!grown) return arap_fail_memory(&context->error, "the handles of bones");
         list->handle = grown;
         list->capacity = capacity;
     }
@@ -38,11 +38,12 @@ static arap_status add_handle(arap_job *job, arap_handles *list, int vertex, int
 }
 
 /* A vertex becomes a handle of the bones nearest to it. */
-static arap_status claim(arap_job *job, const arap_sight *sight, int vertex, arap_handles *list) {
+static arap_status claim(arap_context *context, const arap_visibility *visibility, int vertex,
+                         arap_handles *list) {
     arap_status status = ARAP_OK;
-    for (int s = 0; s < sight->nearest_count[vertex] && !status; s++)
-        status = add_handle(job, list, vertex,
-                            sight->nearest[(size_t)vertex * ARAP_MOST_SHARED + (size_t)s]);
+    for (int s = 0; s < visibility->nearest_count[vertex] && !status; s++)
+        status = add_handle(context, list, vertex,
+                            visibility->nearest[(size_t)vertex * ARAP_MOST_SHARED + (size_t)s]);
     return status;
 }
 
@@ -55,7 +56,7 @@ static double mean_edge(const arap_mesh *mesh) {
     for (int i = 0; i < mesh->count; i++)
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
             sum += sqrt(
-                arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)mesh->neighbour[r]));
+                arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)mesh->neighbor[r]));
     return mesh->ring[mesh->count] ? sum / (double)mesh->ring[mesh->count] : 1;
 }
 
@@ -70,10 +71,10 @@ static int has_handle_near(const arap_mesh *mesh, const arap_handles *list, int 
 }
 
 /* Handles of one bone by points along it. */
-static arap_status sample_bone(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                               const arap_sight *sight, const arap_tet_set *tets,
-                               const arap_bvh *vertices, double step, int bone,
-                               arap_handles *list) {
+static arap_status sample_bone(arap_context *context, const arap_mesh *mesh,
+                               const arap_skeleton *skeleton, const arap_visibility *visibility,
+                               const arap_tet_set *tets, const arap_bvh *vertices, double step,
+                               int bone, arap_handles *list) {
     const double *head = skeleton->heads + 3 * (size_t)skeleton->deform_bone[bone],
                  *tail = skeleton->tails + 3 * (size_t)skeleton->deform_bone[bone];
     double wanted = ceil(sqrt(arap_distance2(head, tail)) / step), bary[4], distance;
@@ -85,26 +86,26 @@ static arap_status sample_bone(arap_job *job, const arap_mesh *mesh, const arap_
         arap_locate(tets, p, bary, &distance);
         if (distance > INSIDE) continue;
         int vertex = arap_bvh_nearest(vertices, p, -1, vertex_distance, mesh, &d2);
-        if (sight->on_bone[vertex] && !list->bones[vertex] &&
+        if (visibility->on_bone[vertex] && !list->bones[vertex] &&
             !has_handle_near(mesh, list, bone, p, step))
-            status = claim(job, sight, vertex, list);
+            status = claim(context, visibility, vertex, list);
         if (inner < 0 || k <= count / 2) inner = vertex;
     }
     if (status || inner < 0) return status;
     return has_handle_near(mesh, list, bone, mesh->v, INFINITY)
                ? ARAP_OK
-               : add_handle(job, list, inner, bone);
+               : add_handle(context, list, inner, bone);
 }
 
 /* Parts of the mesh without a handle get one. */
-static arap_status reach_islands(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                                 arap_handles *list) {
+static arap_status reach_islands(arap_context *context, const arap_mesh *mesh,
+                                 const arap_visibility *visibility, arap_handles *list) {
     int n = mesh->count;
     int *island = ARAP_NEW(int, n), *nearest = ARAP_NEW(int, n);
     char *has = ARAP_NEW_ZERO(char, n);
     arap_status status = ARAP_OK;
     if (!island || !nearest || !has) {
-        status = arap_fail_memory(&job->error, "the handles of bones");
+        status = arap_fail_memory(&context->error, "the handles of bones");
         goto done;
     }
     int count = arap_find_islands(mesh, island, nearest);
@@ -112,10 +113,10 @@ static arap_status reach_islands(arap_job *job, const arap_mesh *mesh, const ara
     for (int i = 0; i < n; i++) {
         int *best = &nearest[island[i]];
         has[island[i]] |= list->bones[i] > 0;
-        if (*best < 0 || sight->distance[i] < sight->distance[*best]) *best = i;
+        if (*best < 0 || visibility->distance[i] < visibility->distance[*best]) *best = i;
     }
     for (int k = 0; k < count && !status; k++)
-        if (!has[k]) status = claim(job, sight, nearest[k], list);
+        if (!has[k]) status = claim(context, visibility, nearest[k], list);
 
 done:
     arap_free(island);
@@ -124,8 +125,9 @@ done:
     return status;
 }
 
-arap_status arap_find_handles(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                              const arap_sight *sight, arap_handles *list) {
+arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_visibility *visibility,
+                              arap_handles *list) {
     int n = mesh->count;
     double *boxes = ARAP_NEW(double, 6 * (size_t)n), step = mean_edge(mesh);
     arap_bvh *vertices = NULL;
@@ -133,20 +135,20 @@ arap_status arap_find_handles(arap_job *job, const arap_mesh *mesh, const arap_s
     arap_status status = ARAP_OK;
     list->bones = ARAP_NEW_ZERO(int, n);
     if (!boxes || !list->bones) {
-        status = arap_fail_memory(&job->error, "the handles of bones");
+        status = arap_fail_memory(&context->error, "the handles of bones");
         goto done;
     }
     for (int i = 0; i < n; i++)
         for (int c = 0; c < 6; c++)
             boxes[6 * (size_t)i + (size_t)c] = mesh->v[3 * (size_t)i + (size_t)(c % 3)];
-    status = arap_bvh_build(&vertices, (size_t)n, boxes, NULL, &job->error);
-    if (!status) status = arap_tet_set_create(job, mesh->v, mesh->tets, mesh->tet_count, &tets);
+    status = arap_bvh_build(&vertices, (size_t)n, boxes, NULL, &context->error);
+    if (!status) status = arap_tet_set_create(context, mesh->v, mesh->tets, mesh->tet_count, &tets);
     for (int i = 0; i < n && !status; i++)
-        if (sight->on_bone[i] && sight->distance[i] <= ARAP_ON_BONE)
-            status = claim(job, sight, i, list);
+        if (visibility->on_bone[i] && visibility->distance[i] <= ARAP_ON_BONE)
+            status = claim(context, visibility, i, list);
     for (int b = 0; b < skeleton->deform_count && !status; b++)
-        status = sample_bone(job, mesh, skeleton, sight, &tets, vertices, step, b, list);
-    if (!status) status = reach_islands(job, mesh, sight, list);
+        status = sample_bone(context, mesh, skeleton, visibility, &tets, vertices, step, b, list);
+    if (!status) status = reach_islands(context, mesh, visibility, list);
 
 done:
     arap_free(boxes);

@@ -2,7 +2,7 @@
 #ifndef ARAP_HANDLES_H
 #define ARAP_HANDLES_H
 
-#include "initial/sight.h"
+#include "initial/visibility.h"
 #include "rig/skeleton.h"
 
 typedef struct arap_handles {
@@ -13,8 +13,9 @@ typedef struct arap_handles {
     int *bones; /* (vertices) how many bones have the vertex as a handle */
 } arap_handles;
 
-arap_status arap_find_handles(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                              const arap_sight *sight, arap_handles *out);
+arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_visibility *visibility,
+                              arap_handles *out);
 void arap_handles_clear(arap_handles *handles);
 
 #endif

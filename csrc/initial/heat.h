@@ -2,7 +2,7 @@
 #ifndef ARAP_HEAT_H
 #define ARAP_HEAT_H
 
-#include "initial/sight.h"
+#include "initial/visibility.h"
 #include "weights/influences.h"
 
 typedef struct arap_heat_report {
@@ -10,11 +10,12 @@ typedef struct arap_heat_report {
     arap_island *unseen; /* (unseen_count) */
 } arap_heat_report;
 
-/* Weights of all deforming bones, clamped at 0 and normalised; entries below `floor` are left
+/* Weights of all deforming bones, clamped at 0 and normalized; entries below `floor` are left
  * out (0 keeps all). `order` is a fill-reducing order of the mesh. */
-arap_status arap_heat_weights(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                              const arap_sight *sight, const int *order, double floor,
-                              arap_influences *out, arap_heat_report *report);
+arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_visibility *visibility,
+                              const int *order, double floor, arap_influences *out,
+                              arap_heat_report *report);
 void arap_heat_report_clear(arap_heat_report *report);
 
 #endif

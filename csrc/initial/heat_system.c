@@ -26,7 +26,7 @@
 #define MOST_FLOOR 1e-2
 
 /* L + M H in elimination order; dominant: without the negative conductances of obtuse angles. */
-static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *order,
+static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, const int *order,
                                const int *place, const double *source, int dominant,
                                arap_matrix *matrix) {
     int n = mesh->count;
@@ -38,7 +38,7 @@ static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *
                             .value = ARAP_NEW(double, directed / 2 + (size_t)n)};
     if (!conductance || !matrix->start || !matrix->row || !matrix->value) {
         arap_free(conductance);
-        return arap_fail_memory(&job->error, "the heat system");
+        return arap_fail_memory(&context->error, "the heat system");
     }
     arap_conductances(mesh, conductance);
     for (size_t e = 0; e < directed && dominant; e++) conductance[e] = fmax(conductance[e], 0);
@@ -49,7 +49,7 @@ static arap_status heat_matrix(arap_job *job, const arap_mesh *mesh, const int *
         matrix->row[fill] = j;
         matrix->value[fill++] = source[vertex];
         for (size_t e = mesh->ring[vertex]; e < mesh->ring[vertex + 1]; e++) {
-            int i = place[mesh->neighbour[e]];
+            int i = place[mesh->neighbor[e]];
             matrix->value[begin] += conductance[e];
             if (i < j) continue;
             int at = fill++;
@@ -74,27 +74,27 @@ typedef struct island_facts {
 } island_facts;
 
 /* M H of every vertex into `source`; islands without sight are reported. */
-static arap_status heat_sources(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                                int *island, double *source, int *rigid_bone,
-                                arap_heat_report *report) {
+static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
+                                const arap_visibility *visibility, int *island, double *source,
+                                int *rigid_bone, arap_heat_report *report) {
     int n = mesh->count, count = arap_find_islands(mesh, island, rigid_bone);
     island_facts *facts = ARAP_NEW_ZERO(island_facts, count);
     report->unseen = ARAP_NEW(arap_island, count);
     if (!facts || !report->unseen) {
         arap_free(facts);
-        return arap_fail_memory(&job->error, "the heat sources");
+        return arap_fail_memory(&context->error, "the heat sources");
     }
     for (int i = 0; i < n; i++) {
         island_facts *f = &facts[island[i]];
         const double *p = mesh->v + 3 * (size_t)i;
-        if (!f->size || sight->distance[i] < f->nearest) {
-            f->nearest = sight->distance[i];
-            f->nearest_bone = sight->nearest[(size_t)i * ARAP_MOST_SHARED];
+        if (!f->size || visibility->distance[i] < f->nearest) {
+            f->nearest = visibility->distance[i];
+            f->nearest_bone = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
         }
         if (!f->size) f->first = i;
         for (int c = 0; c < 3; c++) f->mean[c] += p[c];
         f->size++;
-        f->seen += sight->visible[i];
+        f->seen += visibility->visible[i];
     }
     for (int k = 0; k < count; k++)
         for (int c = 0; c < 3; c++) facts[k].mean[c] /= facts[k].size;
@@ -112,8 +112,8 @@ static arap_status heat_sources(arap_job *job, const arap_mesh *mesh, const arap
     }
     for (int i = 0; i < n; i++) {
         const island_facts *f = &facts[island[i]];
-        double d = fmax(sight->distance[i], NEAREST_DISTANCE);
-        int shines = sight->visible[i] || !f->seen;
+        double d = fmax(visibility->distance[i], NEAREST_DISTANCE);
+        int shines = visibility->visible[i] || !f->seen;
         source[i] = shines ? mesh->area[i] / (d * d) : 0;
         rigid_bone[i] = f->rigid ? f->nearest_bone : -1;
     }
@@ -124,17 +124,17 @@ static arap_status heat_sources(arap_job *job, const arap_mesh *mesh, const arap
 /* L + M H and its factor. Where the bones are so far, or the mesh so stiff, that rounding leaves
  * nothing of M H, all sources of an island are equal anyhow: they are raised until it counts. Tets
  * without thickness have cotangents of which rounding leaves only negative ones: last, these go. */
-static arap_status factor_heat(arap_job *job, const arap_mesh *mesh, const int *order,
+static arap_status factor_heat(arap_context *context, const arap_mesh *mesh, const int *order,
                                arap_heat_system *system) {
     arap_matrix matrix = {0};
     arap_status status;
     for (double floor = LEAST_FLOOR;; floor *= FLOOR_GROWTH) {
         int last = floor > MOST_FLOOR;
-        status = heat_matrix(job, mesh, order, system->place, system->source, last, &matrix);
+        status = heat_matrix(context, mesh, order, system->place, system->source, last, &matrix);
         if (status) break;
-        status = arap_factor_create(job, &matrix, &system->factor);
+        status = arap_factor_create(context, &matrix, &system->factor);
         if (status != ARAP_NOT_FACTORED || last) break;
-        job->error = (arap_error){0};
+        context->error = (arap_error){0};
         for (int j = 0; j < mesh->count; j++) {
             double *source = &system->source[order[j]];
             double diagonal = matrix.value[matrix.start[j]];
@@ -146,9 +146,9 @@ static arap_status factor_heat(arap_job *job, const arap_mesh *mesh, const int *
     return status;
 }
 
-arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                                    const int *order, arap_heat_system *system,
-                                    arap_heat_report *report) {
+arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh,
+                                    const arap_visibility *visibility, const int *order,
+                                    arap_heat_system *system, arap_heat_report *report) {
     size_t n = (size_t)mesh->count;
     int *island = ARAP_NEW(int, n);
     *system = (arap_heat_system){
@@ -156,12 +156,13 @@ arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const 
     *report = (arap_heat_report){0};
     arap_status status;
     if (!island || !system->place || !system->source || !system->rigid_bone) {
-        status = arap_fail_memory(&job->error, "the heat system");
+        status = arap_fail_memory(&context->error, "the heat system");
         goto done;
     }
     for (size_t k = 0; k < n; k++) system->place[order[k]] = (int)k;
-    status = heat_sources(job, mesh, sight, island, system->source, system->rigid_bone, report);
-    if (!status) status = factor_heat(job, mesh, order, system);
+    status =
+        heat_sources(context, mesh, visibility, island, system->source, system->rigid_bone, report);
+    if (!status) status = factor_heat(context, mesh, order, system);
 
 done:
     arap_free(island);

@@ -1,4 +1,4 @@
-/* The factorised system by which heat spreads over the mesh, and how much of it comes in where. */
+/* The factorized system by which heat spreads over the mesh, and how much of it comes in where. */
 #ifndef ARAP_HEAT_SYSTEM_H
 #define ARAP_HEAT_SYSTEM_H
 
@@ -13,9 +13,9 @@ typedef struct arap_heat_system {
 } arap_heat_system;
 
 /* `order`: a fill-reducing order of the mesh. Islands without sight of a bone are reported. */
-arap_status arap_heat_system_create(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                                    const int *order, arap_heat_system *system,
-                                    arap_heat_report *report);
+arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh,
+                                    const arap_visibility *visibility, const int *order,
+                                    arap_heat_system *system, arap_heat_report *report);
 void arap_heat_system_clear(arap_heat_system *system);
 
 #endif

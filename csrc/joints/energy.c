@@ -13,7 +13,7 @@
  * Vertices with a spine in their ring are left out of all that: joints/spines.c.
  *
  * Cost: O(edges x influences^2) once; then a local step, and O(poses x bones^2). Each pose is
- * shifted by a translation of all bones, which no edge feels, so that travelling animations lose no
+ * shifted by a translation of all bones, which no edge feels, so that traveling animations lose no
  * digits. Sums over the mesh are taken in blocks in a fixed order. */
 #include "joints/energy.h"
 
@@ -59,9 +59,9 @@ static void add_row(const arap_influences *in, int i, const double *v, double si
 /* a_ik + a_ki, of the directed edges that are summed up. */
 static double edge_weight(const summation *s, int i, size_t r) {
     const arap_mesh *mesh = s->mesh;
-    if (!s->spine_slot) return mesh->both[r];
-    return (s->spine_slot[i] < 0 ? mesh->edge[r] : 0) +
-           (s->spine_slot[mesh->neighbour[r]] < 0 ? mesh->edge[mesh->reverse[r]] : 0);
+    if (!s->spine_slot) return mesh->edge_weight_sym[r];
+    return (s->spine_slot[i] < 0 ? mesh->edge_weight[r] : 0) +
+           (s->spine_slot[mesh->neighbor[r]] < 0 ? mesh->edge_weight[mesh->reverse[r]] : 0);
 }
 
 /* sum += both y y^T of the listed bones. */
@@ -86,7 +86,7 @@ static void sum_block(void *data, int block, int worker) {
     char *seen = s->seen + bones * (size_t)worker;
     for (size_t i = n * (size_t)block / BLOCKS; i < n * (size_t)(block + 1) / BLOCKS; i++) {
         for (size_t r = mesh->ring[i]; s->edges && r < mesh->ring[i + 1]; r++) {
-            int k = mesh->neighbour[r], count = 0;
+            int k = mesh->neighbor[r], count = 0;
             double both = edge_weight(s, (int)i, r);
             if ((size_t)k < i || both == 0) continue; /* both directions at once */
             add_row(s->in, k, mesh->v + 3 * (size_t)k, 1, y, bone, seen, &count);
@@ -108,10 +108,10 @@ static void sum_block(void *data, int block, int worker) {
 }
 
 /* out = first, or 0, and the moments of edges or spokes or both. */
-static arap_status sum_up(arap_job *job, const arap_joint_energy *energy, int edges, int spokes,
-                          const double *first, double *out) {
+static arap_status sum_up(arap_context *context, const arap_joint_energy *energy, int edges,
+                          int spokes, const double *first, double *out) {
     size_t bones = (size_t)energy->poses->columns, size = 16 * bones * bones;
-    size_t rows = (size_t)job->threads * bones;
+    size_t rows = (size_t)context->threads * bones;
     summation s = {.mesh = energy->mesh,
                    .in = energy->influences,
                    .spine_slot = energy->spines->slot,
@@ -124,10 +124,10 @@ static arap_status sum_up(arap_job *job, const arap_joint_energy *energy, int ed
                    .seen = ARAP_NEW_ZERO(char, rows)};
     arap_status status = ARAP_OK;
     if (!s.sums || !s.places || !s.bone || !s.seen) {
-        status = arap_fail_memory(&job->error, "the joint energy");
+        status = arap_fail_memory(&context->error, "the joint energy");
         goto done;
     }
-    arap_parallel(job, BLOCKS, sum_block, &s);
+    arap_parallel(context, BLOCKS, sum_block, &s);
     for (size_t k = 0; k < size; k++) out[k] = first ? first[k] : 0;
     for (size_t k = 0; k < BLOCKS * size; k++) out[k % size] += s.sums[k];
 
@@ -139,16 +139,16 @@ done:
     return status;
 }
 
-arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy) {
-    if (!energy->edge_moments) return sum_up(job, energy, 1, 1, NULL, energy->moments);
-    arap_status status = sum_up(job, energy, 1, 0, NULL, energy->edge_moments);
-    return status ? status : sum_up(job, energy, 0, 1, energy->edge_moments, energy->moments);
+arap_status arap_joint_energy_weights(arap_context *context, arap_joint_energy *energy) {
+    if (!energy->edge_moments) return sum_up(context, energy, 1, 1, NULL, energy->moments);
+    arap_status status = sum_up(context, energy, 1, 0, NULL, energy->edge_moments);
+    return status ? status : sum_up(context, energy, 0, 1, energy->edge_moments, energy->moments);
 }
 
-arap_status arap_joint_energy_place(arap_job *job, arap_joint_energy *energy,
+arap_status arap_joint_energy_place(arap_context *context, arap_joint_energy *energy,
                                     const double *places) {
     if (!arap_joint_feet_move(energy->feet, energy->joints, places, energy->mesh)) return ARAP_OK;
-    return sum_up(job, energy, 0, 1, energy->edge_moments, energy->moments);
+    return sum_up(context, energy, 0, 1, energy->edge_moments, energy->moments);
 }
 
 /* sum a_ik |e_ik|^2 over the vertices without a spine in their ring. */
@@ -157,15 +157,15 @@ static double energy_at_rest(const arap_mesh *mesh, const int *spine_slot) {
     for (int i = 0; i < mesh->count; i++)
         for (size_t r = mesh->ring[i]; spine_slot[i] < 0 && r < mesh->ring[i + 1]; r++) {
             arap_mesh_edge(mesh, i, r, edge);
-            sum += mesh->edge[r] * arap_dot(edge, edge);
+            sum += mesh->edge_weight[r] * arap_dot(edge, edge);
         }
     return sum;
 }
 
-arap_status arap_joint_energy_create(arap_job *job, arap_mesh *mesh, const arap_poses *poses,
-                                     const arap_influences *in, const arap_joints *joints,
-                                     arap_joint_spines *spines, arap_joint_feet *feet,
-                                     arap_joint_energy *energy) {
+arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
+                                     const arap_poses *poses, const arap_influences *in,
+                                     const arap_joints *joints, arap_joint_spines *spines,
+                                     arap_joint_feet *feet, arap_joint_energy *energy) {
     size_t bones = (size_t)poses->columns, size = 16 * bones * bones;
     *energy = (arap_joint_energy){.mesh = mesh,
                                   .poses = poses,
@@ -174,23 +174,23 @@ arap_status arap_joint_energy_create(arap_job *job, arap_mesh *mesh, const arap_
                                   .spines = spines,
                                   .feet = feet,
                                   .unit = poses->count * mesh->rest_energy};
-    arap_status status = arap_joint_spines_reach(job, mesh, in, spines);
+    arap_status status = arap_joint_spines_reach(context, mesh, in, spines);
     if (!status)
-        status = arap_lanes_create(job, spines->count ? &spines->posed : poses, ARAP_DOUBLE,
-                                   &energy->lanes);
-    if (!status) status = arap_pass_create(job, mesh, &energy->lanes, in, NULL, &energy->pass);
+        status = arap_packed_poses_create(context, spines->count ? &spines->posed : poses,
+                                          ARAP_DOUBLE, &energy->packed);
+    if (!status) status = arap_pass_create(context, mesh, &energy->packed, in, NULL, &energy->pass);
     if (status) goto done;
     energy->moments = ARAP_NEW(double, size);
     if (feet->count) energy->edge_moments = ARAP_NEW(double, size);
     energy->alignment = ARAP_NEW(double, mesh->count);
-    energy->pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * bones * (size_t)energy->lanes.lanes);
+    energy->pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * bones * (size_t)energy->packed.lanes);
     if (!energy->moments || (feet->count && !energy->edge_moments) || !energy->alignment ||
         !energy->pull) {
-        status = arap_fail_memory(&job->error, "the joint energy");
+        status = arap_fail_memory(&context->error, "the joint energy");
         goto done;
     }
     if (spines->count) energy->rest = energy_at_rest(mesh, spines->slot);
-    status = arap_joint_energy_weights(job, energy);
+    status = arap_joint_energy_weights(context, energy);
 
 done:
     if (status) arap_joint_energy_clear(energy);
@@ -199,7 +199,7 @@ done:
 
 void arap_joint_energy_clear(arap_joint_energy *energy) {
     arap_pass_free(energy->pass);
-    arap_lanes_clear(&energy->lanes);
+    arap_packed_poses_clear(&energy->packed);
     arap_free(energy->moments);
     arap_free(energy->edge_moments);
     arap_free(energy->alignment);
@@ -208,10 +208,10 @@ void arap_joint_energy_clear(arap_joint_energy *energy) {
 }
 
 /* Transform of a bone in a pose, as the lanes hold it. */
-static void read_lane(const arap_lanes *lanes, int pose, int bone, double *out) {
-    const double *from =
-        (const double *)lanes->transform + (size_t)bone * 12 * (size_t)lanes->lanes + (size_t)pose;
-    for (int i = 0; i < 12; i++) out[i] = from[(size_t)i * (size_t)lanes->lanes];
+static void read_lane(const arap_packed_poses *packed, int pose, int bone, double *out) {
+    const double *from = (const double *)packed->transform +
+                         (size_t)bone * 12 * (size_t)packed->lanes + (size_t)pose;
+    for (int i = 0; i < 12; i++) out[i] = from[(size_t)i * (size_t)packed->lanes];
 }
 
 /* force_b -= sum_c T_c q_bc of one pose; returns sum_bc tr(T_b N_bc T_c^T). */
@@ -219,7 +219,7 @@ static double add_pose(const arap_joint_energy *energy, int pose, double *transf
                        double *force) {
     int bones = energy->poses->columns;
     double sum = 0;
-    for (int b = 0; b < bones; b++) read_lane(&energy->lanes, pose, b, transforms + 12 * b);
+    for (int b = 0; b < bones; b++) read_lane(&energy->packed, pose, b, transforms + 12 * b);
     for (int b = 0; b < bones; b++) {
         double reach[12] = {0}; /* sum_c T_c N_cb */
         for (int c = 0; c < bones; c++) {
@@ -252,47 +252,48 @@ static void pose_chunk(void *data, int pose, int worker) {
                  task->force + 3 * (size_t)task->energy->spines->columns * (size_t)pose);
 }
 
-arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
+arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *energy,
                                   const double *transforms, const double *places, double *relative,
                                   double *force) {
     const arap_mesh *mesh = energy->mesh;
     arap_joint_spines *spines = energy->spines;
     arap_poses poses = *energy->poses;
-    int lanes = energy->lanes.lanes;
+    int lanes = energy->packed.lanes;
     size_t columns = (size_t)spines->columns;
     poses.transform = (double *)transforms; /* only read */
     poses_task task = {.energy = energy,
                        .force = force,
-                       .transforms = ARAP_NEW(double, 12 * job->threads * poses.columns),
+                       .transforms = ARAP_NEW(double, 12 * context->threads * poses.columns),
                        .square = ARAP_NEW(double, poses.count)};
     arap_status status = ARAP_OK;
     if (!task.transforms || !task.square) {
-        status = arap_fail_memory(&job->error, "the joint energy");
+        status = arap_fail_memory(&context->error, "the joint energy");
         goto done;
     }
-    status = arap_joint_energy_place(job, energy, places);
+    status = arap_joint_energy_place(context, energy, places);
     if (status) goto done;
-    arap_lanes_fill(&poses, &energy->lanes);
-    if (spines->count) arap_joint_spines_place(job, mesh, places, transforms, spines);
-    arap_pass_pull(job, energy->pass, energy->pull, energy->alignment, spines->slot,
+    arap_packed_poses_fill(&poses, &energy->packed);
+    if (spines->count) arap_joint_spines_place(context, mesh, places, transforms, spines);
+    arap_pass_pull(context, energy->pass, energy->pull, energy->alignment, spines->slot,
                    spines->desired);
     memset(force, 0, 3 * columns * (size_t)poses.count * sizeof *force);
     for (int p = 0; p < poses.count; p++)
         for (int i = 0; i < 3 * poses.columns; i++)
             force[3 * columns * (size_t)p + (size_t)i] =
                 energy->pull[(size_t)i * (size_t)lanes + (size_t)p];
-    arap_parallel(job, poses.count, pose_chunk, &task);
+    arap_parallel(context, poses.count, pose_chunk, &task);
     double rest = spines->count ? energy->rest : mesh->rest_energy, beside = 0;
     double sum = poses.count * rest;
     if (spines->count)
-        status = arap_joint_spines_energy(job, spines, mesh, energy->influences, &beside, force);
+        status =
+            arap_joint_spines_energy(context, spines, mesh, energy->influences, &beside, force);
     if (status) goto done;
     sum += beside;
     for (int p = 0; p < poses.count; p++) sum += task.square[p];
     for (int i = 0; i < mesh->count; i++) sum -= 2 * energy->alignment[i];
     *relative = energy->unit > 0 ? sum / energy->unit : 0;
     if (!isfinite(*relative))
-        status = arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", *relative);
+        status = arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", *relative);
 
 done:
     arap_free(task.transforms);

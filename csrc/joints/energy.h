@@ -18,28 +18,29 @@ typedef struct arap_joint_energy {
     double *moments;      /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
     double *edge_moments; /* (bones, bones, 4, 4) the same without spokes, NULL: there are none */
     double rest;          /* of spines: energy of the edges in `moments` at rest, of one pose */
-    arap_lanes lanes;
+    arap_packed_poses packed;
     arap_pass *pass;
     double *pull;      /* as arap_pass_pull wants it */
     double *alignment; /* (vertices) */
 } arap_joint_energy;
 
 /* Sum the mesh up for these weights; all of it is kept by reference. */
-arap_status arap_joint_energy_create(arap_job *job, arap_mesh *mesh, const arap_poses *poses,
-                                     const arap_influences *influences, const arap_joints *joints,
-                                     arap_joint_spines *spines, arap_joint_feet *feet,
-                                     arap_joint_energy *energy);
+arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
+                                     const arap_poses *poses, const arap_influences *influences,
+                                     const arap_joints *joints, arap_joint_spines *spines,
+                                     arap_joint_feet *feet, arap_joint_energy *energy);
 /* Sum up again: other weights in the same influence maps. */
-arap_status arap_joint_energy_weights(arap_job *job, arap_joint_energy *energy);
+arap_status arap_joint_energy_weights(arap_context *context, arap_joint_energy *energy);
 void arap_joint_energy_clear(arap_joint_energy *energy);
 
 /* The feet of spokes to where they are with the joints at `places` (joints, 3). */
-arap_status arap_joint_energy_place(arap_job *job, arap_joint_energy *energy, const double *places);
+arap_status arap_joint_energy_place(arap_context *context, arap_joint_energy *energy,
+                                    const double *places);
 
 /* The relative energy of the transforms (poses, bones, 3, 4), each vertex with its best rotation,
  * the ends of spines at `places` (joints, 3), and -1/2 of the derivative of E by the columns of
  * joints/spines.h, the translations of bones: force (poses, columns, 3). */
-arap_status arap_joint_energy_run(arap_job *job, arap_joint_energy *energy,
+arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *energy,
                                   const double *transforms, const double *places, double *relative,
                                   double *force);
 

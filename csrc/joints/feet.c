@@ -54,7 +54,7 @@ static double rest_of_spokes(const arap_mesh *mesh) {
     return sum;
 }
 
-arap_status arap_joint_feet_create(arap_job *job, const arap_mesh *mesh,
+arap_status arap_joint_feet_create(arap_context *context, const arap_mesh *mesh,
                                    const arap_skeleton *skeleton, const arap_joints *joints,
                                    arap_joint_feet *feet) {
     size_t count = mesh->spoke_start ? mesh->spoke_start[mesh->count] : 0;
@@ -71,7 +71,7 @@ arap_status arap_joint_feet_create(arap_job *job, const arap_mesh *mesh,
     if (!feet->end || !feet->turns || !feet->along || !feet->at || !feet->start || !feet->moments ||
         !feet->turned) {
         arap_joint_feet_clear(feet);
-        return arap_fail_memory(&job->error, "the feet of spokes");
+        return arap_fail_memory(&context->error, "the feet of spokes");
     }
     for (size_t d = 0; d < bones; d++) {
         feet->end[2 * d] = joints->head[skeleton->deform_bone[d]];
@@ -166,7 +166,7 @@ static void sum_moments(arap_joint_feet *feet, const arap_mesh *mesh, const arap
 
 typedef struct pull_task {
     const arap_joint_feet *feet;
-    const arap_lanes *lanes;
+    const arap_packed_poses *packed;
     double *pull; /* (bones, 2, 3) */
 } pull_task;
 
@@ -174,9 +174,9 @@ typedef struct pull_task {
 static void pull_bone(void *data, int bone, int worker) {
     (void)worker;
     const pull_task *task = data;
-    const arap_lanes *lanes = task->lanes;
-    size_t bones = (size_t)task->feet->bones, width = (size_t)lanes->lanes;
-    const double *transform = lanes->transform, *own = transform + 12 * width * (size_t)bone;
+    const arap_packed_poses *packed = task->packed;
+    size_t bones = (size_t)task->feet->bones, width = (size_t)packed->lanes;
+    const double *transform = packed->transform, *own = transform + 12 * width * (size_t)bone;
     double *pull = task->pull + 6 * bone;
     memset(pull, 0, 6 * sizeof *pull);
     for (size_t end = 0; end < 2; end++)
@@ -185,7 +185,7 @@ static void pull_bone(void *data, int bone, int worker) {
             if (q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0) continue;
             const double *other = transform + 12 * width * c;
             for (size_t r = 0; r < 3; r++)
-                for (size_t p = 0; p < (size_t)lanes->poses; p++) {
+                for (size_t p = 0; p < (size_t)packed->poses; p++) {
                     double x = 0;
                     for (size_t k = 0; k < 4; k++) x += other[(4 * r + k) * width + p] * q[k];
                     for (size_t k = 0; k < 3; k++)
@@ -194,15 +194,15 @@ static void pull_bone(void *data, int bone, int worker) {
         }
 }
 
-arap_status arap_joint_feet_pull(arap_job *job, arap_joint_feet *feet, const arap_mesh *mesh,
-                                 const arap_lanes *lanes, const arap_influences *in,
-                                 arap_pass *pass, double *right) {
+arap_status arap_joint_feet_pull(arap_context *context, arap_joint_feet *feet,
+                                 const arap_mesh *mesh, const arap_packed_poses *packed,
+                                 const arap_influences *in, arap_pass *pass, double *right) {
     if (!feet->count) return ARAP_OK;
-    pull_task task = {feet, lanes, ARAP_NEW(double, 6 * (size_t)feet->bones)};
-    if (!task.pull) return arap_fail_memory(&job->error, "the feet of spokes");
-    arap_pass_feet(job, pass, feet->turned);
+    pull_task task = {feet, packed, ARAP_NEW(double, 6 * (size_t)feet->bones)};
+    if (!task.pull) return arap_fail_memory(&context->error, "the feet of spokes");
+    arap_pass_feet(context, pass, feet->turned);
     sum_moments(feet, mesh, in);
-    arap_parallel(job, feet->bones, pull_bone, &task);
+    arap_parallel(context, feet->bones, pull_bone, &task);
     for (int i = 0; i < mesh->count; i++)
         for (size_t k = mesh->spoke_start[i]; k < mesh->spoke_start[i + 1]; k++) {
             const arap_spoke *spoke = &mesh->spoke[k];
@@ -212,7 +212,7 @@ arap_status arap_joint_feet_pull(arap_job *job, arap_joint_feet *feet, const ara
                 double *to = task.pull + 6 * spoke->bone + 3 * end;
                 for (int c = 0; c < 3; c++)
                     to[c] -= share * (feet->turned[3 * k + (size_t)c] -
-                                      lanes->poses * (spoke->point[c] - v[c]));
+                                      packed->poses * (spoke->point[c] - v[c]));
             }
         }
     for (int b = 0; b < feet->bones; b++)

@@ -19,7 +19,7 @@ typedef struct arap_joint_feet {
 } arap_joint_feet;
 
 /* The feet of a mesh's truss, where they are on bones whose joints have not moved. */
-arap_status arap_joint_feet_create(arap_job *job, const arap_mesh *mesh,
+arap_status arap_joint_feet_create(arap_context *context, const arap_mesh *mesh,
                                    const arap_skeleton *skeleton, const arap_joints *joints,
                                    arap_joint_feet *feet);
 void arap_joint_feet_clear(arap_joint_feet *feet);
@@ -30,9 +30,9 @@ int arap_joint_feet_move(const arap_joint_feet *feet, const arap_joints *joints,
                          const double *places, arap_mesh *mesh);
 
 /* Add -1/2 of the derivative of E by the joints that bones turn about, as far as it comes with the
- * feet, to right (joints, 3), the transforms of the lanes fixed. */
-arap_status arap_joint_feet_pull(arap_job *job, arap_joint_feet *feet, const arap_mesh *mesh,
-                                 const arap_lanes *lanes, const arap_influences *influences,
-                                 arap_pass *pass, double *right);
+ * feet, to right (joints, 3), the transforms of the packed poses fixed. */
+arap_status arap_joint_feet_pull(arap_context *context, arap_joint_feet *feet,
+                                 const arap_mesh *mesh, const arap_packed_poses *packed,
+                                 const arap_influences *influences, arap_pass *pass, double *right);
 
 #endif

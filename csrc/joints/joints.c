@@ -105,24 +105,24 @@ static void hang(const arap_skeleton *s, arap_joints *joints) {
 }
 
 /* How far, squared, a joint is from the image of another. */
-static double off_image2(const arap_mirror *mirror, const arap_joints *joints, int joint,
+static double off_image2(const arap_symmetry *symmetry, const arap_joints *joints, int joint,
                          int other) {
     double image[3];
-    arap_reflect(mirror, joints->rest + 3 * joint, mirror->offset, image);
+    arap_reflect(symmetry, joints->rest + 3 * joint, symmetry->offset, image);
     return arap_distance2(image, joints->rest + 3 * other);
 }
 
 /* Partners of joints are the same ends of partners; of a bone that is its own, an end itself, or
  * the other one where the bone lies across the plane. */
-static void pair_joints(const arap_mirror *mirror, const int *partners, arap_joints *joints) {
+static void pair_joints(const arap_symmetry *symmetry, const int *partners, arap_joints *joints) {
     for (int end = 0; end < 2 * joints->bones; end++) {
         const int *joint = end % 2 ? joints->tail : joints->head;
         const int *opposite = end % 2 ? joints->head : joints->tail;
         int j = joint[end / 2], b = partners[end / 2], other = b < 0 ? -1 : joint[b];
         if (b == end / 2 &&
-            off_image2(mirror, joints, j, opposite[b]) < off_image2(mirror, joints, j, j))
+            off_image2(symmetry, joints, j, opposite[b]) < off_image2(symmetry, joints, j, j))
             other = opposite[b];
-        if (other >= 0 && off_image2(mirror, joints, j, other) > MIRRORED * MIRRORED) other = -1;
+        if (other >= 0 && off_image2(symmetry, joints, j, other) > MIRRORED * MIRRORED) other = -1;
         if (joints->partner[j] == -2 || joints->partner[j] == other)
             joints->partner[j] = other;
         else
@@ -135,9 +135,9 @@ static void pair_joints(const arap_mirror *mirror, const int *partners, arap_joi
         if (joints->partner[j] < 0) joints->partner[j] = -1;
 }
 
-arap_status arap_joints_create(arap_job *job, const arap_skeleton *s, const arap_mirror *mirror,
-                               const int *partners, const arap_joint_settings *settings,
-                               arap_joints *joints) {
+arap_status arap_joints_create(arap_context *context, const arap_skeleton *s,
+                               const arap_symmetry *symmetry, const int *partners,
+                               const arap_joint_settings *settings, arap_joints *joints) {
     int bones = s->count, deforming = s->deform_count, *set = ARAP_NEW(int, 2 * bones);
     arap_status status = ARAP_OK;
     *joints = (arap_joints){.bones = bones,
@@ -148,7 +148,7 @@ arap_status arap_joints_create(arap_job *job, const arap_skeleton *s, const arap
                             .place = ARAP_NEW(double, 6 * bones),
                             .reach = ARAP_NEW(double, 2 * bones),
                             .pinned = ARAP_NEW_ZERO(char, 2 * bones),
-                            .material = ARAP_NEW_ZERO(double, 2 * bones),
+                            .joint_stiffness = ARAP_NEW_ZERO(double, 2 * bones),
                             .tangential = ARAP_NEW_ZERO(double, 2 * bones),
                             .partner = ARAP_NEW(int, 2 * bones),
                             .up = ARAP_NEW(int, deforming),
@@ -156,35 +156,35 @@ arap_status arap_joints_create(arap_job *job, const arap_skeleton *s, const arap
                             .component = ARAP_NEW(int, deforming),
                             .segments = ARAP_NEW_ZERO(int, deforming)};
     if (!set || !joints->head || !joints->tail || !joints->rest || !joints->place ||
-        !joints->reach || !joints->pinned || !joints->material || !joints->tangential ||
+        !joints->reach || !joints->pinned || !joints->joint_stiffness || !joints->tangential ||
         !joints->partner || !joints->up || !joints->pivot || !joints->component ||
         !joints->segments) {
-        status = arap_fail_memory(&job->error, "the joints");
+        status = arap_fail_memory(&context->error, "the joints");
         goto done;
     }
     number_joints(s, set, joints);
     hang(s, joints);
     for (int j = 0; j < joints->count; j++) {
         joints->reach[j] = settings->reach * arap_joint_bone_length(joints, j);
-        joints->partner[j] = mirror && partners ? -2 : -1;
+        joints->partner[j] = symmetry && partners ? -2 : -1;
     }
     for (int end = 0; settings->pinned && end < 2 * bones; end++)
         if (settings->pinned[end])
             joints->pinned[(end % 2 ? joints->tail : joints->head)[end / 2]] = 1;
-    status = take_numbers(&job->error, "material", settings->end_material, settings->material,
-                          joints, joints->material);
+    status = take_numbers(&context->error, "joint_stiffness", settings->end_joint_stiffness,
+                          settings->joint_stiffness, joints, joints->joint_stiffness);
     if (!status)
-        status = take_numbers(&job->error, "tangential", settings->end_tangential,
+        status = take_numbers(&context->error, "tangential", settings->end_tangential,
                               settings->tangential, joints, joints->tangential);
     if (status) goto done;
-    if (mirror && partners) pair_joints(mirror, partners, joints);
+    if (symmetry && partners) pair_joints(symmetry, partners, joints);
     for (int j = 0; j < joints->count; j++) { /* partners are alike */
         int other = joints->partner[j];
         if (other < 0 || other >= j) continue;
         joints->pinned[j] = joints->pinned[other] |= joints->pinned[j];
         joints->reach[j] = joints->reach[other] = fmin(joints->reach[j], joints->reach[other]);
-        joints->material[j] = joints->material[other] =
-            fmax(joints->material[j], joints->material[other]);
+        joints->joint_stiffness[j] = joints->joint_stiffness[other] =
+            fmax(joints->joint_stiffness[j], joints->joint_stiffness[other]);
         joints->tangential[j] = joints->tangential[other] =
             fmax(joints->tangential[j], joints->tangential[other]);
     }
@@ -202,7 +202,7 @@ void arap_joints_clear(arap_joints *joints) {
     arap_free(joints->place);
     arap_free(joints->reach);
     arap_free(joints->pinned);
-    arap_free(joints->material);
+    arap_free(joints->joint_stiffness);
     arap_free(joints->tangential);
     arap_free(joints->partner);
     arap_free(joints->up);
@@ -212,12 +212,13 @@ void arap_joints_clear(arap_joints *joints) {
     *joints = (arap_joints){0};
 }
 
-void arap_joints_mirror(const arap_joints *joints, const arap_mirror *mirror, double *moves) {
+void arap_joints_symmetrize(const arap_joints *joints, const arap_symmetry *symmetry,
+                            double *moves) {
     for (int j = 0; j < joints->count; j++) {
         int other = joints->partner[j];
         double image[3];
         if (other < 0 || other < j) continue;
-        arap_reflect(mirror, moves + 3 * j, 0, image);
+        arap_reflect(symmetry, moves + 3 * j, 0, image);
         for (int c = 0; c < 3; c++)
             moves[3 * other + c] = other == j ? 0.5 * (moves[3 * j + c] + image[c]) : image[c];
     }

@@ -1,12 +1,12 @@
-/* Joints: the ends of bones that move together when a skeleton is optimised (paper section 4.4). */
+/* Joints: the ends of bones that move together when a skeleton is optimized (paper section 4.4). */
 #ifndef ARAP_JOINTS_H
 #define ARAP_JOINTS_H
 
 #include "mesh/mesh.h"
-#include "rig/mirror.h"
 #include "rig/skeleton.h"
+#include "rig/symmetry.h"
 
-/* TOGETHER: one step of each at a time, the weights' without refactorisation. */
+/* TOGETHER: one step of each at a time, the weights' without refactorization. */
 typedef enum arap_joint_method { ARAP_JOINTS_ALTERNATE, ARAP_JOINTS_TOGETHER } arap_joint_method;
 
 typedef struct arap_joint_settings {
@@ -15,20 +15,20 @@ typedef struct arap_joint_settings {
     /* What the caller says of single ends of bones, (bones, 2) head and tail; NULL: what is said of
      * all. Of a joint its largest counts. */
     const char *pinned;
-    const double *end_material, *end_tangential;
+    const double *end_joint_stiffness, *end_tangential;
 } arap_joint_settings;
 
 typedef struct arap_joints {
     int bones; /* of the caller */
     int count;
-    int *head, *tail;   /* (bones) joints */
-    double *rest;       /* (count, 3) where they were, units of arap_mesh.v */
-    double *place;      /* (count, 3) where they are */
-    double *reach;      /* (count) farthest from `rest` */
-    char *pinned;       /* (count) */
-    double *material;   /* (count) the largest of the ends */
-    double *tangential; /* (count) */
-    int *partner;       /* (count) mirror image, itself on the plane, -1: none */
+    int *head, *tail;        /* (bones) joints */
+    double *rest;            /* (count, 3) where they were, units of arap_mesh.v */
+    double *place;           /* (count, 3) where they are */
+    double *reach;           /* (count) farthest from `rest` */
+    char *pinned;            /* (count) */
+    double *joint_stiffness; /* (count) the largest of the ends */
+    double *tangential;      /* (count) */
+    int *partner;            /* (count) mirror image, itself on the plane, -1: none */
 
     /* The deforming bones d, whose transforms meet: T_d J = T_up J at the head J of d. */
     int deforming;
@@ -41,11 +41,11 @@ typedef struct arap_joints {
 } arap_joints;
 
 /* Ends are one joint when they are at one place (within 1e-6 of the mesh's diagonal) and belong to
- * a bone and its parent or to heads of siblings, roots included. mirror, partners: NULL or as
+ * a bone and its parent or to heads of siblings, roots included. symmetry, partners: NULL or as
  * given; joints are partners when bones say so and their places do, within 1 % of the diagonal.
- * Errors name the bone and the value: material, tangential negative or not finite. */
-arap_status arap_joints_create(arap_job *job, const arap_skeleton *skeleton,
-                               const arap_mirror *mirror, const int *partners,
+ * Errors name the bone and the value: joint_stiffness, tangential negative or not finite. */
+arap_status arap_joints_create(arap_context *context, const arap_skeleton *skeleton,
+                               const arap_symmetry *symmetry, const int *partners,
                                const arap_joint_settings *settings, arap_joints *joints);
 void arap_joints_clear(arap_joints *joints);
 
@@ -57,6 +57,7 @@ double arap_joint_distance(const arap_joints *joints, int joint);
 
 /* Make the moves (count, 3) those of a symmetric skeleton, to the bit: of two partners that of the
  * first counts, and what is on the plane stays on it. */
-void arap_joints_mirror(const arap_joints *joints, const arap_mirror *mirror, double *moves);
+void arap_joints_symmetrize(const arap_joints *joints, const arap_symmetry *symmetry,
+                            double *moves);
 
 #endif

@@ -1,21 +1,21 @@
 /* Alternation of joints and weights under one energy that never rises: see joints/solver.h.
  *
  * The energy is the relative ARAP energy of the poses, in double precision, plus, of the places J,
- *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m)          (centring, joints/centring.c),
+ *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m)          (centering, joints/centering.c),
  * a_J the anchor times the stiffness with which the energy itself held the joint at the start.
  * A step of the joints is taken if the energy, with new rotations, has not risen (joints/step.c). A
  * step of the weights is a few iterations of their own solver on the moved poses; if the energy has
  * risen by them, the weights before come back.
  *
- * Alternating, the system of the weights is assembled and factorised for the moved poses, and
+ * Alternating, the system of the weights is assembled and factorized for the moved poses, and
  * joints and weights take several steps each. Together, they take turns step by step and the
- * weights' first factor stays (stale_step.h). */
+ * weights' first factor stays (pcg_step.h). */
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "joints/centring.h"
+#include "joints/centering.h"
 #include "joints/state.h"
 #include "solver/iteration.h"
 
@@ -38,7 +38,7 @@ void arap_joint_settings_default(arap_joint_settings *settings) {
 }
 
 /* Room for what depends on the weights' maps, and the energy to begin with. */
-static arap_status begin(arap_job *job, arap_joint_solver *s) {
+static arap_status begin(arap_context *context, arap_joint_solver *s) {
     const arap_solver *w = s->weights;
     double since = arap_seconds();
     arap_joint_energy_clear(&s->energy); /* of a call that failed */
@@ -46,60 +46,60 @@ static arap_status begin(arap_job *job, arap_joint_solver *s) {
     arap_free(s->kept);
     s->kept = NULL;
     arap_status status =
-        arap_joint_feet_create(job, &s->weights->mesh, &w->skeleton, &s->joints, &s->feet);
+        arap_joint_feet_create(context, &s->weights->mesh, &w->skeleton, &s->joints, &s->feet);
     if (!status)
-        status = arap_joint_energy_create(job, &s->weights->mesh, &w->poses, &w->influences,
+        status = arap_joint_energy_create(context, &s->weights->mesh, &w->poses, &w->influences,
                                           &s->joints, &s->spines, &s->feet, &s->energy);
     if (status) return status;
     s->kept = ARAP_NEW(double, w->influences.start[w->influences.count]);
-    if (!s->kept) return arap_fail_memory(&job->error, "the joints");
+    if (!s->kept) return arap_fail_memory(&context->error, "the joints");
     arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
-    status = arap_joint_make_system(job, s);
+    status = arap_joint_make_system(context, s);
     for (int j = 0; !status && arap_joint_unit(s) > 0 && j < s->joints.count; j++)
         s->anchor[j] = s->settings.anchor * arap_joint_own(&s->system, j) / arap_joint_unit(s);
-    if (!status && s->settings.centring > 0 && arap_joint_unit(s) > 0) {
-        arap_find_centres(&w->mesh, &w->skeleton, &w->influences, &s->joints, s->system.matrix,
-                          arap_joint_unit(s), s->settings.centring, s->centre, s->centring);
-        s->report.centred = 0;
+    if (!status && s->settings.centering > 0 && arap_joint_unit(s) > 0) {
+        arap_find_centers(&w->mesh, &w->skeleton, &w->influences, &s->joints, s->system.matrix,
+                          arap_joint_unit(s), s->settings.centering, s->center, s->centering);
+        s->report.centered = 0;
         for (int j = 0; j < s->joints.count; j++)
             for (int k = 0, any = 0; k < 9 && !any; k += 4)
-                s->report.centred += any = s->centring[9 * j + k] > 0;
+                s->report.centered += any = s->centering[9 * j + k] > 0;
     }
     since = arap_seconds();
-    if (!status) status = arap_joint_measure(job, s);
-    if (!status) status = arap_joint_record(job, s);
+    if (!status) status = arap_joint_measure(context, s);
+    if (!status) status = arap_joint_record(context, s);
     arap_joint_lap(s, ARAP_JOINT_TIME_STEP, &since);
     s->begun = !status;
     return status;
 }
 
 /* The weights before a step of them, with all that belongs to them. */
-static arap_status restore_weights(arap_job *job, arap_joint_solver *s) {
+static arap_status restore_weights(arap_context *context, arap_joint_solver *s) {
     arap_influences *in = &s->weights->influences;
     memcpy(in->weight, s->kept, in->start[in->count] * sizeof *s->kept);
-    return arap_joint_energy_weights(job, &s->energy);
+    return arap_joint_energy_weights(context, &s->energy);
 }
 
 /* A few iterations of the weights. */
-static arap_status weight_step(arap_job *job, arap_joint_solver *s, int iterations) {
+static arap_status weight_step(arap_context *context, arap_joint_solver *s, int iterations) {
     arap_influences *in = &s->weights->influences;
     size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
     double since = arap_seconds(), arap = s->arap, total = s->total;
     memcpy(s->kept, in->weight, in->start[in->count] * sizeof *s->kept);
     memcpy(s->trial_force, s->force, forces * sizeof *s->force);
-    arap_status status = arap_joint_place(job, s);
+    arap_status status = arap_joint_place(context, s);
     if (!status)
-        status = arap_solver_repose(job, s->weights, s->transforms, &s->spines.posed.spines,
+        status = arap_solver_repose(context, s->weights, s->transforms, &s->spines.posed.spines,
                                     s->settings.method == ARAP_JOINTS_TOGETHER);
     for (int k = 0; k < iterations && !status; k++) {
-        status = arap_progress(job, "weights", (double)k / iterations);
-        if (!status) status = arap_iteration(job, s->weights);
+        status = arap_progress(context, "weights", (double)k / iterations);
+        if (!status) status = arap_iteration(context, s->weights);
     }
-    if (!status) status = arap_end_iterations(job, s->weights);
-    if (!status) status = arap_joint_energy_weights(job, &s->energy);
-    if (!status) status = arap_joint_measure(job, s);
+    if (!status) status = arap_end_iterations(context, s->weights);
+    if (!status) status = arap_joint_energy_weights(context, &s->energy);
+    if (!status) status = arap_joint_measure(context, s);
     if (status || s->total > total) {
-        arap_status back = restore_weights(job, s);
+        arap_status back = restore_weights(context, s);
         memcpy(s->force, s->trial_force, forces * sizeof *s->force);
         s->arap = arap;
         s->total = total;
@@ -109,21 +109,21 @@ static arap_status weight_step(arap_job *job, arap_joint_solver *s, int iteratio
     s->has_system = 0;
     s->report.weight_steps++;
     arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHT_STEP, &since);
-    return arap_joint_record(job, s);
+    return arap_joint_record(context, s);
 }
 
 /* One iteration of joints and weights. */
-static arap_status step(arap_job *job, arap_joint_solver *s) {
+static arap_status step(arap_context *context, arap_joint_solver *s) {
     int together = s->settings.method == ARAP_JOINTS_TOGETHER;
     int weights = s->settings.optimize_weights;
-    arap_status status = s->begun ? ARAP_OK : begin(job, s);
+    arap_status status = s->begun ? ARAP_OK : begin(context, s);
     double before = s->total;
     for (int k = 0; k < (together ? 1 : JOINT_STEPS) && !status; k++) {
         double reached = s->total;
-        status = arap_joint_step(job, s);
+        status = arap_joint_step(context, s);
         if (reached - s->total <= 0.1 * s->settings.tolerance * reached) break;
     }
-    if (!status && weights) status = weight_step(job, s, together ? 1 : WEIGHT_STEPS);
+    if (!status && weights) status = weight_step(context, s, together ? 1 : WEIGHT_STEPS);
     if (status) return status;
     s->report.iterations++;
     s->over = before - s->total <= s->settings.tolerance * fabs(before) ||
@@ -136,20 +136,20 @@ static int has_no_weights(const arap_joint_solver *s) {
     return !s->begun && !s->given && !arap_solver_done(s->weights);
 }
 
-arap_status arap_joint_solver_iterate(arap_job *job, arap_joint_solver *s, int count) {
+arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *s, int count) {
     arap_status status = ARAP_OK;
     if (s->broken)
-        return arap_fail(&job->error, ARAP_NOT_FACTORED,
+        return arap_fail(&context->error, ARAP_NOT_FACTORED,
                          "the joint solver failed before and cannot go on: create another");
     for (int k = 0; k < count && !status && !s->over; k++) {
-        status = arap_progress(job, "iteration", (double)k / count);
+        status = arap_progress(context, "iteration", (double)k / count);
         if (status) break;
         if (has_no_weights(s)) {
             double since = arap_seconds();
-            status = arap_solver_iterate(job, s->weights, 1);
+            status = arap_solver_iterate(context, s->weights, 1);
             arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHTS, &since);
         } else {
-            status = step(job, s);
+            status = step(context, s);
         }
     }
     s->broken = status && status != ARAP_CANCELLED;
@@ -165,22 +165,23 @@ static arap_status check_bones(arap_error *error, const arap_bones *bones) {
         if (is_bendy || (bones->stretch && bones->stretch[b]))
             return arap_fail(error, ARAP_BAD_VALUE,
                              "bone %d is %s: only joints of rigid bones, STBs and spines can be "
-                             "optimised",
+                             "optimized",
                              b, is_bendy ? "bendy" : "stretchable");
     }
     return ARAP_OK;
 }
 
-static arap_status allocate(arap_job *job, arap_joint_solver *s, const arap_problem *problem) {
+static arap_status allocate(arap_context *context, arap_joint_solver *s,
+                            const arap_problem *problem) {
     size_t n = (size_t)s->joints.count, bones = (size_t)problem->bones.count;
     size_t all = (size_t)s->weights->poses.count * (size_t)s->joints.deforming;
     size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
     s->base = ARAP_NEW(double, 3 * n);
     s->heads = ARAP_NEW(double, 3 * bones);
     s->tails = ARAP_NEW(double, 3 * bones);
-    s->centre = ARAP_NEW(double, 3 * n);
+    s->center = ARAP_NEW(double, 3 * n);
     s->anchor = ARAP_NEW_ZERO(double, n);
-    s->centring = ARAP_NEW_ZERO(double, 9 * n);
+    s->centering = ARAP_NEW_ZERO(double, 9 * n);
     s->transforms = ARAP_NEW(double, 12 * all);
     s->trial = ARAP_NEW(double, 12 * all);
     s->force = ARAP_NEW(double, forces);
@@ -191,14 +192,14 @@ static arap_status allocate(arap_job *job, arap_joint_solver *s, const arap_prob
     s->there = ARAP_NEW(double, 3 * n);
     s->extra = ARAP_NEW(double, 9 * n);
     s->fixed = ARAP_NEW(char, n);
-    if (!s->base || !s->heads || !s->tails || !s->centre || !s->anchor || !s->centring ||
+    if (!s->base || !s->heads || !s->tails || !s->center || !s->anchor || !s->centering ||
         !s->transforms || !s->trial || !s->force || !s->trial_force || !s->moves || !s->tried ||
         !s->right || !s->there || !s->extra || !s->fixed)
-        return arap_fail_memory(&job->error, "the joints");
+        return arap_fail_memory(&context->error, "the joints");
     memcpy(s->heads, problem->bones.heads, 3 * bones * sizeof(double));
     memcpy(s->tails, problem->bones.tails, 3 * bones * sizeof(double));
     memcpy(s->transforms, s->weights->poses.transform, 12 * all * sizeof(double));
-    memcpy(s->centre, s->joints.rest, 3 * n * sizeof(double));
+    memcpy(s->center, s->joints.rest, 3 * n * sizeof(double));
     for (size_t b = bones; b-- > 0;) { /* the first bone's end names the place of a joint */
         memcpy(s->base + 3 * s->joints.tail[b], s->tails + 3 * b, 3 * sizeof(double));
         memcpy(s->base + 3 * s->joints.head[b], s->heads + 3 * b, 3 * sizeof(double));
@@ -206,49 +207,49 @@ static arap_status allocate(arap_job *job, arap_joint_solver *s, const arap_prob
     return ARAP_OK;
 }
 
-arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
+arap_status arap_joint_solver_create(arap_context *context, const arap_problem *problem,
                                      const arap_settings *settings,
                                      const arap_joint_settings *joint_settings,
                                      arap_joint_solver **out) {
-    const int *partners = problem->mirror ? problem->mirror->bone_partners : NULL;
+    const int *partners = problem->symmetry ? problem->symmetry->bone_partners : NULL;
     double since = arap_seconds();
     *out = NULL;
     arap_status status =
-        arap_settings_check(&job->error, &arap_joint_settings_table, joint_settings);
-    if (!status) status = check_bones(&job->error, &problem->bones);
+        arap_settings_check(&context->error, &arap_joint_settings_table, joint_settings);
+    if (!status) status = check_bones(&context->error, &problem->bones);
     if (!status && !joint_settings->optimize_weights && !problem->start_from_weights)
-        status = arap_fail(&job->error, ARAP_BAD_VALUE,
+        status = arap_fail(&context->error, ARAP_BAD_VALUE,
                            "optimize_weights is False, but there are no weights to keep");
     if (status) return status;
     arap_joint_solver *s = ARAP_NEW_ZERO(arap_joint_solver, 1);
-    if (!s) return arap_fail_memory(&job->error, "the joints");
+    if (!s) return arap_fail_memory(&context->error, "the joints");
     s->settings = *joint_settings;
     s->given = problem->start_from_weights;
-    status = arap_solver_create(job, problem, settings, &s->weights);
+    status = arap_solver_create(context, problem, settings, &s->weights);
     if (!status && s->given && joint_settings->optimize_weights)
-        status = arap_solver_limit(job, s->weights);
+        status = arap_solver_reduce(context, s->weights);
     if (!status)
-        status =
-            arap_joints_create(job, &s->weights->skeleton, partners ? &s->weights->mirror : NULL,
-                               partners, joint_settings, &s->joints);
+        status = arap_joints_create(context, &s->weights->skeleton,
+                                    partners ? &s->weights->symmetry : NULL, partners,
+                                    joint_settings, &s->joints);
     if (!status)
-        status = arap_joint_spines_create(job, &s->weights->skeleton, &s->weights->mesh,
+        status = arap_joint_spines_create(context, &s->weights->skeleton, &s->weights->mesh,
                                           &s->weights->poses, problem->poses.parameters, &s->joints,
                                           &s->spines);
-    if (!status) status = allocate(job, s, problem);
+    if (!status) status = allocate(context, s, problem);
     arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHTS, &since);
     if (status) {
         arap_joint_solver_free(s);
         return status;
     }
     s->settings.pinned = NULL; /* the caller's, as what follows */
-    s->settings.end_material = s->settings.end_tangential = NULL;
+    s->settings.end_joint_stiffness = s->settings.end_tangential = NULL;
     s->report.joints = s->joints.count;
     s->report.components = s->joints.component_count;
     s->report.poses = s->weights->poses.count;
     for (int j = 0; j < s->joints.count; j++) {
         s->report.pinned += s->joints.pinned[j];
-        s->report.mirrored += s->joints.partner[j] >= 0;
+        s->report.symmetric += s->joints.partner[j] >= 0;
     }
     *out = s;
     return ARAP_OK;
@@ -265,9 +266,9 @@ void arap_joint_solver_free(arap_joint_solver *s) {
     arap_free(s->base);
     arap_free(s->heads);
     arap_free(s->tails);
-    arap_free(s->centre);
+    arap_free(s->center);
     arap_free(s->anchor);
-    arap_free(s->centring);
+    arap_free(s->centering);
     arap_free(s->transforms);
     arap_free(s->trial);
     arap_free(s->force);
@@ -356,22 +357,23 @@ void arap_joint_solver_poses(const arap_joint_solver *s, double *transforms) {
             }
             memcpy(to, from, 12 * sizeof(double));
             for (int r = 0; r < 3; r++)
-                to[4 * r + 3] = mesh->diagonal * from[4 * r + 3] + mesh->centre[r] -
-                                arap_dot(from + 4 * r, mesh->centre);
+                to[4 * r + 3] = mesh->diagonal * from[4 * r + 3] + mesh->center[r] -
+                                arap_dot(from + 4 * r, mesh->center);
         }
 }
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *s) { return &s->joints; }
 const arap_solver *arap_joint_solver_inner(const arap_joint_solver *s) { return s->weights; }
 
-arap_status arap_joint_solver_inside(arap_job *job, arap_joint_solver *s, double *matrix,
+arap_status arap_joint_solver_inside(arap_context *context, arap_joint_solver *s, double *matrix,
                                      double *right, double *unit) {
     if (has_no_weights(s))
-        return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no weights yet: iterate first");
-    arap_status status = s->begun ? ARAP_OK : begin(job, s);
-    if (!status) status = arap_joint_make_system(job, s);
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "there are no weights yet: iterate first");
+    arap_status status = s->begun ? ARAP_OK : begin(context, s);
+    if (!status) status = arap_joint_make_system(context, s);
     if (status) return status;
-    status = arap_joint_slope(job, s, right);
+    status = arap_joint_slope(context, s, right);
     if (status) return status;
     memcpy(matrix, s->system.matrix,
            (size_t)s->system.size * (size_t)s->system.size * sizeof(double));

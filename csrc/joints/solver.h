@@ -1,4 +1,4 @@
-/* Joint optimisation (paper section 4.4): where the joints of a skeleton make the posed mesh most
+/* Joint optimization (paper section 4.4): where the joints of a skeleton make the posed mesh most
  * rigid, together with the weights. */
 #ifndef ARAP_JOINT_SOLVER_H
 #define ARAP_JOINT_SOLVER_H
@@ -21,8 +21,8 @@ enum arap_joint_timing {
 extern const char *const arap_joint_timing_names[ARAP_JOINT_TIMES];
 
 typedef struct arap_joint_report {
-    int joints, pinned, mirrored, components, poses;
-    int centred; /* joints with a centring term */
+    int joints, pinned, symmetric, components, poses;
+    int centered; /* joints with a centering term */
     int iterations, joint_steps, weight_steps;
     int energy_count;
     const double *energies; /* all terms, relative: at the start, after each step; never rising */
@@ -33,9 +33,9 @@ typedef struct arap_joint_report {
 typedef struct arap_joint_solver arap_joint_solver;
 
 /* The problem of arap_solver_create, with its weights if start_from_weights, at once limited to the
- * influences of the settings if they are to be optimised; of rigid bones, STBs and spines. Errors
+ * influences of the settings if they are to be optimized; of rigid bones, STBs and spines. Errors
  * name others. */
-arap_status arap_joint_solver_create(arap_job *job, const arap_problem *problem,
+arap_status arap_joint_solver_create(arap_context *context, const arap_problem *problem,
                                      const arap_settings *settings,
                                      const arap_joint_settings *joint_settings,
                                      arap_joint_solver **out);
@@ -43,7 +43,7 @@ void arap_joint_solver_free(arap_joint_solver *solver);
 
 /* Up to `count` iterations. While there are no weights yet, each is one of the weights' solver. If
  * it is cancelled or fails, joints and weights are those of the last step that was taken. */
-arap_status arap_joint_solver_iterate(arap_job *job, arap_joint_solver *solver, int count);
+arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *solver, int count);
 int arap_joint_solver_done(const arap_joint_solver *solver);
 
 void arap_joint_solver_report(const arap_joint_solver *solver, arap_joint_report *report);
@@ -60,7 +60,7 @@ const arap_solver *arap_joint_solver_inner(const arap_joint_solver *solver);
 
 /* A_J (3 joints, 3 joints) and B_J (3 joints) of the present state, and what they are relative to:
  * for tests. */
-arap_status arap_joint_solver_inside(arap_job *job, arap_joint_solver *solver, double *matrix,
-                                     double *right, double *unit);
+arap_status arap_joint_solver_inside(arap_context *context, arap_joint_solver *solver,
+                                     double *matrix, double *right, double *unit);
 
 #endif

@@ -114,13 +114,13 @@ static void make_legs(const arap_joint_system *s, int pose, leg *legs) {
         bend_legs(s, pose, k, legs + LEGS * (deforming + ARAP_SPINE_FACTORS * k));
 }
 
-arap_status arap_joint_spine_system_create(arap_job *job, arap_joint_system *s) {
+arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *s) {
     size_t columns = (size_t)s->spines->columns, count = (size_t)s->joints->component_count;
     s->legs = ARAP_NEW(leg, LEGS * columns);
     s->columns_joined = ARAP_NEW(double, (size_t)s->poses * count * columns);
     s->columns_work = ARAP_NEW(double, 6 * columns + 3 * count + (size_t)s->size);
     if (!s->legs || !s->columns_joined || !s->columns_work)
-        return arap_fail_memory(&job->error, "the joint system");
+        return arap_fail_memory(&context->error, "the joint system");
     return ARAP_OK;
 }
 
@@ -212,7 +212,7 @@ static void sum_block(void *data, int block, int worker) {
     }
 }
 
-arap_status arap_joint_spine_data(arap_job *job, arap_joint_system *s, double *curvature) {
+arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *s, double *curvature) {
     size_t size = (size_t)s->size * (size_t)s->size, columns = (size_t)s->spines->columns;
     data_task task = {.system = s,
                       .curvature = curvature,
@@ -221,10 +221,10 @@ arap_status arap_joint_spine_data(arap_job *job, arap_joint_system *s, double *c
                       .matrix = ARAP_NEW_ZERO(double, BLOCKS * size)};
     arap_status status = ARAP_OK;
     if (!task.legs || !task.row || !task.matrix) {
-        status = arap_fail_memory(&job->error, "the joint system");
+        status = arap_fail_memory(&context->error, "the joint system");
         goto done;
     }
-    arap_parallel(job, BLOCKS, sum_block, &task);
+    arap_parallel(context, BLOCKS, sum_block, &task);
     memset(s->matrix, 0, size * sizeof(double));
     for (size_t k = 0; k < BLOCKS * size; k++) s->matrix[k % size] += task.matrix[k];
 

@@ -11,11 +11,12 @@ struct arap_joint_leg {
 };
 
 /* Room in the system for what follows. */
-arap_status arap_joint_spine_system_create(arap_job *job, arap_joint_system *system);
+arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *system);
 
 /* `curvature` (poses, columns, columns) of all vertices, used up, into `matrix` and `joined`;
  * `inverse` is there. */
-arap_status arap_joint_spine_data(arap_job *job, arap_joint_system *system, double *curvature);
+arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *system,
+                                  double *curvature);
 
 /* See joints/system.h. */
 void arap_joint_spine_right_side(const arap_joint_system *system, const double *force,

@@ -23,9 +23,10 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-arap_status arap_joint_spines_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
-                                     const arap_poses *poses, const double *parameters,
-                                     const arap_joints *joints, arap_joint_spines *spines) {
+arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton *s,
+                                     const arap_mesh *mesh, const arap_poses *poses,
+                                     const double *parameters, const arap_joints *joints,
+                                     arap_joint_spines *spines) {
     const arap_spines *in = &poses->spines;
     size_t count = (size_t)in->count, n = (size_t)mesh->count;
     *spines = (arap_joint_spines){.count = in->count,
@@ -42,9 +43,9 @@ arap_status arap_joint_spines_create(arap_job *job, const arap_skeleton *s, cons
     spines->kept = ARAP_NEW(char, n * count);
     arap_status status = ARAP_OK;
     if (!spines->head || !spines->tail || !spines->is_stb || !spines->angle || !spines->kept)
-        status = arap_fail_memory(&job->error, "the joints of spines");
+        status = arap_fail_memory(&context->error, "the joints of spines");
     if (!status)
-        status = arap_spines_copy(job, in, poses->columns, mesh->count, poses->count,
+        status = arap_spines_copy(context, in, poses->columns, mesh->count, poses->count,
                                   &spines->posed.spines);
     if (status) {
         arap_joint_spines_clear(spines);
@@ -76,15 +77,15 @@ static int is_reached(const arap_joint_spines *spines, const arap_mesh *mesh,
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         if (place[in->bone[e]] >= 0) return 1;
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        int k = mesh->neighbour[r];
+        int k = mesh->neighbor[r];
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
             if (place[in->bone[e]] >= 0) return 1;
     }
     return 0;
 }
 
-arap_status arap_joint_spines_reach(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
-                                    arap_joint_spines *spines) {
+arap_status arap_joint_spines_reach(arap_context *context, const arap_mesh *mesh,
+                                    const arap_influences *in, arap_joint_spines *spines) {
     if (!spines->count) return ARAP_OK;
     arap_free(spines->slot); /* of a call that failed */
     arap_free(spines->vertex);
@@ -99,7 +100,7 @@ arap_status arap_joint_spines_reach(arap_job *job, const arap_mesh *mesh, const 
     }
     spines->desired = ARAP_NEW(double, 9 * (size_t)spines->poses * (size_t)spines->reached);
     if (!spines->slot || !spines->vertex || !spines->desired)
-        return arap_fail_memory(&job->error, "the joints of spines");
+        return arap_fail_memory(&context->error, "the joints of spines");
     return ARAP_OK;
 }
 
@@ -127,7 +128,7 @@ void arap_joint_spine_bend(const arap_joint_spines *spines, const double *places
         bend[c] = spines->angle[at] * along[c] / length;
 }
 
-void arap_joint_spines_place(arap_job *job, const arap_mesh *mesh, const double *places,
+void arap_joint_spines_place(arap_context *context, const arap_mesh *mesh, const double *places,
                              const double *transforms, arap_joint_spines *spines) {
     arap_spines *to = &spines->posed.spines;
     spines->posed.transform = (double *)transforms; /* only read */
@@ -141,8 +142,8 @@ void arap_joint_spines_place(arap_job *job, const arap_mesh *mesh, const double 
                    sizeof bend);
         }
     }
-    arap_spines_replace(job, mesh, spines->kept, spines->posed.columns, spines->poses, transforms,
-                        to);
+    arap_spines_replace(context, mesh, spines->kept, spines->posed.columns, spines->poses,
+                        transforms, to);
 }
 
 /* Of a worker, for the pose it is at. */
@@ -215,11 +216,11 @@ static void add_force(const summation *s, const workspace *ws, int pose, int at,
     const arap_mesh *mesh = s->mesh;
     size_t poses = (size_t)s->spines->poses, columns = (size_t)s->spines->columns;
     const double *best = s->spines->desired + 9 * ((size_t)at * poses + (size_t)pose);
-    double *force = s->force + 3 * columns * (size_t)pose, a = mesh->edge[edge];
+    double *force = s->force + 3 * columns * (size_t)pose, a = mesh->edge_weight[edge];
     int i = s->spines->vertex[at];
     double rest[3], off[3];
     arap_mesh_edge(mesh, i, edge, rest);
-    arap_sub(ws->point + 3 * (size_t)i, ws->point + 3 * (size_t)mesh->neighbour[edge], off);
+    arap_sub(ws->point + 3 * (size_t)i, ws->point + 3 * (size_t)mesh->neighbor[edge], off);
     for (int c = 0; c < 3; c++) off[c] += arap_dot(best + 3 * c, rest);
     s->square[pose] += a * arap_dot(off, off);
     for (int m = 0; m < ws->count; m++)
@@ -250,10 +251,10 @@ static void sum_pose(void *data, int pose, int worker) {
         int i = s->spines->vertex[at];
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             ws->count = 0;
-            add_end(s, mesh->neighbour[r], 1, ws);
+            add_end(s, mesh->neighbor[r], 1, ws);
             add_end(s, i, -1, ws);
             if (s->curvature)
-                add_curvature(s, ws, pose, mesh->edge[r]);
+                add_curvature(s, ws, pose, mesh->edge_weight[r]);
             else
                 add_force(s, ws, pose, at, r);
             for (int m = 0; m < ws->count; m++) ws->seen[ws->column[m]] = 0;
@@ -289,34 +290,34 @@ static workspace *create_workspaces(int count, const summation *s) {
     return workspaces;
 }
 
-static arap_status sum_poses(arap_job *job, summation *s) {
+static arap_status sum_poses(arap_context *context, summation *s) {
     arap_status status = ARAP_OK;
     s->square = ARAP_NEW(double, s->spines->poses);
-    s->workspaces = create_workspaces(job->threads, s);
+    s->workspaces = create_workspaces(context->threads, s);
     if (s->square && s->workspaces)
-        arap_parallel(job, s->spines->poses, sum_pose, s);
+        arap_parallel(context, s->spines->poses, sum_pose, s);
     else
-        status = arap_fail_memory(&job->error, "the energy near spines");
-    free_workspaces(s->workspaces, job->threads);
+        status = arap_fail_memory(&context->error, "the energy near spines");
+    free_workspaces(s->workspaces, context->threads);
     return status;
 }
 
-arap_status arap_joint_spines_energy(arap_job *job, const arap_joint_spines *spines,
+arap_status arap_joint_spines_energy(arap_context *context, const arap_joint_spines *spines,
                                      const arap_mesh *mesh, const arap_influences *in,
                                      double *square, double *force) {
     summation s = {.spines = spines, .mesh = mesh, .in = in, .force = force};
-    arap_status status = sum_poses(job, &s);
+    arap_status status = sum_poses(context, &s);
     *square = 0;
     for (int p = 0; p < spines->poses && !status; p++) *square += s.square[p];
     arap_free(s.square);
     return status;
 }
 
-arap_status arap_joint_spines_curvature(arap_job *job, const arap_joint_spines *spines,
+arap_status arap_joint_spines_curvature(arap_context *context, const arap_joint_spines *spines,
                                         const arap_mesh *mesh, const arap_influences *in,
                                         double *curvature) {
     summation s = {.spines = spines, .mesh = mesh, .in = in, .curvature = curvature};
-    arap_status status = sum_poses(job, &s);
+    arap_status status = sum_poses(context, &s);
     arap_free(s.square);
     return status;
 }

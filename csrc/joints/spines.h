@@ -28,13 +28,13 @@ typedef struct arap_joint_spines {
  * v and f = w arap_spine_factors(u), from column deforming + 5 k on A K e0, A K^2 e0, A E, A K E, A
  * K^2 E,   E = e1 - e0. */
 
-arap_status arap_joint_spines_create(arap_job *job, const arap_skeleton *skeleton,
+arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton *skeleton,
                                      const arap_mesh *mesh, const arap_poses *poses,
                                      const double *parameters, const arap_joints *joints,
                                      arap_joint_spines *spines);
 /* For these influence maps, `desired` still to be filled in (arap_pass_pull). */
-arap_status arap_joint_spines_reach(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
-                                    arap_joint_spines *spines);
+arap_status arap_joint_spines_reach(arap_context *context, const arap_mesh *mesh,
+                                    const arap_influences *in, arap_joint_spines *spines);
 void arap_joint_spines_clear(arap_joint_spines *spines);
 
 /* The bend of spine k in a pose where the joints are at `places` (joints, 3): an STB turns about
@@ -43,16 +43,16 @@ void arap_joint_spine_bend(const arap_joint_spines *spines, const double *places
                            double *bend);
 
 /* Put `posed` there, with the transforms (poses, deforming, 3, 4), which are kept by reference. */
-void arap_joint_spines_place(arap_job *job, const arap_mesh *mesh, const double *places,
+void arap_joint_spines_place(arap_context *context, const arap_mesh *mesh, const double *places,
                              const double *transforms, arap_joint_spines *spines);
 
 /* E of the reached vertices over the poses, R_i = desired; -1/2 of its derivative by the columns is
  * added to force (poses, columns, 3). */
-arap_status arap_joint_spines_energy(arap_job *job, const arap_joint_spines *spines,
+arap_status arap_joint_spines_energy(arap_context *context, const arap_joint_spines *spines,
                                      const arap_mesh *mesh, const arap_influences *in,
                                      double *square, double *force);
 /* Half its second derivative (poses, columns, columns). */
-arap_status arap_joint_spines_curvature(arap_job *job, const arap_joint_spines *spines,
+arap_status arap_joint_spines_curvature(arap_context *context, const arap_joint_spines *spines,
                                         const arap_mesh *mesh, const arap_influences *in,
                                         double *curvature);
 

@@ -16,14 +16,14 @@ struct arap_joint_solver {
     arap_joint_system system;
     double *base;                  /* (joints, 3) places of the caller */
     double *heads, *tails;         /* (bones, 3) of the caller */
-    double *centre;                /* (joints, 3) m */
+    double *center;                /* (joints, 3) m */
     double *anchor;                /* (joints) a_J */
-    double *centring;              /* (joints, 9) C */
+    double *centering;             /* (joints, 9) C */
     double *transforms, *trial;    /* (poses, deforming, 3, 4) */
     double *force, *trial_force;   /* (poses, columns of joints/spines.h, 3) */
     double *moves, *tried, *right; /* (joints, 3) */
     double *there;                 /* (joints, 3) places with the moves tried */
-    double *extra;                 /* (joints, 9) anchor and centring */
+    double *extra;                 /* (joints, 9) anchor and centering */
     char *fixed;                   /* (joints) */
     double *kept;                  /* (influences) weights before a step */
     int given;                     /* there are weights to begin with */
@@ -35,16 +35,16 @@ struct arap_joint_solver {
 };
 
 /* Energy and forces of the present state. */
-arap_status arap_joint_measure(arap_job *job, arap_joint_solver *solver);
+arap_status arap_joint_measure(arap_context *context, arap_joint_solver *solver);
 
 /* The present energy goes to the history. */
-arap_status arap_joint_record(arap_job *job, arap_joint_solver *solver);
+arap_status arap_joint_record(arap_context *context, arap_joint_solver *solver);
 
 /* The system of the present weights, unless there is one. */
-arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *solver);
+arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *solver);
 
 /* Spines and feet as they are at present, not as at the latest try. */
-arap_status arap_joint_place(arap_job *job, arap_joint_solver *solver);
+arap_status arap_joint_place(arap_context *context, arap_joint_solver *solver);
 
 /* The unit of the system: E over relative energy. */
 static inline double arap_joint_unit(const arap_joint_solver *solver) {
@@ -52,10 +52,10 @@ static inline double arap_joint_unit(const arap_joint_solver *solver) {
 }
 
 /* B_J of the present state, but for the terms of places. */
-arap_status arap_joint_slope(arap_job *job, arap_joint_solver *solver, double *right);
+arap_status arap_joint_slope(arap_context *context, arap_joint_solver *solver, double *right);
 
 /* One step of the joints, or none if no step lowers the energy. */
-arap_status arap_joint_step(arap_job *job, arap_joint_solver *solver);
+arap_status arap_joint_step(arap_context *context, arap_joint_solver *solver);
 
 /* Add the time since *since to a stage of the report and restart *since. */
 void arap_joint_lap(arap_joint_solver *solver, enum arap_joint_timing stage, double *since);

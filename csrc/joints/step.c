@@ -1,6 +1,6 @@
 /* Steps of the joints: see joints/state.h.
  *
- * A step minimises the quadratic of joints/system.h with the present rotations, and the terms of
+ * A step minimizes the quadratic of joints/system.h with the present rotations, and the terms of
  * places. A joint that would leave its reach goes to the edge of it and the others are solved for
  * again; bones that would become too short hold their joints back. Then the whole step is halved
  * until the energy, with new rotations, has not risen. Until then all is kept apart: a cancelled
@@ -23,11 +23,11 @@ void arap_joint_lap(arap_joint_solver *s, enum arap_joint_timing stage, double *
     *since = now;
 }
 
-arap_status arap_joint_record(arap_job *job, arap_joint_solver *s) {
+arap_status arap_joint_record(arap_context *context, arap_joint_solver *s) {
     if (s->report.energy_count == s->capacity) {
         int capacity = s->capacity ? 2 * s->capacity : 64;
         double *grown = arap_realloc(s->energies, (size_t)capacity, sizeof *grown);
-        if (!grown) return arap_fail_memory(&job->error, "the energy history");
+        if (!grown) return arap_fail_memory(&context->error, "the energy history");
         s->energies = grown;
         s->capacity = capacity;
     }
@@ -43,38 +43,39 @@ static double place_terms(const arap_joint_solver *s, const double *moves) {
         for (int c = 0; c < 3; c++) {
             double x = s->joints.place[3 * j + c] + moves[3 * j + c];
             d[c] = x - s->joints.rest[3 * j + c];
-            off[c] = x - s->centre[3 * j + c];
+            off[c] = x - s->center[3 * j + c];
         }
         sum += s->anchor[j] * arap_dot(d, d);
-        for (int r = 0; r < 3; r++) sum += off[r] * arap_dot(s->centring + 9 * j + 3 * r, off);
+        for (int r = 0; r < 3; r++) sum += off[r] * arap_dot(s->centering + 9 * j + 3 * r, off);
     }
     return sum;
 }
 
-arap_status arap_joint_measure(arap_job *job, arap_joint_solver *s) {
-    arap_status status =
-        arap_joint_energy_run(job, &s->energy, s->transforms, s->joints.place, &s->arap, s->force);
+arap_status arap_joint_measure(arap_context *context, arap_joint_solver *s) {
+    arap_status status = arap_joint_energy_run(context, &s->energy, s->transforms, s->joints.place,
+                                               &s->arap, s->force);
     memset(s->moves, 0, 3 * (size_t)s->joints.count * sizeof(double));
     s->total = s->arap + place_terms(s, s->moves);
     return status;
 }
 
-arap_status arap_joint_place(arap_job *job, arap_joint_solver *s) {
+arap_status arap_joint_place(arap_context *context, arap_joint_solver *s) {
     if (s->spines.count)
-        arap_joint_spines_place(job, &s->weights->mesh, s->joints.place, s->transforms, &s->spines);
-    return arap_joint_energy_place(job, &s->energy, s->joints.place);
+        arap_joint_spines_place(context, &s->weights->mesh, s->joints.place, s->transforms,
+                                &s->spines);
+    return arap_joint_energy_place(context, &s->energy, s->joints.place);
 }
 
-arap_status arap_joint_make_system(arap_job *job, arap_joint_solver *s) {
+arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *s) {
     double since = arap_seconds();
     double drift = s->settings.drift * arap_joint_unit(s) / s->weights->poses.count;
-    const arap_mirror *mirror = s->weights->mirror.bone ? &s->weights->mirror : NULL;
+    const arap_symmetry *symmetry = s->weights->symmetry.bone ? &s->weights->symmetry : NULL;
     if (s->has_system) return ARAP_OK;
-    arap_status status = arap_joint_place(job, s);
+    arap_status status = arap_joint_place(context, s);
     if (status) return status;
     arap_joint_system_clear(&s->system);
-    status = arap_joint_system_create(job, &s->joints, mirror, &s->weights->skeleton, &s->energy,
-                                      drift, &s->system);
+    status = arap_joint_system_create(context, &s->joints, symmetry, &s->weights->skeleton,
+                                      &s->energy, drift, &s->system);
     s->has_system = !status;
     arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
     return status;
@@ -98,7 +99,7 @@ static int hold_in_reach(arap_joint_solver *s) {
         if (joints->partner[j] >= 0) s->fixed[joints->partner[j]] = 1;
         held++;
     }
-    if (held && s->system.mirror) arap_joints_mirror(joints, s->system.mirror, s->moves);
+    if (held && s->system.symmetry) arap_joints_symmetrize(joints, s->system.symmetry, s->moves);
     return held;
 }
 
@@ -136,14 +137,15 @@ static void hold_lengths(arap_joint_solver *s) {
     }
 }
 
-arap_status arap_joint_slope(arap_job *job, arap_joint_solver *s, double *right) {
+arap_status arap_joint_slope(arap_context *context, arap_joint_solver *s, double *right) {
     arap_poses poses = s->weights->poses;
     arap_joint_right_side(&s->system, s->force, right);
     if (!s->feet.count) return ARAP_OK;
     poses.transform = s->transforms;
-    arap_lanes_fill(&poses, &s->energy.lanes);
-    arap_status status = arap_joint_feet_pull(job, &s->feet, &s->weights->mesh, &s->energy.lanes,
-                                              &s->weights->influences, s->energy.pass, right);
+    arap_packed_poses_fill(&poses, &s->energy.packed);
+    arap_status status =
+        arap_joint_feet_pull(context, &s->feet, &s->weights->mesh, &s->energy.packed,
+                             &s->weights->influences, s->energy.pass, right);
     for (int j = 0; j < s->joints.count; j++) /* nothing but rounding pulls where nothing holds */
         if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
             memset(right + 3 * j, 0, 3 * sizeof *right);
@@ -151,62 +153,64 @@ arap_status arap_joint_slope(arap_job *job, arap_joint_solver *s, double *right)
 }
 
 /* B_J of the present state, terms of places included, into `right`, their blocks into `extra`. */
-static arap_status find_slope(arap_job *job, arap_joint_solver *s) {
+static arap_status find_slope(arap_context *context, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     double unit = arap_joint_unit(s);
-    arap_status status = arap_joint_slope(job, s, s->right);
+    arap_status status = arap_joint_slope(context, s, s->right);
     for (int j = 0; j < joints->count; j++) {
         double from[3], off[3], *block = s->extra + 9 * j;
         for (int k = 0; k < 9; k++)
-            block[k] = s->centring[9 * j + k] + (k % 4 == 0 ? s->anchor[j] : 0);
+            block[k] = s->centering[9 * j + k] + (k % 4 == 0 ? s->anchor[j] : 0);
         arap_sub(joints->place + 3 * j, joints->rest + 3 * j, from);
-        arap_sub(joints->place + 3 * j, s->centre + 3 * j, off);
+        arap_sub(joints->place + 3 * j, s->center + 3 * j, off);
         for (int r = 0; r < 3; r++)
             s->right[3 * j + r] -=
-                unit * (s->anchor[j] * from[r] + arap_dot(s->centring + 9 * j + 3 * r, off));
+                unit * (s->anchor[j] * from[r] + arap_dot(s->centering + 9 * j + 3 * r, off));
     }
     return status;
 }
 
 /* The moves that the quadratic asks for; none of a mesh without edges. */
-static arap_status find_moves(arap_job *job, arap_joint_solver *s) {
+static arap_status find_moves(arap_context *context, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
-    arap_status status = find_slope(job, s);
+    arap_status status = find_slope(context, s);
     if (status) return status;
     memcpy(s->fixed, joints->pinned, (size_t)joints->count);
     memset(s->moves, 0, 3 * (size_t)joints->count * sizeof(double));
     for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0; round++) {
         if (!arap_joint_solve(&s->system, arap_joint_unit(s), s->extra, s->right, s->fixed,
                               s->moves))
-            return arap_fail(&job->error, ARAP_NOT_FACTORED,
-                             "the joints could not be solved for: a larger material would help");
+            return arap_fail(
+                &context->error, ARAP_NOT_FACTORED,
+                "the joints could not be solved for: a larger joint_stiffness would help");
         if (!hold_in_reach(s)) break;
     }
     return ARAP_OK;
 }
 
 /* One step of the joints. */
-arap_status arap_joint_step(arap_job *job, arap_joint_solver *s) {
+arap_status arap_joint_step(arap_context *context, arap_joint_solver *s) {
     size_t count = 3 * (size_t)s->joints.count;
-    arap_status status = arap_joint_make_system(job, s);
+    arap_status status = arap_joint_make_system(context, s);
     double since = arap_seconds(), share = 1, arap = 0, total = 0;
-    if (!status) status = find_moves(job, s);
+    if (!status) status = find_moves(context, s);
     if (status) return status;
     int taken = 0;
     for (int k = 0; k <= HALVINGS && !taken && !status; k++, share *= 0.5) {
-        status = arap_progress(job, "joints", (double)k / (HALVINGS + 1));
+        status = arap_progress(context, "joints", (double)k / (HALVINGS + 1));
         if (status) break;
         for (size_t c = 0; c < count; c++) s->tried[c] = share * s->moves[c];
         hold_lengths(s);
         for (size_t c = 0; c < count; c++) s->there[c] = s->joints.place[c] + s->tried[c];
         arap_joint_transforms(&s->system, s->tried, s->force, s->transforms, s->trial);
-        status = arap_joint_energy_run(job, &s->energy, s->trial, s->there, &arap, s->trial_force);
+        status =
+            arap_joint_energy_run(context, &s->energy, s->trial, s->there, &arap, s->trial_force);
         total = arap + place_terms(s, s->tried);
         taken = !status && total <= s->total;
     }
     arap_joint_lap(s, ARAP_JOINT_TIME_STEP, &since);
     if (!taken) {
-        arap_status back = arap_joint_place(job, s);
+        arap_status back = arap_joint_place(context, s);
         return status ? status : back;
     }
     double *swap = s->transforms;
@@ -220,5 +224,5 @@ arap_status arap_joint_step(arap_job *job, arap_joint_solver *s) {
     s->arap = arap;
     s->total = total;
     s->report.joint_steps++;
-    return arap_joint_record(job, s);
+    return arap_joint_record(context, s);
 }

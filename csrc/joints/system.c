@@ -16,7 +16,7 @@
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
  * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
  * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
- * dJ is minimised over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
+ * dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
  * What spokes add to B_J as their feet go with the joints is not here: joints/feet.c.
  * Dense Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. */
 #include "joints/system.h"
@@ -141,7 +141,7 @@ static void add_penalties(arap_joint_system *s, const int *deform_bone) {
     for (int j = 0; j < joints->count; j++) {
         double e[9] = {0}, *out = s->penalty + 9 * j;
         double own = fmax(arap_joint_own(s, j), least), length = arap_joint_bone_length(joints, j);
-        for (int c = 0; c < 9; c += 4) e[c] = joints->material[j];
+        for (int c = 0; c < 9; c += 4) e[c] = joints->joint_stiffness[j];
         for (int d = 0; d < joints->deforming; d++) {
             int head = joints->head[deform_bone[d]], tail = joints->tail[deform_bone[d]];
             double b[3];
@@ -158,10 +158,10 @@ static void add_penalties(arap_joint_system *s, const int *deform_bone) {
 }
 
 /* Curvatures of all vertices: those near spines, and S of the others. */
-static arap_status find_curvature(arap_job *job, const arap_joint_energy *energy,
+static arap_status find_curvature(arap_context *context, const arap_joint_energy *energy,
                                   double *curvature) {
     size_t n = (size_t)energy->spines->deforming, columns = (size_t)energy->spines->columns;
-    arap_status status = arap_joint_spines_curvature(job, energy->spines, energy->mesh,
+    arap_status status = arap_joint_spines_curvature(context, energy->spines, energy->mesh,
                                                      energy->influences, curvature);
     for (size_t p = 0; !status && p < (size_t)energy->poses->count; p++)
         for (size_t b = 0; b < n; b++)
@@ -171,8 +171,8 @@ static arap_status find_curvature(arap_job *job, const arap_joint_energy *energy
     return status;
 }
 
-arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
-                                     const arap_mirror *mirror, const arap_skeleton *skeleton,
+arap_status arap_joint_system_create(arap_context *context, const arap_joints *joints,
+                                     const arap_symmetry *symmetry, const arap_skeleton *skeleton,
                                      const arap_joint_energy *energy, double drift,
                                      arap_joint_system *s) {
     size_t n = (size_t)joints->deforming, count = (size_t)joints->component_count;
@@ -184,7 +184,7 @@ arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
     double *curvature = ARAP_NEW(double, columns * columns * (size_t)energy->poses->count);
     arap_status status = ARAP_OK;
     *s = (arap_joint_system){.joints = joints,
-                             .mirror = mirror,
+                             .symmetry = symmetry,
                              .poses = energy->poses->count,
                              .size = (int)size,
                              .turns = ARAP_NEW(double, 9 * n * (size_t)energy->poses->count),
@@ -199,13 +199,13 @@ arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
                                  ARAP_NEW(double, 2 * size * size + 2 * size + 9 * n + 3 * count)};
     if (!squeezed || !work || !inner || !gram || !curvature || !s->turns || !s->chain ||
         !s->joined || !s->inverse || !s->matrix || !s->penalty || !s->work) {
-        status = arap_fail_memory(&job->error, "the joint system");
+        status = arap_fail_memory(&context->error, "the joint system");
         goto done;
     }
     make_chains(s);
     if (spines) {
-        status = arap_joint_spine_system_create(job, s);
-        if (!status) status = find_curvature(job, energy, curvature);
+        status = arap_joint_spine_system_create(context, s);
+        if (!status) status = find_curvature(context, energy, curvature);
         if (status) goto done;
     } else {
         take_turns(s, energy->poses->transform);
@@ -215,12 +215,12 @@ arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
             squeezed[b * n + c] = spines ? curvature[b * columns + c] /* the same in all poses */
                                          : arap_joint_stiffness(energy, (int)b, (int)c);
     if (!free_components(s, drift, inner, squeezed)) {
-        status = arap_fail(&job->error, ARAP_NOT_FACTORED,
+        status = arap_fail(&context->error, ARAP_NOT_FACTORED,
                            "the components of the skeleton cannot be placed");
         goto done;
     }
     if (spines) {
-        status = arap_joint_spine_data(job, s, curvature);
+        status = arap_joint_spine_data(context, s, curvature);
         if (status) goto done;
     } else {
         pull_through_chains(s, squeezed, work);
@@ -346,7 +346,7 @@ static void exchange(const arap_joint_system *s, const double *x, double *out) {
         if (other < 0)
             memcpy(out + 3 * j, x + 3 * j, 3 * sizeof(double));
         else
-            arap_reflect(s->mirror, x + 3 * other, 0, out + 3 * j);
+            arap_reflect(s->symmetry, x + 3 * other, 0, out + 3 * j);
     }
 }
 
@@ -393,7 +393,7 @@ int arap_joint_solve(const arap_joint_system *s, double unit, const double *extr
                 *to += s->penalty[9 * j + 3 * r + c] + unit * extra[9 * j + 3 * r + c];
                 if (r == c) *to += unit * RIDGE;
             }
-    if (s->mirror) make_symmetric(s, unit, matrix, x, scratch);
+    if (s->symmetry) make_symmetric(s, unit, matrix, x, scratch);
     for (size_t k = 0; k < size; k++)
         for (size_t c = 0; fixed[k / 3] && c < size; c++)
             if (!fixed[c / 3]) x[c] -= matrix[size * k + c] * moves[k];
@@ -409,6 +409,6 @@ int arap_joint_solve(const arap_joint_system *s, double unit, const double *extr
         if (!isfinite(x[k])) return 0;
         if (!fixed[k / 3]) moves[k] = x[k];
     }
-    if (s->mirror) arap_joints_mirror(joints, s->mirror, moves);
+    if (s->symmetry) arap_joints_symmetrize(joints, s->symmetry, moves);
     return 1;
 }

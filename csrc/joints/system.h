@@ -8,8 +8,8 @@
 
 typedef struct arap_joint_system {
     const arap_joints *joints;
-    const arap_mirror *mirror; /* or NULL */
-    int poses, size;           /* size: 3 joints */
+    const arap_symmetry *symmetry; /* or NULL */
+    int poses, size;               /* size: 3 joints */
     double *turns;   /* (poses, 3, deforming, 3) D_d = A_up - A_d, 0 without up; rows of a stack */
     double *chain;   /* (deforming, deforming) C of dt = C D dJ + component displacements */
     double *joined;  /* (components, deforming) P^T S */
@@ -28,8 +28,8 @@ typedef struct arap_joint_system {
 /* For the poses' linear parts and the weights of the energy; with spines also for the places where
  * these have been put. drift: stiffness of component displacements (the paper's), per pose and in
  * the unit of S. */
-arap_status arap_joint_system_create(arap_job *job, const arap_joints *joints,
-                                     const arap_mirror *mirror, const arap_skeleton *skeleton,
+arap_status arap_joint_system_create(arap_context *context, const arap_joints *joints,
+                                     const arap_symmetry *symmetry, const arap_skeleton *skeleton,
                                      const arap_joint_energy *energy, double drift,
                                      arap_joint_system *system);
 void arap_joint_system_clear(arap_joint_system *system);
@@ -40,7 +40,7 @@ void arap_joint_right_side(const arap_joint_system *system, const double *force,
 /* How stiff the energy holds a joint: the mean of the diagonal of its block of A_J. */
 double arap_joint_own(const arap_joint_system *system, int joint);
 
-/* Moves (joints, 3) that minimise the quadratic of A_J, `right`, the step penalty and, times
+/* Moves (joints, 3) that minimize the quadratic of A_J, `right`, the step penalty and, times
  * `unit`, the blocks `extra` (joints, 9); joints with fixed[j] keep the moves they come with. 0:
  * not solved. */
 int arap_joint_solve(const arap_joint_system *system, double unit, const double *extra,

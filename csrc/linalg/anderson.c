@@ -26,9 +26,10 @@ struct arap_anderson {
     double *products; /* (window, window) of the df */
 };
 
-arap_status arap_anderson_create(arap_job *job, size_t size, int window, arap_anderson **out) {
+arap_status arap_anderson_create(arap_context *context, size_t size, int window,
+                                 arap_anderson **out) {
     arap_anderson *a = *out = ARAP_NEW_ZERO(arap_anderson, 1);
-    if (!a) return arap_fail_memory(&job->error, "the acceleration");
+    if (!a) return arap_fail_memory(&context->error, "the acceleration");
     a->size = size;
     a->window = window;
     a->f = ARAP_NEW(double, size);
@@ -39,7 +40,7 @@ arap_status arap_anderson_create(arap_job *job, size_t size, int window, arap_an
     if (a->f && a->g && a->df && a->dg && a->products) return ARAP_OK;
     arap_anderson_free(a);
     *out = NULL;
-    return arap_fail_memory(&job->error, "the acceleration");
+    return arap_fail_memory(&context->error, "the acceleration");
 }
 
 void arap_anderson_free(arap_anderson *a) {

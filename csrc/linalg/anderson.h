@@ -4,12 +4,13 @@
 
 #include <stddef.h>
 
-#include "base/job.h"
+#include "base/context.h"
 
 typedef struct arap_anderson arap_anderson;
 
 /* For vectors of `size` numbers; `window` (1..ARAP_MOST_WINDOW) past steps are mixed. */
-arap_status arap_anderson_create(arap_job *job, size_t size, int window, arap_anderson **out);
+arap_status arap_anderson_create(arap_context *context, size_t size, int window,
+                                 arap_anderson **out);
 void arap_anderson_free(arap_anderson *anderson);
 
 /* Forget the past: g has changed. */

@@ -3,7 +3,7 @@
  *   A = P' L L' P,  x = P' L'^-1 L^-1 P b
  *
  * with P the postorder of the order the matrix comes in. CHOLMOD chooses between the
- * supernodal (BLAS) and the simplicial factorisation by flops per non-zero. For n unknowns of
+ * supernodal (BLAS) and the simplicial factorization by flops per non-zero. For n unknowns of
  * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
  * that an iteration allocates nothing.
  *
@@ -79,15 +79,16 @@ static void start_common(cholmod_common *common) {
     common->postorder = 1;
 }
 
-arap_status arap_factor_create(arap_job *job, const arap_matrix *matrix, arap_factor **out) {
+arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix,
+                               arap_factor **out) {
     arap_factor *f = *out = ARAP_NEW_ZERO(arap_factor, 1);
-    if (!f) return arap_fail_memory(&job->error, "the factorisation");
+    if (!f) return arap_fail_memory(&context->error, "the factorization");
     start_common(&f->common);
     cholmod_sparse a = view(matrix);
     f->factor = cholmod_analyze(&a, &f->common);
-    arap_status status =
-        translate(&job->error, &f->common, "the symbolic factorisation", 0, (size_t)matrix->size);
-    if (!status) status = arap_factor_update(job, f, matrix);
+    arap_status status = translate(&context->error, &f->common, "the symbolic factorization", 0,
+                                   (size_t)matrix->size);
+    if (!status) status = arap_factor_update(context, f, matrix);
     if (status) {
         arap_factor_free(f);
         *out = NULL;
@@ -95,10 +96,10 @@ arap_status arap_factor_create(arap_job *job, const arap_matrix *matrix, arap_fa
     return status;
 }
 
-arap_status arap_factor_update(arap_job *job, arap_factor *f, const arap_matrix *matrix) {
+arap_status arap_factor_update(arap_context *context, arap_factor *f, const arap_matrix *matrix) {
     cholmod_sparse a = view(matrix);
     cholmod_factorize(&a, f->factor, &f->common);
-    return translate(&job->error, &f->common, "the factorisation", f->factor->minor,
+    return translate(&context->error, &f->common, "the factorization", f->factor->minor,
                      (size_t)matrix->size);
 }
 
@@ -113,11 +114,11 @@ static cholmod_dense right_sides(size_t size, int columns, double *x) {
                            .dtype = CHOLMOD_DOUBLE};
 }
 
-arap_status arap_factor_solve(arap_job *job, arap_factor *f, double *x) {
+arap_status arap_factor_solve(arap_context *context, arap_factor *f, double *x) {
     size_t n = f->factor->n;
     cholmod_dense b = right_sides(n, 1, x);
     if (!cholmod_solve2(CHOLMOD_A, f->factor, &b, NULL, &f->x, NULL, &f->y, &f->e, &f->common))
-        return translate(&job->error, &f->common, "the solve", 0, n);
+        return translate(&context->error, &f->common, "the solve", 0, n);
     memcpy(x, f->x->x, n * sizeof(double));
     return ARAP_OK;
 }
@@ -147,15 +148,15 @@ static void solve_block(void *data, int block, int worker) {
     cholmod_finish(&common);
 }
 
-arap_status arap_factor_solve_all(arap_job *job, arap_factor *f, int columns, double *x) {
+arap_status arap_factor_solve_all(arap_context *context, arap_factor *f, int columns, double *x) {
     int blocks = (columns + BLOCK - 1) / BLOCK;
     int *failed = ARAP_NEW(int, blocks);
     arap_status status = ARAP_OK;
-    if (!failed) return arap_fail_memory(&job->error, "the solve");
-    arap_parallel(job, blocks, solve_block, &(solve_task){f, x, columns, failed});
+    if (!failed) return arap_fail_memory(&context->error, "the solve");
+    arap_parallel(context, blocks, solve_block, &(solve_task){f, x, columns, failed});
     for (int k = 0; k < blocks && !status; k++) {
         f->common.status = failed[k];
-        status = translate(&job->error, &f->common, "the solve", 0, f->factor->n);
+        status = translate(&context->error, &f->common, "the solve", 0, f->factor->n);
     }
     arap_free(failed);
     return status;
@@ -175,10 +176,10 @@ void arap_factor_free(arap_factor *f) {
     arap_free(f);
 }
 
-arap_status arap_fill_reducing_order(arap_job *job, int count, const size_t *row_start,
-                                     const int *neighbour, int *order) {
+arap_status arap_fill_reducing_order(arap_context *context, int count, const size_t *row_start,
+                                     const int *neighbor, int *order) {
     if (row_start[count] / 2 > INT_MAX)
-        return arap_fail(&job->error, ARAP_NO_MEMORY, "the mesh has too many edges (%zu)",
+        return arap_fail(&context->error, ARAP_NO_MEMORY, "the mesh has too many edges (%zu)",
                          row_start[count] / 2);
     arap_status status = ARAP_OK;
     cholmod_common common;
@@ -187,21 +188,21 @@ arap_status arap_fill_reducing_order(arap_job *job, int count, const size_t *row
                          .start = ARAP_NEW(int, count + 1),
                          .row = ARAP_NEW(int, row_start[count] / 2 + 1)};
     if (!graph.start || !graph.row) {
-        status = arap_fail_memory(&job->error, "the elimination order");
+        status = arap_fail_memory(&context->error, "the elimination order");
         goto done;
     }
     int fill = 0;
     for (int j = 0; j < count; j++) {
         graph.start[j] = fill;
         for (size_t e = row_start[j]; e < row_start[j + 1]; e++)
-            if (neighbour[e] > j) graph.row[fill++] = neighbour[e];
+            if (neighbor[e] > j) graph.row[fill++] = neighbor[e];
     }
     graph.start[count] = fill;
     cholmod_sparse pattern = view(&graph);
     pattern.xtype = CHOLMOD_PATTERN;
     pattern.x = NULL;
     cholmod_amd(&pattern, NULL, 0, order, &common);
-    status = translate(&job->error, &common, "the elimination order", 0, (size_t)count);
+    status = translate(&context->error, &common, "the elimination order", 0, (size_t)count);
 
 done:
     arap_matrix_clear(&graph);

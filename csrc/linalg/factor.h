@@ -1,10 +1,10 @@
-/* Sparse Cholesky factorisation. factor.c is the only file that knows CHOLMOD. */
+/* Sparse Cholesky factorization. factor.c is the only file that knows CHOLMOD. */
 #ifndef ARAP_FACTOR_H
 #define ARAP_FACTOR_H
 
 #include <stddef.h>
 
-#include "base/job.h"
+#include "base/context.h"
 
 /* Lower triangle of a symmetric matrix, compressed columns, rows ascending; each column
  * starts with its diagonal. Rows are already in the order of elimination. */
@@ -19,18 +19,20 @@ void arap_matrix_clear(arap_matrix *matrix);
 
 typedef struct arap_factor arap_factor;
 
-/* Symbolic and numeric factorisation of a positive definite matrix; ARAP_NOT_FACTORED when it
+/* Symbolic and numeric factorization of a positive definite matrix; ARAP_NOT_FACTORED when it
  * is not. The factor keeps no reference to the matrix. */
-arap_status arap_factor_create(arap_job *job, const arap_matrix *matrix, arap_factor **out);
+arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix, arap_factor **out);
 
-/* Numeric factorisation of another matrix with the same pattern. */
-arap_status arap_factor_update(arap_job *job, arap_factor *factor, const arap_matrix *matrix);
+/* Numeric factorization of another matrix with the same pattern. */
+arap_status arap_factor_update(arap_context *context, arap_factor *factor,
+                               const arap_matrix *matrix);
 
 /* Solve for one right-hand side in place; allocates nothing after the first time. */
-arap_status arap_factor_solve(arap_job *job, arap_factor *factor, double *x);
+arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double *x);
 
-/* Solve for `columns` right-hand sides in place, (columns, size), on all threads of the job. */
-arap_status arap_factor_solve_all(arap_job *job, arap_factor *factor, int columns, double *x);
+/* Solve for `columns` right-hand sides in place, (columns, size), on all threads of the context. */
+arap_status arap_factor_solve_all(arap_context *context, arap_factor *factor, int columns,
+                                  double *x);
 
 /* Non-zeros of the factor. */
 double arap_factor_size(const arap_factor *factor);
@@ -38,7 +40,7 @@ void arap_factor_free(arap_factor *factor);
 
 /* Fill-reducing order (approximate minimum degree) of a symmetric graph in row form without
  * diagonal: order[k] is the vertex eliminated k-th. */
-arap_status arap_fill_reducing_order(arap_job *job, int count, const size_t *row_start,
-                                     const int *neighbour, int *order);
+arap_status arap_fill_reducing_order(arap_context *context, int count, const size_t *row_start,
+                                     const int *neighbor, int *order);
 
 #endif

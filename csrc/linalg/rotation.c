@@ -18,7 +18,7 @@
 #define FLAT 1e-7 /* z of matrices that are left to Jacobi */
 
 /* r <- r (3 - r^T r) / 2, a Newton-Schulz step. */
-static void orthogonalise(double *r) {
+static void orthogonalize(double *r) {
     double g[9], q[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -62,8 +62,8 @@ static int by_formula(const double *m, double *r) {
             r[3 * i + j] = ((k + 1) * a[3 * i + j] + l * f[3 * i + j] - bb[3 * i] * a[j] -
                             bb[3 * i + 1] * a[3 + j] - bb[3 * i + 2] * a[6 + j]) /
                            z;
-    orthogonalise(r);
-    orthogonalise(r);
+    orthogonalize(r);
+    orthogonalize(r);
     return 1;
 }
 

@@ -2,7 +2,7 @@
 #ifndef ARAP_ROTATION_H
 #define ARAP_ROTATION_H
 
-/* rotation (3x3, row-major) maximises tr(R^T a) over proper rotations (det +1). The identity
+/* rotation (3x3, row-major) maximizes tr(R^T a) over proper rotations (det +1). The identity
  * for a = 0; where several are equally near, one of them. Accurate to rounding for any a. */
 void arap_nearest_rotation(const double *a, double *rotation);
 

@@ -17,12 +17,12 @@
 
 #define POINTS_AT_ONCE 131072
 
-static arap_status check_input(arap_job *job, const arap_geometry *geometry,
+static arap_status check_input(arap_context *context, const arap_geometry *geometry,
                                const arap_bones *bones) {
     arap_mesh mesh = {0};
     arap_skeleton skeleton = {0};
-    arap_status status = arap_mesh_create(job, geometry, -1, &mesh);
-    if (!status) status = arap_skinning_skeleton(job, bones, &mesh, &skeleton);
+    arap_status status = arap_mesh_create(context, geometry, -1, &mesh);
+    if (!status) status = arap_skinning_skeleton(context, bones, &mesh, &skeleton);
     arap_skeleton_clear(&skeleton);
     arap_mesh_clear(&mesh);
     return status;
@@ -34,8 +34,8 @@ static void *copy(const void *from, size_t bytes) {
     return to;
 }
 
-static arap_status copy_input(arap_job *job, const arap_geometry *geometry, const arap_bones *bones,
-                              arap_deformation *d) {
+static arap_status copy_input(arap_context *context, const arap_geometry *geometry,
+                              const arap_bones *bones, arap_deformation *d) {
     size_t m = (size_t)bones->count;
     d->vertices = copy(geometry->vertices, 3 * (size_t)d->count * sizeof(double));
     d->heads = copy(bones->heads, 3 * m * sizeof(double));
@@ -43,7 +43,7 @@ static arap_status copy_input(arap_job *job, const arap_geometry *geometry, cons
     d->kinds = copy(bones->kinds, m);
     d->segments = copy(bones->segments, m * sizeof(int));
     if (!d->vertices || !d->heads || !d->tails || !d->kinds || !d->segments)
-        return arap_fail_memory(&job->error, "the deformation");
+        return arap_fail_memory(&context->error, "the deformation");
     d->bones = (arap_bones){.count = bones->count,
                             .heads = m ? d->heads : NULL,
                             .tails = m ? d->tails : NULL,
@@ -52,24 +52,24 @@ static arap_status copy_input(arap_job *job, const arap_geometry *geometry, cons
     return ARAP_OK;
 }
 
-arap_status arap_deformation_create(arap_job *job, const arap_geometry *geometry,
+arap_status arap_deformation_create(arap_context *context, const arap_geometry *geometry,
                                     const arap_bones *bones, arap_deformation *d) {
     *d = (arap_deformation){.count = geometry->vertex_count};
-    arap_status status = check_input(job, geometry, bones);
-    if (!status) status = copy_input(job, geometry, bones, d);
+    arap_status status = check_input(context, geometry, bones);
+    if (!status) status = copy_input(context, geometry, bones, d);
     if (status) goto done;
-    status = arap_surface_create(job, d->vertices, geometry->triangles, geometry->triangle_count,
-                                 &d->surface);
+    status = arap_surface_create(context, d->vertices, geometry->triangles,
+                                 geometry->triangle_count, &d->surface);
     if (!status)
-        status = arap_enclosure_create(job, d->count, d->vertices, geometry->triangles,
+        status = arap_enclosure_create(context, d->count, d->vertices, geometry->triangles,
                                        geometry->triangle_count, &d->enclosure);
     if (!status)
-        status = arap_limbs_create(job, d->count, d->vertices, bones->count, d->heads, d->tails,
+        status = arap_limbs_create(context, d->count, d->vertices, bones->count, d->heads, d->tails,
                                    bones->deform, &d->limbs);
     if (status) goto done;
     d->strain2 = ARAP_NEW_ZERO(double, d->surface.count);
     d->drift2 = ARAP_NEW_ZERO(double, d->limbs.count);
-    if (!d->strain2 || !d->drift2) status = arap_fail_memory(&job->error, "the deformation");
+    if (!d->strain2 || !d->drift2) status = arap_fail_memory(&context->error, "the deformation");
 
 done:
     if (status) arap_deformation_clear(d);
@@ -127,18 +127,19 @@ static void add_limb(void *data, int limb, int worker) {
                              p % ARAP_POSE_LANES;
         double carried[3];
         arap_skin_beside(task->skinning, task->first + p, d->limbs.bone[limb],
-                         d->limbs.centre + 3 * (size_t)limb, carried);
+                         d->limbs.center + 3 * (size_t)limb, carried);
         d->drift2[limb] += arap_limb_drift2(&d->limbs, limb, lane, carried);
     }
 }
 
 /* Add the poses first..first + poses - 1, posed at `points`. volumes: (poses) of scratch. */
-static void add_poses(const arap_job *job, arap_deformation *d, const arap_skinning *skinning,
-                      int first, int poses, const double *points, double *volumes) {
+static void add_poses(const arap_context *context, arap_deformation *d,
+                      const arap_skinning *skinning, int first, int poses, const double *points,
+                      double *volumes) {
     drift_task task = {d, skinning, first, poses, points};
-    arap_surface_add(job, &d->surface, poses, d->count, points, d->strain2);
-    arap_parallel(job, d->limbs.count, add_limb, &task);
-    arap_enclosed_volume(job, &d->enclosure, poses, points, volumes);
+    arap_surface_add(context, &d->surface, poses, d->count, points, d->strain2);
+    arap_parallel(context, d->limbs.count, add_limb, &task);
+    arap_enclosed_volume(context, &d->enclosure, poses, points, volumes);
     for (int p = 0; p < poses; p++) d->volume += volumes[p];
     d->poses += poses;
 }
@@ -159,8 +160,9 @@ static void put_back(arap_deformation *d, const double *kept, int poses, double 
     d->volume = volume;
 }
 
-arap_status arap_deformation_add(arap_job *job, arap_deformation *d, const arap_skinning *skinning,
-                                 const arap_rows *rows, const double *posed) {
+arap_status arap_deformation_add(arap_context *context, arap_deformation *d,
+                                 const arap_skinning *skinning, const arap_sparse_weights *rows,
+                                 const double *posed) {
     int groups = arap_pose_groups(skinning->poses), before = d->poses;
     int at_once = POINTS_AT_ONCE / ARAP_POSE_LANES / d->count;
     double volume = d->volume;
@@ -171,26 +173,26 @@ arap_status arap_deformation_add(arap_job *job, arap_deformation *d, const arap_
     arap_influences columns = {0};
     arap_status status = ARAP_OK;
     if (!points || !volumes || !kept) {
-        status = arap_fail_memory(&job->error, "the deformation");
+        status = arap_fail_memory(&context->error, "the deformation");
         goto done;
     }
-    if (rows) status = arap_skinning_rows(job, skinning, rows, &columns);
+    if (rows) status = arap_skinning_weights(context, skinning, rows, &columns);
     for (int first = 0; first < groups && !status; first += at_once) {
         int some = at_once < groups - first ? at_once : groups - first;
         int pose = first * ARAP_POSE_LANES, poses = some * ARAP_POSE_LANES;
         if (poses > skinning->poses - pose) poses = skinning->poses - pose;
-        if (rows) arap_skin(job, skinning, &columns, first, some, points);
+        if (rows) arap_skin(context, skinning, &columns, first, some, points);
         for (int g = 0; g < some && !status; g++) {
             if (!rows)
                 into_lanes(numbers, arap_group_size(poses, g),
                            posed + numbers * (size_t)(pose + g * ARAP_POSE_LANES),
                            points + stride * (size_t)g);
-            status = check_points(&job->error, pose + g * ARAP_POSE_LANES, (size_t)d->count,
+            status = check_points(&context->error, pose + g * ARAP_POSE_LANES, (size_t)d->count,
                                   points + stride * (size_t)g);
         }
         if (status) break;
-        add_poses(job, d, skinning, pose, poses, points, volumes);
-        status = arap_progress(job, "deformation", (double)(pose + poses) / skinning->poses);
+        add_poses(context, d, skinning, pose, poses, points, volumes);
+        status = arap_progress(context, "deformation", (double)(pose + poses) / skinning->poses);
     }
     if (status) put_back(d, kept, before, volume);
 
@@ -209,11 +211,11 @@ void arap_deformation_restart(arap_deformation *d) {
     d->volume = 0;
 }
 
-arap_status arap_deformation_measures(arap_job *job, const arap_deformation *d,
+arap_status arap_deformation_measures(arap_context *context, const arap_deformation *d,
                                       arap_measures *out) {
     *out = (arap_measures){.drift = NAN, .worst_drift = NAN, .volume = NAN};
     arap_status status =
-        arap_surface_summarize(job, &d->surface, d->poses, d->strain2, &out->strain);
+        arap_surface_summarize(context, &d->surface, d->poses, d->strain2, &out->strain);
     if (status || d->poses < 1) return status;
     double sum = 0, most = 0;
     for (int l = 0; l < d->limbs.count; l++) {

@@ -1,6 +1,6 @@
 /* What is seen of a mesh that deforms, over any number of poses: how far its surface is strained,
  * how far limbs drift from their bones and how its volume changes. It knows nothing of the energy
- * that weights minimise. */
+ * that weights minimize. */
 #ifndef ARAP_DEFORMATION_H
 #define ARAP_DEFORMATION_H
 
@@ -27,15 +27,15 @@ typedef struct arap_deformation {
 
 /* Checks and copies. bones: heads, tails and, unless NULL, deform, kinds and segments; with a count
  * of 0 there are no limbs. Errors name what is not finite or out of range. */
-arap_status arap_deformation_create(arap_job *job, const arap_geometry *geometry,
+arap_status arap_deformation_create(arap_context *context, const arap_geometry *geometry,
                                     const arap_bones *bones, arap_deformation *deformation);
 void arap_deformation_clear(arap_deformation *deformation);
 
 /* Add poses of `skinning`, made of the vertices and bones of the deformation: points posed (poses,
  * count, 3) by whatever means, or where rows take them. Errors name the first point that is not
  * finite. Nothing is added by a call that fails. */
-arap_status arap_deformation_add(arap_job *job, arap_deformation *deformation,
-                                 const arap_skinning *skinning, const arap_rows *rows,
+arap_status arap_deformation_add(arap_context *context, arap_deformation *deformation,
+                                 const arap_skinning *skinning, const arap_sparse_weights *rows,
                                  const double *posed);
 
 /* Forget all poses. */
@@ -47,7 +47,7 @@ typedef struct arap_measures {
     double drift, worst_drift;   /* mean and most of the limbs, in radii */
     double volume;               /* mean change, as a share of that at rest: -0.1 is 10 % less */
 } arap_measures;
-arap_status arap_deformation_measures(arap_job *job, const arap_deformation *deformation,
+arap_status arap_deformation_measures(arap_context *context, const arap_deformation *deformation,
                                       arap_measures *out);
 
 /* Drift of each bone (bones): root mean square over the poses, in radii; NaN without limb. */

@@ -65,7 +65,7 @@ static void quaternion_of(const double (*column)[3], double *q) {
     for (int k = 0; k < 4; k++) q[k] /= length;
 }
 
-static void normalise(double *v) {
+static void normalize(double *v) {
     double length = sqrt(arap_dot(v, v));
     for (int c = 0; c < 3 && length > 0; c++) v[c] /= length;
 }
@@ -82,17 +82,17 @@ static int is_rotation(const double (*column)[3]) {
 
 /* Make columns orthonormal that need be neither orthogonal nor of length 1. Which of X and Z gives
  * way to Y is Blender's choice, by lengths as they are. */
-static void orthogonalise(double (*column)[3]) {
+static void orthogonalize(double (*column)[3]) {
     double *x = column[0], *y = column[1], *z = column[2];
-    normalise(y);
+    normalize(y);
     if (arap_dot(y, x) < 1) {
         arap_cross(x, y, z);
-        normalise(z);
+        normalize(z);
         arap_cross(y, z, x);
     } else {
         double other[3] = {y[1], y[2], y[0]};
         arap_cross(y, arap_dot(x, z) < 1 ? z : other, x);
-        normalise(x);
+        normalize(x);
         arap_cross(x, y, z);
     }
 }
@@ -113,7 +113,7 @@ static void rotation_of(const double *transform, const double *axes, double *q) 
         for (int r = 0; r < 3; r++)
             posed[c][r] =
                 column[0][r] * rest[c][0] + column[1][r] * rest[c][1] + column[2][r] * rest[c][2];
-    orthogonalise(posed);
+    orthogonalize(posed);
     quaternion_of((const double (*)[3])posed, turned);
     quaternion_of((const double (*)[3])rest, back);
     for (int c = 1; c < 4; c++) back[c] = -back[c];
@@ -123,13 +123,13 @@ static void rotation_of(const double *transform, const double *axes, double *q) 
 typedef struct skinning_task {
     int count, bones, poses;
     const double *vertices, *transforms;
-    const arap_rows *rows;
+    const arap_sparse_weights *rows;
     const double *rotations; /* (poses, bones, 4) */
     double *out;
 } skinning_task;
 
 static void skin(const skinning_task *task, int i, int pose, double *out) {
-    const arap_rows *rows = task->rows;
+    const arap_sparse_weights *rows = task->rows;
     const double *v = task->vertices + 3 * (size_t)i;
     double real[4] = {0}, dual[4] = {0}, turned[3], shift[4], total = 0;
     for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
@@ -196,16 +196,16 @@ static arap_status check_numbers(arap_error *error, int count, const double *ver
     return ARAP_OK;
 }
 
-arap_status arap_dual_quaternion_skinning(arap_job *job, int count, const double *vertices,
-                                          const arap_rows *rows, int bones, int poses,
+arap_status arap_dual_quaternion_skinning(arap_context *context, int count, const double *vertices,
+                                          const arap_sparse_weights *rows, int bones, int poses,
                                           const double *transforms, const double *axes,
                                           double *out) {
     arap_status status =
-        check_numbers(&job->error, count, vertices, bones, poses, transforms, axes);
+        check_numbers(&context->error, count, vertices, bones, poses, transforms, axes);
     if (status) return status;
     size_t all = (size_t)poses * (size_t)bones;
     double *rotations = ARAP_NEW(double, 4 * all);
-    if (!rotations) return arap_fail_memory(&job->error, "the dual quaternions");
+    if (!rotations) return arap_fail_memory(&context->error, "the dual quaternions");
     for (size_t k = 0; k < all; k++)
         rotation_of(transforms + 12 * k, axes ? axes + 9 * (k % (size_t)bones) : NULL,
                     rotations + 4 * k);
@@ -217,7 +217,7 @@ arap_status arap_dual_quaternion_skinning(arap_job *job, int count, const double
                           .rows = rows,
                           .rotations = rotations,
                           .out = out};
-    arap_parallel(job, (count + CHUNK - 1) / CHUNK, skin_chunk, &task);
+    arap_parallel(context, (count + CHUNK - 1) / CHUNK, skin_chunk, &task);
     arap_free(rotations);
     return ARAP_OK;
 }

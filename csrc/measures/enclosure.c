@@ -61,7 +61,7 @@ static double signed_volume(const int *corner, const double *points, const doubl
     return arap_dot(p, cross) / 6;
 }
 
-arap_status arap_enclosure_create(arap_job *job, int n, const double *vertices,
+arap_status arap_enclosure_create(arap_context *context, int n, const double *vertices,
                                   const int *triangles, size_t triangle_count,
                                   arap_enclosure *enclosure) {
     int *part = ARAP_NEW(int, n);
@@ -72,7 +72,7 @@ arap_status arap_enclosure_create(arap_job *job, int n, const double *vertices,
     *enclosure = (arap_enclosure){.vertices = n, .corner = ARAP_NEW(int, 3 * triangle_count)};
     if (!part || !open || !volume || !keys || !enclosure->corner) {
         arap_enclosure_clear(enclosure);
-        status = arap_fail_memory(&job->error, "the closed parts");
+        status = arap_fail_memory(&context->error, "the closed parts");
         goto done;
     }
     for (int i = 0; i < n; i++) part[i] = i;
@@ -140,8 +140,8 @@ static void sum_group(void *data, int group, int worker) {
     for (int l = 0; l < ARAP_POSE_LANES; l++) task->out[group * ARAP_POSE_LANES + l] = sum[l] / 6;
 }
 
-void arap_enclosed_volume(const arap_job *job, const arap_enclosure *enclosure, int poses,
+void arap_enclosed_volume(const arap_context *context, const arap_enclosure *enclosure, int poses,
                           const double *points, double *out) {
     volume_task task = {enclosure, points, out};
-    arap_parallel(job, arap_pose_groups(poses), sum_group, &task);
+    arap_parallel(context, arap_pose_groups(poses), sum_group, &task);
 }

@@ -2,7 +2,7 @@
 #ifndef ARAP_ENCLOSURE_H
 #define ARAP_ENCLOSURE_H
 
-#include "base/job.h"
+#include "base/context.h"
 
 #include <stddef.h>
 
@@ -17,13 +17,13 @@ typedef struct arap_enclosure {
 } arap_enclosure;
 
 /* vertices (n, 3), triangles (triangle_count, 3), checked already. */
-arap_status arap_enclosure_create(arap_job *job, int n, const double *vertices,
+arap_status arap_enclosure_create(arap_context *context, int n, const double *vertices,
                                   const int *triangles, size_t triangle_count,
                                   arap_enclosure *enclosure);
 void arap_enclosure_clear(arap_enclosure *enclosure);
 
 /* Their volume in each of these poses, points in lanes of poses, into out (whole groups). */
-void arap_enclosed_volume(const arap_job *job, const arap_enclosure *enclosure, int poses,
+void arap_enclosed_volume(const arap_context *context, const arap_enclosure *enclosure, int poses,
                           const double *points, double *out);
 
 #endif

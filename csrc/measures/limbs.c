@@ -64,7 +64,7 @@ static void find_chunk(void *data, int chunk, int worker) {
 }
 
 /* Mean and mean distance of the vertices around the middle of a bone; do they make a limb? */
-static int is_limb(const nearest_task *task, int b, size_t count, const int *vertex, double *centre,
+static int is_limb(const nearest_task *task, int b, size_t count, const int *vertex, double *center,
                    double *radius) {
     double sum[3] = {0}, distance = 0, off[3];
     if (count < LEAST_VERTICES) return 0;
@@ -72,10 +72,10 @@ static int is_limb(const nearest_task *task, int b, size_t count, const int *ver
         for (int c = 0; c < 3; c++) sum[c] += task->vertices[3 * (size_t)vertex[k] + (size_t)c];
         distance += task->distance[vertex[k]];
     }
-    for (int c = 0; c < 3; c++) centre[c] = sum[c] / (double)count;
+    for (int c = 0; c < 3; c++) center[c] = sum[c] / (double)count;
     *radius = distance / (double)count;
     const double *axis = task->axis + 3 * (size_t)b;
-    arap_sub(centre, task->heads + 3 * (size_t)b, off);
+    arap_sub(center, task->heads + 3 * (size_t)b, off);
     double along = arap_dot(off, axis);
     for (int c = 0; c < 3; c++) off[c] -= along * axis[c];
     return sqrt(arap_dot(off, off)) <= MOST_OFF * *radius &&
@@ -94,7 +94,7 @@ static void sort_by_bone(const nearest_task *task, size_t *start, int *vertex) {
     start[0] = 0;
 }
 
-arap_status arap_limbs_create(arap_job *job, int n, const double *vertices, int bones,
+arap_status arap_limbs_create(arap_context *context, int n, const double *vertices, int bones,
                               const double *heads, const double *tails, const char *deform,
                               arap_limbs *limbs) {
     size_t m = (size_t)bones;
@@ -112,13 +112,13 @@ arap_status arap_limbs_create(arap_job *job, int n, const double *vertices, int 
     arap_status status = ARAP_OK;
     *limbs = (arap_limbs){.bone = ARAP_NEW(int, m),
                           .radius = ARAP_NEW(double, m),
-                          .centre = ARAP_NEW(double, 3 * m),
+                          .center = ARAP_NEW(double, 3 * m),
                           .start = ARAP_NEW(size_t, m + 1),
                           .vertex = ARAP_NEW(int, n)};
     if (!axis || !length || !task.bone || !task.distance || !from || !limbs->bone ||
-        !limbs->radius || !limbs->centre || !limbs->start || !limbs->vertex) {
+        !limbs->radius || !limbs->center || !limbs->start || !limbs->vertex) {
         arap_limbs_clear(limbs);
-        status = arap_fail_memory(&job->error, "the limbs");
+        status = arap_fail_memory(&context->error, "the limbs");
         goto done;
     }
     for (size_t b = 0; b < m; b++) {
@@ -126,13 +126,13 @@ arap_status arap_limbs_create(arap_job *job, int n, const double *vertices, int 
         length[b] = sqrt(arap_dot(axis + 3 * b, axis + 3 * b));
         for (size_t c = 3 * b; c < 3 * b + 3 && length[b] > 0; c++) axis[c] /= length[b];
     }
-    arap_parallel(job, (n + CHUNK - 1) / CHUNK, find_chunk, &task);
+    arap_parallel(context, (n + CHUNK - 1) / CHUNK, find_chunk, &task);
     sort_by_bone(&task, from, limbs->vertex);
     size_t fill = limbs->start[0] = 0;
     for (int b = 0; b < bones; b++) {
         int l = limbs->count;
         size_t count = from[b + 1] - from[b];
-        if (!is_limb(&task, b, count, limbs->vertex + from[b], limbs->centre + 3 * (size_t)l,
+        if (!is_limb(&task, b, count, limbs->vertex + from[b], limbs->center + 3 * (size_t)l,
                      limbs->radius + l))
             continue;
         limbs->bone[l] = b;
@@ -152,7 +152,7 @@ done:
 void arap_limbs_clear(arap_limbs *limbs) {
     arap_free(limbs->bone);
     arap_free(limbs->radius);
-    arap_free(limbs->centre);
+    arap_free(limbs->center);
     arap_free(limbs->start);
     arap_free(limbs->vertex);
     *limbs = (arap_limbs){0};

@@ -25,7 +25,7 @@ typedef struct energy_task {
 /* Posed edge in units of the mesh. */
 static void posed_edge(const arap_mesh *mesh, const double *points, int i, size_t e, double *out) {
     const double *from = points + 3 * (size_t)mesh->first[i];
-    const double *to = points + 3 * (size_t)mesh->first[mesh->neighbour[e]];
+    const double *to = points + 3 * (size_t)mesh->first[mesh->neighbor[e]];
     for (int c = 0; c < 3; c++) out[c] = (to[c] - from[c]) / mesh->diagonal;
 }
 
@@ -35,7 +35,8 @@ static double energy_in_pose(const arap_mesh *mesh, const double *points, int i)
         double rest[3], moved[3];
         arap_mesh_edge(mesh, i, e, rest);
         posed_edge(mesh, points, i, e, moved);
-        for (int k = 0; k < 9; k++) covariance[k] += mesh->edge[e] * moved[k / 3] * rest[k % 3];
+        for (int k = 0; k < 9; k++)
+            covariance[k] += mesh->edge_weight[e] * moved[k / 3] * rest[k % 3];
     }
     arap_nearest_rotation(covariance, rotation);
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
@@ -43,7 +44,7 @@ static double energy_in_pose(const arap_mesh *mesh, const double *points, int i)
         arap_mesh_edge(mesh, i, e, rest);
         posed_edge(mesh, points, i, e, moved);
         for (int c = 0; c < 3; c++) moved[c] -= arap_dot(rotation + 3 * c, rest);
-        sum += mesh->edge[e] * arap_dot(moved, moved);
+        sum += mesh->edge_weight[e] * arap_dot(moved, moved);
     }
     return sum;
 }
@@ -58,7 +59,7 @@ static void sum_chunk(void *data, int chunk, int worker) {
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             double rest[3];
             arap_mesh_edge(mesh, i, e, rest);
-            unit += mesh->edge[e] * arap_dot(rest, rest);
+            unit += mesh->edge_weight[e] * arap_dot(rest, rest);
         }
         task->own[i] = 0;
         task->unit[i] = task->poses * unit;
@@ -79,9 +80,9 @@ static arap_status check_points(arap_error *error, int poses, int vertices, cons
     return ARAP_OK;
 }
 
-arap_status arap_posed_energy(arap_job *job, const arap_mesh *mesh, int poses, const double *posed,
-                              double *energy, double *vertex_energy) {
-    arap_status status = check_points(&job->error, poses, mesh->input_count, posed);
+arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int poses,
+                              const double *posed, double *energy, double *vertex_energy) {
+    arap_status status = check_points(&context->error, poses, mesh->input_count, posed);
     if (status) return status;
     energy_task task = {.mesh = mesh,
                         .poses = poses,
@@ -89,10 +90,10 @@ arap_status arap_posed_energy(arap_job *job, const arap_mesh *mesh, int poses, c
                         .own = ARAP_NEW(double, mesh->count),
                         .unit = ARAP_NEW(double, mesh->count)};
     if (!task.own || !task.unit) {
-        status = arap_fail_memory(&job->error, "the energy");
+        status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, sum_chunk, &task);
+    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, sum_chunk, &task);
     double total = 0, unit = 0;
     for (int i = 0; i < mesh->count; i++) {
         total += task.own[i];
@@ -101,7 +102,7 @@ arap_status arap_posed_energy(arap_job *job, const arap_mesh *mesh, int poses, c
     }
     *energy = unit > 0 ? total / unit : 0;
     if (!isfinite(*energy))
-        status = arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", *energy);
+        status = arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", *energy);
 
 done:
     arap_free(task.own);
@@ -109,15 +110,17 @@ done:
     return status;
 }
 
-arap_status arap_evaluate_posed(arap_job *job, const arap_geometry *geometry, int weld, int poses,
-                                const double *posed, double *energy, double *vertex_energy) {
+arap_status arap_evaluate_posed(arap_context *context, const arap_geometry *geometry, int weld,
+                                int poses, const double *posed, double *energy,
+                                double *vertex_energy) {
     arap_mesh mesh = {0};
     double *welded = NULL;
-    arap_status status = arap_mesh_create(job, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
-    if (!status) status = arap_mesh_connect(job, &mesh, NULL, 0, 0);
+    arap_status status =
+        arap_mesh_create(context, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
+    if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0, 0);
     if (!status && vertex_energy && !(welded = ARAP_NEW(double, mesh.count)))
-        status = arap_fail_memory(&job->error, "the energy");
-    if (!status) status = arap_posed_energy(job, &mesh, poses, posed, energy, welded);
+        status = arap_fail_memory(&context->error, "the energy");
+    if (!status) status = arap_posed_energy(context, &mesh, poses, posed, energy, welded);
     if (!status && vertex_energy)
         for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
     arap_free(welded);

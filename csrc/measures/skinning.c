@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "weights/rows.h"
+#include "weights/sparse_weights.h"
 
 #define CHUNK 512
 
@@ -30,16 +30,16 @@ static arap_status check_finite(arap_error *error, const double *transforms, siz
     return ARAP_OK;
 }
 
-arap_status arap_skinning_skeleton(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
-                                   arap_skeleton *skeleton) {
+arap_status arap_skinning_skeleton(arap_context *context, const arap_bones *bones,
+                                   const arap_mesh *mesh, arap_skeleton *skeleton) {
     arap_bones roots = *bones;
     if (!bones->heads) return ARAP_OK;
     int *parents = ARAP_NEW(int, bones->count);
-    if (!parents) return arap_fail_memory(&job->error, "the bones");
+    if (!parents) return arap_fail_memory(&context->error, "the bones");
     for (int b = 0; b < bones->count; b++) parents[b] = -1;
     roots.parents = parents;
     roots.deform = NULL;
-    arap_status status = arap_skeleton_create(job, &roots, mesh, skeleton);
+    arap_status status = arap_skeleton_create(context, &roots, mesh, skeleton);
     arap_free(parents);
     return status;
 }
@@ -73,7 +73,7 @@ static void fill_columns(arap_skinning *s, const arap_given_poses *given, int jo
     }
 }
 
-arap_status arap_skinning_create(arap_job *job, int count, const double *points,
+arap_status arap_skinning_create(arap_context *context, int count, const double *points,
                                  const arap_bones *bones, const arap_given_poses *given,
                                  arap_skinning *s) {
     /* What bones ask of a mesh: its points, in the units of the caller. */
@@ -85,22 +85,23 @@ arap_status arap_skinning_create(arap_job *job, int count, const double *points,
     *s = (arap_skinning){
         .count = count, .points = points, .bones = bones->count, .poses = given->count};
     arap_status status = ARAP_OK;
-    if (!mesh.first) return arap_fail_memory(&job->error, "the skinning");
+    if (!mesh.first) return arap_fail_memory(&context->error, "the skinning");
     for (int i = 0; i < count; i++) mesh.first[i] = i;
-    status = check_finite(&job->error, given->transforms, (size_t)given->count,
+    status = check_finite(&context->error, given->transforms, (size_t)given->count,
                           (size_t)bones->count, "poses", "bone");
-    if (!status) status = arap_skinning_skeleton(job, bones, &mesh, &s->skeleton);
+    if (!status) status = arap_skinning_skeleton(context, bones, &mesh, &s->skeleton);
     if (!status)
         status =
-            arap_bendy_create(job, &s->skeleton, &mesh, s->bones, given->parameters, &s->bendy);
+            arap_bendy_create(context, &s->skeleton, &mesh, s->bones, given->parameters, &s->bendy);
     if (status) goto done;
     int further = arap_bendy_columns(&s->skeleton), joints = further + s->bendy.count;
     s->columns = s->bones + further;
-    status = check_finite(&job->error, given->joints, (size_t)given->count, (size_t)joints,
+    status = check_finite(&context->error, given->joints, (size_t)given->count, (size_t)joints,
                           "segment_poses", "joint");
-    if (!status) status = arap_spines_create(job, &s->skeleton, s->columns, s->poses, &s->spines);
     if (!status)
-        status = arap_spines_take_bends(&job->error, &s->skeleton, 0, s->poses, given->bends,
+        status = arap_spines_create(context, &s->skeleton, s->columns, s->poses, &s->spines);
+    if (!status)
+        status = arap_spines_take_bends(&context->error, &s->skeleton, 0, s->poses, given->bends,
                                         &s->spines);
     if (status) goto done;
     s->transform = ARAP_NEW(double, 12 * (size_t)s->columns * (size_t)s->poses);
@@ -108,11 +109,11 @@ arap_status arap_skinning_create(arap_job *job, int count, const double *points,
                                     (size_t)arap_pose_groups(s->poses));
     s->spine_parameter = ARAP_NEW(double, (size_t)count * (size_t)s->spines.count);
     if (!s->transform || !s->lanes || !s->spine_parameter) {
-        status = arap_fail_memory(&job->error, "the skinning");
+        status = arap_fail_memory(&context->error, "the skinning");
         goto done;
     }
     for (int k = 0; k < s->spines.count && !status; k++)
-        status = arap_bone_parameters(&job->error, &s->skeleton, &mesh,
+        status = arap_bone_parameters(&context->error, &s->skeleton, &mesh,
                                       s->skeleton.deform_bone[s->spines.bone[k]], given->parameters,
                                       s->spine_parameter + k, s->spines.count);
     if (status) goto done;
@@ -135,19 +136,19 @@ void arap_skinning_clear(arap_skinning *s) {
     *s = (arap_skinning){0};
 }
 
-arap_status arap_skinning_rows(arap_job *job, const arap_skinning *s, const arap_rows *rows,
-                               arap_influences *out) {
+arap_status arap_skinning_weights(arap_context *context, const arap_skinning *s,
+                                  const arap_sparse_weights *rows, arap_influences *out) {
     arap_influences of_bones = {0};
-    arap_status status = arap_check_rows(&job->error, rows, s->count, s->bones);
+    arap_status status = arap_check_sparse_weights(&context->error, rows, s->count, s->bones);
     if (status) return status;
     int *sizes = ARAP_NEW(int, s->count);
-    if (!sizes) return arap_fail_memory(&job->error, "the weights");
+    if (!sizes) return arap_fail_memory(&context->error, "the weights");
     for (int i = 0; i < s->count; i++) {
         double sum = 0;
         for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) sum += rows->weight[e];
         sizes[i] = sum > 0 ? (int)(rows->start[i + 1] - rows->start[i]) : 0;
     }
-    status = arap_influences_create(job, s->count, sizes, &of_bones);
+    status = arap_influences_create(context, s->count, sizes, &of_bones);
     for (int i = 0; i < s->count && !status; i++) {
         double sum = 0;
         for (int k = 0; k < sizes[i]; k++) sum += rows->weight[rows->start[i] + k];
@@ -158,7 +159,7 @@ arap_status arap_skinning_rows(arap_job *job, const arap_skinning *s, const arap
     }
     arap_free(sizes);
     if (!status && s->bendy.count) {
-        status = arap_bendy_expand(job, &s->bendy, &of_bones, out);
+        status = arap_bendy_expand(context, &s->bendy, &of_bones, out);
         arap_influences_clear(&of_bones);
     } else if (!status) {
         *out = of_bones;
@@ -234,10 +235,10 @@ ARAP_WIDE static void skin_chunk(void *data, int chunk, int worker) {
         }
 }
 
-void arap_skin(const arap_job *job, const arap_skinning *skinning, const arap_influences *columns,
-               int first, int groups, double *out) {
+void arap_skin(const arap_context *context, const arap_skinning *skinning,
+               const arap_influences *columns, int first, int groups, double *out) {
     skin_task task = {skinning, columns, first, groups, out};
-    arap_parallel(job, (skinning->count + CHUNK - 1) / CHUNK, skin_chunk, &task);
+    arap_parallel(context, (skinning->count + CHUNK - 1) / CHUNK, skin_chunk, &task);
 }
 
 void arap_skin_beside(const arap_skinning *s, int pose, int bone, const double *point,

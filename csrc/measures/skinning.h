@@ -24,24 +24,24 @@ typedef struct arap_skinning {
 } arap_skinning;
 
 /* The bones as deforming roots, in the units of the mesh; nothing where there are no heads. */
-arap_status arap_skinning_skeleton(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
-                                   arap_skeleton *skeleton);
+arap_status arap_skinning_skeleton(arap_context *context, const arap_bones *bones,
+                                   const arap_mesh *mesh, arap_skeleton *skeleton);
 
 /* bones: heads, tails and kinds, or NULL heads where all are rigid; parents do not matter and all
  * deform. poses: finite or an error that names pose and bone, like all else that cannot be. */
-arap_status arap_skinning_create(arap_job *job, int count, const double *points,
+arap_status arap_skinning_create(arap_context *context, int count, const double *points,
                                  const arap_bones *bones, const arap_given_poses *poses,
                                  arap_skinning *skinning);
 void arap_skinning_clear(arap_skinning *skinning);
 
 /* The weights of the points as rows of columns with sum 1, of which those without weight have none:
  * they stay at rest, as unweighted vertices do in Blender. Errors name vertex and bone. */
-arap_status arap_skinning_rows(arap_job *job, const arap_skinning *skinning, const arap_rows *rows,
-                               arap_influences *out);
+arap_status arap_skinning_weights(arap_context *context, const arap_skinning *skinning,
+                                  const arap_sparse_weights *rows, arap_influences *out);
 
 /* Where these take the points in the groups of poses first..first + groups - 1: out, in lanes. */
-void arap_skin(const arap_job *job, const arap_skinning *skinning, const arap_influences *columns,
-               int first, int groups, double *out);
+void arap_skin(const arap_context *context, const arap_skinning *skinning,
+               const arap_influences *columns, int first, int groups, double *out);
 
 /* Where a bone alone takes a point beside it. */
 void arap_skin_beside(const arap_skinning *skinning, int pose, int bone, const double *point,

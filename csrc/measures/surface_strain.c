@@ -6,7 +6,7 @@
  * with the edges e1', e2' as posed. Its singular values s1 >= s2 >= 0 are the roots of the
  * eigenvalues of [a.a a.b; a.b b.b], and the squared strain is
  *     (s1 - 1)^2 + (s2 - 1)^2,
- * 0 for what only moves, whatever the tessellation, the unit and the energy that is minimised.
+ * 0 for what only moves, whatever the tessellation, the unit and the energy that is minimized.
  *
  * O(triangles x poses), about 7 ns each, triangles in parallel; 60 bytes for a triangle. Fails
  * without memory. */
@@ -24,7 +24,7 @@
           */
 #define PERCENTILE 0.99
 
-arap_status arap_surface_create(arap_job *job, const double *vertices, const int *triangles,
+arap_status arap_surface_create(arap_context *context, const double *vertices, const int *triangles,
                                 size_t triangle_count, arap_surface *surface) {
     *surface = (arap_surface){.triangle_count = triangle_count,
                               .triangle = ARAP_NEW(size_t, triangle_count),
@@ -36,7 +36,7 @@ arap_status arap_surface_create(arap_job *job, const double *vertices, const int
     if (!surface->triangle || !surface->corner || !surface->area || !surface->length ||
         !surface->along || !surface->height) {
         arap_surface_clear(surface);
-        return arap_fail_memory(&job->error, "the surface");
+        return arap_fail_memory(&context->error, "the surface");
     }
     for (size_t t = 0; t < triangle_count; t++) {
         const int *corner = triangles + 3 * t;
@@ -131,10 +131,10 @@ ARAP_WIDE static void add_chunk(void *data, int chunk, int worker) {
     }
 }
 
-void arap_surface_add(const arap_job *job, const arap_surface *surface, int poses, int vertices,
-                      const double *points, double *strain2) {
+void arap_surface_add(const arap_context *context, const arap_surface *surface, int poses,
+                      int vertices, const double *points, double *strain2) {
     strain_task task = {surface, poses, vertices, points, strain2};
-    arap_parallel(job, (int)((surface->count + CHUNK - 1) / CHUNK), add_chunk, &task);
+    arap_parallel(context, (int)((surface->count + CHUNK - 1) / CHUNK), add_chunk, &task);
 }
 
 static int compare(const void *a, const void *b) {
@@ -142,12 +142,12 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-arap_status arap_surface_summarize(arap_job *job, const arap_surface *surface, int poses,
+arap_status arap_surface_summarize(arap_context *context, const arap_surface *surface, int poses,
                                    const double *strain2, arap_surface_summary *out) {
     *out = (arap_surface_summary){NAN, NAN, NAN};
     if (!surface->count || poses < 1) return ARAP_OK;
     double *sorted = ARAP_NEW(double, surface->count), area = 0, by_area = 0, by_face = 0;
-    if (!sorted) return arap_fail_memory(&job->error, "the strain");
+    if (!sorted) return arap_fail_memory(&context->error, "the strain");
     for (size_t t = 0; t < surface->count; t++) {
         double mean = strain2[t] / poses;
         sorted[t] = sqrt(mean);
@@ -172,10 +172,10 @@ void arap_triangle_strain(const arap_surface *surface, int poses, const double *
         out[surface->triangle[t]] = sqrt(strain2[t] / poses);
 }
 
-arap_status arap_vertex_strain(arap_job *job, const arap_surface *surface, int poses,
+arap_status arap_vertex_strain(arap_context *context, const arap_surface *surface, int poses,
                                const double *strain2, int vertices, double *out) {
     double *area = ARAP_NEW_ZERO(double, vertices);
-    if (!area) return arap_fail_memory(&job->error, "the strain");
+    if (!area) return arap_fail_memory(&context->error, "the strain");
     for (int i = 0; i < vertices; i++) out[i] = 0;
     for (size_t k = 0; k < 3 * surface->count; k++) {
         area[surface->corner[k]] += surface->area[k / 3];

@@ -2,7 +2,7 @@
 #ifndef ARAP_SURFACE_STRAIN_H
 #define ARAP_SURFACE_STRAIN_H
 
-#include "base/job.h"
+#include "base/context.h"
 
 #include <stddef.h>
 
@@ -20,14 +20,14 @@ typedef struct arap_surface {
 } arap_surface;
 
 /* vertices (n, 3), triangles (triangle_count, 3), checked already. */
-arap_status arap_surface_create(arap_job *job, const double *vertices, const int *triangles,
+arap_status arap_surface_create(arap_context *context, const double *vertices, const int *triangles,
                                 size_t triangle_count, arap_surface *surface);
 void arap_surface_clear(arap_surface *surface);
 
 /* Add the squared strain of every triangle in each of these poses, points in lanes of poses, to
  * strain2 (count), pose after pose. */
-void arap_surface_add(const arap_job *job, const arap_surface *surface, int poses, int vertices,
-                      const double *points, double *strain2);
+void arap_surface_add(const arap_context *context, const arap_surface *surface, int poses,
+                      int vertices, const double *points, double *strain2);
 
 /* Roots of means of strain2 (count), the sums over `poses` poses; NaN where nothing is measured.
  * area: triangles count by their area; face: all alike; p99: 99th percentile over triangles of the
@@ -35,7 +35,7 @@ void arap_surface_add(const arap_job *job, const arap_surface *surface, int pose
 typedef struct arap_surface_summary {
     double area, face, p99;
 } arap_surface_summary;
-arap_status arap_surface_summarize(arap_job *job, const arap_surface *surface, int poses,
+arap_status arap_surface_summarize(arap_context *context, const arap_surface *surface, int poses,
                                    const double *strain2, arap_surface_summary *out);
 
 /* The strain of the caller's triangles (triangle_count), root mean square over the poses; and that
@@ -43,7 +43,7 @@ arap_status arap_surface_summarize(arap_job *job, const arap_surface *surface, i
  * measured. */
 void arap_triangle_strain(const arap_surface *surface, int poses, const double *strain2,
                           double *out);
-arap_status arap_vertex_strain(arap_job *job, const arap_surface *surface, int poses,
+arap_status arap_vertex_strain(arap_context *context, const arap_surface *surface, int poses,
                                const double *strain2, int vertices, double *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* Bounding volume hierarchy: see bvh.h.
  *
- * Top-down build, splitting at the median of the box centres along the longest side of their
+ * Top-down build, splitting at the median of the box centers along the longest side of their
  * bounds, which is insensitive to slivers and coincident primitives: depth <= log2(count) + 1.
  * The nodes are stored depth-first, so the left child of node i is i + 1. */
 #include "mesh/bvh.h"
@@ -35,12 +35,12 @@ typedef struct builder {
     const double *boxes;
 } builder;
 
-static double centre(const double *box, int axis) { return box[axis] + box[axis + 3]; }
+static double center(const double *box, int axis) { return box[axis] + box[axis + 3]; }
 
 /* Quickselect: order[first..first+count) is split so that the first `half` have the smaller
- * centres; ties are ordered by index, so the tree does not depend on the sort. */
+ * centers; ties are ordered by index, so the tree does not depend on the sort. */
 static int before(const builder *b, int axis, int i, int j) {
-    double x = centre(b->boxes + 6 * (size_t)i, axis), y = centre(b->boxes + 6 * (size_t)j, axis);
+    double x = center(b->boxes + 6 * (size_t)i, axis), y = center(b->boxes + 6 * (size_t)j, axis);
     return x < y || (x == y && i < j);
 }
 
@@ -78,8 +78,8 @@ static void build(builder *b, int first, int count) {
         for (int c = 0; c < 3; c++) {
             self->lo[c] = fmin(self->lo[c], box[c]);
             self->hi[c] = fmax(self->hi[c], box[c + 3]);
-            lo[c] = fmin(lo[c], centre(box, c));
-            hi[c] = fmax(hi[c], centre(box, c));
+            lo[c] = fmin(lo[c], center(box, c));
+            hi[c] = fmax(hi[c], center(box, c));
         }
         if (bvh->tags && bvh->tags[bvh->order[i]] != self->tag) self->tag = MIXED_TAGS;
     }
@@ -209,12 +209,13 @@ int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap
     return 0;
 }
 
-arap_status arap_face_bvh(arap_job *job, const arap_mesh *mesh, const int *tags, arap_bvh **out) {
+arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
+                          arap_bvh **out) {
     double *boxes = ARAP_NEW(double, 6 * mesh->triangle_count);
     int *face_tags = tags ? ARAP_NEW(int, mesh->triangle_count) : NULL;
     arap_status status;
     if (!boxes || (tags && !face_tags)) {
-        status = arap_fail_memory(&job->error, "the face hierarchy");
+        status = arap_fail_memory(&context->error, "the face hierarchy");
         goto done;
     }
     for (size_t t = 0; t < mesh->triangle_count; t++) {
@@ -227,7 +228,7 @@ arap_status arap_face_bvh(arap_job *job, const arap_mesh *mesh, const int *tags,
             boxes[6 * t + 3 + c] = fmax(x, fmax(y, z));
         }
     }
-    status = arap_bvh_build(out, mesh->triangle_count, boxes, face_tags, &job->error);
+    status = arap_bvh_build(out, mesh->triangle_count, boxes, face_tags, &context->error);
 
 done:
     arap_free(boxes);

@@ -35,6 +35,7 @@ int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap
                      const void *data);
 
 /* Hierarchy of the faces of a mesh; tags (part_count) or NULL: the tag of each part's faces. */
-arap_status arap_face_bvh(arap_job *job, const arap_mesh *mesh, const int *tags, arap_bvh **out);
+arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
+                          arap_bvh **out);
 
 #endif

@@ -1,7 +1,7 @@
 /* A coarser mesh: see coarse.h.
  *
  * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): of the vertices, one
- * after another, one that is still free takes its nearest free neighbours, up to MOST together.
+ * after another, one that is still free takes its nearest free neighbors, up to MOST together.
  * They are visited in strides of about the golden section, so that clusters do not grow into
  * stripes along the order in which somebody once made the mesh. A mesh of triangles keeps about a
  * third of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored
@@ -45,13 +45,13 @@ static int may_join(const clustering *c, int i, int k) {
     return image == k ? partner_of(c, i) == i : c->cluster[image] < 0;
 }
 
-/* The neighbour of vertex i that is nearest to it of those that may join it, or -1. */
+/* The neighbor of vertex i that is nearest to it of those that may join it, or -1. */
 static int nearest_free(const clustering *c, int i) {
     const arap_mesh *mesh = c->mesh;
     double least = INFINITY;
     int best = -1;
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-        int k = mesh->neighbour[e];
+        int k = mesh->neighbor[e];
         double length2 = arap_distance2(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)k);
         if (!joins(mesh, e) || !may_join(c, i, k) || length2 >= (1 - ROUNDING) * least) continue;
         least = length2;
@@ -115,7 +115,7 @@ static void build(const arap_mesh *mesh, int *sizes, arap_coarse *out) {
     for (int k = 0; k < out->count; k++)
         for (int c = 0; c < 3; c++)
             out->vertices[3 * k + c] =
-                mesh->centre[c] + mesh->diagonal * out->vertices[3 * k + c] / sizes[k];
+                mesh->center[c] + mesh->diagonal * out->vertices[3 * k + c] / sizes[k];
     for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
         int *corner = out->triangles + 3 * out->triangle_count;
         for (int c = 0; c < 3; c++) corner[c] = out->cluster[mesh->triangles[3 * t + (size_t)c]];
@@ -144,8 +144,8 @@ static void build(const arap_mesh *mesh, int *sizes, arap_coarse *out) {
     }
 }
 
-arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group, const int *partner,
-                         arap_coarse *out) {
+arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
+                         const int *partner, arap_coarse *out) {
     size_t n = (size_t)mesh->count;
     int *sizes = ARAP_NEW_ZERO(int, n);
     char *small = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
@@ -170,7 +170,7 @@ arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group,
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "the coarse mesh");
+    status = arap_fail_memory(&context->error, "the coarse mesh");
     arap_coarse_clear(out);
 done:
     arap_free(sizes);
@@ -198,7 +198,7 @@ static int blend_row(const arap_mesh *mesh, const arap_coarse *coarse,
     for (size_t r = mesh->ring[i]; r <= mesh->ring[i + 1]; r++) {
         int own = r == mesh->ring[i + 1];
         if (!own && !joins(mesh, r)) continue;
-        int k = coarse->cluster[own ? i : mesh->neighbour[r]];
+        int k = coarse->cluster[own ? i : mesh->neighbor[r]];
         for (size_t e = weights->start[k]; e < weights->start[k + 1]; e++) {
             if (!(weights->weight[e] > 0)) continue;
             if (sum[weights->bone[e]] == 0) listed[count++] = weights->bone[e];
@@ -213,13 +213,13 @@ static int blend_row(const arap_mesh *mesh, const arap_coarse *coarse,
     return count;
 }
 
-arap_status arap_prolong(arap_job *job, const arap_mesh *mesh, const arap_coarse *coarse,
+arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const arap_coarse *coarse,
                          const arap_influences *weights, int bones, arap_influences *out) {
     int *sizes = ARAP_NEW(int, mesh->count), *listed = ARAP_NEW(int, bones);
     double *sum = ARAP_NEW_ZERO(double, bones);
     arap_status status = ARAP_OK;
     if (!sizes || !listed || !sum) {
-        status = arap_fail_memory(&job->error, "the weights");
+        status = arap_fail_memory(&context->error, "the weights");
         goto done;
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
@@ -233,9 +233,9 @@ arap_status arap_prolong(arap_job *job, const arap_mesh *mesh, const arap_coarse
                 sum[listed[k]] = 0;
             }
         }
-        if (!fill) status = arap_influences_create(job, mesh->count, sizes, out);
+        if (!fill) status = arap_influences_create(context, mesh->count, sizes, out);
     }
-    if (!status) arap_influences_normalise(out);
+    if (!status) arap_influences_normalize(out);
 
 done:
     arap_free(sizes);

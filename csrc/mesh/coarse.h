@@ -22,13 +22,13 @@ typedef struct arap_coarse {
 
 /* Clusters of vertices that faces or wires join, never of different parts nor of different
  * groups, group (vertices). partner (vertices): mirror images, -1 without one, or NULL. */
-arap_status arap_coarsen(arap_job *job, const arap_mesh *mesh, const int *group, const int *partner,
-                         arap_coarse *out);
+arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
+                         const int *partner, arap_coarse *out);
 void arap_coarse_clear(arap_coarse *coarse);
 
 /* Weights of the fine mesh from those of the clusters: every vertex takes the mean of those of
- * its cluster and of its neighbours'. */
-arap_status arap_prolong(arap_job *job, const arap_mesh *mesh, const arap_coarse *coarse,
+ * its cluster and of its neighbors'. */
+arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const arap_coarse *coarse,
                          const arap_influences *weights, int bones, arap_influences *out);
 
 #endif

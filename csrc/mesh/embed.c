@@ -30,11 +30,11 @@ static double distance_to(const void *data, int t, const double *p) {
     return tet_distance(data, t, p, bary);
 }
 
-arap_status arap_tet_set_create(arap_job *job, const double *vertices, const int *tets,
+arap_status arap_tet_set_create(arap_context *context, const double *vertices, const int *tets,
                                 size_t tet_count, arap_tet_set *out) {
     *out = (arap_tet_set){.vertices = vertices, .tets = tets, .tet_count = tet_count};
     double *boxes = ARAP_NEW(double, 6 * tet_count);
-    if (!boxes) return arap_fail_memory(&job->error, "the hierarchy of tets");
+    if (!boxes) return arap_fail_memory(&context->error, "the hierarchy of tets");
     for (size_t t = 0; t < tet_count; t++)
         for (int c = 0; c < 3; c++) {
             double lo = INFINITY, hi = -INFINITY;
@@ -46,7 +46,7 @@ arap_status arap_tet_set_create(arap_job *job, const double *vertices, const int
             boxes[6 * t + (size_t)c] = lo;
             boxes[6 * t + 3 + (size_t)c] = hi;
         }
-    arap_status status = arap_bvh_build(&out->tree, tet_count, boxes, NULL, &job->error);
+    arap_status status = arap_bvh_build(&out->tree, tet_count, boxes, NULL, &context->error);
     arap_free(boxes);
     return status;
 }
@@ -103,30 +103,31 @@ static void embed_chunk(void *data, int chunk, int worker) {
     }
 }
 
-arap_status arap_embed(arap_job *job, size_t vertex_count, const double *vertices, const int *tets,
-                       size_t tet_count, int count, const double *points, int *tet, double *bary,
-                       double *distance) {
+arap_status arap_embed(arap_context *context, size_t vertex_count, const double *vertices,
+                       const int *tets, size_t tet_count, int count, const double *points, int *tet,
+                       double *bary, double *distance) {
     embedding e = {
         .count = count, .points = points, .tet = tet, .bary = bary, .distance = distance};
     double *scaled = NULL;
     arap_status status = ARAP_OK;
     e.unit = measure(vertices, tets, tet_count, e.origin);
     if (!isfinite(e.unit))
-        return arap_fail(&job->error, ARAP_BAD_VALUE, "the bounding box of the tets is too large");
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "the bounding box of the tets is too large");
     for (int i = 0; i < count; i++) {
         double p[3];
         rescale(&e, points + 3 * (size_t)i, p);
         for (int c = 0; c < 3; c++)
             if (!(fabs(p[c]) < FARTHEST))
-                return arap_fail(&job->error, ARAP_BAD_VALUE,
+                return arap_fail(&context->error, ARAP_BAD_VALUE,
                                  "points[%d, %d] is %g: too far from the tets", i, c,
                                  points[3 * (size_t)i + (size_t)c]);
     }
     scaled = ARAP_NEW(double, 3 * vertex_count);
-    if (!scaled) return arap_fail_memory(&job->error, "the tets");
+    if (!scaled) return arap_fail_memory(&context->error, "the tets");
     for (size_t i = 0; i < vertex_count; i++) rescale(&e, vertices + 3 * i, scaled + 3 * i);
-    status = arap_tet_set_create(job, scaled, tets, tet_count, &e.set);
-    if (!status) arap_parallel(job, (count + CHUNK - 1) / CHUNK, embed_chunk, &e);
+    status = arap_tet_set_create(context, scaled, tets, tet_count, &e.set);
+    if (!status) arap_parallel(context, (count + CHUNK - 1) / CHUNK, embed_chunk, &e);
     arap_tet_set_clear(&e.set);
     arap_free(scaled);
     return status;

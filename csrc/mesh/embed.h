@@ -2,7 +2,7 @@
 #ifndef ARAP_EMBED_H
 #define ARAP_EMBED_H
 
-#include "base/job.h"
+#include "base/context.h"
 #include "mesh/bvh.h"
 
 /* Tets over any vertices, (count, 3), with a hierarchy of their boxes. They are about 1 in size, as
@@ -14,7 +14,7 @@ typedef struct arap_tet_set {
     arap_bvh *tree;
 } arap_tet_set;
 
-arap_status arap_tet_set_create(arap_job *job, const double *vertices, const int *tets,
+arap_status arap_tet_set_create(arap_context *context, const double *vertices, const int *tets,
                                 size_t tet_count, arap_tet_set *out);
 void arap_tet_set_clear(arap_tet_set *set);
 
@@ -24,8 +24,8 @@ int arap_locate(const arap_tet_set *set, const double *p, double *bary, double *
 
 /* arap_locate for all points, (count, 3), in parallel, whatever the units: tets (tet_count, 4) of
  * vertices (vertex_count, 3), at least one. Errors name the first point that is too far away. */
-arap_status arap_embed(arap_job *job, size_t vertex_count, const double *vertices, const int *tets,
-                       size_t tet_count, int count, const double *points, int *tet, double *bary,
-                       double *distance);
+arap_status arap_embed(arap_context *context, size_t vertex_count, const double *vertices,
+                       const int *tets, size_t tet_count, int count, const double *points, int *tet,
+                       double *bary, double *distance);
 
 #endif

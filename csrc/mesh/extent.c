@@ -70,12 +70,12 @@ static double select(double *x, int count, int k) {
 }
 
 /* Put up the fence if a vertex of the box is beyond it. */
-static arap_status find_fence(arap_job *job, const arap_geometry *g, const box *whole,
+static arap_status find_fence(arap_context *context, const arap_geometry *g, const box *whole,
                               arap_extent *out) {
     int n = g->vertex_count, outermost = n / SHARE > 1 ? n / SHARE : 1, beyond = 0;
     box inner;
     double *x = ARAP_NEW(double, n);
-    if (!x) return arap_fail_memory(&job->error, "the extent of the mesh");
+    if (!x) return arap_fail_memory(&context->error, "the extent of the mesh");
     for (int c = 0; c < 3; c++) {
         for (int i = 0; i < n; i++) x[i] = vertex_of(g, i)[c];
         inner.lo[c] = select(x, n, outermost);
@@ -119,14 +119,14 @@ static void unite(int *parent, int i, int j) {
 }
 
 /* The box of the largest part, of vertices that are not far off. */
-static arap_status largest_part(arap_job *job, const arap_geometry *g, const arap_extent *extent,
-                                box *out) {
+static arap_status largest_part(arap_context *context, const arap_geometry *g,
+                                const arap_extent *extent, box *out) {
     int n = g->vertex_count, largest = 0;
     int *parent = ARAP_NEW(int, n);
     box *boxes = ARAP_NEW(box, n);
     arap_status status = ARAP_OK;
     if (!parent || !boxes) {
-        status = arap_fail_memory(&job->error, "the extent of the mesh");
+        status = arap_fail_memory(&context->error, "the extent of the mesh");
         goto done;
     }
     for (int i = 0; i < n; i++) {
@@ -153,27 +153,28 @@ done:
     return status;
 }
 
-arap_status arap_extent_find(arap_job *job, const arap_geometry *g, arap_extent *out) {
+arap_status arap_extent_find(arap_context *context, const arap_geometry *g, arap_extent *out) {
     box whole = nothing, near = nothing, part;
     arap_status status = ARAP_OK;
     *out = (arap_extent){.lo = {-INFINITY, -INFINITY, -INFINITY},
                          .hi = {INFINITY, INFINITY, INFINITY}};
     for (int i = 0; i < g->vertex_count; i++) include(&whole, vertex_of(g, i));
     if (!isfinite(arap_distance2(whole.lo, whole.hi)))
-        return arap_fail(&job->error, ARAP_BAD_VALUE, "the bounding box of the mesh is too large");
-    if (g->vertex_count >= LEAST) status = find_fence(job, g, &whole, out);
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "the bounding box of the mesh is too large");
+    if (g->vertex_count >= LEAST) status = find_fence(context, g, &whole, out);
     if (status) return status;
     for (int i = 0; i < g->vertex_count; i++)
         if (!arap_is_far_off(out, vertex_of(g, i))) include(&near, vertex_of(g, i));
     out->diagonal = diagonal_of(&near);
     double size = surface_size(g, out);
     if (out->diagonal > FENCE * size) {
-        status = largest_part(job, g, out, &part);
+        status = largest_part(context, g, out, &part);
         if (status) return status;
         size = fmax(size, diagonal_of(&part));
         if (size > 0 && out->diagonal > FENCE * size) {
             if (out->diagonal > FARTHEST_APART * size)
-                return arap_fail(&job->error, ARAP_BAD_VALUE,
+                return arap_fail(&context->error, ARAP_BAD_VALUE,
                                  "the parts of the mesh are too far apart: all of it measures %g, "
                                  "its largest part %g",
                                  out->diagonal, size);
@@ -181,7 +182,7 @@ arap_status arap_extent_find(arap_job *job, const arap_geometry *g, arap_extent 
             out->diagonal = size;
         }
     }
-    for (int c = 0; c < 3; c++) out->centre[c] = 0.5 * (near.lo[c] + near.hi[c]);
+    for (int c = 0; c < 3; c++) out->center[c] = 0.5 * (near.lo[c] + near.hi[c]);
     if (!(out->diagonal > 0)) out->diagonal = 1;
     return ARAP_OK;
 }

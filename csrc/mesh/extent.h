@@ -5,13 +5,14 @@
 #include "mesh/mesh.h"
 
 typedef struct arap_extent {
-    double centre[3], diagonal; /* caller's units; diagonal > 0, 1 for a point */
+    double center[3], diagonal; /* caller's units; diagonal > 0, 1 for a point */
     double lo[3], hi[3];        /* vertices outside of this box lie far off; infinite: none do */
 } arap_extent;
 
 /* Coordinates and indices have been checked. ARAP_BAD_VALUE where the mesh is too large to have
  * squares. */
-arap_status arap_extent_find(arap_job *job, const arap_geometry *geometry, arap_extent *out);
+arap_status arap_extent_find(arap_context *context, const arap_geometry *geometry,
+                             arap_extent *out);
 
 static inline int arap_is_far_off(const arap_extent *extent, const double *point) {
     for (int c = 0; c < 3; c++)

@@ -104,11 +104,11 @@ static int face_alike(const linking *l, int i, const int *tri, const double *bar
 
 /* One round: links of every cluster to its nearest others, clusters united. Returns the number
  * of links added. */
-static size_t link_round(arap_job *job, linking *l, int *parent, cluster_facts *facts, int *links,
-                         size_t *count) {
+static size_t link_round(arap_context *context, linking *l, int *parent, cluster_facts *facts,
+                         int *links, size_t *count) {
     const arap_mesh *mesh = l->mesh;
     size_t before = *count;
-    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
+    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
     for (int p = 0; p < mesh->part_count; p++)
         facts[p] = (cluster_facts){.nearest = INFINITY, .triangles = facts[p].triangles};
     for (int i = 0; i < mesh->count; i++) {
@@ -157,8 +157,8 @@ static void name_clusters(const arap_mesh *mesh, int *parent, int *cluster, clus
         if (facts[p].triangles > facts[*largest].triangles) *largest = p;
 }
 
-arap_status arap_link_parts(arap_job *job, const arap_mesh *mesh, int **links, size_t *count,
-                            int *linked) {
+arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **links,
+                            size_t *count, int *linked) {
     arap_status status = ARAP_OK;
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, capacity = n;
     int *cluster = ARAP_NEW(int, parts), *parent = ARAP_NEW(int, parts);
@@ -180,12 +180,12 @@ arap_status arap_link_parts(arap_job *job, const arap_mesh *mesh, int **links, s
         if (!grown) goto no_memory;
         *links = grown;
         name_clusters(mesh, parent, cluster, facts, &l.largest);
-        status = arap_face_bvh(job, mesh, cluster, &faces);
+        status = arap_face_bvh(context, mesh, cluster, &faces);
         if (status) goto done;
         l.faces = faces;
-        size_t added = link_round(job, &l, parent, facts, *links, count);
+        size_t added = link_round(context, &l, parent, facts, *links, count);
         arap_bvh_free(faces);
-        status = arap_progress(job, "links between parts", 1);
+        status = arap_progress(context, "links between parts", 1);
         if (status || !added) break;
         capacity = *count + n;
     }
@@ -194,7 +194,7 @@ arap_status arap_link_parts(arap_job *job, const arap_mesh *mesh, int **links, s
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "links between parts");
+    status = arap_fail_memory(&context->error, "links between parts");
 done:
     arap_free(cluster);
     arap_free(parent);

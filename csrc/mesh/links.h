@@ -6,7 +6,7 @@
 
 /* Wire edges between the parts of a mesh (see links.c). *links (2 * count) are vertices,
  * *linked the number of parts that found one. Release with arap_free. */
-arap_status arap_link_parts(arap_job *job, const arap_mesh *mesh, int **links, size_t *count,
-                            int *linked);
+arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **links,
+                            size_t *count, int *linked);
 
 #endif

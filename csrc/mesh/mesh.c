@@ -100,13 +100,14 @@ static int compare_keys(const void *a, const void *b) {
     return x->index - y->index;
 }
 
-/* Fill mesh->weld, ->first and ->count; `vertices` are centred and scaled. */
-static arap_status weld(arap_job *job, arap_mesh *mesh, const double *vertices, double tolerance) {
-    /* No modelling habit puts many vertices on one plane across this direction. */
+/* Fill mesh->weld, ->first and ->count; `vertices` are centered and scaled. */
+static arap_status weld(arap_context *context, arap_mesh *mesh, const double *vertices,
+                        double tolerance) {
+    /* No modeling habit puts many vertices on one plane across this direction. */
     static const double direction[3] = {0.5347, 0.2713, 0.8003};
     int n = mesh->input_count;
     sorted_vertex *sorted = ARAP_NEW(sorted_vertex, n);
-    if (!sorted) return arap_fail_memory(&job->error, "welding");
+    if (!sorted) return arap_fail_memory(&context->error, "welding");
     for (int i = 0; i < n; i++) {
         sorted[i] = (sorted_vertex){arap_dot(vertices + 3 * (size_t)i, direction), i};
         mesh->weld[i] = i;
@@ -150,10 +151,10 @@ static void measure_size(arap_mesh *mesh, const char *far) {
     mesh->size = area > 0 ? sqrt(2 * area) : radius2 > 0 ? fmin(2 * sqrt(radius2), 2) : 1;
 }
 
-static arap_status find_parts(arap_job *job, arap_mesh *mesh) {
+static arap_status find_parts(arap_context *context, arap_mesh *mesh) {
     int n = mesh->count;
     char *has_face = ARAP_NEW_ZERO(char, n);
-    if (!has_face) return arap_fail_memory(&job->error, "the mesh parts");
+    if (!has_face) return arap_fail_memory(&context->error, "the mesh parts");
     for (int i = 0; i < n; i++) mesh->part[i] = i;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
@@ -201,9 +202,9 @@ static int has_area(const arap_geometry *g, size_t triangle) {
                               g->vertices + 3 * (size_t)tri[2]) > 0;
 }
 
-arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_tolerance,
+arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, double weld_tolerance,
                              arap_mesh *mesh) {
-    arap_status status = check_geometry(&job->error, g);
+    arap_status status = check_geometry(&context->error, g);
     arap_extent extent;
     double *scaled = NULL;
     char *far = NULL;
@@ -211,9 +212,9 @@ arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_
     if (status) return status;
     size_t n = (size_t)g->vertex_count;
     mesh->input_count = g->vertex_count;
-    status = arap_extent_find(job, g, &extent);
+    status = arap_extent_find(context, g, &extent);
     if (status) return status;
-    memcpy(mesh->centre, extent.centre, sizeof mesh->centre);
+    memcpy(mesh->center, extent.center, sizeof mesh->center);
     mesh->diagonal = extent.diagonal;
     mesh->weld = ARAP_NEW(int, n);
     mesh->first = ARAP_NEW(int, n);
@@ -226,8 +227,8 @@ arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_
         !mesh->tets || !scaled)
         goto no_memory;
     for (size_t i = 0; i < 3 * n; i++)
-        scaled[i] = (g->vertices[i] - mesh->centre[i % 3]) / mesh->diagonal;
-    status = weld(job, mesh, scaled, weld_tolerance);
+        scaled[i] = (g->vertices[i] - mesh->center[i % 3]) / mesh->diagonal;
+    status = weld(context, mesh, scaled, weld_tolerance);
     if (status) goto done;
 
     mesh->v = ARAP_NEW(double, 3 * (size_t)mesh->count);
@@ -265,14 +266,14 @@ arap_status arap_mesh_create(arap_job *job, const arap_geometry *g, double weld_
             for (int d = 0; d < c; d++) different &= out[c] != out[d];
         mesh->tet_count += (size_t)different;
     }
-    status = arap_tets_surface(job, mesh);
+    status = arap_tets_surface(context, mesh);
     if (status) goto done;
     measure_size(mesh, far);
-    status = find_parts(job, mesh);
+    status = find_parts(context, mesh);
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "the mesh");
+    status = arap_fail_memory(&context->error, "the mesh");
 done:
     arap_free(scaled);
     arap_free(far);
@@ -290,10 +291,10 @@ void arap_mesh_clear(arap_mesh *mesh) {
     arap_free(mesh->wires);
     arap_free(mesh->part);
     arap_free(mesh->ring);
-    arap_free(mesh->neighbour);
+    arap_free(mesh->neighbor);
     arap_free(mesh->reverse);
-    arap_free(mesh->edge);
-    arap_free(mesh->both);
+    arap_free(mesh->edge_weight);
+    arap_free(mesh->edge_weight_sym);
     arap_free(mesh->kind);
     arap_free(mesh->area);
     arap_free(mesh->spoke_start);

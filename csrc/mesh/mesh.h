@@ -1,4 +1,4 @@
-/* The mesh of a problem: welded, centred, scaled to a bounding box diagonal of 1, with the
+/* The mesh of a problem: welded, centered, scaled to a bounding box diagonal of 1, with the
  * one-rings and ARAP weights that the energy is summed over. */
 #ifndef ARAP_MESH_H
 #define ARAP_MESH_H
@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "arap.h"
-#include "base/job.h"
+#include "base/context.h"
 
 /* What an edge belongs to; a lower kind wins where an edge is of several. */
 enum arap_edge_kind {
@@ -31,7 +31,7 @@ typedef struct arap_spoke {
 typedef struct arap_mesh {
     int input_count;        /* vertices of the caller */
     int *weld;              /* (input_count) caller's vertex -> vertex */
-    double centre[3];       /* centre of the bounding box, caller's units */
+    double center[3];       /* center of the bounding box, caller's units */
     double diagonal;        /* bounding box diagonal, caller's units; 1 for a point; neither counts
                                what lies far off, see extent.h */
     double size;            /* root of twice the surface: about the diagonal for a body, but the
@@ -40,7 +40,7 @@ typedef struct arap_mesh {
     int far_count;          /* of these, that lie far off: in no face, edge or tet */
     int *first;             /* (count) lowest caller's vertex welded into this one */
     int *next;              /* (input_count) next caller's vertex welded into the same, or -1 */
-    double *v;              /* (count, 3) (caller's - centre) / diagonal */
+    double *v;              /* (count, 3) (caller's - center) / diagonal */
     size_t tet_count;       /* tets with four different vertices */
     int *tets;              /* (tet_count, 4) */
     size_t triangle_count;  /* triangles with three different vertices: the surface of the tets,
@@ -56,18 +56,18 @@ typedef struct arap_mesh {
     int *part;              /* (count) */
     int face_part_count;    /* of these, with at least one face or tet of non-zero size */
 
-    /* One-rings, made by arap_mesh_connect: row i holds the neighbours of vertex i, ascending. */
+    /* One-rings, made by arap_mesh_connect: row i holds the neighbors of vertex i, ascending. */
     size_t *ring;        /* (count + 1) */
-    int *neighbour;      /* (ring[count]) */
-    size_t *reverse;     /* (ring[count]) where neighbour[e] holds i in its own row */
-    double *edge;        /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, docs/energy.md 1 */
-    double *both;        /* (ring[count]) a_ik + a_ki */
-    char *kind;          /* (ring[count]) enum arap_edge_kind */
+    int *neighbor;       /* (ring[count]) */
+    size_t *reverse;     /* (ring[count]) where neighbor[e] holds i in its own row */
+    double *edge_weight; /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, docs/energy.md 1 */
+    double *edge_weight_sym; /* (ring[count]) a_ik + a_ki */
+    char *kind;              /* (ring[count]) enum arap_edge_kind */
     double *area;        /* (count) Lambda_i, barycentric cell area (for tets: volume); small for
                             wire vertices */
     size_t *spoke_start; /* (count + 1) first spoke of each vertex; NULL: there is no truss */
     arap_spoke *spoke;
-    int largest_ring; /* most neighbours of a vertex */
+    int largest_ring; /* most neighbors of a vertex */
     double unit; /* edge weights are areas times (unit / length)^2, see rings.c; 0: the paper's */
     double rest_energy; /* sum a_ik |e_ik|^2, spokes included: the energy's unit for one pose */
 } arap_mesh;
@@ -75,25 +75,25 @@ typedef struct arap_mesh {
 /* Vertices nearer than this share of the diagonal are one vertex. */
 #define ARAP_WELD_TOLERANCE 1e-6
 
-/* Check, weld (unless the tolerance is negative), centre, scale and find the parts. Errors
+/* Check, weld (unless the tolerance is negative), center, scale and find the parts. Errors
  * name the first bad index or coordinate. */
-arap_status arap_mesh_create(arap_job *job, const arap_geometry *geometry, double weld_tolerance,
-                             arap_mesh *mesh);
+arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometry,
+                             double weld_tolerance, arap_mesh *mesh);
 
 void arap_mesh_clear(arap_mesh *mesh);
 
 /* e_ik = v_k - v_i of directed edge `e` of vertex i. */
 static inline void arap_mesh_edge(const arap_mesh *mesh, int i, size_t e, double *out) {
-    const double *a = mesh->v + 3 * (size_t)i, *b = mesh->v + 3 * (size_t)mesh->neighbour[e];
+    const double *a = mesh->v + 3 * (size_t)i, *b = mesh->v + 3 * (size_t)mesh->neighbor[e];
     for (int c = 0; c < 3; c++) out[c] = b[c] - a[c];
 }
 
-/* Directed edge from vertex `from` to its neighbour `to`. */
+/* Directed edge from vertex `from` to its neighbor `to`. */
 static inline size_t arap_mesh_find_edge(const arap_mesh *mesh, int from, int to) {
     size_t lo = mesh->ring[from], hi = mesh->ring[from + 1];
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (mesh->neighbour[mid] < to)
+        if (mesh->neighbor[mid] < to)
             lo = mid + 1;
         else
             hi = mid;

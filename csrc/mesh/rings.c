@@ -6,8 +6,8 @@
  * twelve directed edges, with the same properties; beside tets, triangles count by area times
  * thickness (tets.c), and those of the surface of the tets not at all.
  *
- * Wire edges (section 6 of the paper), not symmetric: a vertex with V face neighbours and V'
- * wire neighbours gives each of its wire edges
+ * Wire edges (section 6 of the paper), not symmetric: a vertex with V face neighbors and V'
+ * wire neighbors gives each of its wire edges
  *     lambda_ij = (sum_k lambda_ik) min(1/2, V'/V) / V'.
  * Links between parts have LINK_SHARE of the weight that wire edges in their place would have:
  * they decide which way a loose part goes, while its own edges keep it rigid. With the full
@@ -21,7 +21,7 @@
  *     a_ik (unit / L)^2 (L / max(l, SHORTEST L))^p,   log L = sum a_ik log l / sum a_ik,
  * the sums over the part of the mesh, unit a fixed share of the size of the mesh. With p = 2 the
  * energy is the area-weighted mean of squared relative errors, the same for every tessellation;
- * with p = 3 what is modelled in more detail than the rest counts more. Subdividing all of the mesh
+ * with p = 3 what is modeled in more detail than the rest counts more. Subdividing all of the mesh
  * alike changes neither. Links count as edges of length L, however near the parts are, and so do
  * longer wires: what an artist joins by one shall move together.
  *
@@ -51,8 +51,8 @@ static void push(ring_entry *entries, size_t *fill, int from, int to, double a, 
     entries[fill[from]++] = (ring_entry){to, kind, a};
 }
 
-/* Sort a row by neighbour (stable: sums keep the order of the triangles) and merge repeats.
- * Returns the number of different neighbours. */
+/* Sort a row by neighbor (stable: sums keep the order of the triangles) and merge repeats.
+ * Returns the number of different neighbors. */
 static size_t merge_row(ring_entry *row, size_t count) {
     for (size_t i = 1; i < count; i++) {
         ring_entry moving = row[i];
@@ -78,7 +78,7 @@ static void weigh_edges(arap_mesh *mesh, int i, int kind, int faces, double shar
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) count += mesh->kind[e] == kind;
     double part = faces ? fmin(0.5, (double)count / faces) : 0.5;
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
-        if (mesh->kind[e] == kind) mesh->edge[e] = share * mesh->area[i] * 2 * part / count;
+        if (mesh->kind[e] == kind) mesh->edge_weight[e] = share * mesh->area[i] * 2 * part / count;
 }
 
 static void weigh_wires(arap_mesh *mesh, int i, double wire_area) {
@@ -100,8 +100,8 @@ static void balance_edges(arap_mesh *mesh, double power, double *sums) {
             arap_mesh_edge(mesh, i, e, edge);
             double length2 = arap_dot(edge, edge);
             if (!(length2 > 0)) continue;
-            sum[0] += mesh->edge[e] * log(length2) / 2;
-            sum[1] += mesh->edge[e];
+            sum[0] += mesh->edge_weight[e] * log(length2) / 2;
+            sum[1] += mesh->edge_weight[e];
         }
     for (int i = 0; i < mesh->count; i++) {
         const double *sum = sums + 2 * mesh->part[i];
@@ -112,15 +112,16 @@ static void balance_edges(arap_mesh *mesh, double power, double *sums) {
             double length = fmax(sqrt(arap_dot(edge, edge)) / mean, SHORTEST);
             if (mesh->kind[e] == ARAP_EDGE_LINK) length = 1;
             if (mesh->kind[e] == ARAP_EDGE_WIRE) length = fmin(length, 1);
-            mesh->edge[e] *= scale * scale * pow(length, -power);
+            mesh->edge_weight[e] *= scale * scale * pow(length, -power);
         }
     }
 }
 
-static arap_status append_links(arap_job *job, arap_mesh *mesh, const int *links, size_t count) {
+static arap_status append_links(arap_context *context, arap_mesh *mesh, const int *links,
+                                size_t count) {
     if (!count) return ARAP_OK;
     int *wires = arap_realloc(mesh->wires, 2 * (mesh->wire_count + count), sizeof(int));
-    if (!wires) return arap_fail_memory(&job->error, "links between parts");
+    if (!wires) return arap_fail_memory(&context->error, "links between parts");
     memcpy(wires + 2 * mesh->wire_count, links, 2 * count * sizeof(int));
     mesh->wires = wires;
     mesh->wire_count += count;
@@ -128,13 +129,13 @@ static arap_status append_links(arap_job *job, arap_mesh *mesh, const int *links
     return ARAP_OK;
 }
 
-arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count,
-                              double edge_power) {
+arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int *links,
+                              size_t link_count, double edge_power) {
     size_t n = (size_t)mesh->count;
     ring_entry *entries = NULL;
     size_t *fill = NULL;
     double *sums = NULL;
-    arap_status status = append_links(job, mesh, links, link_count);
+    arap_status status = append_links(context, mesh, links, link_count);
     if (status) return status;
 
     size_t directed = 12 * mesh->tet_count + 6 * (mesh->triangle_count - mesh->surface_count) +
@@ -198,20 +199,21 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, 
     }
     mesh->ring[n] = total;
 
-    mesh->neighbour = ARAP_NEW(int, total);
+    mesh->neighbor = ARAP_NEW(int, total);
     mesh->reverse = ARAP_NEW(size_t, total);
-    mesh->edge = ARAP_NEW(double, total);
-    mesh->both = ARAP_NEW(double, total);
+    mesh->edge_weight = ARAP_NEW(double, total);
+    mesh->edge_weight_sym = ARAP_NEW(double, total);
     mesh->kind = ARAP_NEW(char, total);
-    if (!mesh->neighbour || !mesh->reverse || !mesh->edge || !mesh->both || !mesh->kind)
+    if (!mesh->neighbor || !mesh->reverse || !mesh->edge_weight || !mesh->edge_weight_sym ||
+        !mesh->kind)
         goto no_memory;
     for (size_t e = 0; e < total; e++) {
-        mesh->neighbour[e] = entries[e].to;
-        mesh->edge[e] = entries[e].a;
+        mesh->neighbor[e] = entries[e].to;
+        mesh->edge_weight[e] = entries[e].a;
     }
     for (size_t i = 0; i < n; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            int flat = mesh->area[i] <= 0 || mesh->area[mesh->neighbour[e]] <= 0;
+            int flat = mesh->area[i] <= 0 || mesh->area[mesh->neighbor[e]] <= 0;
             int collapsed = entries[e].kind == ARAP_EDGE_COLLAPSED;
             mesh->kind[e] = (char)(collapsed && flat ? ARAP_EDGE_WIRE : entries[e].kind);
         }
@@ -226,16 +228,16 @@ arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, 
     mesh->rest_energy = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            mesh->reverse[e] = arap_mesh_find_edge(mesh, mesh->neighbour[e], (int)i);
-            mesh->both[e] = mesh->edge[e] + mesh->edge[mesh->reverse[e]];
+            mesh->reverse[e] = arap_mesh_find_edge(mesh, mesh->neighbor[e], (int)i);
+            mesh->edge_weight_sym[e] = mesh->edge_weight[e] + mesh->edge_weight[mesh->reverse[e]];
             mesh->rest_energy +=
-                mesh->edge[e] *
-                arap_distance2(mesh->v + 3 * i, mesh->v + 3 * (size_t)mesh->neighbour[e]);
+                mesh->edge_weight[e] *
+                arap_distance2(mesh->v + 3 * i, mesh->v + 3 * (size_t)mesh->neighbor[e]);
         }
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "the one-rings");
+    status = arap_fail_memory(&context->error, "the one-rings");
 done:
     arap_free(sums);
     arap_free(entries);
@@ -254,7 +256,7 @@ int arap_find_islands(const arap_mesh *mesh, int *island, int *stack) {
         while (depth) {
             int v = stack[--depth];
             for (size_t e = mesh->ring[v]; e < mesh->ring[v + 1]; e++) {
-                int k = mesh->neighbour[e];
+                int k = mesh->neighbor[e];
                 if (island[k] >= 0) continue;
                 island[k] = count;
                 stack[depth++] = k;

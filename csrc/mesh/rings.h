@@ -6,8 +6,8 @@
 
 /* Add links (pairs of vertices) to the wires and build the one-rings. edge_power: see rings.c; 0
  * are the paper's edge weights. */
-arap_status arap_mesh_connect(arap_job *job, arap_mesh *mesh, const int *links, size_t link_count,
-                              double edge_power);
+arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int *links,
+                              size_t link_count, double edge_power);
 
 /* Label the island of each vertex, island (vertices), in the order of their first vertices; returns
  * their number. stack (vertices): scratch. */

@@ -79,7 +79,7 @@ static void outward_face(const arap_mesh *mesh, const tet_face *face, int *out) 
     for (int c = 0; c < 3; c++) out[c] = tet[faces_of[face->side][inverted && c ? 3 - c : c]];
 }
 
-arap_status arap_tets_surface(arap_job *job, arap_mesh *mesh) {
+arap_status arap_tets_surface(arap_context *context, arap_mesh *mesh) {
     size_t count = 4 * mesh->tet_count, own = mesh->triangle_count, fill = 0;
     double volume = 0, area = 0;
     mesh->thickness = 1;
@@ -90,7 +90,7 @@ arap_status arap_tets_surface(arap_job *job, arap_mesh *mesh) {
         arap_free(faces);
         arap_free(others);
         arap_free(triangles);
-        return arap_fail_memory(&job->error, "the surface of the tets");
+        return arap_fail_memory(&context->error, "the surface of the tets");
     }
     for (size_t f = 0; f < count; f++) {
         faces[f].tet = f / 4;

@@ -12,7 +12,7 @@ double arap_mesh_tet_volume(const arap_mesh *mesh, size_t t);
 
 /* The surface of the tets in front of the mesh's own triangles, of which those that are faces of
  * tets or come a second time go. Fills surface_count and thickness. */
-arap_status arap_tets_surface(arap_job *job, arap_mesh *mesh);
+arap_status arap_tets_surface(arap_context *context, arap_mesh *mesh);
 
 /* Add minus the off-diagonal of the tets' Laplacian to each directed edge (ring[count]). */
 void arap_add_tet_cotangents(const arap_mesh *mesh, double *edges);

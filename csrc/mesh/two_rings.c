@@ -25,7 +25,7 @@ static int add_row(const build *b, int k, int i, double factor, int count) {
     const arap_mesh *mesh = b->mesh;
     b->sum[i] += factor * b->own[i];
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        int l = mesh->neighbour[r];
+        int l = mesh->neighbor[r];
         if (b->conductance[r] == 0) continue;
         if (b->mark[l] != k + 1) {
             b->mark[l] = k + 1;
@@ -44,13 +44,13 @@ static int list_two_ring(const build *b, int k) {
     b->mark[k] = k + 1;
     b->sum[k] = 0;
     for (size_t r = mesh->ring[k]; r < mesh->ring[k + 1]; r++) {
-        b->mark[mesh->neighbour[r]] = k + 1;
-        b->sum[mesh->neighbour[r]] = 0;
-        b->listed[count++] = mesh->neighbour[r];
+        b->mark[mesh->neighbor[r]] = k + 1;
+        b->sum[mesh->neighbor[r]] = 0;
+        b->listed[count++] = mesh->neighbor[r];
     }
     count = add_row(b, k, k, b->factor[k] * b->own[k], count);
     for (size_t r = mesh->ring[k]; r < mesh->ring[k + 1]; r++) {
-        int i = mesh->neighbour[r];
+        int i = mesh->neighbor[r];
         if (b->conductance[r] != 0)
             count = add_row(b, k, i, -b->factor[i] * b->conductance[r], count);
     }
@@ -68,15 +68,16 @@ static void fill_row(const build *b, int k, int count, arap_two_rings *out) {
     for (int a = 0; a < count; a++) {
         int l = b->listed[a];
         size_t at = out->ring[k] + (size_t)a, e = arap_mesh_find_edge(mesh, k, l);
-        int joined = e < mesh->ring[k + 1] && mesh->neighbour[e] == l;
-        out->neighbour[at] = l;
-        out->both[at] = joined ? mesh->both[e] : 0;
+        int joined = e < mesh->ring[k + 1] && mesh->neighbor[e] == l;
+        out->neighbor[at] = l;
+        out->edge_weight_sym[at] = joined ? mesh->edge_weight_sym[e] : 0;
         out->edge[at] = b->sum[l];
     }
 }
 
-arap_status arap_two_rings_create(arap_job *job, const arap_mesh *mesh, const double *factor,
-                                  const double *conductance, arap_two_rings *out) {
+arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
+                                  const double *factor, const double *conductance,
+                                  arap_two_rings *out) {
     size_t n = (size_t)mesh->count;
     build b = {.mesh = mesh,
                .factor = factor,
@@ -102,15 +103,15 @@ arap_status arap_two_rings_create(arap_job *job, const arap_mesh *mesh, const do
             if (count > out->largest_ring) out->largest_ring = count;
         }
         if (fill) break;
-        out->neighbour = ARAP_NEW(int, out->ring[n]);
-        out->both = ARAP_NEW(double, out->ring[n]);
+        out->neighbor = ARAP_NEW(int, out->ring[n]);
+        out->edge_weight_sym = ARAP_NEW(double, out->ring[n]);
         out->edge = ARAP_NEW(double, out->ring[n]);
-        if (!out->neighbour || !out->both || !out->edge) goto no_memory;
+        if (!out->neighbor || !out->edge_weight_sym || !out->edge) goto no_memory;
     }
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "the two-rings");
+    status = arap_fail_memory(&context->error, "the two-rings");
     arap_two_rings_clear(out);
 done:
     arap_free(b.own);
@@ -122,8 +123,8 @@ done:
 
 void arap_two_rings_clear(arap_two_rings *h) {
     arap_free(h->ring);
-    arap_free(h->neighbour);
-    arap_free(h->both);
+    arap_free(h->neighbor);
+    arap_free(h->edge_weight_sym);
     arap_free(h->edge);
     arap_free(h->own);
     *h = (arap_two_rings){0};

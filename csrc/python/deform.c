@@ -10,7 +10,7 @@
 #include "python/error.h"
 #include "python/input.h"
 #include "rig/control_bones.h"
-#include "weights/rows.h"
+#include "weights/sparse_weights.h"
 
 PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
@@ -19,13 +19,13 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     PyObject *each = NULL, *result = NULL;
     arap_inputs in;
     arap_geometry geometry;
-    arap_py_job run;
+    arap_py_context run;
     double energy = 0;
     arap_status status;
     npy_intp poses;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_job_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
         goto done;
     npy_intp n = geometry.vertex_count;
     const double *posed = arap_posed_from_inputs(&in, 0, &poses);
@@ -33,11 +33,11 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     if (in.per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = arap_evaluate_posed(&run.job, &geometry, in.weld, (int)poses, posed, &energy,
+    status = arap_evaluate_posed(&run.context, &geometry, in.weld, (int)poses, posed, &energy,
                                  vertex_energy);
     Py_END_ALLOW_THREADS
     if (status)
-        arap_raise(PyModule_GetState(module), &run.job);
+        arap_raise(PyModule_GetState(module), &run.context);
     else
         result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 
@@ -54,30 +54,31 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
     arap_inputs in;
     arap_geometry geometry;
     arap_bones bones;
-    arap_rows rows;
+    arap_sparse_weights rows;
     arap_given_poses posed;
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_job_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
         arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &posed) ||
-        arap_rows_from_inputs(&in, &rows))
+        arap_sparse_weights_from_inputs(&in, &rows))
         goto done;
     npy_intp sizes[3] = {posed.count, geometry.vertex_count, 3};
     result = arap_new_doubles(3, sizes, NULL);
     if (!result) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_check_rows(&run.job.error, &rows, geometry.vertex_count, bones.count);
+    status =
+        arap_check_sparse_weights(&run.context.error, &rows, geometry.vertex_count, bones.count);
     if (!status)
-        status = arap_dual_quaternion_skinning(&run.job, geometry.vertex_count, geometry.vertices,
-                                               &rows, bones.count, posed.count, posed.transforms,
-                                               in.bone_axes, out);
+        status = arap_dual_quaternion_skinning(&run.context, geometry.vertex_count,
+                                               geometry.vertices, &rows, bones.count, posed.count,
+                                               posed.transforms, in.bone_axes, out);
     Py_END_ALLOW_THREADS
     if (status) {
         Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.job);
+        arap_raise(PyModule_GetState(module), &run.context);
     }
 
 done:
@@ -97,12 +98,12 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     arap_inputs in;
     arap_geometry geometry;
     arap_bones bones;
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     arap_settings_default(&settings);
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_job_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
         arap_bones_from_inputs(&in, &bones))
         goto done;
     npy_intp sizes[2] = {geometry.vertex_count, bones.count};
@@ -110,11 +111,11 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     if (!result) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_diffuse_parameters(&run.job, &geometry, &bones, settings.link_parts, out);
+    status = arap_diffuse_parameters(&run.context, &geometry, &bones, settings.link_parts, out);
     Py_END_ALLOW_THREADS
     if (status) {
         Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.job);
+        arap_raise(PyModule_GetState(module), &run.context);
     }
 
 done:
@@ -131,11 +132,11 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     arap_inputs in;
     arap_geometry geometry;
     arap_bones bones;
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_job_init(&run, in.progress, in.threads) ||
+        arap_py_context_init(&run, in.progress, in.threads) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
     npy_intp count = bones.count;
@@ -143,11 +144,11 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     if (!result) goto done;
     int *control = PyArray_DATA((PyArrayObject *)result);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_control_bones(&run.job, &geometry, &bones, in.bone_named, control);
+    status = arap_control_bones(&run.context, &geometry, &bones, in.bone_named, control);
     Py_END_ALLOW_THREADS
     if (status) {
         Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.job);
+        arap_raise(PyModule_GetState(module), &run.context);
     }
 
 done:

@@ -36,18 +36,19 @@ static int take_poses(arap_inputs *in, arap_bones *bones, arap_given_poses *give
 }
 
 /* Skin by bones, which may be more than the deformation knows, and add that. */
-static arap_status add_skinned(arap_job *job, arap_deformation *d, const arap_bones *bones,
-                               const arap_given_poses *given, const arap_rows *rows,
+static arap_status add_skinned(arap_context *context, arap_deformation *d, const arap_bones *bones,
+                               const arap_given_poses *given, const arap_sparse_weights *rows,
                                const double *posed) {
     arap_skinning skinning;
-    arap_status status = arap_skinning_create(job, d->count, d->vertices, bones, given, &skinning);
+    arap_status status =
+        arap_skinning_create(context, d->count, d->vertices, bones, given, &skinning);
     if (status) return status;
-    status = arap_deformation_add(job, d, &skinning, rows, posed);
+    status = arap_deformation_add(context, d, &skinning, rows, posed);
     arap_skinning_clear(&skinning);
     return status;
 }
 
-static PyObject *measures_dict(const arap_module_state *state, arap_job *job,
+static PyObject *measures_dict(const arap_module_state *state, arap_context *context,
                                const arap_deformation *d, int per_triangle, int per_vertex) {
     arap_measures measures;
     npy_intp triangles = (npy_intp)d->surface.triangle_count, n = d->count, m = d->bones.count;
@@ -55,15 +56,15 @@ static PyObject *measures_dict(const arap_module_state *state, arap_job *job,
     PyObject *faces = drifts && per_triangle ? arap_new_doubles(1, &triangles, NULL) : NULL;
     PyObject *points = drifts && per_vertex ? arap_new_doubles(1, &n, NULL) : NULL;
     if (PyErr_Occurred()) goto done;
-    arap_status status = arap_deformation_measures(job, d, &measures);
+    arap_status status = arap_deformation_measures(context, d, &measures);
     if (faces)
         arap_triangle_strain(&d->surface, d->poses, d->strain2,
                              PyArray_DATA((PyArrayObject *)faces));
     if (!status && points)
-        status = arap_vertex_strain(job, &d->surface, d->poses, d->strain2, d->count,
+        status = arap_vertex_strain(context, &d->surface, d->poses, d->strain2, d->count,
                                     PyArray_DATA((PyArrayObject *)points));
     if (status) {
-        arap_raise(state, job);
+        arap_raise(state, context);
         goto done;
     }
     arap_bone_drift(d, PyArray_DATA((PyArrayObject *)drifts));
@@ -90,12 +91,12 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
     arap_inputs in;
     arap_geometry geometry;
     arap_deformation d = {0};
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     npy_intp poses;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_job_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
         goto done;
     const double *posed = arap_posed_from_inputs(&in, 1, &poses);
     npy_intp count = (npy_intp)geometry.triangle_count;
@@ -104,13 +105,13 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
     const arap_bones none = {0};
     const arap_skinning unmoved = {.poses = (int)poses};
     Py_BEGIN_ALLOW_THREADS
-    status = arap_deformation_create(&run.job, &geometry, &none, &d);
-    if (!status) status = arap_deformation_add(&run.job, &d, &unmoved, NULL, posed);
+    status = arap_deformation_create(&run.context, &geometry, &none, &d);
+    if (!status) status = arap_deformation_add(&run.context, &d, &unmoved, NULL, posed);
     if (!status) arap_triangle_strain(&d.surface, d.poses, d.strain2, out);
     Py_END_ALLOW_THREADS
     if (status) {
         Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.job);
+        arap_raise(PyModule_GetState(module), &run.context);
     }
 
 done:
@@ -130,26 +131,26 @@ PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs
     arap_geometry geometry;
     arap_bones bones;
     arap_given_poses given;
-    arap_rows rows;
+    arap_sparse_weights rows;
     arap_deformation d = {0};
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_job_init(&run, in.progress, in.threads) ||
+        arap_py_context_init(&run, in.progress, in.threads) ||
         arap_geometry_from_inputs(&in, &geometry) || take_bones(&in, &bones))
         goto done;
     arap_bones skinned = bones;
-    if (take_poses(&in, &skinned, &given) || arap_rows_from_inputs(&in, &rows)) goto done;
+    if (take_poses(&in, &skinned, &given) || arap_sparse_weights_from_inputs(&in, &rows)) goto done;
     Py_BEGIN_ALLOW_THREADS
-    status = arap_deformation_create(&run.job, &geometry, &bones, &d);
-    if (!status) status = add_skinned(&run.job, &d, &skinned, &given, &rows, NULL);
+    status = arap_deformation_create(&run.context, &geometry, &bones, &d);
+    if (!status) status = add_skinned(&run.context, &d, &skinned, &given, &rows, NULL);
     Py_END_ALLOW_THREADS
     if (status)
-        arap_raise(PyModule_GetState(module), &run.job);
+        arap_raise(PyModule_GetState(module), &run.context);
     else
-        result =
-            measures_dict(PyModule_GetState(module), &run.job, &d, in.per_triangle, in.per_vertex);
+        result = measures_dict(PyModule_GetState(module), &run.context, &d, in.per_triangle,
+                               in.per_vertex);
 
 done:
     arap_deformation_clear(&d);
@@ -186,16 +187,16 @@ static int deformation_init(deformation_object *self, PyObject *args, PyObject *
     arap_geometry geometry;
     arap_bones bones;
     arap_deformation made = {0};
-    arap_py_job run;
+    arap_py_context run;
     arap_status status = ARAP_OK;
     arap_inputs_init(&in);
     if (!arap_parse(&signature, args, kwargs, &in, NULL) &&
-        !arap_py_job_init(&run, NULL, in.threads) && !arap_geometry_from_inputs(&in, &geometry) &&
-        !take_bones(&in, &bones)) {
+        !arap_py_context_init(&run, NULL, in.threads) &&
+        !arap_geometry_from_inputs(&in, &geometry) && !take_bones(&in, &bones)) {
         Py_BEGIN_ALLOW_THREADS
-        status = arap_deformation_create(&run.job, &geometry, &bones, &made);
+        status = arap_deformation_create(&run.context, &geometry, &bones, &made);
         Py_END_ALLOW_THREADS
-        if (status) arap_raise(state_of(self), &run.job);
+        if (status) arap_raise(state_of(self), &run.context);
     }
     arap_inputs_release(&in);
     if (PyErr_Occurred()) return -1;
@@ -219,8 +220,8 @@ static PyObject *add(deformation_object *self, const arap_signature *signature, 
     arap_inputs in;
     arap_bones bones;
     arap_given_poses given = {0};
-    arap_rows rows = {0};
-    arap_py_job run;
+    arap_sparse_weights rows = {0};
+    arap_py_context run;
     arap_status status;
     const double *points = NULL;
     npy_intp count = 0;
@@ -231,7 +232,7 @@ static PyObject *add(deformation_object *self, const arap_signature *signature, 
     in.size['n' - 'a'] = d->count;
     if (bones.count) in.size['m' - 'a'] = bones.count;
     if (arap_parse(signature, args, kwargs, &in, NULL) ||
-        arap_py_job_init(&run, in.progress, self->base.threads) ||
+        arap_py_context_init(&run, in.progress, self->base.threads) ||
         (in.posed && !(points = arap_posed_from_inputs(&in, 0, &count))))
         goto done;
     int needs_poses = !points || d->limbs.count || in.poses;
@@ -240,14 +241,15 @@ static PyObject *add(deformation_object *self, const arap_signature *signature, 
         PyErr_Format(PyExc_ValueError, "posed has %zd poses, but poses has %d", count, given.count);
         goto done;
     }
-    if (!points && arap_rows_from_inputs(&in, &rows)) goto done;
+    if (!points && arap_sparse_weights_from_inputs(&in, &rows)) goto done;
     const arap_skinning unmoved = {.poses = (int)count};
     Py_BEGIN_ALLOW_THREADS
-    status = needs_poses ? add_skinned(&run.job, d, &bones, &given, points ? NULL : &rows, points)
-                         : arap_deformation_add(&run.job, d, &unmoved, NULL, points);
+    status = needs_poses
+                 ? add_skinned(&run.context, d, &bones, &given, points ? NULL : &rows, points)
+                 : arap_deformation_add(&run.context, d, &unmoved, NULL, points);
     Py_END_ALLOW_THREADS
     if (status)
-        arap_raise(state_of(self), &run.job);
+        arap_raise(state_of(self), &run.context);
     else
         result = Py_NewRef(Py_None);
 
@@ -281,14 +283,14 @@ static PyObject *deformation_measures(deformation_object *self, PyObject *args, 
     static const arap_signature signature = {.function = "measures",
                                              .names = "* per_triangle per_vertex"};
     arap_inputs in;
-    arap_py_job run;
+    arap_py_context run;
     PyObject *dict = NULL;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_job_init(&run, NULL, self->base.threads) || arap_py_object_enter(&self->base))
+        arap_py_context_init(&run, NULL, self->base.threads) || arap_py_object_enter(&self->base))
         return NULL;
     if (self->deformation.poses)
-        dict = measures_dict(state_of(self), &run.job, &self->deformation, in.per_triangle,
+        dict = measures_dict(state_of(self), &run.context, &self->deformation, in.per_triangle,
                              in.per_vertex);
     else
         PyErr_SetString(PyExc_ValueError, "there are no poses");

@@ -22,10 +22,11 @@ PyObject *arap_py_embed(PyObject *module, PyObject *args, PyObject *kwargs) {
                                              .names = "vertices tets points * threads"};
     PyObject *tet = NULL, *bary = NULL, *distance = NULL;
     arap_inputs in;
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) || arap_py_job_init(&run, NULL, in.threads))
+    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
+        arap_py_context_init(&run, NULL, in.threads))
         goto done;
     npy_intp n = arap_input_size(&in, 'n'), cells = arap_input_size(&in, 't');
     npy_intp count = arap_input_size(&in, 'k'), sizes[2] = {count, 4};
@@ -45,10 +46,10 @@ PyObject *arap_py_embed(PyObject *module, PyObject *args, PyObject *kwargs) {
     double *to_bary = PyArray_DATA((PyArrayObject *)bary),
            *to_distance = PyArray_DATA((PyArrayObject *)distance);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_embed(&run.job, (size_t)n, in.vertices, in.tets, (size_t)cells, (int)count,
+    status = arap_embed(&run.context, (size_t)n, in.vertices, in.tets, (size_t)cells, (int)count,
                         in.points, to_tet, to_bary, to_distance);
     Py_END_ALLOW_THREADS
-    if (status) arap_raise(PyModule_GetState(module), &run.job);
+    if (status) arap_raise(PyModule_GetState(module), &run.context);
 
 done:
     arap_inputs_release(&in);

@@ -1,10 +1,10 @@
 /* Statuses as exceptions, progress as calls: see python/error.h. */
 #include "python/error.h"
 
-PyObject *arap_raise(const arap_module_state *state, const arap_job *job) {
+PyObject *arap_raise(const arap_module_state *state, const arap_context *context) {
     if (PyErr_Occurred()) return NULL;
     PyObject *type = PyExc_SystemError;
-    switch (job->error.status) {
+    switch (context->error.status) {
     case ARAP_NO_MEMORY:
         type = PyExc_MemoryError;
         break;
@@ -22,13 +22,13 @@ PyObject *arap_raise(const arap_module_state *state, const arap_job *job) {
     case ARAP_STATUS_COUNT:
         break;
     }
-    PyErr_SetString(type, job->error.text);
+    PyErr_SetString(type, context->error.text);
     return NULL;
 }
 
 /* Called without the GIL, between steps, on the thread that made the call. */
 static int report_progress(void *data, const char *stage, double fraction) {
-    const arap_py_job *self = data;
+    const arap_py_context *self = data;
     PyGILState_STATE gil = PyGILState_Ensure();
     int stop = PyErr_CheckSignals() != 0;
     if (!stop && self->progress) {
@@ -40,7 +40,7 @@ static int report_progress(void *data, const char *stage, double fraction) {
     return stop;
 }
 
-int arap_py_job_init(arap_py_job *self, PyObject *progress, int threads) {
+int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads) {
     if (threads < 0) {
         PyErr_Format(PyExc_ValueError, "threads is %d: must be 0 (all processors) or more",
                      threads);
@@ -52,9 +52,9 @@ int arap_py_job_init(arap_py_job *self, PyObject *progress, int threads) {
         return -1;
     }
     if (threads > ARAP_MOST_THREADS) threads = ARAP_MOST_THREADS;
-    *self = (arap_py_job){.job = {.threads = threads ? threads : arap_processors(),
-                                  .progress = report_progress,
-                                  .progress_data = self},
-                          .progress = progress == Py_None ? NULL : progress};
+    *self = (arap_py_context){.context = {.threads = threads ? threads : arap_processors(),
+                                          .progress = report_progress,
+                                          .progress_data = self},
+                              .progress = progress == Py_None ? NULL : progress};
     return 0;
 }

@@ -2,7 +2,7 @@
 #ifndef ARAP_PYERROR_H
 #define ARAP_PYERROR_H
 
-#include "base/job.h"
+#include "base/context.h"
 #include "python/array.h"
 
 /* Exceptions of the module, stored in its state (no globals). */
@@ -13,16 +13,16 @@ typedef struct arap_module_state {
     PyObject *joint_solver_type;
 } arap_module_state;
 
-/* Raise what the job's error says; always returns NULL. A pending exception (raised by a
+/* Raise what the context's error says; always returns NULL. A pending exception (raised by a
  * progress callback) is kept. */
-PyObject *arap_raise(const arap_module_state *state, const arap_job *job);
+PyObject *arap_raise(const arap_module_state *state, const arap_context *context);
 
-/* A job that reports to the callable `progress` (None: only listens to Ctrl-C).
+/* A context that reports to the callable `progress` (None: only listens to Ctrl-C).
  * threads 0: one per processor. Returns -1 with an exception for a bad thread count. */
-typedef struct arap_py_job {
-    arap_job job;
+typedef struct arap_py_context {
+    arap_context context;
     PyObject *progress; /* borrowed */
-} arap_py_job;
-int arap_py_job_init(arap_py_job *self, PyObject *progress, int threads);
+} arap_py_context;
+int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads);
 
 #endif

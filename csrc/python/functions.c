@@ -33,27 +33,27 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     PyObject *result = NULL, *each = NULL;
     arap_inputs in;
     arap_geometry geometry;
-    arap_rows rows;
-    arap_py_job run;
+    arap_sparse_weights rows;
+    arap_py_context run;
     arap_bones bones;
     arap_given_poses given;
     double energy = 0;
     arap_status status;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_job_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
         evaluated_bones(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &given) ||
-        arap_rows_from_inputs(&in, &rows))
+        arap_sparse_weights_from_inputs(&in, &rows))
         goto done;
     npy_intp n = geometry.vertex_count;
     if (in.per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS
-    status =
-        arap_evaluate(&run.job, &geometry, in.weld, &rows, &bones, &given, &energy, vertex_energy);
+    status = arap_evaluate(&run.context, &geometry, in.weld, &rows, &bones, &given, &energy,
+                           vertex_energy);
     Py_END_ALLOW_THREADS
     if (status)
-        arap_raise(PyModule_GetState(module), &run.job);
+        arap_raise(PyModule_GetState(module), &run.context);
     else
         result = each ? Py_BuildValue("(dO)", energy, each) : PyFloat_FromDouble(energy);
 
@@ -70,7 +70,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     static const arap_signature signature = {
         .function = "sample_poses",
         .names = "bone_heads bone_tails bone_parents count * bone_roll_axes bone_deform "
-                 "bone_limits bone_kinds bone_ranges bone_segments mirror seed swing twist",
+                 "bone_limits bone_kinds bone_ranges bone_segments symmetry seed swing twist",
         .tables = {&arap_sampling_settings}};
     PyObject *result = NULL, *bent = NULL;
     arap_sampling sampling;
@@ -79,12 +79,12 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     arap_bones bones;
     arap_skeleton skeleton = {0};
     arap_reflection reflection;
-    arap_mirror mirror = {0};
+    arap_symmetry symmetry = {0};
     int mirrored = 0;
-    arap_py_job run;
+    arap_py_context run;
     arap_settings_fill(&arap_sampling_settings, &sampling);
     arap_inputs_init(&in);
-    arap_py_job_init(&run, NULL, 1);
+    arap_py_context_init(&run, NULL, 1);
     if (arap_parse(&signature, args, kwargs, &in, places) || arap_bones_from_inputs(&in, &bones) ||
         arap_reflection_from_inputs(&in, &reflection, &mirrored))
         goto done;
@@ -92,10 +92,11 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
         PyErr_Format(PyExc_ValueError, "count is %d: must be 0 or more", in.count);
         goto done;
     }
-    if (arap_settings_check(&run.job.error, &arap_sampling_settings, &sampling) ||
-        arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
-        (mirrored && arap_mirror_bones(&run.job, &reflection, &skeleton, &unit_mesh, &mirror))) {
-        arap_raise(PyModule_GetState(module), &run.job);
+    if (arap_settings_check(&run.context.error, &arap_sampling_settings, &sampling) ||
+        arap_skeleton_create(&run.context, &bones, &unit_mesh, &skeleton) ||
+        (mirrored &&
+         arap_symmetry_bones(&run.context, &reflection, &skeleton, &unit_mesh, &symmetry))) {
+        arap_raise(PyModule_GetState(module), &run.context);
         goto done;
     }
     sampling.pose_count = in.count;
@@ -106,11 +107,11 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     double *local = ARAP_NEW(double, 9 * m);
     result = turns && local ? arap_new_doubles(4, sizes, NULL) : PyErr_NoMemory();
     bent = result ? arap_new_doubles(3, bend_sizes, NULL) : NULL;
-    if (bent) arap_sample_turns(&skeleton, &mirror, &sampling, turns);
+    if (bent) arap_sample_turns(&skeleton, &symmetry, &sampling, turns);
     for (int p = 0; bent && p < sampling.pose_count; p++) {
         double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
         double *bends = (double *)PyArray_DATA((PyArrayObject *)bent) + ARAP_BEND * m * (size_t)p;
-        arap_sample_pose(&skeleton, &mirror, &sampling, turns, p, local, bends);
+        arap_sample_pose(&skeleton, &symmetry, &sampling, turns, p, local, bends);
         arap_forward_kinematics(&skeleton, local, bends, out);
     }
     arap_free(turns);
@@ -120,7 +121,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
 
 done:
     Py_XDECREF(bent);
-    arap_mirror_clear(&mirror);
+    arap_symmetry_clear(&symmetry);
     arap_skeleton_clear(&skeleton);
     arap_inputs_release(&in);
     return result;
@@ -135,9 +136,9 @@ PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args) {
     arap_inputs in;
     arap_bones bones;
     arap_skeleton skeleton = {0};
-    arap_py_job run;
+    arap_py_context run;
     arap_inputs_init(&in);
-    arap_py_job_init(&run, NULL, 1);
+    arap_py_context_init(&run, NULL, 1);
     if (arap_parse(&signature, args, NULL, &in, NULL) || arap_bones_from_inputs(&in, &bones))
         goto done;
     npy_intp poses = arap_input_size(&in, 'p');
@@ -150,9 +151,9 @@ PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args) {
     memset(kinds, ARAP_BONE_SPINE, (size_t)bones.count);
     bones.kinds = kinds;
     arap_spines none = {0};
-    if (arap_skeleton_create(&run.job, &bones, &unit_mesh, &skeleton) ||
-        arap_spines_take_bends(&run.job.error, &skeleton, 0, (int)poses, in.bends, &none)) {
-        arap_raise(PyModule_GetState(module), &run.job);
+    if (arap_skeleton_create(&run.context, &bones, &unit_mesh, &skeleton) ||
+        arap_spines_take_bends(&run.context.error, &skeleton, 0, (int)poses, in.bends, &none)) {
+        arap_raise(PyModule_GetState(module), &run.context);
         goto done;
     }
     npy_intp sizes[4] = {poses, bones.count, 3, 4};
@@ -196,11 +197,11 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_influences influences = {0};
     arap_pruning pruning;
     void *const places[] = {&pruning};
-    arap_py_job run;
+    arap_py_context run;
     char *keep = NULL;
     int *sizes = NULL;
     arap_inputs_init(&in);
-    arap_py_job_init(&run, NULL, 1);
+    arap_py_context_init(&run, NULL, 1);
     if (arap_parse(&signature, args, kwargs, &in, places) ||
         arap_geometry_from_inputs(&in, &geometry))
         goto done;
@@ -215,16 +216,16 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
         goto done;
     }
     for (size_t i = 0; i < n; i++) sizes[i] = (int)m;
-    arap_status status = arap_mesh_create(&run.job, &geometry, -1, &mesh);
-    if (!status) status = arap_mesh_connect(&run.job, &mesh, NULL, 0, 0);
-    if (!status) status = arap_influences_create(&run.job, mesh.count, sizes, &influences);
+    arap_status status = arap_mesh_create(&run.context, &geometry, -1, &mesh);
+    if (!status) status = arap_mesh_connect(&run.context, &mesh, NULL, 0, 0);
+    if (!status) status = arap_influences_create(&run.context, mesh.count, sizes, &influences);
     for (size_t e = 0; e < n * m && !status; e++) {
         influences.bone[e] = (int)(e % m);
         influences.weight[e] = dense[e];
     }
-    if (!status) status = arap_prune(&run.job, &mesh, &influences, &pruning, keep);
+    if (!status) status = arap_prune(&run.context, &mesh, &influences, &pruning, keep);
     if (status) {
-        arap_raise(PyModule_GetState(module), &run.job);
+        arap_raise(PyModule_GetState(module), &run.context);
         goto done;
     }
     result = PyArray_SimpleNew(2, shape.size, NPY_BOOL);

@@ -152,7 +152,7 @@ const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *po
 
 /* Rows of a dense (vertices, bones) array. */
 static int dense_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices, npy_intp bones,
-                      arap_rows *rows) {
+                      arap_sparse_weights *rows) {
     arap_shape shape = {2, {vertices, bones}};
     const double *dense = arap_doubles(arrays, argument, "weights", &shape);
     if (!dense) return -1;
@@ -172,12 +172,12 @@ static int dense_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices
         }
     }
     start[vertices] = fill;
-    *rows = (arap_rows){start, bone, weight};
+    *rows = (arap_sparse_weights){start, bone, weight};
     return 0;
 }
 
 static int sparse_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices,
-                       arap_rows *rows) {
+                       arap_sparse_weights *rows) {
     PyObject *part[3];
     if (PyTuple_Size(argument) != 3) {
         PyErr_Format(PyExc_ValueError,
@@ -205,9 +205,9 @@ static int sparse_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertice
     return 0;
 }
 
-int arap_rows_from_inputs(arap_inputs *in, arap_rows *rows) {
+int arap_sparse_weights_from_inputs(arap_inputs *in, arap_sparse_weights *rows) {
     npy_intp n = arap_input_size(in, 'n');
-    *rows = (arap_rows){0};
+    *rows = (arap_sparse_weights){0};
     if (!in->weights) return 0;
     return PyTuple_Check(in->weights)
                ? sparse_rows(&in->arrays, in->weights, n, rows)
@@ -288,24 +288,26 @@ int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem) {
 
 int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, int *given) {
     arap_arrays *arrays = &in->arrays;
-    PyObject *argument = in->mirror;
+    PyObject *argument = in->symmetry;
     *given = argument != NULL;
     if (!*given) return 0;
     if (!PyTuple_Check(argument) || PyTuple_Size(argument) != 3) {
         PyErr_SetString(PyExc_TypeError,
-                        "mirror must be a tuple (bone_partners, plane_point, plane_normal)");
+                        "symmetry must be a tuple (bone_partners, plane_point, plane_normal)");
         return -1;
     }
     arap_shape per_bone = {1, {arap_input_size(in, 'm')}}, vector = {1, {3}};
     reflection->bone_partners =
-        arap_ints(arrays, PyTuple_GetItem(argument, 0), "mirror[0]", &per_bone);
+        arap_ints(arrays, PyTuple_GetItem(argument, 0), "symmetry[0]", &per_bone);
     if (PyErr_Occurred()) return -1;
-    const double *point = arap_doubles(arrays, PyTuple_GetItem(argument, 1), "mirror[1]", &vector);
+    const double *point =
+        arap_doubles(arrays, PyTuple_GetItem(argument, 1), "symmetry[1]", &vector);
     if (PyErr_Occurred()) return -1;
-    const double *normal = arap_doubles(arrays, PyTuple_GetItem(argument, 2), "mirror[2]", &vector);
+    const double *normal =
+        arap_doubles(arrays, PyTuple_GetItem(argument, 2), "symmetry[2]", &vector);
     if (PyErr_Occurred()) return -1;
     if (!reflection->bone_partners || !point || !normal) {
-        PyErr_SetString(PyExc_TypeError, "mirror must be three arrays, not None");
+        PyErr_SetString(PyExc_TypeError, "symmetry must be three arrays, not None");
         return -1;
     }
     memcpy(reflection->point, point, sizeof reflection->point);

@@ -29,7 +29,7 @@ const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *po
 
 /* weights: (start, bones, weights), rows of a sparse matrix, or a dense (n, m) array, whose
  * non-zeros count; None: no rows. */
-int arap_rows_from_inputs(arap_inputs *in, arap_rows *rows);
+int arap_sparse_weights_from_inputs(arap_inputs *in, arap_sparse_weights *rows);
 
 /* constraints (vertices, bones, targets), influences (vertices, bones, allowed) and released
  * (vertices, bones): tuples of arrays (k,), or None. */
@@ -38,7 +38,7 @@ int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits);
 /* locked_vertices (n,); locked_bones (m,), or (sets, m) with vertex_sets (n,). */
 int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem);
 
-/* mirror: (bone partners (m,), plane point (3,), plane normal (3,)); None: *given = 0. */
+/* symmetry: (bone partners (m,), plane point (3,), plane normal (3,)); None: *given = 0. */
 int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, int *given);
 
 #endif

@@ -97,8 +97,8 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
              put(dict, "points", arap_new_doubles(2, points, in.mesh->v)) ||
              put(dict, "unit", PyFloat_FromDouble(in.mesh->unit)) ||
              put(dict, "diagonal", PyFloat_FromDouble(in.mesh->diagonal)) ||
-             put(dict, "neighbour", arap_new_ints(1, &edges, in.mesh->neighbour)) ||
-             put(dict, "edge", arap_new_doubles(1, &edges, in.mesh->edge)) ||
+             put(dict, "neighbor", arap_new_ints(1, &edges, in.mesh->neighbor)) ||
+             put(dict, "edge_weight", arap_new_doubles(1, &edges, in.mesh->edge_weight)) ||
              put(dict, "area", arap_new_doubles(1, &n, in.mesh->area)) ||
              put(dict, "transform", arap_new_doubles(4, transforms, in.poses->transform)) ||
              put(dict, "gram", arap_new_doubles(4, gram, in.poses->gram)) ||
@@ -107,29 +107,30 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
              put(dict, "column", arap_new_ints(1, &columns, in.system->matrix.start)) ||
              put(dict, "row", arap_new_ints(1, &stored, in.system->matrix.row)) ||
              put(dict, "value", arap_new_doubles(1, &stored, in.system->matrix.value)) ||
-             put(dict, "penalised", arap_new_doubles(1, &stored, in.system->penalised)) ||
+             put(dict, "penalized", arap_new_doubles(1, &stored, in.system->penalized)) ||
              put(dict, "product", arap_new_doubles(1, &known, in.product));
     if (!failed && in.poses->spines.count) failed = put_spines(dict, in.mesh, in.poses);
     if (!failed && in.mesh->spoke_start) failed = put_spokes(dict, in.mesh);
     if (!failed && in.clusters) failed = put(dict, "cluster", arap_new_ints(1, &n, in.clusters));
-    if (!failed && in.sight) {
+    if (!failed && in.visibility) {
         npy_intp owners[2] = {n, ARAP_MOST_SHARED};
         PyObject *visible = PyArray_SimpleNew(1, &n, NPY_BOOL);
         PyObject *shared = PyArray_SimpleNew(1, &n, NPY_BYTE);
         if (visible && shared) {
-            memcpy(PyArray_DATA((PyArrayObject *)visible), in.sight->visible, (size_t)n);
-            memcpy(PyArray_DATA((PyArrayObject *)shared), in.sight->nearest_count, (size_t)n);
+            memcpy(PyArray_DATA((PyArrayObject *)visible), in.visibility->visible, (size_t)n);
+            memcpy(PyArray_DATA((PyArrayObject *)shared), in.visibility->nearest_count, (size_t)n);
         }
         failed = put(dict, "visible", visible) | put(dict, "nearest_count", shared);
-        failed = failed || put(dict, "distance", arap_new_doubles(1, &n, in.sight->distance)) ||
-                 put(dict, "nearest", arap_new_ints(2, owners, in.sight->nearest));
+        failed = failed ||
+                 put(dict, "distance", arap_new_doubles(1, &n, in.visibility->distance)) ||
+                 put(dict, "nearest", arap_new_ints(2, owners, in.visibility->nearest));
     }
-    if (!failed && in.mirror->vertex)
-        failed = put(dict, "mirror_vertex", arap_new_ints(1, &n, in.mirror->vertex));
-    if (!failed && in.mirror->vertex) {
+    if (!failed && in.symmetry->vertex)
+        failed = put(dict, "symmetry_vertex", arap_new_ints(1, &n, in.symmetry->vertex));
+    if (!failed && in.symmetry->vertex) {
         PyObject *symmetric = PyArray_SimpleNew(1, &n, NPY_BOOL);
         if (symmetric)
-            memcpy(PyArray_DATA((PyArrayObject *)symmetric), in.mirror->symmetric, (size_t)n);
+            memcpy(PyArray_DATA((PyArrayObject *)symmetric), in.symmetry->symmetric, (size_t)n);
         failed = put(dict, "symmetric", symmetric);
     }
     if (failed) Py_CLEAR(dict);

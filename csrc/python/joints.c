@@ -33,9 +33,9 @@ static void joints_dealloc(joints_object *self) {
 const arap_signature arap_joint_solver_signature = {
     "JointSolver",
     "vertices triangles? bone_heads bone_tails bone_parents * edges bone_roll_axes bone_deform "
-    "bone_limits bone_kinds bone_ranges poses bends parameters mirror weights progress pinned "
-    "material tangential threads **",
-    "Joints of a skeleton, optimised for a mesh, and the weights that go with them.",
+    "bone_limits bone_kinds bone_ranges poses bends parameters symmetry weights progress pinned "
+    "joint_stiffness tangential threads **",
+    "Joints of a skeleton, optimized for a mesh, and the weights that go with them.",
     {&arap_sampling_settings, &arap_common_settings, &arap_joint_settings_table}};
 
 static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
@@ -43,9 +43,9 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
     arap_settings settings;
     arap_joint_settings joint_settings;
     arap_problem problem = {0};
-    arap_rows rows;
+    arap_sparse_weights rows;
     arap_reflection reflection;
-    arap_py_job run;
+    arap_py_context run;
     arap_joint_solver *created = NULL;
     void *const places[] = {&settings.sampling, &settings, &joint_settings};
     int mirrored = 0, result = -1;
@@ -58,25 +58,25 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
         goto done;
     }
     if (arap_parse(&arap_joint_solver_signature, args, kwargs, &in, places) ||
-        arap_py_job_init(&run, in.progress, in.threads) ||
+        arap_py_context_init(&run, in.progress, in.threads) ||
         arap_geometry_from_inputs(&in, &problem.geometry) ||
         arap_bones_from_inputs(&in, &problem.bones) ||
         arap_poses_from_inputs(&in, &problem.bones, &problem.poses) ||
-        arap_rows_from_inputs(&in, &rows) ||
+        arap_sparse_weights_from_inputs(&in, &rows) ||
         arap_reflection_from_inputs(&in, &reflection, &mirrored))
         goto done;
     problem.weights = in.weights ? &rows : NULL;
     problem.start_from_weights = in.weights != NULL;
-    problem.mirror = mirrored ? &reflection : NULL;
+    problem.symmetry = mirrored ? &reflection : NULL;
     joint_settings.pinned = in.pinned;
-    joint_settings.end_material = in.material;
+    joint_settings.end_joint_stiffness = in.joint_stiffness;
     joint_settings.end_tangential = in.tangential;
 
     Py_BEGIN_ALLOW_THREADS
-    arap_joint_solver_create(&run.job, &problem, &settings, &joint_settings, &created);
+    arap_joint_solver_create(&run.context, &problem, &settings, &joint_settings, &created);
     Py_END_ALLOW_THREADS
     if (!created) {
-        arap_raise(state_of(self), &run.job);
+        arap_raise(state_of(self), &run.context);
         goto done;
     }
     self->solver = created;
@@ -98,13 +98,13 @@ static double energy_of(joints_object *self) {
 /* Iterate `count` times; the energy reached. The lock is held. */
 static PyObject *iterate_locked(arap_py_object *object, int count) {
     joints_object *self = (joints_object *)object;
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     arap_py_object_start(&self->base, &run);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_joint_solver_iterate(&run.job, self->solver, count);
+    status = arap_joint_solver_iterate(&run.context, self->solver, count);
     Py_END_ALLOW_THREADS
-    if (status) return arap_raise(state_of(self), &run.job);
+    if (status) return arap_raise(state_of(self), &run.context);
     return PyFloat_FromDouble(energy_of(self));
 }
 
@@ -164,16 +164,17 @@ static PyObject *present_bends(joints_object *self) {
 }
 
 static int take_weights(joints_object *self, arap_influences *weights) {
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     double energy;
-    arap_py_job_init(&run, NULL, self->base.threads);
-    run.job.progress = NULL;
+    arap_py_context_init(&run, NULL, self->base.threads);
+    run.context.progress = NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = arap_solver_weights(&run.job, arap_joint_solver_inner(self->solver), weights, &energy);
+    status =
+        arap_solver_weights(&run.context, arap_joint_solver_inner(self->solver), weights, &energy);
     Py_END_ALLOW_THREADS
     if (!status) return 0;
-    arap_raise(state_of(self), &run.job);
+    arap_raise(state_of(self), &run.context);
     return -1;
 }
 
@@ -188,7 +189,7 @@ static PyObject *dense_weights(joints_object *self) {
 static PyObject *sparse_weights(joints_object *self) {
     arap_influences in = {0};
     if (take_weights(self, &in)) return NULL;
-    PyObject *rows = arap_sparse_weights(&in);
+    PyObject *rows = arap_py_sparse_weights(&in);
     arap_influences_clear(&in);
     return rows;
 }
@@ -221,8 +222,8 @@ static PyObject *full_report(joints_object *self) {
         if (d > most) most = d;
     }
     return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:N,s:N,s:N}",
-                         "joints", r.joints, "pinned_joints", r.pinned, "mirrored_joints",
-                         r.mirrored, "centred_joints", r.centred, "components", r.components,
+                         "joints", r.joints, "pinned_joints", r.pinned, "symmetric_joints",
+                         r.symmetric, "centered_joints", r.centered, "components", r.components,
                          "poses", r.poses, "iterations", r.iterations, "joint_steps", r.joint_steps,
                          "weight_steps", r.weight_steps, "energy_before",
                          r.energy_count ? r.energies[0] : r.energy, "energy_after",
@@ -237,16 +238,16 @@ static PyObject *full_report(joints_object *self) {
 static PyObject *inside(joints_object *self) {
     npy_intp size = 3 * arap_joint_solver_joints(self->solver)->count, sizes[2] = {size, size};
     PyObject *matrix = arap_new_doubles(2, sizes, NULL), *right = arap_new_doubles(1, &size, NULL);
-    arap_py_job run;
+    arap_py_context run;
     double unit;
     struct arap_inside weights;
     arap_solver_inside(arap_joint_solver_inner(self->solver), &weights);
-    arap_py_job_init(&run, NULL, self->base.threads);
+    arap_py_context_init(&run, NULL, self->base.threads);
     if (!matrix || !right) goto failed;
-    if (!arap_joint_solver_inside(&run.job, self->solver, PyArray_DATA((PyArrayObject *)matrix),
+    if (!arap_joint_solver_inside(&run.context, self->solver, PyArray_DATA((PyArrayObject *)matrix),
                                   PyArray_DATA((PyArrayObject *)right), &unit))
         return Py_BuildValue("(NNdd)", matrix, right, unit, weights.mesh->diagonal);
-    arap_raise(state_of(self), &run.job);
+    arap_raise(state_of(self), &run.context);
 
 failed:
     Py_XDECREF(matrix);

@@ -37,8 +37,8 @@ void arap_py_object_free(PyObject *self) {
     Py_DECREF((PyObject *)type);
 }
 
-void arap_py_object_created(arap_py_object *self, const arap_py_job *run) {
-    self->threads = run->job.threads;
+void arap_py_object_created(arap_py_object *self, const arap_py_context *run) {
+    self->threads = run->context.threads;
     Py_XINCREF(run->progress);
     self->progress = run->progress;
     self->created = 1;
@@ -54,8 +54,8 @@ int arap_py_object_enter(arap_py_object *self) {
     return -1;
 }
 
-void arap_py_object_start(arap_py_object *self, arap_py_job *run) {
-    arap_py_job_init(run, self->progress, self->threads);
+void arap_py_object_start(arap_py_object *self, arap_py_context *run) {
+    arap_py_context_init(run, self->progress, self->threads);
 }
 
 PyObject *arap_py_object_iterate(arap_py_object *self, PyObject *args, arap_py_step step) {

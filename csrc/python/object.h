@@ -25,7 +25,7 @@ int arap_py_object_clear(PyObject *self);
 void arap_py_object_free(PyObject *self);
 
 /* It works: what `run` was given is used from now on. */
-void arap_py_object_created(arap_py_object *self, const arap_py_job *run);
+void arap_py_object_created(arap_py_object *self, const arap_py_context *run);
 
 arap_module_state *arap_py_object_state(arap_py_object *self);
 
@@ -33,8 +33,8 @@ arap_module_state *arap_py_object_state(arap_py_object *self);
  * arap_py_leave. */
 int arap_py_object_enter(arap_py_object *self);
 
-/* A job with the progress function and the threads of the object. */
-void arap_py_object_start(arap_py_object *self, arap_py_job *run);
+/* A context with the progress function and the threads of the object. */
+void arap_py_object_start(arap_py_object *self, arap_py_context *run);
 
 /* Methods of what iterates. step: up to `count` iterations with the lock held, what it returns is
  * returned, NULL with an exception; done: nothing is left to do. */

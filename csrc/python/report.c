@@ -12,7 +12,7 @@ PyObject *arap_dense_weights(const arap_influences *in, int bones) {
     return array;
 }
 
-PyObject *arap_sparse_weights(const arap_influences *in) {
+PyObject *arap_py_sparse_weights(const arap_influences *in) {
     npy_intp starts = in->count + 1, entries = (npy_intp)in->start[in->count];
     PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
     if (!start) return NULL;

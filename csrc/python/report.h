@@ -9,7 +9,7 @@
 PyObject *arap_dense_weights(const arap_influences *in, int bones);
 
 /* (start, bones, weights) of the rows. */
-PyObject *arap_sparse_weights(const arap_influences *in);
+PyObject *arap_py_sparse_weights(const arap_influences *in);
 
 /* (vertices, bones, held, released) of spokes. */
 PyObject *arap_spoke_arrays(size_t count, const arap_spoke_view *spokes);

@@ -41,7 +41,7 @@ const arap_signature arap_solver_signature = {
     "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses bends "
     "segment_poses "
     "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
-    "influences released mirror progress threads **",
+    "influences released symmetry progress threads **",
     "Skinning weights of one mesh and skeleton.",
     {&arap_sampling_settings, &arap_common_settings, &arap_solver_settings}};
 
@@ -49,9 +49,9 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     arap_inputs in;
     arap_settings settings;
     arap_problem problem = {0};
-    arap_rows rows;
+    arap_sparse_weights rows;
     arap_reflection reflection;
-    arap_py_job run;
+    arap_py_context run;
     arap_solver *created = NULL;
     void *const places[] = {&settings.sampling, &settings, &settings};
     int mirrored = 0, result = -1;
@@ -63,23 +63,24 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
         goto done;
     }
     if (arap_parse(&arap_solver_signature, args, kwargs, &in, places) ||
-        arap_py_job_init(&run, in.progress, in.threads) ||
+        arap_py_context_init(&run, in.progress, in.threads) ||
         arap_geometry_from_inputs(&in, &problem.geometry) ||
         arap_bones_from_inputs(&in, &problem.bones) ||
         arap_poses_from_inputs(&in, &problem.bones, &problem.poses) ||
-        arap_rows_from_inputs(&in, &rows) || arap_edits_from_inputs(&in, &problem.edits) ||
+        arap_sparse_weights_from_inputs(&in, &rows) ||
+        arap_edits_from_inputs(&in, &problem.edits) ||
         arap_reflection_from_inputs(&in, &reflection, &mirrored) ||
         arap_locks_from_inputs(&in, &problem))
         goto done;
     problem.weights = in.weights ? &rows : NULL;
     problem.start_from_weights = in.start_from_weights;
-    problem.mirror = mirrored ? &reflection : NULL;
+    problem.symmetry = mirrored ? &reflection : NULL;
 
     Py_BEGIN_ALLOW_THREADS
-    arap_solver_create(&run.job, &problem, &settings, &created);
+    arap_solver_create(&run.context, &problem, &settings, &created);
     Py_END_ALLOW_THREADS
     if (!created) {
-        arap_raise(state_of(self), &run.job);
+        arap_raise(state_of(self), &run.context);
         goto done;
     }
     self->solver = created;
@@ -95,15 +96,15 @@ done:
 /* Iterate `count` times; the energy reached. The lock is held. */
 static PyObject *iterate_locked(arap_py_object *object, int count) {
     solver_object *self = (solver_object *)object;
-    arap_py_job run;
+    arap_py_context run;
     arap_report report;
     arap_status status;
     arap_py_object_start(&self->base, &run);
     self->has_weights = 0;
     Py_BEGIN_ALLOW_THREADS
-    status = arap_solver_iterate(&run.job, self->solver, count);
+    status = arap_solver_iterate(&run.context, self->solver, count);
     Py_END_ALLOW_THREADS
-    if (status) return arap_raise(state_of(self), &run.job);
+    if (status) return arap_raise(state_of(self), &run.context);
     arap_solver_report(self->solver, &report);
     return PyFloat_FromDouble(report.energies[report.energy_count - 1]);
 }
@@ -126,7 +127,7 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
                                              .names = "* constraints influences released"};
     arap_inputs in;
     arap_edits edits;
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) || arap_edits_from_inputs(&in, &edits) ||
@@ -135,9 +136,9 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
     arap_py_object_start(&self->base, &run);
     self->has_weights = 0;
     Py_BEGIN_ALLOW_THREADS
-    status = arap_solver_edit(&run.job, self->solver, &edits);
+    status = arap_solver_edit(&run.context, self->solver, &edits);
     Py_END_ALLOW_THREADS
-    if (status) arap_raise(state_of(self), &run.job);
+    if (status) arap_raise(state_of(self), &run.context);
     arap_py_leave(&self->base.lock);
 
 done:
@@ -148,18 +149,18 @@ done:
 
 /* Compute what is handed out, unless nothing has changed since. The lock is held. */
 static int refresh_weights(solver_object *self) {
-    arap_py_job run;
+    arap_py_context run;
     arap_status status;
     if (self->has_weights) return 0;
     arap_py_object_start(&self->base, &run);
-    run.job.progress = NULL;
+    run.context.progress = NULL;
     arap_influences_clear(&self->weights);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_solver_weights(&run.job, self->solver, &self->weights, &self->energy);
+    status = arap_solver_weights(&run.context, self->solver, &self->weights, &self->energy);
     Py_END_ALLOW_THREADS
     self->has_weights = !status;
     if (!status) return 0;
-    arap_raise(state_of(self), &run.job);
+    arap_raise(state_of(self), &run.context);
     return -1;
 }
 
@@ -171,18 +172,20 @@ static PyObject *dense(const arap_solver *solver, const arap_influences *in) {
 
 static PyObject *dense_weights(solver_object *self) { return dense(self->solver, &self->weights); }
 
-static PyObject *sparse_weights(solver_object *self) { return arap_sparse_weights(&self->weights); }
+static PyObject *sparse_weights(solver_object *self) {
+    return arap_py_sparse_weights(&self->weights);
+}
 
 static PyObject *weights_energy(solver_object *self) { return PyFloat_FromDouble(self->energy); }
 
 static PyObject *handed_out(solver_object *self,
-                            arap_status (*hand_out)(arap_job *, const arap_solver *,
+                            arap_status (*hand_out)(arap_context *, const arap_solver *,
                                                     arap_influences *)) {
-    arap_py_job run;
+    arap_py_context run;
     arap_influences weights;
     arap_py_object_start(&self->base, &run);
-    arap_status status = hand_out(&run.job, self->solver, &weights);
-    if (status) return arap_raise(state_of(self), &run.job);
+    arap_status status = hand_out(&run.context, self->solver, &weights);
+    if (status) return arap_raise(state_of(self), &run.context);
     PyObject *array = dense(self->solver, &weights);
     arap_influences_clear(&weights);
     return array;
@@ -198,13 +201,13 @@ static PyObject *raw_weights(solver_object *self) {
 
 /* A list with a dictionary for each row of constraints. */
 static PyObject *constraint_rows(solver_object *self) {
-    static const char *const kinds[] = {"hold", "attach", "user"};
-    arap_row_view *rows = NULL;
-    arap_py_job run;
+    static const char *const kinds[] = {"peak", "attach", "user"};
+    arap_constraint_view *rows = NULL;
+    arap_py_context run;
     int count = 0;
     arap_py_object_start(&self->base, &run);
-    if (arap_solver_rows(&run.job, self->solver, &count, &rows))
-        return arap_raise(state_of(self), &run.job);
+    if (arap_solver_constraints(&run.context, self->solver, &count, &rows))
+        return arap_raise(state_of(self), &run.context);
     PyObject *list = PyList_New(count);
     for (int r = 0; list && r < count; r++) {
         PyObject *item =
@@ -222,11 +225,11 @@ static PyObject *constraint_rows(solver_object *self) {
 
 static PyObject *spokes(solver_object *self) {
     arap_spoke_view *views = NULL;
-    arap_py_job run;
+    arap_py_context run;
     size_t count = 0;
     arap_py_object_start(&self->base, &run);
-    if (arap_solver_spokes(&run.job, self->solver, &count, &views))
-        return arap_raise(state_of(self), &run.job);
+    if (arap_solver_spokes(&run.context, self->solver, &count, &views))
+        return arap_raise(state_of(self), &run.context);
     PyObject *arrays = arap_spoke_arrays(count, views);
     arap_free(views);
     return arrays;
@@ -272,11 +275,11 @@ static PyObject *stage_starts(const arap_report *report) {
 
 /* Most and mean influences per vertex, and the bones that influence nothing. */
 static PyObject *influence_facts(solver_object *self) {
-    arap_py_job run;
+    arap_py_context run;
     arap_usage usage;
     arap_py_object_start(&self->base, &run);
-    if (arap_solver_usage(&run.job, self->solver, &self->weights, &usage))
-        return arap_raise(state_of(self), &run.job);
+    if (arap_solver_usage(&run.context, self->solver, &self->weights, &usage))
+        return arap_raise(state_of(self), &run.context);
     PyObject *idle = PyList_New(usage.idle_count);
     for (int k = 0; idle && k < usage.idle_count; k++) {
         PyObject *bone = PyLong_FromLong(usage.idle[k]);
@@ -298,11 +301,11 @@ static PyObject *full_report(solver_object *self) {
         "vertices", r.vertices, "welded", r.welded, "collapsed_triangles",
         (Py_ssize_t)r.collapsed_triangles, "far_vertices", r.far_vertices, "coarse_vertices",
         r.coarse_vertices, "parts", r.parts, "linked_parts", r.linked_parts, "links",
-        (Py_ssize_t)r.links, "mirror_bones", r.mirror_bones, "mirrored_vertices",
-        r.mirrored_vertices, "unseen_parts", unseen_parts(&r), "bones", r.bones, "deforming_bones",
+        (Py_ssize_t)r.links, "symmetric_bones", r.symmetric_bones, "symmetric_vertices",
+        r.symmetric_vertices, "unseen_parts", unseen_parts(&r), "bones", r.bones, "deforming_bones",
         r.deforming_bones, "poses", r.poses, "iterations", r.iterations, "stage_starts",
         stage_starts(&r), "energy_before", r.energy_before, "energy_after", self->energy,
-        "unknowns", r.unknowns, "factor_size", r.factor_size, "hold_rows", r.hold_rows,
+        "unknowns", r.unknowns, "factor_size", r.factor_size, "peak_rows", r.peak_rows,
         "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows, "positivity_rows",
         r.positivity_rows, "damping", r.damping, "seconds",
         arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));

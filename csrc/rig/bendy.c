@@ -49,7 +49,7 @@ int arap_bendy_columns(const arap_skeleton *s) {
     return columns;
 }
 
-arap_status arap_bendy_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+arap_status arap_bendy_create(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                               int bones, const double *parameters, arap_bendy *bendy) {
     *bendy = (arap_bendy){0};
     for (int d = 0; d < s->deform_count; d++) bendy->count += is_bendy(s, d);
@@ -61,7 +61,7 @@ arap_status arap_bendy_create(arap_job *job, const arap_skeleton *s, const arap_
     bendy->parameter = ARAP_NEW(double, (size_t)mesh->count * (size_t)bendy->count);
     arap_status status = ARAP_OK;
     if (!bendy->place || !bendy->bone || !bendy->segments || !bendy->further || !bendy->parameter) {
-        status = arap_fail_memory(&job->error, "the bendy bones");
+        status = arap_fail_memory(&context->error, "the bendy bones");
         goto done;
     }
     for (int d = 0, k = 0, column = bones; d < bones; d++) {
@@ -74,7 +74,7 @@ arap_status arap_bendy_create(arap_job *job, const arap_skeleton *s, const arap_
         column += bendy->segments[k++];
     }
     for (int k = 0; k < bendy->count && !status; k++)
-        status = arap_bone_parameters(&job->error, s, mesh, s->deform_bone[bendy->bone[k]],
+        status = arap_bone_parameters(&context->error, s, mesh, s->deform_bone[bendy->bone[k]],
                                       parameters, bendy->parameter + k, bendy->count);
 
 done:
@@ -94,14 +94,14 @@ void arap_bendy_clear(arap_bendy *bendy) {
 /* transform (3, 4) after the scale along the bone, about its place u. */
 static void scale_along(const double *head, const double *tail, double u, double stretch,
                         double *transform) {
-    double along[3], centre[3];
+    double along[3], center[3];
     arap_sub(tail, head, along);
     double length2 = arap_dot(along, along), share = length2 > 0 ? (stretch - 1) / length2 : 0;
-    for (int c = 0; c < 3; c++) centre[c] = head[c] + u * along[c];
+    for (int c = 0; c < 3; c++) center[c] = head[c] + u * along[c];
     for (int r = 0; r < 3; r++) {
         double *row = transform + 4 * r, moved = share * arap_dot(row, along);
         for (int c = 0; c < 3; c++) row[c] += moved * along[c];
-        row[3] -= moved * arap_dot(along, centre);
+        row[3] -= moved * arap_dot(along, center);
     }
 }
 
@@ -133,15 +133,15 @@ void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *tran
     }
 }
 
-arap_status arap_bendy_expand(arap_job *job, const arap_bendy *bendy, const arap_influences *in,
-                              arap_influences *out) {
+arap_status arap_bendy_expand(arap_context *context, const arap_bendy *bendy,
+                              const arap_influences *in, arap_influences *out) {
     int *sizes = ARAP_NEW_ZERO(int, in->count), column[2];
     double share[2];
-    if (!sizes) return arap_fail_memory(&job->error, "the bendy bones");
+    if (!sizes) return arap_fail_memory(&context->error, "the bendy bones");
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             sizes[i] += arap_bone_columns(bendy, i, in->bone[e], column, share);
-    arap_status status = arap_influences_create(job, in->count, sizes, out);
+    arap_status status = arap_influences_create(context, in->count, sizes, out);
     arap_free(sizes);
     if (!status) arap_bendy_update(bendy, in, out);
     return status;

@@ -22,8 +22,9 @@ int arap_bendy_columns(const arap_skeleton *skeleton);
 
 /* bones: those of the poses, of which the first are the deforming bones of the skeleton.
  * parameters: (vertices, bones) of the caller, NaN or NULL: the place along the bone. */
-arap_status arap_bendy_create(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
-                              int bones, const double *parameters, arap_bendy *bendy);
+arap_status arap_bendy_create(arap_context *context, const arap_skeleton *skeleton,
+                              const arap_mesh *mesh, int bones, const double *parameters,
+                              arap_bendy *bendy);
 void arap_bendy_clear(arap_bendy *bendy);
 
 /* Fill in the joints of one pose (columns, 3, 4) whose bones are there already, as those of spines
@@ -64,8 +65,8 @@ static inline int arap_bone_columns(const arap_bendy *bendy, int vertex, int bon
 
 /* Weights of columns in place of bones: rows of up to twice the size, whose columns do not ascend.
  * The second brings them up to date when the weights have changed. */
-arap_status arap_bendy_expand(arap_job *job, const arap_bendy *bendy, const arap_influences *in,
-                              arap_influences *out);
+arap_status arap_bendy_expand(arap_context *context, const arap_bendy *bendy,
+                              const arap_influences *in, arap_influences *out);
 void arap_bendy_update(const arap_bendy *bendy, const arap_influences *in, arap_influences *out);
 
 /* The derivatives by the weights of bones from those by the weights of columns. */

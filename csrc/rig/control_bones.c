@@ -242,7 +242,7 @@ static arap_status drop_trees(arap_study *t, int *dropped) {
     *dropped = 0;
     for (int g; !status && (g = find_control_tree(t)) >= 0; ++*dropped) {
         drop_tree(t, g);
-        status = arap_progress(t->job, "control bones", 0.5);
+        status = arap_progress(t->context, "control bones", 0.5);
         if (!status) status = arap_study_rank(t, g);
     }
     return status ? status : rank_bones(t);
@@ -253,7 +253,7 @@ static arap_status find_controls(arap_study *t, char *drop) {
     int dropped = 1;
     while (!status && dropped) {
         while (!status && drop_roots(t)) {
-            status = arap_progress(t->job, "control bones", 0.5);
+            status = arap_progress(t->context, "control bones", 0.5);
             if (!status) status = rank_bones(t);
         }
         dropped = 0;
@@ -263,21 +263,21 @@ static arap_status find_controls(arap_study *t, char *drop) {
     return status ? status : t->failed;
 }
 
-arap_status arap_control_bones(arap_job *job, const arap_geometry *geometry,
+arap_status arap_control_bones(arap_context *context, const arap_geometry *geometry,
                                const arap_bones *bones, const char *named, int *control) {
     arap_study t;
-    arap_status status = arap_study_create(job, geometry, bones, &t);
+    arap_status status = arap_study_create(context, geometry, bones, &t);
     if (status) return status;
     int n = t.s.deform_count, named_count = 0;
     char *drop = ARAP_NEW(char, n);
     if (!drop) {
-        status = arap_fail_memory(&job->error, "the control bones");
+        status = arap_fail_memory(&context->error, "the control bones");
         goto done;
     }
     for (int d = 0; d < n; d++) named_count += named && named[t.s.deform_bone[d]];
     for (int d = 0; d < n && named; d++)
         t.named[d] = named[t.s.deform_bone[d]] && named_count < MOST_NAMED * n;
-    status = arap_progress(job, "control bones", 0);
+    status = arap_progress(context, "control bones", 0);
     if (!status && t.mesh.face_part_count && n > 1) status = find_controls(&t, drop);
     if (status) goto done;
     for (int b = 0; b < t.s.count; b++) control[b] = ARAP_CONTROL_NONE;

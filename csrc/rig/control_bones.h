@@ -18,7 +18,7 @@ typedef enum arap_control {
 /* `control` (bones.count) of the bones that deform; 0 for the others. named (bones.count) or NULL:
  * the name is one that rigs give to controls; no bone is found by that alone. At least one bone is
  * always left. Errors: those of arap_mesh_create and arap_skeleton_create. */
-arap_status arap_control_bones(arap_job *job, const arap_geometry *geometry,
+arap_status arap_control_bones(arap_context *context, const arap_geometry *geometry,
                                const arap_bones *bones, const char *named, int *control);
 
 #endif

@@ -100,7 +100,7 @@ arap_status arap_study_rank(arap_study *t, int stale) {
     double *boxes = ARAP_NEW(double, 6 * n);
     int *bone = ARAP_NEW(int, n), *tags = ARAP_NEW(int, n);
     if (!boxes || !bone || !tags) {
-        status = arap_fail_memory(&t->job->error, "the control bones");
+        status = arap_fail_memory(&t->context->error, "the control bones");
         goto done;
     }
     for (int d = 0; d < n; d++) t->alone[d] = 1;
@@ -115,9 +115,9 @@ arap_status arap_study_rank(arap_study *t, int stale) {
         bone[count++] = d;
     }
     task.bone = bone;
-    status = arap_bvh_build(&task.tree, (size_t)count, boxes, tags, &t->job->error);
+    status = arap_bvh_build(&task.tree, (size_t)count, boxes, tags, &t->context->error);
     if (status) goto done;
-    arap_parallel(t->job, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, &task);
+    arap_parallel(t->context, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, &task);
     sum_shares(t);
 
 done:
@@ -150,7 +150,7 @@ static arap_status build_surface(arap_study *t) {
     const arap_mesh *mesh = &t->mesh;
     size_t count = mesh->triangle_count + mesh->wire_count;
     double *boxes = ARAP_NEW(double, 6 * count);
-    if (!boxes) return arap_fail_memory(&t->job->error, "the control bones");
+    if (!boxes) return arap_fail_memory(&t->context->error, "the control bones");
     for (size_t k = 0; k < count; k++) {
         int corners = k < mesh->triangle_count ? 3 : 2;
         const int *at =
@@ -164,7 +164,7 @@ static arap_status build_surface(arap_study *t) {
             }
         }
     }
-    arap_status status = arap_bvh_build(&t->surface, count, boxes, NULL, &t->job->error);
+    arap_status status = arap_bvh_build(&t->surface, count, boxes, NULL, &t->context->error);
     arap_free(boxes);
     return status;
 }
@@ -186,7 +186,7 @@ static void wind_sample(void *data, int k, int worker) {
 int arap_study_outside(arap_study *t, int d) {
     int count = 0;
     if (t->winding[d * ARAP_STUDY_SAMPLES] < 0)
-        arap_parallel(t->job, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
+        arap_parallel(t->context, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
         count += t->winding[d * ARAP_STUDY_SAMPLES + k] < INSIDE;
     return count;
@@ -251,11 +251,11 @@ static void weigh_skin(arap_study *t) {
     for (int i = 0; i < t->mesh.count && sum > 0; i++) t->area[i] /= sum;
 }
 
-arap_status arap_study_create(arap_job *job, const arap_geometry *geometry, const arap_bones *bones,
-                              arap_study *t) {
-    *t = (arap_study){.job = job};
-    arap_status status = arap_mesh_create(job, geometry, ARAP_WELD_TOLERANCE, &t->mesh);
-    if (!status) status = arap_skeleton_create(job, bones, &t->mesh, &t->s);
+arap_status arap_study_create(arap_context *context, const arap_geometry *geometry,
+                              const arap_bones *bones, arap_study *t) {
+    *t = (arap_study){.context = context};
+    arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &t->mesh);
+    if (!status) status = arap_skeleton_create(context, bones, &t->mesh, &t->s);
     if (status) goto done;
     size_t n = (size_t)t->s.deform_count, count = (size_t)t->mesh.count;
     t->area = ARAP_NEW_ZERO(double, count);
@@ -275,7 +275,7 @@ arap_status arap_study_create(arap_job *job, const arap_geometry *geometry, cons
     if (!t->area || !t->length || !t->clearance || !t->winding || !t->named || !t->keep ||
         !t->alone || !t->reach2 || !t->control || !t->group || !t->own || !t->gain || !t->nearest ||
         !t->distance2) {
-        status = arap_fail_memory(&job->error, "the control bones");
+        status = arap_fail_memory(&context->error, "the control bones");
         goto done;
     }
     weigh_skin(t);

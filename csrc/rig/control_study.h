@@ -12,7 +12,7 @@
 
 /* Deforming bones (compact index), each of which is of one group or of none. */
 typedef struct arap_study {
-    arap_job *job;
+    arap_context *context;
     arap_mesh mesh;
     arap_skeleton s;
     arap_bvh *surface;  /* triangles, then wires; NULL until a clearance is asked for */
@@ -32,8 +32,8 @@ typedef struct arap_study {
     double *distance2;  /* (mesh.count, 2) squared */
 } arap_study;
 
-arap_status arap_study_create(arap_job *job, const arap_geometry *geometry, const arap_bones *bones,
-                              arap_study *t);
+arap_status arap_study_create(arap_context *context, const arap_geometry *geometry,
+                              const arap_bones *bones, arap_study *t);
 void arap_study_clear(arap_study *t);
 
 const double *arap_study_head(const arap_study *t, int d);

@@ -8,7 +8,7 @@
  * Poses come in pairs: the second takes the opposite turns about Y and Z, mirrored in its
  * range. A mirror image of the skeleton keeps Y and Z as axes and turns X around, so it gets
  * the mirror images of the same poses, and a mirrored character the same weights. A bone b with a
- * partner b' in a mirror map turns in the second pose by S r_b' S, S the reflection: the second
+ * partner b' in a symmetry map turns in the second pose by S r_b' S, S the reflection: the second
  * pose is the image of the first, whatever the rolls of the bones. Their joint limits are
  * taken to be images of each other. Partners have the same shift: each bone then turns to the
  * points of the lattice and their images, as one alone does. Of an odd number of poses the last has
@@ -130,8 +130,8 @@ static void sample_bend(const arap_skeleton *s, const arap_sampling *sampling, i
 }
 
 /* The bone whose turns bone b takes in a mirrored pose, or -1. */
-static int mirror_partner(const arap_skeleton *s, const arap_mirror *mirror, int b) {
-    int d = mirror->bone ? arap_deforming(s, b) : -1, partner = d < 0 ? -1 : mirror->bone[d];
+static int mirror_partner(const arap_skeleton *s, const arap_symmetry *symmetry, int b) {
+    int d = symmetry->bone ? arap_deforming(s, b) : -1, partner = d < 0 ? -1 : symmetry->bone[d];
     return partner < 0 ? -1 : s->deform_bone[partner];
 }
 
@@ -141,13 +141,13 @@ size_t arap_turn_count(const arap_skeleton *s, const arap_sampling *sampling) {
 }
 
 /* The points of one lattice for all bones and pairs of poses, (pairs, bones, size). */
-static void sample_lattice(const arap_skeleton *s, const arap_mirror *mirror, uint64_t seed,
+static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry, uint64_t seed,
                            int pairs, int size, const double *lattice, double *out) {
     size_t stride = (size_t)size * (size_t)s->count, bytes = (size_t)size * sizeof(double);
     /* Random numbers of each bone, wherever its state is taken up. */
     uint64_t numbers = (uint64_t)size + (uint64_t)pairs;
     for (int b = 0; b < s->count; b++) {
-        int partner = mirror_partner(s, mirror, b),
+        int partner = mirror_partner(s, symmetry, b),
             first = partner >= 0 && partner < b ? partner : b;
         uint64_t state = seed + (uint64_t)first * numbers * STEP;
         double *bone = out + size * b, shift[BEND_NUMBERS];
@@ -167,16 +167,16 @@ static void sample_lattice(const arap_skeleton *s, const arap_mirror *mirror, ui
     }
 }
 
-void arap_sample_turns(const arap_skeleton *s, const arap_mirror *mirror,
+void arap_sample_turns(const arap_skeleton *s, const arap_symmetry *symmetry,
                        const arap_sampling *sampling, double *turns) {
     int pairs = (sampling->pose_count + 1) / 2;
-    sample_lattice(s, mirror, sampling->seed, pairs, 3, turn_lattice, turns);
+    sample_lattice(s, symmetry, sampling->seed, pairs, 3, turn_lattice, turns);
     if (s->bent_count)
-        sample_lattice(s, mirror, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
+        sample_lattice(s, symmetry, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
                        turns + 3 * (size_t)s->count * (size_t)pairs);
 }
 
-void arap_sample_pose(const arap_skeleton *s, const arap_mirror *mirror,
+void arap_sample_pose(const arap_skeleton *s, const arap_symmetry *symmetry,
                       const arap_sampling *sampling, const double *turns, int pose, double *local,
                       double *bends) {
     size_t bones = (size_t)s->count, pairs = (size_t)((sampling->pose_count + 1) / 2);
@@ -184,14 +184,14 @@ void arap_sample_pose(const arap_skeleton *s, const arap_mirror *mirror,
     const double *bend_pair = turns + 3 * bones * pairs + BEND_NUMBERS * bones * (size_t)(pose / 2);
     for (int b = 0; b < s->count; b++) {
         const double *u = pair + 3 * b, flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
-        int partner = mirror_partner(s, mirror, b), is_image = pose % 2 && partner >= 0;
+        int partner = mirror_partner(s, symmetry, b), is_image = pose % 2 && partner >= 0;
         double *bend = bends + ARAP_BEND * b;
         if (arap_deforming(s, b) < 0) {
             for (int i = 0; i < 9; i++) local[9 * b + i] = i % 4 == 0;
         } else if (is_image) {
             double image[9];
             sample_bone(s, sampling, partner, pair + 3 * partner, image);
-            arap_mirror_rotation(mirror, image, local + 9 * b);
+            arap_reflect_rotation(symmetry, image, local + 9 * b);
         } else {
             sample_bone(s, sampling, b, pose % 2 ? flipped : u, local + 9 * b);
         }
@@ -200,7 +200,7 @@ void arap_sample_pose(const arap_skeleton *s, const arap_mirror *mirror,
         } else if (is_image) {
             double image[ARAP_BEND];
             sample_bend(s, sampling, partner, bend_pair + BEND_NUMBERS * partner, 0, image);
-            arap_mirror_rotation_vector(mirror, image, bend);
+            arap_reflect_rotation_vector(symmetry, image, bend);
             bend[3] = image[3];
         } else {
             sample_bend(s, sampling, b, bend_pair + BEND_NUMBERS * b, pose % 2, bend);
@@ -259,24 +259,24 @@ static void store_pose(const arap_skeleton *s, const double *transforms, double 
         memcpy(out + 12 * d, transforms + 12 * s->deform_bone[d], 12 * sizeof(double));
 }
 
-/* x -> R x + t in the caller's units, as a map of centred, scaled coordinates. */
+/* x -> R x + t in the caller's units, as a map of centered, scaled coordinates. */
 static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, double *out) {
     for (int b = 0; b < bones; b++)
         for (int k = 0; k < 3; k++) {
             const double *row = in + 12 * b + 4 * k;
             memcpy(out + 12 * b + 4 * k, row, 3 * sizeof(double));
             out[12 * b + 4 * k + 3] =
-                (arap_dot(row, mesh->centre) + row[3] - mesh->centre[k]) / mesh->diagonal;
+                (arap_dot(row, mesh->center) + row[3] - mesh->center[k]) / mesh->diagonal;
         }
 }
 
-arap_status arap_poses_gram(arap_job *job, arap_poses *poses) {
+arap_status arap_poses_gram(arap_context *context, arap_poses *poses) {
     int rows = 3 * poses->count, columns = 4 * poses->columns;
     double *stack = ARAP_NEW(double, (size_t)rows * (size_t)columns);
     double *product = ARAP_NEW(double, (size_t)columns * (size_t)columns);
     arap_status status = ARAP_OK;
     if (!stack || !product) {
-        status = arap_fail_memory(&job->error, "the pose matrix");
+        status = arap_fail_memory(&context->error, "the pose matrix");
         goto done;
     }
     for (int p = 0; p < poses->count; p++)
@@ -300,18 +300,18 @@ done:
 }
 
 /* Room for `count` poses of so many bones, of which the first are those of the skeleton. */
-static arap_status allocate_poses(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
-                                  int count, int bones, const double *parameters,
-                                  arap_poses *poses) {
+static arap_status allocate_poses(arap_context *context, const arap_skeleton *s,
+                                  const arap_mesh *mesh, int count, int bones,
+                                  const double *parameters, arap_poses *poses) {
     *poses = (arap_poses){.count = count, .columns = bones + arap_bendy_columns(s)};
-    if (count < 1) return arap_fail(&job->error, ARAP_BAD_VALUE, "there are no poses");
+    if (count < 1) return arap_fail(&context->error, ARAP_BAD_VALUE, "there are no poses");
     size_t columns = (size_t)poses->columns;
     poses->transform = ARAP_NEW(double, 12 * (size_t)count * columns);
     poses->gram = ARAP_NEW(double, 16 * columns * columns);
     arap_status status = poses->transform && poses->gram
-                             ? arap_spines_create(job, s, poses->columns, count, &poses->spines)
-                             : arap_fail_memory(&job->error, "the poses");
-    if (!status) status = arap_bendy_create(job, s, mesh, bones, parameters, &poses->bendy);
+                             ? arap_spines_create(context, s, poses->columns, count, &poses->spines)
+                             : arap_fail_memory(&context->error, "the poses");
+    if (!status) status = arap_bendy_create(context, s, mesh, bones, parameters, &poses->bendy);
     if (status) arap_poses_clear(poses);
     return status;
 }
@@ -327,18 +327,18 @@ static arap_status check_transforms(arap_error *error, const arap_given_poses *g
 
 /* Check the joints of the caller's poses and put them into the poses from `first` on; without
  * them bend the bones. */
-static arap_status take_joints(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+static arap_status take_joints(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                                int first, const arap_given_poses *given, arap_poses *poses) {
     int joints = arap_bendy_columns(s) + poses->bendy.count;
     double *scaled = ARAP_NEW(double, given->joints ? 12 * joints : 0);
-    if (!scaled) return arap_fail_memory(&job->error, "the poses");
+    if (!scaled) return arap_fail_memory(&context->error, "the poses");
     arap_status status = ARAP_OK;
     for (size_t p = 0; p < (size_t)given->count && !status; p++) {
         double *to = poses->transform + 12 * ((size_t)first + p) * (size_t)poses->columns;
         const double *from = given->joints ? given->joints + 12 * p * (size_t)joints : NULL;
         for (int i = 0; i < 12 * joints && from && !status; i++)
             if (!isfinite(from[i]))
-                status = arap_fail(&job->error, ARAP_BAD_VALUE,
+                status = arap_fail(&context->error, ARAP_BAD_VALUE,
                                    "segment_poses[%zu] of joint %d holds %g", p, i / 12, from[i]);
         if (from) {
             rescale_pose(mesh, joints, from, scaled);
@@ -370,53 +370,53 @@ static arap_status check_reach(arap_error *error, const arap_given_poses *given,
 }
 
 /* What comes once all transforms are there. */
-static arap_status complete(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+static arap_status complete(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                             const arap_given_poses *given, arap_poses *poses) {
-    arap_status status = check_reach(&job->error, given, poses);
-    if (!status) status = arap_poses_gram(job, poses);
+    arap_status status = check_reach(&context->error, given, poses);
+    if (!status) status = arap_poses_gram(context, poses);
     if (!status)
-        status = arap_stretches_create(job, s, &poses->bendy, poses->columns, poses->count,
+        status = arap_stretches_create(context, s, &poses->bendy, poses->columns, poses->count,
                                        poses->transform, &poses->stretches);
     if (status) return status;
-    return arap_spines_place(job, s, mesh, given->parameters, poses->columns, poses->count,
+    return arap_spines_place(context, s, mesh, given->parameters, poses->columns, poses->count,
                              poses->transform, &poses->spines);
 }
 
-arap_status arap_poses_create(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
-                              const arap_mirror *mirror, const arap_sampling *sampling,
+arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
+                              const arap_symmetry *symmetry, const arap_sampling *sampling,
                               const arap_given_poses *given, arap_poses *poses) {
     size_t bones = (size_t)s->count;
     int count = sampling->pose_count + given->count;
-    arap_status status = check_transforms(&job->error, given, bones);
+    arap_status status = check_transforms(&context->error, given, bones);
     if (!status)
-        status = allocate_poses(job, s, mesh, count, s->deform_count, given->parameters, poses);
+        status = allocate_poses(context, s, mesh, count, s->deform_count, given->parameters, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
     double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
     double *bends = ARAP_NEW(double, ARAP_BEND * bones);
     if (!turns || !local || !transforms || !bends) {
-        status = arap_fail_memory(&job->error, "the poses");
+        status = arap_fail_memory(&context->error, "the poses");
         goto done;
     }
-    arap_sample_turns(s, mirror, sampling, turns);
+    arap_sample_turns(s, symmetry, sampling, turns);
     for (int p = 0; p < sampling->pose_count; p++) {
         double *out = poses->transform + size * (size_t)p;
-        arap_sample_pose(s, mirror, sampling, turns, p, local, bends);
+        arap_sample_pose(s, symmetry, sampling, turns, p, local, bends);
         arap_forward_kinematics(s, local, bends, transforms);
         store_pose(s, transforms, out);
         arap_bendy_bend(&poses->bendy, s, bends, out);
-        status = arap_spines_take_bends(&job->error, s, p, 1, bends, &poses->spines);
+        status = arap_spines_take_bends(&context->error, s, p, 1, bends, &poses->spines);
         if (status) goto done;
     }
     for (int p = 0; p < given->count; p++) {
         rescale_pose(mesh, s->count, given->transforms + 12 * bones * (size_t)p, transforms);
         store_pose(s, transforms, poses->transform + size * (size_t)(sampling->pose_count + p));
     }
-    status = arap_spines_take_bends(&job->error, s, sampling->pose_count, given->count,
+    status = arap_spines_take_bends(&context->error, s, sampling->pose_count, given->count,
                                     given->bends, &poses->spines);
-    if (!status) status = take_joints(job, s, mesh, sampling->pose_count, given, poses);
-    if (!status) status = complete(job, s, mesh, given, poses);
+    if (!status) status = take_joints(context, s, mesh, sampling->pose_count, given, poses);
+    if (!status) status = complete(context, s, mesh, given, poses);
 
 done:
     arap_free(turns);
@@ -427,18 +427,19 @@ done:
     return status;
 }
 
-arap_status arap_poses_given(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                              int bones, const arap_given_poses *given, arap_poses *poses) {
-    arap_status status = check_transforms(&job->error, given, (size_t)bones);
+    arap_status status = check_transforms(&context->error, given, (size_t)bones);
     if (!status)
-        status = allocate_poses(job, s, mesh, given->count, bones, given->parameters, poses);
+        status = allocate_poses(context, s, mesh, given->count, bones, given->parameters, poses);
     if (status) return status;
     for (size_t p = 0; p < (size_t)given->count; p++)
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
                      poses->transform + 12 * (size_t)poses->columns * p);
-    status = arap_spines_take_bends(&job->error, s, 0, given->count, given->bends, &poses->spines);
-    if (!status) status = take_joints(job, s, mesh, 0, given, poses);
-    if (!status) status = complete(job, s, mesh, given, poses);
+    status =
+        arap_spines_take_bends(&context->error, s, 0, given->count, given->bends, &poses->spines);
+    if (!status) status = take_joints(context, s, mesh, 0, given, poses);
+    if (!status) status = complete(context, s, mesh, given, poses);
     if (status) arap_poses_clear(poses);
     return status;
 }

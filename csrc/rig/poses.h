@@ -7,10 +7,10 @@
 
 #include "arap.h"
 #include "rig/bendy.h"
-#include "rig/mirror.h"
 #include "rig/skeleton.h"
 #include "rig/spines.h"
 #include "rig/stretch.h"
+#include "rig/symmetry.h"
 
 typedef struct arap_poses {
     int count;
@@ -23,16 +23,18 @@ typedef struct arap_poses {
 } arap_poses;
 
 /* Sampled poses followed by those of the caller, for all bones of the skeleton. Errors name a pose
- * that is not finite. mirror: see arap_sample_pose. */
-arap_status arap_poses_create(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
-                              const arap_mirror *mirror, const arap_sampling *sampling,
-                              const arap_given_poses *given, arap_poses *poses);
+ * that is not finite. symmetry: see arap_sample_pose. */
+arap_status arap_poses_create(arap_context *context, const arap_skeleton *skeleton,
+                              const arap_mesh *mesh, const arap_symmetry *symmetry,
+                              const arap_sampling *sampling, const arap_given_poses *given,
+                              arap_poses *poses);
 /* Poses of the caller alone, for `bones` bones of which the first are those of the skeleton, which
  * all deform. Bends and parameters are for these. */
-arap_status arap_poses_given(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
-                             int bones, const arap_given_poses *given, arap_poses *poses);
+arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleton,
+                             const arap_mesh *mesh, int bones, const arap_given_poses *given,
+                             arap_poses *poses);
 /* `gram` of the present transforms. */
-arap_status arap_poses_gram(arap_job *job, arap_poses *poses);
+arap_status arap_poses_gram(arap_context *context, arap_poses *poses);
 void arap_poses_clear(arap_poses *poses);
 
 /* Forward kinematics: deforming bone b turns by `local` (bones, 3, 3), a rotation in rest
@@ -47,9 +49,9 @@ void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
  * the local rotations (bones, 3, 3) and bends (bones, ARAP_BEND) of one pose. Poses 2 k and 2 k + 1
  * mirror each other, with the bones that have partners changing sides: see poses.c. */
 size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling);
-void arap_sample_turns(const arap_skeleton *skeleton, const arap_mirror *mirror,
+void arap_sample_turns(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                        const arap_sampling *sampling, double *turns);
-void arap_sample_pose(const arap_skeleton *skeleton, const arap_mirror *mirror,
+void arap_sample_pose(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                       const arap_sampling *sampling, const double *turns, int pose, double *local,
                       double *bends);
 

@@ -9,7 +9,7 @@
 /* Gaps shorter than this share of the mesh diagonal are rounding, not virtual segments. */
 #define GAP_TOLERANCE 1e-6
 
-/* Of the mesh's diagonal: bones farther from its centre carry it with transforms of which rounding
+/* Of the mesh's diagonal: bones farther from its center carry it with transforms of which rounding
  * leaves too little. */
 #define FARTHEST 1e5
 
@@ -108,10 +108,10 @@ static int make_across(const double *y, double *v) {
 }
 
 /* Orthonormal frame with Y along the bone and Z near the roll axis. Without a usable roll axis
- * Z points away from the centre of the skeleton, which turns and mirrors with it; the last
+ * Z points away from the center of the skeleton, which turns and mirrors with it; the last
  * resort is the coordinate axis most across the bone. */
 static void bone_frame(const double *head, const double *tail, const double *roll,
-                       const double *centre, double *axes) {
+                       const double *center, double *axes) {
     double x[3], y[3], z[3];
     arap_sub(tail, head, y);
     double length = sqrt(arap_dot(y, y));
@@ -125,7 +125,7 @@ static void bone_frame(const double *head, const double *tail, const double *rol
         found = make_across(y, z);
     }
     if (!found) {
-        for (int c = 0; c < 3; c++) z[c] = 0.5 * (head[c] + tail[c]) - centre[c];
+        for (int c = 0; c < 3; c++) z[c] = 0.5 * (head[c] + tail[c]) - center[c];
         found = make_across(y, z);
     }
     if (!found) {
@@ -182,9 +182,9 @@ static int find_depth(const arap_skeleton *s, int deform) {
     return depth;
 }
 
-static arap_status connect_bones(arap_job *job, arap_skeleton *s, const char *deform) {
+static arap_status connect_bones(arap_context *context, arap_skeleton *s, const char *deform) {
     int *twin = ARAP_NEW(int, s->count);
-    if (!twin) return arap_fail_memory(&job->error, "the skeleton");
+    if (!twin) return arap_fail_memory(&context->error, "the skeleton");
     for (int b = 0; b < s->count; b++) {
         s->owner[b] = -1;
         if (!deform || deform[b]) {
@@ -222,10 +222,10 @@ static arap_status connect_bones(arap_job *job, arap_skeleton *s, const char *de
     return ARAP_OK;
 }
 
-arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
-                                 arap_skeleton *s) {
+arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
+                                 const arap_mesh *mesh, arap_skeleton *s) {
     *s = (arap_skeleton){0};
-    arap_status status = check_bones(&job->error, bones);
+    arap_status status = check_bones(&context->error, bones);
     if (status) return status;
     int n = s->count = bones->count;
     s->heads = ARAP_NEW(double, 3 * n);
@@ -246,14 +246,14 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
     if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits || !s->kinds ||
         !s->ranges || !s->bendy_segments || !s->stretch || !s->deform_bone || !s->owner ||
         !s->deform_parent || !s->depth || !s->segments) {
-        status = arap_fail_memory(&job->error, "the skeleton");
+        status = arap_fail_memory(&context->error, "the skeleton");
         goto done;
     }
     for (int i = 0; i < 3 * n; i++) {
-        s->heads[i] = (bones->heads[i] - mesh->centre[i % 3]) / mesh->diagonal;
-        s->tails[i] = (bones->tails[i] - mesh->centre[i % 3]) / mesh->diagonal;
+        s->heads[i] = (bones->heads[i] - mesh->center[i % 3]) / mesh->diagonal;
+        s->tails[i] = (bones->tails[i] - mesh->center[i % 3]) / mesh->diagonal;
     }
-    status = check_distances(&job->error, s, bones, mesh);
+    status = check_distances(&context->error, s, bones, mesh);
     if (status) goto done;
     for (int i = 0; i < 6 * n; i++) s->limits[i] = bones->limits ? bones->limits[i] : NAN;
     for (int i = 0; i < 2 * ARAP_RANGES * n; i++)
@@ -269,13 +269,13 @@ arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const a
         s->stretch[b] = bones->stretch[b] && (!bones->deform || bones->deform[b]) &&
                         !arap_is_spine(s->kinds[b]);
     memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
-    double centre[3] = {0, 0, 0};
-    for (int i = 0; i < 3 * n; i++) centre[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;
+    double center[3] = {0, 0, 0};
+    for (int i = 0; i < 3 * n; i++) center[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;
     for (int b = 0; b < n; b++)
         bone_frame(s->heads + 3 * b, s->tails + 3 * b,
-                   bones->roll_axes ? bones->roll_axes + 3 * b : NULL, centre, s->axes + 9 * b);
-    status = check_loops(&job->error, s);
-    if (!status) status = connect_bones(job, s, bones->deform);
+                   bones->roll_axes ? bones->roll_axes + 3 * b : NULL, center, s->axes + 9 * b);
+    status = check_loops(&context->error, s);
+    if (!status) status = connect_bones(context, s, bones->deform);
 
 done:
     if (status) arap_skeleton_clear(s);
@@ -336,12 +336,12 @@ int arap_skeleton_span(const arap_skeleton *s, char *set, int *members) {
 }
 
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
-                      arap_closed_fn closed, const void *data) {
+                      arap_barred_fn barred, const void *data) {
     double least = INFINITY, point[3];
     int best = -1;
     for (int k = 0; k < skeleton->segment_count; k++) {
         const arap_segment *segment = &skeleton->segments[k];
-        if (closed && closed(data, vertex, segment->owner)) continue;
+        if (barred && barred(data, vertex, segment->owner)) continue;
         double d2 =
             arap_nearest_on_segment(mesh->v + 3 * (size_t)vertex, segment->a, segment->b, point);
         if (d2 < least) {

@@ -11,7 +11,7 @@
 #define ARAP_SKELETON_H
 
 #include "arap.h"
-#include "base/job.h"
+#include "base/context.h"
 #include "mesh/mesh.h"
 #include "weights/influences.h"
 
@@ -48,8 +48,8 @@ typedef struct arap_skeleton {
 
 /* Check and copy. Errors name the bone: NaN, a parent out of range, a loop of parents, no
  * deforming bone, a lower limit above the upper one, a range that is none. */
-arap_status arap_skeleton_create(arap_job *job, const arap_bones *bones, const arap_mesh *mesh,
-                                 arap_skeleton *skeleton);
+arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
+                                 const arap_mesh *mesh, arap_skeleton *skeleton);
 void arap_skeleton_clear(arap_skeleton *skeleton);
 
 /* STBs and spines move every vertex by a transform of its own. */
@@ -65,12 +65,12 @@ static inline int arap_deforming(const arap_skeleton *skeleton, int bone) {
 
 /* Mark in `set` (deform_count) every bone on the paths between its members, so that each
  * connected part of the set's skeleton is a subtree (paper section 3.2, property P2). Bones
- * that share a joint are neighbours: siblings connect without their parent. Scratch:
+ * that share a joint are neighbors: siblings connect without their parent. Scratch:
  * (deform_count) ints. Returns the number of bones added. */
 int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
 
-/* The bone nearest to a vertex that is not closed to it (NULL: none is), or -1. */
+/* The bone nearest to a vertex that is not barred from it (NULL: none is), or -1. */
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
-                      arap_closed_fn closed, const void *data);
+                      arap_barred_fn barred, const void *data);
 
 #endif

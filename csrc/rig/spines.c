@@ -14,7 +14,7 @@
  *     J  = R_s (R + (R' (p - e0 - u E) + (sigma - 1) R E) grad u^T)
  * as in Eq. A.1; the t_loc' printed there is not the derivative of its t_loc, with either sign.
  *
- * Gradient of u: g along E that minimises sum_k lambda_ik (g . e_ik - (u_k - u_i))^2, 0 where no
+ * Gradient of u: g along E that minimizes sum_k lambda_ik (g . e_ik - (u_k - u_i))^2, 0 where no
  * edge goes along the bone (appendix of the paper).
  *
  * A spine moves each vertex by a transform of its own, so poses cannot be summed up first: the
@@ -71,16 +71,16 @@ void arap_spine_transform(const double *head, const double *tail, const double *
     double w[3] = {u * bend[0], u * bend[1], u * bend[2]}, stretch = bend[3];
     double sine, versine, rest;
     find_ratios(arap_dot(w, w), &sine, &versine, &rest);
-    double along[3], centre[3], turned[3], curve[3];
+    double along[3], center[3], turned[3], curve[3];
     arap_sub(tail, head, along);
     for (int c = 0; c < 3; c++) {
         double unit[3] = {c == 0, c == 1, c == 2}, column[3];
         turn(w, sine, versine, unit, column);
         for (int r = 0; r < 3; r++) transform[4 * r + c] = column[r];
-        centre[c] = head[c] + u * along[c];
+        center[c] = head[c] + u * along[c];
     }
     turn(w, versine, rest, along, curve);
-    turn(w, sine, versine, centre, turned);
+    turn(w, sine, versine, center, turned);
     for (int r = 0; r < 3; r++) transform[4 * r + 3] = head[r] + stretch * u * curve[r] - turned[r];
     if (!slope) return;
     double straight[3], moved[3];
@@ -103,8 +103,8 @@ double arap_spine_parameter(const double *head, const double *tail, const double
     return u < 0 ? 0 : u > 1 ? 1 : u;
 }
 
-arap_status arap_spines_create(arap_job *job, const arap_skeleton *s, int columns, int poses,
-                               arap_spines *spines) {
+arap_status arap_spines_create(arap_context *context, const arap_skeleton *s, int columns,
+                               int poses, arap_spines *spines) {
     *spines = (arap_spines){.count = s->spine_count};
     if (!spines->count) return ARAP_OK;
     size_t count = (size_t)spines->count;
@@ -115,7 +115,7 @@ arap_status arap_spines_create(arap_job *job, const arap_skeleton *s, int column
     spines->bend = ARAP_NEW(double, ARAP_BEND * count * (size_t)poses);
     if (!spines->place || !spines->bone || !spines->head || !spines->tail || !spines->bend) {
         arap_spines_clear(spines);
-        return arap_fail_memory(&job->error, "the spines");
+        return arap_fail_memory(&context->error, "the spines");
     }
     int fill = 0;
     for (int d = 0; d < columns; d++) {
@@ -200,11 +200,11 @@ static void find_gradient(const arap_spines *spines, const arap_mesh *mesh, int 
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
         arap_mesh_edge(mesh, i, r, edge);
         double step = arap_dot(along, edge);
-        double rise = spines->parameter[(size_t)mesh->neighbour[r] * count + (size_t)k] -
+        double rise = spines->parameter[(size_t)mesh->neighbor[r] * count + (size_t)k] -
                       spines->parameter[at];
-        top += mesh->edge[r] * step * rise;
-        bottom += mesh->edge[r] * step * step;
-        length2 += mesh->edge[r] * arap_dot(edge, edge);
+        top += mesh->edge_weight[r] * step * rise;
+        bottom += mesh->edge_weight[r] * step * step;
+        length2 += mesh->edge_weight[r] * arap_dot(edge, edge);
     }
     /* Where all edges are across the bone but for rounding, nothing is known along it. */
     int known = bottom > 1e-20 * length2 * arap_dot(along, along);
@@ -246,7 +246,7 @@ static void place_chunk(void *data, int chunk, int worker) {
         }
 }
 
-arap_status arap_spines_place(arap_job *job, const arap_skeleton *s, const arap_mesh *mesh,
+arap_status arap_spines_place(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                               const double *parameters, int columns, int poses,
                               const double *transform, arap_spines *spines) {
     size_t pairs = (size_t)mesh->count * (size_t)spines->count;
@@ -257,17 +257,17 @@ arap_status arap_spines_place(arap_job *job, const arap_skeleton *s, const arap_
     spines->gradient = ARAP_NEW(double, 3 * pairs);
     spines->point = ARAP_NEW(double, 3 * pairs * (size_t)poses);
     if (!spines->parameter || !spines->gradient || !spines->point)
-        return arap_fail_memory(&job->error, "the points of spines");
+        return arap_fail_memory(&context->error, "the points of spines");
     for (int k = 0; k < spines->count && !status; k++)
-        status = arap_bone_parameters(&job->error, s, mesh, s->deform_bone[spines->bone[k]],
+        status = arap_bone_parameters(&context->error, s, mesh, s->deform_bone[spines->bone[k]],
                                       parameters, spines->parameter + k, spines->count);
     if (status) return status;
-    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
+    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
     return ARAP_OK;
 }
 
-void arap_spines_replace(arap_job *job, const arap_mesh *mesh, const char *kept, int columns,
-                         int poses, const double *transform, arap_spines *spines) {
+void arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
+                         int columns, int poses, const double *transform, arap_spines *spines) {
     place_task task = {mesh, transform, columns, poses, spines};
     size_t count = (size_t)spines->count;
     for (size_t at = 0; at < (size_t)mesh->count * count; at++)
@@ -275,11 +275,11 @@ void arap_spines_replace(arap_job *job, const arap_mesh *mesh, const char *kept,
             spines->parameter[at] =
                 arap_spine_parameter(spines->head + 3 * (at % count),
                                      spines->tail + 3 * (at % count), mesh->v + 3 * (at / count));
-    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
+    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
 }
 
-arap_status arap_spines_copy(arap_job *job, const arap_spines *in, int columns, int vertices,
-                             int poses, arap_spines *out) {
+arap_status arap_spines_copy(arap_context *context, const arap_spines *in, int columns,
+                             int vertices, int poses, arap_spines *out) {
     size_t count = (size_t)in->count, pairs = (size_t)vertices * count;
     *out = (arap_spines){.count = in->count};
     if (!count) return ARAP_OK;
@@ -294,7 +294,7 @@ arap_status arap_spines_copy(arap_job *job, const arap_spines *in, int columns, 
     if (!out->place || !out->bone || !out->head || !out->tail || !out->bend || !out->parameter ||
         !out->gradient || !out->point) {
         arap_spines_clear(out);
-        return arap_fail_memory(&job->error, "the points of spines");
+        return arap_fail_memory(&context->error, "the points of spines");
     }
     memcpy(out->place, in->place, (size_t)columns * sizeof(int));
     memcpy(out->bone, in->bone, count * sizeof(int));

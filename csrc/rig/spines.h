@@ -1,4 +1,4 @@
-/* Parametrised bones: spines, and stretchable-twistable bones (STBs, Jacobson & Sorkine 2011),
+/* Parametrized bones: spines, and stretchable-twistable bones (STBs, Jacobson & Sorkine 2011),
  * which are spines that turn about themselves (paper section 1.2). Where they take points. */
 #ifndef ARAP_SPINES_H
 #define ARAP_SPINES_H
@@ -45,8 +45,8 @@ typedef struct arap_spines {
 
 /* Room for the bends of the poses, which the caller fills in; nothing if there is no spine.
  * columns: transforms of a pose, the first those of the deforming bones of the skeleton. */
-arap_status arap_spines_create(arap_job *job, const arap_skeleton *skeleton, int columns, int poses,
-                               arap_spines *spines);
+arap_status arap_spines_create(arap_context *context, const arap_skeleton *skeleton, int columns,
+                               int poses, arap_spines *spines);
 
 /* Check bends of the caller (poses, bones of the caller, 4), and copy those of the spines to the
  * poses from `first` on. NULL: none of them is bent. Errors name the pose and the bone. */
@@ -55,15 +55,15 @@ arap_status arap_spines_take_bends(arap_error *error, const arap_skeleton *skele
 
 /* Parameters, their gradients and the points, from the poses' transforms (poses, columns, 3, 4).
  * parameters: (vertices, bones) of the caller, NaN or NULL: the place along the bone. */
-arap_status arap_spines_place(arap_job *job, const arap_skeleton *skeleton, const arap_mesh *mesh,
-                              const double *parameters, int columns, int poses,
-                              const double *transform, arap_spines *spines);
+arap_status arap_spines_place(arap_context *context, const arap_skeleton *skeleton,
+                              const arap_mesh *mesh, const double *parameters, int columns,
+                              int poses, const double *transform, arap_spines *spines);
 /* The same with other ends, bends or transforms. kept (vertices, count): parameters that stay as
  * they are. */
-void arap_spines_replace(arap_job *job, const arap_mesh *mesh, const char *kept, int columns,
-                         int poses, const double *transform, arap_spines *spines);
-arap_status arap_spines_copy(arap_job *job, const arap_spines *in, int columns, int vertices,
-                             int poses, arap_spines *out);
+void arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
+                         int columns, int poses, const double *transform, arap_spines *spines);
+arap_status arap_spines_copy(arap_context *context, const arap_spines *in, int columns,
+                             int vertices, int poses, arap_spines *out);
 /* Take over all numbers of others for the same bones, vertices and poses. */
 void arap_spines_assign(const arap_spines *from, int vertices, int poses, arap_spines *to);
 void arap_spines_clear(arap_spines *spines);

@@ -10,9 +10,9 @@
  *
  * Two rules: paper section 4.1 takes sigma_k = sum_b w_ib |T_b v_k| along the axes v_k of the
  * covariance instead. U_i is exact whatever the one-ring looks like, and jumps nowhere; but
- * vertices that an STB or spine moves, or a neighbour of theirs, go by the paper's rule for all of
- * their influences (desired_step.c), whose stretches are those of no constant transform. Where the
- * rules meet the energy jumps, from however small a weight of a spine on.
+ * vertices that an STB or spine moves, or a neighbor of theirs, go by the paper's rule for all of
+ * their influences (desired_local_step.c), whose stretches are those of no constant transform.
+ * Where the rules meet the energy jumps, from however small a weight of a spine on.
  *
  * O(columns x poses). Fails without memory. */
 #include "rig/stretch.h"
@@ -43,15 +43,15 @@ void arap_stretch_tensor(const double *t, double *out) {
         }
 }
 
-arap_status arap_stretches_create(arap_job *job, const arap_skeleton *s, const arap_bendy *bendy,
-                                  int columns, int poses, const double *transform,
-                                  arap_stretches *out) {
+arap_status arap_stretches_create(arap_context *context, const arap_skeleton *s,
+                                  const arap_bendy *bendy, int columns, int poses,
+                                  const double *transform, arap_stretches *out) {
     *out = (arap_stretches){0};
     int any = 0;
     for (int d = 0; d < s->deform_count; d++) any |= s->stretch[s->deform_bone[d]];
     if (!any) return ARAP_OK;
     out->place = ARAP_NEW(int, columns);
-    if (!out->place) return arap_fail_memory(&job->error, "the stretchable bones");
+    if (!out->place) return arap_fail_memory(&context->error, "the stretchable bones");
     for (int c = 0; c < columns; c++) out->place[c] = -1;
     for (int d = 0; d < s->deform_count; d++) {
         int k = bendy->count ? bendy->place[d] : -1;
@@ -63,7 +63,7 @@ arap_status arap_stretches_create(arap_job *job, const arap_skeleton *s, const a
     out->tensor = ARAP_NEW(double, ARAP_SYMMETRIC * (size_t)out->count * (size_t)poses);
     if (!out->tensor) {
         arap_stretches_clear(out);
-        return arap_fail_memory(&job->error, "the stretchable bones");
+        return arap_fail_memory(&context->error, "the stretchable bones");
     }
     for (int c = 0; c < columns; c++)
         for (int p = 0; p < poses && out->place[c] >= 0; p++)

@@ -18,7 +18,7 @@ typedef struct arap_stretches {
 } arap_stretches;
 
 /* From all transforms (poses, columns, 3, 4) of the poses. */
-arap_status arap_stretches_create(arap_job *job, const arap_skeleton *skeleton,
+arap_status arap_stretches_create(arap_context *context, const arap_skeleton *skeleton,
                                   const arap_bendy *bendy, int columns, int poses,
                                   const double *transform, arap_stretches *stretches);
 void arap_stretches_clear(arap_stretches *stretches);

@@ -10,13 +10,13 @@ void arap_history_begin(arap_history *h) {
     for (int k = 0; k <= ARAP_MOST_STAGES; k++) h->stage_start[k] = -1;
 }
 
-arap_status arap_history_add(arap_job *job, arap_history *h, double energy) {
+arap_status arap_history_add(arap_context *context, arap_history *h, double energy) {
     if (!isfinite(energy))
-        return arap_fail(&job->error, ARAP_NOT_FINITE, "the energy is %g", energy);
+        return arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", energy);
     if (h->count == h->capacity) {
         int capacity = h->capacity ? 2 * h->capacity : 64;
         double *grown = arap_realloc(h->energies, (size_t)capacity, sizeof *grown);
-        if (!grown) return arap_fail_memory(&job->error, "the energy history");
+        if (!grown) return arap_fail_memory(&context->error, "the energy history");
         h->energies = grown;
         h->capacity = capacity;
     }

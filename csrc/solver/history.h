@@ -2,7 +2,7 @@
 #ifndef ARAP_HISTORY_H
 #define ARAP_HISTORY_H
 
-#include "base/job.h"
+#include "base/context.h"
 
 typedef struct arap_history {
     int count, capacity;
@@ -15,7 +15,7 @@ typedef struct arap_history {
 void arap_history_begin(arap_history *history);
 
 /* Errors: an energy that is not finite. */
-arap_status arap_history_add(arap_job *job, arap_history *history, double energy);
+arap_status arap_history_add(arap_context *context, arap_history *history, double energy);
 
 /* Forget the latest energy: another takes its place. */
 static inline void arap_history_drop(arap_history *history) { history->count--; }

@@ -13,10 +13,10 @@
 #include "solver/levels.h"
 #include "solver/steering.h"
 #include "supports/supports.h"
-#include "weights/rows.h"
+#include "weights/sparse_weights.h"
 
 /* The lowest of the input vertices welded into vertex i that has a weight, -1: none. */
-static int weighted_input(const arap_solver *s, const arap_rows *rows, int i) {
+static int weighted_input(const arap_solver *s, const arap_sparse_weights *rows, int i) {
     for (int input = s->mesh.first[i]; input >= 0; input = s->mesh.next[input])
         for (long long e = rows->start[input]; e < rows->start[input + 1]; e++)
             if (rows->weight[e] > 0 && arap_deforming(&s->skeleton, rows->bone[e]) >= 0)
@@ -29,7 +29,7 @@ static int is_locked_input(const arap_solver *s, int input) {
 }
 
 /* Has a vertex neither weights nor a lock, so that it needs fresh ones? */
-static int needs_fresh(const arap_solver *s, const arap_rows *rows) {
+static int needs_fresh(const arap_solver *s, const arap_sparse_weights *rows) {
     for (int i = 0; i < s->mesh.count; i++)
         if (weighted_input(s, rows, i) < 0 && !is_locked_input(s, s->mesh.first[i])) return 1;
     return 0;
@@ -37,14 +37,15 @@ static int needs_fresh(const arap_solver *s, const arap_rows *rows) {
 
 /* The given rows as influences, those of vertices without weight from `fresh`. A locked vertex may
  * have none: it is solved like the others. */
-static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
-                                      const arap_influences *fresh, arap_influences *out) {
+static arap_status influences_of_rows(arap_context *context, const arap_solver *s,
+                                      const arap_sparse_weights *rows, const arap_influences *fresh,
+                                      arap_influences *out) {
     int n = s->mesh.count, bones = s->skeleton.deform_count;
     int *sizes = ARAP_NEW_ZERO(int, n);
     double *row = ARAP_NEW(double, bones);
     arap_status status = ARAP_OK;
     if (!sizes || !row) {
-        status = arap_fail_memory(&job->error, "the initial weights");
+        status = arap_fail_memory(&context->error, "the initial weights");
         goto done;
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
@@ -69,7 +70,7 @@ static arap_status influences_of_rows(arap_job *job, const arap_solver *s, const
                 }
             }
         }
-        if (!fill) status = arap_influences_create(job, n, sizes, out);
+        if (!fill) status = arap_influences_create(context, n, sizes, out);
     }
 
 done:
@@ -78,70 +79,75 @@ done:
     return status;
 }
 
-static arap_status look(arap_job *job, arap_solver *s) {
+static arap_status look(arap_context *context, arap_solver *s) {
     arap_bvh *faces = NULL;
     double since = arap_seconds();
-    arap_status status = arap_face_bvh(job, &s->mesh, NULL, &faces);
-    if (!status) status = arap_progress(job, "visibility", 0);
-    if (!status) status = arap_sight_create(job, &s->mesh, &s->skeleton, faces, &s->sight);
+    arap_status status = arap_face_bvh(context, &s->mesh, NULL, &faces);
+    if (!status) status = arap_progress(context, "visibility", 0);
+    if (!status)
+        status = arap_visibility_create(context, &s->mesh, &s->skeleton, faces, &s->visibility);
     arap_bvh_free(faces);
-    s->has_sight = !status;
-    arap_lap(s, ARAP_TIME_SIGHT, &since);
+    s->has_visibility = !status;
+    arap_lap(s, ARAP_TIME_VISIBILITY, &since);
     return status;
 }
 
 /* The truss does it better. */
-static int wants_holds(const arap_solver *s) {
-    return s->settings.hold > 0 && !s->mesh.spoke_start;
+static int wants_peaks(const arap_solver *s) {
+    return s->settings.peak_stiffness > 0 && !s->mesh.spoke_start;
 }
 
 /* Rows that keep bones useful where these weights, of all bones, are largest. */
-static arap_status hold_bones(arap_job *job, arap_solver *s, const arap_influences *weights) {
+static arap_status keep_peaks(arap_context *context, arap_solver *s,
+                              const arap_influences *weights) {
     arap_status status = ARAP_OK;
-    if (wants_holds(s))
-        status = arap_find_holds(job, &s->mesh, &s->sight, weights, &s->skeleton,
-                                 s->settings.hold * s->mesh.size * s->mesh.size, &s->rows.list);
-    s->rows.holds = s->rows.list.count;
+    if (wants_peaks(s))
+        status = arap_find_peaks(context, &s->mesh, &s->visibility, weights, &s->skeleton,
+                                 s->settings.peak_stiffness * s->mesh.size * s->mesh.size,
+                                 &s->constraints.list);
+    s->constraints.peaks = s->constraints.list.count;
     return status;
 }
 
-static arap_status fresh_weights(arap_job *job, const arap_solver *s, arap_influences *out,
+static arap_status fresh_weights(arap_context *context, const arap_solver *s, arap_influences *out,
                                  arap_heat_report *report) {
     if (s->settings.initial == ARAP_INITIAL_BBW)
-        return arap_bbw(job, &s->mesh, &s->skeleton, &s->sight, s->settings.heat_floor, out);
-    return arap_heat_weights(job, &s->mesh, &s->skeleton, &s->sight, s->order,
+        return arap_bbw(context, &s->mesh, &s->skeleton, &s->visibility, s->settings.heat_floor,
+                        out);
+    return arap_heat_weights(context, &s->mesh, &s->skeleton, &s->visibility, s->order,
                              s->settings.heat_floor, out, report);
 }
 
-static arap_status fresh_start(arap_job *job, arap_solver *s) {
+static arap_status fresh_start(arap_context *context, arap_solver *s) {
     arap_influences initial = {0};
-    arap_status status = look(job, s);
+    arap_status status = look(context, s);
     if (status) return status;
     double since = arap_seconds();
-    status = fresh_weights(job, s, &initial, &s->heat_report);
-    if (!status) status = hold_bones(job, s, &initial);
+    status = fresh_weights(context, s, &initial, &s->heat_report);
+    if (!status) status = keep_peaks(context, s, &initial);
     if (!status && s->settings.attach)
-        status = arap_find_attachments(job, &s->mesh, &s->sight, &initial,
-                                       s->settings.constraint_strength, &s->rows.list);
-    s->rows.attachments = s->rows.list.count - s->rows.holds;
+        status = arap_find_attachments(context, &s->mesh, &s->visibility, &initial,
+                                       s->settings.constraint_strength, &s->constraints.list);
+    s->constraints.attachments = s->constraints.list.count - s->constraints.peaks;
     if (!status)
-        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &initial, &s->settings.support,
-                                      &s->influences);
+        status = arap_choose_supports(context, &s->mesh, &s->skeleton, &initial,
+                                      &s->settings.support, &s->influences);
     arap_influences_clear(&initial);
     arap_lap(s, ARAP_TIME_HEAT, &since);
     return status;
 }
 
 /* Pruned fresh weights, for vertices that have none. */
-static arap_status fresh_rows(arap_job *job, arap_solver *s, arap_influences *out) {
+static arap_status fresh_rows(arap_context *context, arap_solver *s, arap_influences *out) {
     arap_influences all = {0};
     arap_heat_report report = {0};
-    arap_status status = look(job, s);
+    arap_status status = look(context, s);
     if (status) return status;
     double since = arap_seconds();
-    status = fresh_weights(job, s, &all, &report);
+    status = fresh_weights(context, s, &all, &report);
     if (!status)
-        status = arap_choose_supports(job, &s->mesh, &s->skeleton, &all, &s->settings.support, out);
+        status =
+            arap_choose_supports(context, &s->mesh, &s->skeleton, &all, &s->settings.support, out);
     arap_heat_report_clear(&report);
     arap_influences_clear(&all);
     arap_lap(s, ARAP_TIME_HEAT, &since);
@@ -149,35 +155,37 @@ static arap_status fresh_rows(arap_job *job, arap_solver *s, arap_influences *ou
 }
 
 /* The caller's weights; bones keep the places where these are largest. */
-static arap_status given_start(arap_job *job, arap_solver *s, const arap_problem *problem) {
+static arap_status given_start(arap_context *context, arap_solver *s, const arap_problem *problem) {
     arap_influences fresh = {0};
     arap_status status = ARAP_OK;
-    if (needs_fresh(s, problem->weights)) status = fresh_rows(job, s, &fresh);
-    if (!status) status = influences_of_rows(job, s, problem->weights, &fresh, &s->influences);
+    if (needs_fresh(s, problem->weights)) status = fresh_rows(context, s, &fresh);
+    if (!status) status = influences_of_rows(context, s, problem->weights, &fresh, &s->influences);
     arap_influences_clear(&fresh);
     if (status) return status;
-    arap_influences_normalise(&s->influences);
-    if (wants_holds(s) && !s->has_sight) status = look(job, s);
-    return status ? status : hold_bones(job, s, &s->influences);
+    arap_influences_normalize(&s->influences);
+    if (wants_peaks(s) && !s->has_visibility) status = look(context, s);
+    return status ? status : keep_peaks(context, s, &s->influences);
 }
 
-arap_status arap_initial_weights(arap_job *job, arap_solver *s, const arap_problem *problem) {
+arap_status arap_initial_weights(arap_context *context, arap_solver *s,
+                                 const arap_problem *problem) {
     arap_status status = ARAP_OK;
     if (problem->weights)
-        status = arap_check_rows(&job->error, problem->weights, problem->geometry.vertex_count,
-                                 problem->bones.count);
+        status = arap_check_sparse_weights(&context->error, problem->weights,
+                                           problem->geometry.vertex_count, problem->bones.count);
     if (!status && problem->start_from_weights && !problem->weights)
-        status = arap_fail(&job->error, ARAP_BAD_VALUE, "there are no weights to start from");
-    if (!status) status = arap_locks_create(job, problem, &s->skeleton, &s->locks);
+        status = arap_fail(&context->error, ARAP_BAD_VALUE, "there are no weights to start from");
+    if (!status) status = arap_locks_create(context, problem, &s->skeleton, &s->locks);
     if (status) return status;
     if (problem->start_from_weights) {
-        status = given_start(job, s, problem);
+        status = given_start(context, s, problem);
     } else if (s->coarse) {
-        status = arap_coarse_weights(job, s, &s->influences);
+        status = arap_coarse_weights(context, s, &s->influences);
     } else {
-        status = fresh_start(job, s);
+        status = fresh_start(context, s);
     }
-    if (!status) status = arap_take_edits(job, s, &problem->edits);
-    if (!status) status = arap_locks_apply(job, &s->locks, &s->mesh, &s->skeleton, &s->influences);
-    return status ? status : arap_apply_edits(job, s, NULL, &s->influences);
+    if (!status) status = arap_take_edits(context, s, &problem->edits);
+    if (!status)
+        status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, &s->influences);
+    return status ? status : arap_apply_edits(context, s, NULL, &s->influences);
 }

@@ -5,6 +5,7 @@
 #include "solver/solver.h"
 
 /* Marks and rows of the edits come with them. */
-arap_status arap_initial_weights(arap_job *job, arap_solver *solver, const arap_problem *problem);
+arap_status arap_initial_weights(arap_context *context, arap_solver *solver,
+                                 const arap_problem *problem);
 
 #endif

@@ -2,15 +2,15 @@
  *
  * One iteration (docs/energy.md 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
- *   2. filter, if wanted (filter.h); clip and normalise (or add positivity rows, which count from
+ *   2. filter, if wanted (filter.h); clip and normalize (or add positivity rows, which count from
  *      the next solve on); where clipping makes the objective rise, zeros are held by stiff rows
- *      instead (an active set, changed all at once, Bertsekas 1982) and the matrix is factorised
+ *      instead (an active set, changed all at once, Bertsekas 1982) and the matrix is factorized
  *      again: for the hundreds of rows of a change that is cheaper than updates of the factor
  *   3. Anderson acceleration (anderson.h)
  *   4. local step at the new weights: b, F w and with them the energy; if the objective is
  *      larger than before, the weights of 2 and one more local step
  *
- * The system is assembled and factorised in the first iteration: O(n^1.5) for n vertices; the
+ * The system is assembled and factorized in the first iteration: O(n^1.5) for n vertices; the
  * others cost two back-substitutions and a local step. A system that is not definite gets more
  * damping; weights or energies that are not finite are an error. */
 #include "solver/iteration.h"
@@ -20,7 +20,7 @@
 
 #include "base/memory.h"
 #include "energy/stiffness.h"
-#include "solver/stale_step.h"
+#include "solver/pcg_step.h"
 #include "supports/filter.h"
 
 #define DAMPING_TRIES 7
@@ -32,12 +32,12 @@ static void release_system(arap_solver *s) {
     arap_system_clear(&m->system);
     arap_factor_free(m->factor);
     arap_penalties_clear(&m->penalties);
-    arap_free(m->held);
+    arap_free(m->active);
     arap_free(m->unknowns);
     m->factor = NULL;
-    m->held = NULL;
+    m->active = NULL;
     m->unknowns = NULL;
-    m->has_system = m->stale = 0;
+    m->has_system = m->system_outdated = 0;
 }
 
 void arap_release_maps(arap_solver *s) {
@@ -55,64 +55,64 @@ void arap_release_maps(arap_solver *s) {
     m->pass = NULL;
     m->anderson = NULL;
     m->right_side = m->product = m->residual = m->best = m->before = m->metric = NULL;
-    m->has_best = m->guarded = m->held_changes = 0;
+    m->has_best = m->guarded = m->active_changes = 0;
 }
 
 /* Penalty rows of the present influence maps, with the given damping. */
-static arap_status make_penalties(arap_job *job, arap_solver *s, double damping) {
+static arap_status make_penalties(arap_context *context, arap_solver *s, double damping) {
     arap_maps *m = &s->maps;
     double unit = s->poses.count;
     arap_penalties_clear(&m->penalties);
-    arap_status status = arap_penalties_create(job, &s->influences, &m->penalties);
+    arap_status status = arap_penalties_create(context, &s->influences, &m->penalties);
     if (status) return status;
     double own = unit * s->mesh.size * s->mesh.size; /* of rows that turn with the mesh */
     arap_add_damping(&s->mesh, &s->influences, damping * own, &m->penalties);
-    arap_add_rows(&s->mesh, &s->influences, &s->rows.list, unit, &m->penalties);
+    arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, unit, &m->penalties);
     s->assembled.neumann_rows = 0;
     if (s->settings.neumann)
         s->assembled.neumann_rows = arap_add_neumann(
             &s->mesh, &s->influences, s->settings.constraint_strength * unit, &m->penalties);
     s->assembled.positivity_rows = 0;
     s->assembled.damping = damping;
-    arap_system_penalise(&m->system, m->penalties.stiffness);
+    arap_system_penalize(&m->system, m->penalties.stiffness);
     return ARAP_OK;
 }
 
-/* The penalised matrix of the system, for CHOLMOD. */
-static arap_matrix penalised_matrix(const arap_solver *s) {
+/* The penalized matrix of the system, for CHOLMOD. */
+static arap_matrix penalized_matrix(const arap_solver *s) {
     const arap_maps *m = &s->maps;
     arap_matrix matrix = m->system.matrix;
-    matrix.value = m->system.penalised;
+    matrix.value = m->system.penalized;
     return matrix;
 }
 
 /* System and factor of the present influence maps. A system that is not definite (its weights
  * are not all determined) gets more damping. */
-static arap_status make_system(arap_job *job, arap_solver *s) {
+static arap_status make_system(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double since = arap_seconds();
-    arap_status status = arap_progress(job, "assembly", 0);
+    arap_status status = arap_progress(context, "assembly", 0);
     if (!status)
-        status = arap_system_create(job, &s->mesh, &s->poses, &s->harmonic, &s->influences,
+        status = arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences,
                                     s->order, &m->system);
     if (status) return status;
-    m->held = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
+    m->active = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
     m->unknowns = ARAP_NEW(double, m->system.unknowns);
-    if (!m->held || !m->unknowns) return arap_fail_memory(&job->error, "the weight system");
+    if (!m->active || !m->unknowns) return arap_fail_memory(&context->error, "the weight system");
     s->assembled.unknowns = m->system.unknowns;
     s->assembled.factor_size = 0;
     double damping = s->settings.damping;
     for (int attempt = 0;; attempt++) {
-        status = make_penalties(job, s, damping);
+        status = make_penalties(context, s, damping);
         arap_lap(s, ARAP_TIME_SYSTEM, &since);
         if (status || !m->system.unknowns) break;
-        status = arap_progress(job, "factorisation", 0);
+        status = arap_progress(context, "factorization", 0);
         if (status) break;
-        arap_matrix matrix = penalised_matrix(s);
-        status = arap_factor_create(job, &matrix, &m->factor);
+        arap_matrix matrix = penalized_matrix(s);
+        status = arap_factor_create(context, &matrix, &m->factor);
         arap_lap(s, ARAP_TIME_FACTOR, &since);
         if (status != ARAP_NOT_FACTORED || attempt + 1 >= DAMPING_TRIES) break;
-        job->error = (arap_error){0};
+        context->error = (arap_error){0};
         damping = fmax(damping, 1e-9) * DAMPING_GROWTH;
     }
     if (!status && m->factor) s->assembled.factor_size = arap_factor_size(m->factor);
@@ -121,9 +121,9 @@ static arap_status make_system(arap_job *job, arap_solver *s) {
 }
 
 /* The harmonic term of the present weights, and its share of the product. */
-static void add_harmonic(const arap_job *job, arap_solver *s) {
+static void add_harmonic(const arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    arap_harmonic_product(job, &s->harmonic, &s->influences, m->residual);
+    arap_harmonic_product(context, &s->harmonic, &s->influences, m->residual);
     s->present.roughness = 0;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++) {
         s->present.roughness += s->influences.weight[e] * m->residual[e];
@@ -131,13 +131,13 @@ static void add_harmonic(const arap_job *job, arap_solver *s) {
     }
 }
 
-arap_status arap_measure(arap_job *job, arap_solver *s) {
+arap_status arap_measure(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double rest = s->poses.count * s->mesh.rest_energy, energy = rest + s->present.excess;
     double *fixed = ARAP_NEW(double, s->mesh.spoke_start ? s->mesh.count : 0);
-    if (!fixed) return arap_fail_memory(&job->error, "the energy");
+    if (!fixed) return arap_fail_memory(&context->error, "the energy");
     arap_status status =
-        arap_stiffness_product(job, &s->mesh, &s->poses, &s->influences, m->product, NULL,
+        arap_stiffness_product(context, &s->mesh, &s->poses, &s->influences, m->product, NULL,
                                s->mesh.spoke_start ? fixed : NULL);
     for (int i = 0; i < s->mesh.count && s->mesh.spoke_start; i++) energy += fixed[i];
     energy -= 2 * s->present.anchored;
@@ -146,39 +146,39 @@ arap_status arap_measure(arap_job *job, arap_solver *s) {
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
     s->present.energy = energy;
-    if (s->harmonic.ring) add_harmonic(job, s);
-    return arap_history_add(job, &s->history, rest > 0 ? energy / rest : 0);
+    if (s->harmonic.ring) add_harmonic(context, s);
+    return arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
 }
 
-arap_status arap_refresh(arap_job *job, arap_solver *s) {
+arap_status arap_refresh(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double since = arap_seconds();
-    arap_mirror_weights(&s->mirror, &s->influences);
-    arap_pass_run(job, m->pass, m->right_side, NULL);
+    arap_symmetry_weights(&s->symmetry, &s->influences);
+    arap_pass_run(context, m->pass, m->right_side, NULL);
     const double *excess = arap_pass_excess(m->pass);
     s->present.excess = 0;
     for (int i = 0; i < s->mesh.count && excess; i++) s->present.excess += excess[i];
     const double *anchored = arap_pass_anchored(m->pass);
     s->present.anchored = 0;
     for (int i = 0; i < s->mesh.count && anchored; i++) s->present.anchored += anchored[i];
-    arap_status status = arap_measure(job, s);
+    arap_status status = arap_measure(context, s);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;
 }
 
-static arap_status begin_acceleration(arap_job *job, arap_solver *s) {
+static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     const arap_influences *in = &s->influences;
     size_t entries = in->start[in->count];
     m->before = ARAP_NEW(double, entries);
     m->metric = ARAP_NEW(double, entries);
-    if (!m->before || !m->metric) return arap_fail_memory(&job->error, "the acceleration");
+    if (!m->before || !m->metric) return arap_fail_memory(&context->error, "the acceleration");
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) m->metric[e] = s->mesh.area[i];
-    return arap_anderson_create(job, entries, s->settings.acceleration, &m->anderson);
+    return arap_anderson_create(context, entries, s->settings.acceleration, &m->anderson);
 }
 
-arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
+arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     size_t entries = s->influences.start[s->influences.count];
     double since = arap_seconds();
@@ -187,17 +187,18 @@ arap_status arap_begin_maps(arap_job *job, arap_solver *s) {
     m->residual = ARAP_NEW(double, entries);
     m->best = ARAP_NEW(double, entries);
     if (!m->right_side || !m->product || !m->residual || !m->best)
-        return arap_fail_memory(&job->error, "the weights");
+        return arap_fail_memory(&context->error, "the weights");
     arap_rotation_clusters *clusters =
         s->settings.rotation_clusters > 0 && !s->poses.spines.count && !s->poses.stretches.count
             ? &m->clusters
             : NULL;
-    arap_status status = s->settings.acceleration ? begin_acceleration(job, s) : ARAP_OK;
+    arap_status status = s->settings.acceleration ? begin_acceleration(context, s) : ARAP_OK;
     if (!status && clusters)
-        status = arap_rotation_clusters_create(job, &s->mesh, &s->influences,
+        status = arap_rotation_clusters_create(context, &s->mesh, &s->influences,
                                                s->settings.rotation_clusters, clusters);
     if (!status)
-        status = arap_pass_create(job, &s->mesh, &s->lanes, &s->influences, clusters, &m->pass);
+        status =
+            arap_pass_create(context, &s->mesh, &s->packed, &s->influences, clusters, &m->pass);
     arap_lap(s, ARAP_TIME_LOCAL, &since);
     return status;
 }
@@ -215,18 +216,18 @@ static double objective(const arap_solver *s) {
     const arap_penalties *p = &m->penalties;
     double sum = s->present.energy + s->present.roughness;
     for (size_t e = 0; e < in->start[in->count]; e++)
-        if (!m->held[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
-    return sum -
-           arap_rows_cost(&s->mesh, in, &s->rows.list, s->rows.holds, s->poses.count, m->held);
+        if (!m->active[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
+    return sum - arap_constraints_cost(&s->mesh, in, &s->constraints.list, s->constraints.peaks,
+                                       s->poses.count, m->active);
 }
 
-static arap_status refactor(arap_job *job, arap_solver *s) {
+static arap_status refactor(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double since = arap_seconds();
-    arap_system_penalise(&m->system, m->penalties.stiffness);
-    arap_matrix matrix = penalised_matrix(s);
-    arap_status status = arap_factor_update(job, m->factor, &matrix);
-    m->held_changes = 0;
+    arap_system_penalize(&m->system, m->penalties.stiffness);
+    arap_matrix matrix = penalized_matrix(s);
+    arap_status status = arap_factor_update(context, m->factor, &matrix);
+    m->active_changes = 0;
     if (m->anderson) arap_anderson_restart(m->anderson);
     arap_lap(s, ARAP_TIME_FACTOR, &since);
     return status;
@@ -242,77 +243,77 @@ static void find_descent(arap_solver *s) {
 }
 
 /* The minimum of the objective for the present rotations; its weights may be negative. */
-static arap_status global_step(arap_job *job, arap_solver *s) {
+static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double since = arap_seconds();
     find_descent(s);
     arap_system_reduce(&m->system, m->residual, m->unknowns);
-    arap_status status = m->stale ? arap_stale_solve(job, s, m->unknowns)
-                                  : arap_factor_solve(job, m->factor, m->unknowns);
+    arap_status status = m->system_outdated ? arap_pcg_step(context, s, m->unknowns)
+                                            : arap_factor_solve(context, m->factor, m->unknowns);
     if (!status) arap_system_add_step(&m->system, m->unknowns, s->influences.weight);
     arap_lap(s, ARAP_TIME_SOLVE, &since);
     return status;
 }
 
 /* The paper's positivity rows; they count from the next global step on. */
-static arap_status add_positivity(arap_job *job, arap_solver *s) {
+static arap_status add_positivity(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    int rows = arap_hold_negative(&s->mesh, &s->influences, hard(s), 1, m->held, &m->penalties);
+    int rows = arap_activate_bounds(&s->mesh, &s->influences, hard(s), 1, m->active, &m->penalties);
     s->assembled.positivity_rows += rows;
-    return rows ? refactor(job, s) : ARAP_OK;
+    return rows ? refactor(context, s) : ARAP_OK;
 }
 
 /* One step of the fixed-point iteration, without its local step: the global step, the filter,
  * then clipping or positivity rows. Guarded, weights that the step made negative are held from the
  * next one on, until they would be positive. */
-static arap_status plain_step(arap_job *job, arap_solver *s) {
+static arap_status plain_step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_status status = ARAP_OK;
     if (m->guarded) {
         find_descent(s);
-        m->held_changes += arap_release_positive(&s->mesh, &s->influences, m->residual, hard(s),
-                                                 m->held, &m->penalties);
-        if (m->held_changes) status = refactor(job, s);
+        m->active_changes += arap_release_bounds(&s->mesh, &s->influences, m->residual, hard(s),
+                                                 m->active, &m->penalties);
+        if (m->active_changes) status = refactor(context, s);
     }
-    if (!status) status = global_step(job, s);
+    if (!status) status = global_step(context, s);
     if (!status && s->settings.filter)
-        status = arap_filter_weights(job, &s->mesh, s->settings.filter, s->skeleton.deform_count,
-                                     &s->influences);
+        status = arap_filter_weights(context, &s->mesh, s->settings.filter,
+                                     s->skeleton.deform_count, &s->influences);
     if (status) return status;
     if (m->guarded)
-        m->held_changes +=
-            arap_hold_negative(&s->mesh, &s->influences, hard(s), 0, m->held, &m->penalties);
-    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(&s->influences);
-    return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(job, s) : status;
+        m->active_changes +=
+            arap_activate_bounds(&s->mesh, &s->influences, hard(s), 0, m->active, &m->penalties);
+    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalize(&s->influences);
+    return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(context, s) : status;
 }
 
 /* Back to earlier weights; their energy replaces the last one of the history. */
-static arap_status restore(arap_job *job, arap_solver *s, const double *weights) {
+static arap_status restore(arap_context *context, arap_solver *s, const double *weights) {
     memcpy(s->influences.weight, weights,
            s->influences.start[s->influences.count] * sizeof *weights);
     arap_history_drop(&s->history);
-    return arap_refresh(job, s);
+    return arap_refresh(context, s);
 }
 
 /* A step and its local step; accelerated, to where the past steps point, unless the objective
  * is larger there than it was before. */
-static arap_status full_step(arap_job *job, arap_solver *s) {
+static arap_status full_step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_influences *in = &s->influences;
     size_t size = in->start[in->count] * sizeof(double);
     double reached = objective(s);
     if (m->anderson) memcpy(m->before, in->weight, size);
-    arap_status status = plain_step(job, s);
+    arap_status status = plain_step(context, s);
     if (status) return status;
-    if (!m->anderson) return arap_refresh(job, s);
+    if (!m->anderson) return arap_refresh(context, s);
     if (!arap_anderson_mix(m->anderson, m->before, in->weight, m->metric, m->residual))
-        return arap_refresh(job, s);
+        return arap_refresh(context, s);
     memcpy(m->before, in->weight, size);
     memcpy(in->weight, m->residual, size);
-    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalise(in);
-    status = arap_refresh(job, s);
+    if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalize(in);
+    status = arap_refresh(context, s);
     if (status || objective(s) <= reached) return status;
-    return restore(job, s, m->before);
+    return restore(context, s, m->before);
 }
 
 /* The present objective; its weights are kept if they are the best of the stage. */
@@ -330,49 +331,49 @@ static double keep_if_best(arap_solver *s) {
 /* One iteration with clipping. That is no descent where many weights would be negative: when
  * the objective has risen too far, the best weights come back and the stage goes on guarded;
  * when that does not help, it is over. */
-static arap_status clipped_iteration(arap_job *job, arap_solver *s) {
+static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     keep_if_best(s);
-    arap_status status = full_step(job, s);
+    arap_status status = full_step(context, s);
     if (status) return status;
     double present = keep_if_best(s);
     if (present - m->best_objective <= MOST_RISE * fabs(s->present.energy)) return status;
     s->stage.over = m->guarded;
     m->guarded = 1;
-    return restore(job, s, m->best);
+    return restore(context, s, m->best);
 }
 
-arap_status arap_iteration(arap_job *job, arap_solver *s) {
+arap_status arap_iteration(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    arap_status status = m->has_system ? ARAP_OK : make_system(job, s);
+    arap_status status = m->has_system ? ARAP_OK : make_system(context, s);
     if (!m->has_system) release_system(s); /* cancelled: the next call makes it again */
-    if (status || !m->system.unknowns) return status ? status : arap_refresh(job, s);
+    if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
-    return descends ? clipped_iteration(job, s) : full_step(job, s);
+    return descends ? clipped_iteration(context, s) : full_step(context, s);
 }
 
-arap_status arap_solver_repose(arap_job *job, arap_solver *s, const double *transforms,
+arap_status arap_solver_repose(arap_context *context, arap_solver *s, const double *transforms,
                                const arap_spines *spines, int keep_factor) {
     arap_maps *m = &s->maps;
     size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
     memcpy(s->poses.transform, transforms, size);
     arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
-    arap_status status = arap_poses_gram(job, &s->poses);
+    arap_status status = arap_poses_gram(context, &s->poses);
     if (status) return status;
-    arap_lanes_fill(&s->poses, &s->lanes);
+    arap_packed_poses_fill(&s->poses, &s->packed);
     m->has_best = 0;
     if (keep_factor && m->has_system) {
-        m->stale = 1;
+        m->system_outdated = 1;
     } else {
         release_system(s);
-        m->guarded = m->held_changes = 0;
+        m->guarded = m->active_changes = 0;
     }
     if (m->anderson) arap_anderson_restart(m->anderson);
-    return arap_refresh(job, s);
+    return arap_refresh(context, s);
 }
 
-arap_status arap_end_iterations(arap_job *job, arap_solver *s) {
+arap_status arap_end_iterations(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     int worse = m->has_best && objective(s) > m->best_objective;
-    return worse ? restore(job, s, m->best) : ARAP_OK;
+    return worse ? restore(context, s, m->best) : ARAP_OK;
 }

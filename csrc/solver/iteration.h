@@ -6,21 +6,21 @@
 
 /* Work space for the present influence maps, which must not change until it is
  * released. */
-arap_status arap_begin_maps(arap_job *job, arap_solver *solver);
+arap_status arap_begin_maps(arap_context *context, arap_solver *solver);
 void arap_release_maps(arap_solver *solver);
 
 /* One iteration: global step, local step and what comes with them. The first on new maps assembles
- * and factorises. Sets stage_over when further ones would not help. */
-arap_status arap_iteration(arap_job *job, arap_solver *solver);
+ * and factorizes. Sets stage_over when further ones would not help. */
+arap_status arap_iteration(arap_context *context, arap_solver *solver);
 
 /* Back to the best weights of these iterations, unless they are the present ones. */
-arap_status arap_end_iterations(arap_job *job, arap_solver *solver);
+arap_status arap_end_iterations(arap_context *context, arap_solver *solver);
 
 /* Local step at the present weights, made symmetric; their energy goes to the history. */
-arap_status arap_refresh(arap_job *job, arap_solver *solver);
+arap_status arap_refresh(arap_context *context, arap_solver *solver);
 
 /* F w of the present weights, and with it their energy, which goes to the history; the harmonic
  * term does not. */
-arap_status arap_measure(arap_job *job, arap_solver *solver);
+arap_status arap_measure(arap_context *context, arap_solver *solver);
 
 #endif

@@ -44,8 +44,9 @@ static void free_arrays(coarse_arrays *a) {
     arap_free(a->spoke_whole);
 }
 
-static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_rows *rows,
-                             coarse_arrays *a, arap_rows *out) {
+static arap_status copy_rows(arap_context *context, const arap_solver *s,
+                             const arap_sparse_weights *rows, coarse_arrays *a,
+                             arap_sparse_weights *out) {
     size_t count = (size_t)s->clusters.count, fill = 0;
     for (size_t k = 0; k < count; k++) {
         int i = caller_vertex(s, (int)k);
@@ -55,7 +56,7 @@ static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_row
     a->bone = ARAP_NEW(int, fill);
     a->weight = ARAP_NEW(double, fill);
     if (!a->start || !a->bone || !a->weight)
-        return arap_fail_memory(&job->error, "the weights of the coarse mesh");
+        return arap_fail_memory(&context->error, "the weights of the coarse mesh");
     fill = 0;
     for (size_t k = 0; k < count; k++) {
         int i = caller_vertex(s, (int)k);
@@ -66,7 +67,7 @@ static arap_status copy_rows(arap_job *job, const arap_solver *s, const arap_row
         }
     }
     a->start[count] = (long long)fill;
-    *out = (arap_rows){.start = a->start, .bone = a->bone, .weight = a->weight};
+    *out = (arap_sparse_weights){.start = a->start, .bone = a->bone, .weight = a->weight};
     return ARAP_OK;
 }
 
@@ -91,7 +92,7 @@ static int cluster_of(const arap_solver *s, int v) {
     return s->coarse ? s->coarse->mesh.first[cluster] : cluster;
 }
 
-static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edits *fine,
+static arap_status map_edits(arap_context *context, const arap_solver *s, const arap_edits *fine,
                              coarse_edits *c, arap_edits *out) {
     const int *weld = s->mesh.weld;
     int count = 0;
@@ -102,7 +103,7 @@ static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edi
     c->release_vertex = ARAP_NEW(int, fine->release_count);
     if (!c->constraint_vertex || !c->influence_vertex || !c->influence_bone ||
         !c->influence_allowed || !c->release_vertex)
-        return arap_fail_memory(&job->error, "the edits");
+        return arap_fail_memory(&context->error, "the edits");
     for (int k = 0; k < fine->constraint_count; k++)
         c->constraint_vertex[k] = cluster_of(s, weld[fine->constraint_vertex[k]]);
     for (int k = 0; k < fine->release_count; k++)
@@ -125,8 +126,9 @@ static arap_status map_edits(arap_job *job, const arap_solver *s, const arap_edi
 }
 
 /* The problem of the clusters but for its edits; `rows` keeps its weights. */
-static arap_status coarse_problem(arap_job *job, const arap_solver *s, const arap_problem *fine,
-                                  coarse_arrays *a, arap_rows *rows, arap_problem *out) {
+static arap_status coarse_problem(arap_context *context, const arap_solver *s,
+                                  const arap_problem *fine, coarse_arrays *a,
+                                  arap_sparse_weights *rows, arap_problem *out) {
     const arap_coarse *clusters = &s->clusters;
     size_t count = (size_t)clusters->count;
     arap_status status = ARAP_OK;
@@ -144,7 +146,7 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
     a->locked_vertices = ARAP_NEW_ZERO(char, count);
     a->vertex_set = ARAP_NEW_ZERO(int, count);
     if (!a->locked_vertices || !a->vertex_set)
-        return arap_fail_memory(&job->error, "the coarse mesh");
+        return arap_fail_memory(&context->error, "the coarse mesh");
     for (size_t k = 0; k < count; k++) {
         int i = caller_vertex(s, (int)k);
         if (fine->locked_vertices) a->locked_vertices[k] = fine->locked_vertices[i];
@@ -153,7 +155,7 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
     if (fine->poses.parameters) {
         size_t bones = (size_t)fine->bones.count;
         a->parameters = ARAP_NEW(double, bones * count);
-        if (!a->parameters) return arap_fail_memory(&job->error, "the coarse mesh");
+        if (!a->parameters) return arap_fail_memory(&context->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++)
             memcpy(a->parameters + bones * k,
                    fine->poses.parameters + bones * (size_t)caller_vertex(s, (int)k),
@@ -164,7 +166,7 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
         a->spoke_bones = ARAP_NEW(int, count);
         a->spoke_whole = ARAP_NEW(char, count);
         if (!a->spoke_bones || !a->spoke_whole)
-            return arap_fail_memory(&job->error, "the coarse mesh");
+            return arap_fail_memory(&context->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++) {
             const arap_spoke *spoke;
             int any = arap_mesh_spokes(&s->mesh, clusters->seed[k], &spoke);
@@ -177,7 +179,7 @@ static arap_status coarse_problem(arap_job *job, const arap_solver *s, const ara
     if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
     if (fine->vertex_set) out->vertex_set = a->vertex_set;
     if (fine->weights) {
-        status = copy_rows(job, s, fine->weights, a, rows);
+        status = copy_rows(context, s, fine->weights, a, rows);
         out->weights = rows;
     }
     return status;
@@ -192,26 +194,26 @@ static void group_vertices(const arap_solver *s, const arap_problem *problem, in
     }
 }
 
-arap_status arap_coarse_create(arap_job *job, arap_solver *s, const arap_problem *problem) {
+arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap_problem *problem) {
     coarse_arrays arrays = {0};
-    arap_rows rows;
+    arap_sparse_weights rows;
     arap_problem coarse;
     coarse_edits edits = {0};
     arap_settings settings = s->settings;
     int *group = ARAP_NEW(int, s->mesh.count);
-    arap_status status = group ? ARAP_OK : arap_fail_memory(&job->error, "the coarse mesh");
+    arap_status status = group ? ARAP_OK : arap_fail_memory(&context->error, "the coarse mesh");
     if (status) return status;
     group_vertices(s, problem, group);
-    status = arap_coarsen(job, &s->mesh, group, s->mirror.vertex, &s->clusters);
+    status = arap_coarsen(context, &s->mesh, group, s->symmetry.vertex, &s->clusters);
     if (status || s->clusters.count * LEAST_VERTICES > s->mesh.count ||
         s->clusters.count / LEAST_CLUSTERS < s->skeleton.deform_count)
         goto done;
-    status = coarse_problem(job, s, problem, &arrays, &rows, &coarse);
-    if (!status) status = map_edits(job, s, &problem->edits, &edits, &coarse.edits);
+    status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
+    if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
     if (!coarse.geometry.tet_count) settings.initial = ARAP_INITIAL_HEAT;
-    if (!status) status = arap_solver_create(job, &coarse, &settings, &s->coarse);
+    if (!status) status = arap_solver_create(context, &coarse, &settings, &s->coarse);
     if (status) goto done;
     /* From here on in the vertices of the coarse solver, which may have welded some. */
     for (int i = 0; i < s->mesh.count; i++)
@@ -225,11 +227,11 @@ done:
     return status;
 }
 
-arap_status arap_coarse_edit(arap_job *job, arap_solver *s, const arap_edits *edits) {
+arap_status arap_coarse_edit(arap_context *context, arap_solver *s, const arap_edits *edits) {
     coarse_edits arrays = {0};
     arap_edits coarse;
-    arap_status status = map_edits(job, s, edits, &arrays, &coarse);
-    if (!status) status = arap_solver_edit(job, s->coarse, &coarse);
+    arap_status status = map_edits(context, s, edits, &arrays, &coarse);
+    if (!status) status = arap_solver_edit(context, s->coarse, &coarse);
     s->stage.last = s->coarse->stage.last + 1;
     free_edits(&arrays);
     return status;
@@ -241,35 +243,36 @@ void arap_coarse_free(arap_solver *s) {
     s->coarse = NULL;
 }
 
-arap_status arap_coarse_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
-    return arap_prolong(job, &s->mesh, &s->clusters, &s->coarse->influences,
+arap_status arap_coarse_weights(arap_context *context, const arap_solver *s, arap_influences *out) {
+    return arap_prolong(context, &s->mesh, &s->clusters, &s->coarse->influences,
                         s->skeleton.deform_count, out);
 }
 
-/* Hold rows for the seeds of held clusters: with all vertices of a cluster, bones would be held
+/* Peak rows for the seeds of held clusters: with all vertices of a cluster, bones would be held
  * in a far larger region than by heat weights of this level. */
-static arap_status inherit_holds(arap_job *job, const arap_solver *s, arap_row_list *out) {
+static arap_status inherit_peaks(arap_context *context, const arap_solver *s,
+                                 arap_constraint_list *out) {
     const arap_solver *coarse = s->coarse;
-    const arap_row *held = coarse->rows.list.rows;
-    int count = coarse->rows.holds;
+    const arap_constraint *peaks = coarse->constraints.list.rows;
+    int count = coarse->constraints.peaks;
     /* The rows of each coarse vertex: the last one, and the one before each. */
     int *last = ARAP_NEW(int, coarse->mesh.count), *before = ARAP_NEW(int, count);
     arap_status status = ARAP_OK;
     if (!last || !before) {
-        status = arap_fail_memory(&job->error, "the weight constraints");
+        status = arap_fail_memory(&context->error, "the weight constraints");
         goto done;
     }
     for (int k = 0; k < coarse->mesh.count; k++) last[k] = -1;
     for (int r = 0; r < count; r++) {
-        before[r] = last[held[r].vertex];
-        last[held[r].vertex] = r;
+        before[r] = last[peaks[r].vertex];
+        last[peaks[r].vertex] = r;
     }
     for (int c = 0; c < s->clusters.count; c++) {
         int seed = s->clusters.seed[c];
         for (int r = last[s->clusters.cluster[seed]]; r >= 0 && !status; r = before[r]) {
-            double strength = s->settings.hold * s->mesh.size * s->mesh.size;
-            status = arap_append_row(job, out,
-                                     (arap_row){seed, held[r].bone, held[r].target, strength, 0});
+            double strength = s->settings.peak_stiffness * s->mesh.size * s->mesh.size;
+            status = arap_append_constraint(
+                context, out, (arap_constraint){seed, peaks[r].bone, peaks[r].target, strength, 0});
         }
     }
 
@@ -280,14 +283,14 @@ done:
 }
 
 /* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. */
-static arap_status inherit_islands(arap_job *job, arap_solver *s) {
+static arap_status inherit_islands(arap_context *context, arap_solver *s) {
     arap_heat_report *report = &s->heat_report;
     int n = s->mesh.count;
     int *island = ARAP_NEW(int, n), *stack = ARAP_NEW(int, n), *size = ARAP_NEW_ZERO(int, n),
         *first = ARAP_NEW(int, n);
     arap_status status = ARAP_OK;
     if (!island || !stack || !size || !first) {
-        status = arap_fail_memory(&job->error, "the report");
+        status = arap_fail_memory(&context->error, "the report");
         goto done;
     }
     *report = s->coarse->heat_report;
@@ -310,21 +313,21 @@ done:
     return status;
 }
 
-arap_status arap_coarse_inherit(arap_job *job, arap_solver *s) {
-    arap_row_list rows = {0};
-    arap_status status = inherit_holds(job, s, &rows);
-    int held = rows.count;
-    for (int r = 0; r < s->rows.list.count && !status; r++)
-        status = arap_append_row(job, &rows, s->rows.list.rows[r]);
-    if (!status) status = inherit_islands(job, s);
+arap_status arap_coarse_inherit(arap_context *context, arap_solver *s) {
+    arap_constraint_list rows = {0};
+    arap_status status = inherit_peaks(context, s, &rows);
+    int peaks = rows.count;
+    for (int r = 0; r < s->constraints.list.count && !status; r++)
+        status = arap_append_constraint(context, &rows, s->constraints.list.rows[r]);
+    if (!status) status = inherit_islands(context, s);
     if (status) {
-        arap_row_list_clear(&rows);
+        arap_constraint_list_clear(&rows);
         return status;
     }
-    arap_row_list_clear(&s->rows.list);
-    s->rows.list = rows;
-    s->rows.holds = held;
-    arap_release_rows(s);
+    arap_constraint_list_clear(&s->constraints.list);
+    s->constraints.list = rows;
+    s->constraints.peaks = peaks;
+    arap_release_constraints(s);
     for (int t = 0; t < ARAP_TIMES; t++) s->seconds[t] += s->coarse->seconds[t];
     return ARAP_OK;
 }

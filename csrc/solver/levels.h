@@ -6,17 +6,19 @@
 
 /* Make solver->coarse, a solver of the same problem on the clusters of its mesh; NULL if there
  * are hardly fewer of them than vertices, or few for each bone. */
-arap_status arap_coarse_create(arap_job *job, arap_solver *solver, const arap_problem *problem);
+arap_status arap_coarse_create(arap_context *context, arap_solver *solver,
+                               const arap_problem *problem);
 void arap_coarse_free(arap_solver *solver);
 
 /* Edits of this level's problem, for the coarse one. */
-arap_status arap_coarse_edit(arap_job *job, arap_solver *solver, const arap_edits *edits);
+arap_status arap_coarse_edit(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
 /* The present weights of the coarse level for the vertices of this one. */
-arap_status arap_coarse_weights(arap_job *job, const arap_solver *solver, arap_influences *out);
+arap_status arap_coarse_weights(arap_context *context, const arap_solver *solver,
+                                arap_influences *out);
 
 /* Take over what the coarse level holds: the rows that keep bones useful, for the seeds of
  * their clusters, in front of the present ones; and its report of unseen islands. */
-arap_status arap_coarse_inherit(arap_job *job, arap_solver *solver);
+arap_status arap_coarse_inherit(arap_context *context, arap_solver *solver);
 
 #endif

@@ -15,12 +15,12 @@
 
 #include "base/memory.h"
 
-arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
+arap_status arap_locks_create(arap_context *context, const arap_problem *problem,
                               const arap_skeleton *skeleton, arap_locks *l) {
-    const arap_rows *rows = problem->weights;
+    const arap_sparse_weights *rows = problem->weights;
     if (!problem->locked_vertices && !problem->locked_bones) return ARAP_OK;
     if (!rows)
-        return arap_fail(&job->error, ARAP_BAD_VALUE,
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "vertices or bones are locked, but there are no weights to keep");
     size_t n = (size_t)problem->geometry.vertex_count, entries = (size_t)rows->start[n];
     int sets = problem->set_count > 0 ? problem->set_count : 1, bones = skeleton->deform_count;
@@ -32,7 +32,7 @@ arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
     l->set = ARAP_NEW_ZERO(int, n);
     l->column = ARAP_NEW_ZERO(char, sets * bones);
     if (!l->start || !l->bone || !l->weight || !l->vertex || !l->set || !l->column)
-        return arap_fail_memory(&job->error, "the locked weights");
+        return arap_fail_memory(&context->error, "the locked weights");
     memcpy(l->start, rows->start, (n + 1) * sizeof *rows->start);
     memcpy(l->bone, rows->bone, entries * sizeof *rows->bone);
     memcpy(l->weight, rows->weight, entries * sizeof *rows->weight);
@@ -40,7 +40,7 @@ arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
     for (size_t i = 0; i < n && problem->vertex_set; i++) {
         l->set[i] = problem->vertex_set[i];
         if (l->set[i] < 0 || l->set[i] >= sets)
-            return arap_fail(&job->error, ARAP_BAD_VALUE,
+            return arap_fail(&context->error, ARAP_BAD_VALUE,
                              "vertex_sets[%zu] is %d: no row of the %d in locked_bones", i,
                              l->set[i], sets);
     }
@@ -52,12 +52,13 @@ arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
     for (size_t i = 0; i < n && !open; i++)
         for (int d = 0; d < bones; d++) open += !l->vertex[i] && !l->column[l->set[i] * bones + d];
     if (!open)
-        return arap_fail(&job->error, ARAP_BAD_VALUE,
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "nothing is free: every deforming bone or every vertex is locked");
     return ARAP_OK;
 }
 
-void arap_dense_row(const arap_skeleton *skeleton, const arap_rows *rows, int input, double *row) {
+void arap_dense_row(const arap_skeleton *skeleton, const arap_sparse_weights *rows, int input,
+                    double *row) {
     for (int d = 0; d < skeleton->deform_count; d++) row[d] = NAN;
     for (long long e = rows->start[input]; e < rows->start[input + 1]; e++) {
         int d = arap_deforming(skeleton, rows->bone[e]);
@@ -79,8 +80,8 @@ static int is_in_lock(const void *lock, int vertex, int bone) {
 }
 
 /* What input vertex `input` locks, added to what lower ones of the same welded vertex do. */
-static void collect_locks(const arap_locks *l, const arap_skeleton *skeleton, const arap_rows *rows,
-                          int input, lock_row *lock) {
+static void collect_locks(const arap_locks *l, const arap_skeleton *skeleton,
+                          const arap_sparse_weights *rows, int input, lock_row *lock) {
     int bones = skeleton->deform_count;
     const char *columns = l->column + l->set[input] * bones;
     double sum = 0;
@@ -97,24 +98,24 @@ static void collect_locks(const arap_locks *l, const arap_skeleton *skeleton, co
     }
 }
 
-/* Put the locked entries into a dense row (NAN: no entry) of free ones; given[d] marks them. */
+/* Put the locked entries into a dense row (NAN: no entry) of free ones; locked[d] marks them. */
 static void apply_lock(const arap_mesh *mesh, const arap_skeleton *skeleton, int i,
-                       const lock_row *lock, double *row, char *given) {
-    int bones = skeleton->deform_count, locked = 0, open = 0;
+                       const lock_row *lock, double *row, char *locked) {
+    int bones = skeleton->deform_count, count = 0, open = 0;
     double sum = 0;
     for (int d = 0; d < bones; d++) {
-        given[d] = lock->weight[d] > 0;
-        if (given[d]) sum += lock->weight[d];
+        locked[d] = lock->weight[d] > 0;
+        if (locked[d]) sum += lock->weight[d];
         if (!isnan(lock->weight[d])) {
-            locked++;
+            count++;
             row[d] = NAN;
         }
     }
-    int full = lock->whole || sum >= 1 || (locked == bones && sum > 0);
+    int full = lock->whole || sum >= 1 || (count == bones && sum > 0);
     for (int d = 0; d < bones; d++) {
-        if (given[d]) row[d] = full ? lock->weight[d] / sum : lock->weight[d];
-        if (full && !given[d]) row[d] = NAN;
-        open += !given[d] && !isnan(row[d]);
+        if (locked[d]) row[d] = full ? lock->weight[d] / sum : lock->weight[d];
+        if (full && !locked[d]) row[d] = NAN;
+        open += !locked[d] && !isnan(row[d]);
     }
     if (!full && !open) {
         int nearest = arap_nearest_bone(mesh, skeleton, i, is_in_lock, lock);
@@ -122,18 +123,18 @@ static void apply_lock(const arap_mesh *mesh, const arap_skeleton *skeleton, int
     }
 }
 
-arap_status arap_locks_apply(arap_job *job, const arap_locks *l, const arap_mesh *mesh,
+arap_status arap_locks_apply(arap_context *context, const arap_locks *l, const arap_mesh *mesh,
                              const arap_skeleton *skeleton, arap_influences *in) {
     if (!l->vertex) return ARAP_OK;
     int n = mesh->count, bones = skeleton->deform_count;
-    arap_rows rows = {.start = l->start, .bone = l->bone, .weight = l->weight};
+    arap_sparse_weights rows = {.start = l->start, .bone = l->bone, .weight = l->weight};
     arap_influences out = {0};
     int *sizes = ARAP_NEW_ZERO(int, n);
     double *row = ARAP_NEW(double, 3 * bones);
-    char *given = ARAP_NEW(char, bones);
+    char *locked = ARAP_NEW(char, bones);
     arap_status status = ARAP_OK;
-    if (!sizes || !row || !given) {
-        status = arap_fail_memory(&job->error, "the locked weights");
+    if (!sizes || !row || !locked) {
+        status = arap_fail_memory(&context->error, "the locked weights");
         goto done;
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
@@ -144,7 +145,7 @@ arap_status arap_locks_apply(arap_job *job, const arap_locks *l, const arap_mesh
                 row[in->bone[e]] = in->weight[e];
             for (int input = mesh->first[i]; input >= 0; input = mesh->next[input])
                 collect_locks(l, skeleton, &rows, input, &lock);
-            apply_lock(mesh, skeleton, i, &lock, row, given);
+            apply_lock(mesh, skeleton, i, &lock, row, locked);
             size_t at = fill ? out.start[i] : 0;
             for (int d = 0; d < bones; d++) {
                 if (isnan(row[d])) continue;
@@ -154,20 +155,20 @@ arap_status arap_locks_apply(arap_job *job, const arap_locks *l, const arap_mesh
                 }
                 out.bone[at] = d;
                 out.weight[at] = row[d];
-                out.given[at++] = given[d];
+                out.locked[at++] = locked[d];
             }
         }
-        if (!fill) status = arap_influences_create(job, n, sizes, &out);
+        if (!fill) status = arap_influences_create(context, n, sizes, &out);
     }
     if (status) goto done;
     arap_influences_clear(in);
     *in = out;
-    arap_influences_normalise(in);
+    arap_influences_normalize(in);
 
 done:
     arap_free(sizes);
     arap_free(row);
-    arap_free(given);
+    arap_free(locked);
     return status;
 }
 

@@ -19,7 +19,7 @@ typedef struct arap_locks {
 
 /* Copies; nothing where the problem locks nothing. Errors: there are no weights, no such set, or
  * nothing is free. */
-arap_status arap_locks_create(arap_job *job, const arap_problem *problem,
+arap_status arap_locks_create(arap_context *context, const arap_problem *problem,
                               const arap_skeleton *skeleton, arap_locks *locks);
 void arap_locks_clear(arap_locks *locks);
 
@@ -28,11 +28,12 @@ static inline int arap_is_locked(const arap_locks *locks, int i, int d) {
     return locks->vertex && (locks->vertex[i] || locks->column[locks->set[i] * locks->bones + d]);
 }
 
-/* Rebuild influences with the locked weights as given entries. */
-arap_status arap_locks_apply(arap_job *job, const arap_locks *locks, const arap_mesh *mesh,
+/* Rebuild influences with the locked weights as locked entries. */
+arap_status arap_locks_apply(arap_context *context, const arap_locks *locks, const arap_mesh *mesh,
                              const arap_skeleton *skeleton, arap_influences *influences);
 
 /* The row of an input vertex as a dense one of deforming bones; NAN: no entry. */
-void arap_dense_row(const arap_skeleton *skeleton, const arap_rows *rows, int input, double *row);
+void arap_dense_row(const arap_skeleton *skeleton, const arap_sparse_weights *rows, int input,
+                    double *row);
 
 #endif

@@ -2,9 +2,9 @@
  *
  * Stages. The initial weights decide too little and their influence maps too much, so the energy
  * chooses these: first the initial maps are iterated a few times; then, `widenings` times, they
- * take in the influences of the neighbours, lose those of little worth, and are iterated. Where
+ * take in the influences of the neighbors, lose those of little worth, and are iterated. Where
  * the limit is K, the initial maps are first reduced to 2K influences and the later ones to K.
- * Each stage costs one factorisation of a system that is small because its rows are. Without
+ * Each stage costs one factorization of a system that is small because its rows are. Without
  * widenings there is one stage, on the initial maps or what the limit leaves.
  *
  * The truss (truss.h) begins at full strength; before each stage but the first, spokes that the
@@ -26,7 +26,7 @@
 #include "solver/iteration.h"
 #include "solver/levels.h"
 #include "solver/steering.h"
-#include "supports/limit.h"
+#include "supports/reduce.h"
 #include "supports/supports.h"
 #include "supports/truss.h"
 
@@ -54,11 +54,11 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
 }
 
 /* Replace the influence maps. */
-static arap_status change_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
+static arap_status change_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
     arap_release_maps(s);
     arap_influences_clear(&s->influences);
     s->influences = *maps;
-    return arap_begin_maps(job, s);
+    return arap_begin_maps(context, s);
 }
 
 /* Those numbers per influence that the reduced maps keep; NULL: no memory. */
@@ -73,71 +73,71 @@ static double *kept_numbers(const arap_influences *all, const arap_influences *k
 
 /* Reduce the influence maps. The rotations stay those of the weights before, and so does the
  * right-hand side: the energy recorded is that of the new weights but for a local step. */
-static arap_status limit(arap_job *job, arap_solver *s, arap_limit rule) {
+static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule) {
     arap_maps *m = &s->maps;
     arap_influences limited = {0};
     arap_penalties rows = {0};
     double since = arap_seconds(), *right_side = NULL;
-    arap_status status = arap_penalties_create(job, &s->influences, &rows);
+    arap_status status = arap_penalties_create(context, &s->influences, &rows);
     if (status) return status;
-    arap_add_rows(&s->mesh, &s->influences, &s->rows.list, s->poses.count, &rows);
-    status = arap_limit_influences(job, &s->mesh, &s->poses, &s->influences, m->right_side,
-                                   m->product, &s->harmonic, &rows, &s->mirror, &rule, &limited);
+    arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.count, &rows);
+    status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
+                                    m->product, &s->harmonic, &rows, &s->symmetry, &rule, &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
     right_side = kept_numbers(&s->influences, &limited, m->right_side);
     if (!right_side) {
         arap_influences_clear(&limited);
-        return arap_fail_memory(&job->error, "the weights");
+        return arap_fail_memory(&context->error, "the weights");
     }
     s->history.stage_start[s->stage.number] = s->history.count;
-    status = change_maps(job, s, &limited);
+    status = change_maps(context, s, &limited);
     if (!status) {
         memcpy(m->right_side, right_side, limited.start[limited.count] * sizeof *right_side);
-        status = arap_measure(job, s);
+        status = arap_measure(context, s);
     }
     arap_free(right_side);
     return status;
 }
 
 /* What keeps bones out of influence maps; NULL: nothing. */
-static arap_closed_fn closed(const arap_solver *s) {
-    return s->locks.vertex || s->marks.count ? arap_is_closed : NULL;
+static arap_barred_fn barred(const arap_solver *s) {
+    return s->locks.vertex || s->marks.count ? arap_is_barred : NULL;
 }
 
 /* Influence maps that are the same on both sides. */
-static arap_status mirror_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
-    if (!s->mirror.vertex) return ARAP_OK;
-    return arap_mirror_maps(job, &s->mirror, s->skeleton.deform_count, closed(s), s, maps);
+static arap_status symmetric_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
+    if (!s->symmetry.vertex) return ARAP_OK;
+    return arap_symmetry_maps(context, &s->symmetry, s->skeleton.deform_count, barred(s), s, maps);
 }
 
 /* Go on from maps that are yet to be reduced: made symmetric, with a local step for their weights,
  * whose energy the history leaves out. */
-static arap_status take_maps(arap_job *job, arap_solver *s, arap_influences *maps) {
-    arap_status status = mirror_maps(job, s, maps);
+static arap_status take_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
+    arap_status status = symmetric_maps(context, s, maps);
     if (status) {
         arap_influences_clear(maps);
         return status;
     }
-    status = change_maps(job, s, maps);
-    if (!status) status = arap_refresh(job, s);
+    status = change_maps(context, s, maps);
+    if (!status) status = arap_refresh(context, s);
     if (!status) arap_history_drop(&s->history);
     return status;
 }
 
-arap_status arap_solver_limit(arap_job *job, arap_solver *s) {
+arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
     int most = s->settings.max_influences;
     if (!most) return ARAP_OK;
-    arap_status status = limit(job, s, (arap_limit){most, -1});
-    return status ? status : arap_refresh(job, s);
+    arap_status status = limit(context, s, (arap_limit){most, -1});
+    return status ? status : arap_refresh(context, s);
 }
 
-static arap_status widen(arap_job *job, arap_solver *s) {
+static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
-    arap_status status = arap_widen_influences(job, &s->mesh, &s->influences,
-                                               s->skeleton.deform_count, closed(s), s, &wider);
-    return status ? status : take_maps(job, s, &wider);
+    arap_status status = arap_widen_influences(context, &s->mesh, &s->influences,
+                                               s->skeleton.deform_count, barred(s), s, &wider);
+    return status ? status : take_maps(context, s, &wider);
 }
 
 /* Influences of a vertex in the present stage, at most; 0: no limit. The first one has twice the
@@ -149,40 +149,40 @@ static int stage_influences(const arap_solver *s) {
 }
 
 /* Reduce the maps of this stage; when cancelled, the next step begins with it. */
-static arap_status limit_stage(arap_job *job, arap_solver *s) {
+static arap_status reduce_stage(arap_context *context, arap_solver *s) {
     double spare = s->stage.number > 1 ? s->settings.least_worth : -1;
-    arap_status status = limit(job, s, (arap_limit){stage_influences(s), spare});
-    s->stage.must_limit = status == ARAP_CANCELLED;
+    arap_status status = limit(context, s, (arap_limit){stage_influences(s), spare});
+    s->stage.must_reduce = status == ARAP_CANCELLED;
     return status;
 }
 
 /* Start the next stage: its influence maps. */
-static arap_status enter_stage(arap_job *job, arap_solver *s) {
+static arap_status enter_stage(arap_context *context, arap_solver *s) {
     s->stage.number++;
     s->stage.iterations = s->stage.over = 0;
     if (s->stage.number > 1) {
         arap_status status = ARAP_OK;
         if (s->mesh.spoke_start)
-            status = arap_truss_yield(job, &s->mesh, &s->poses, &s->influences,
+            status = arap_truss_yield(context, &s->mesh, &s->poses, &s->influences,
                                       arap_pass_spokes(s->maps.pass));
-        if (!status && s->settings.widenings) status = widen(job, s);
+        if (!status && s->settings.widenings) status = widen(context, s);
         if (!status && !s->settings.widenings && s->mesh.spoke_start) {
-            status = arap_refresh(job, s); /* with what is left of the spokes */
+            status = arap_refresh(context, s); /* with what is left of the spokes */
             if (!status) arap_history_drop(&s->history);
         }
-        return status ? status : limit_stage(job, s);
+        return status ? status : reduce_stage(context, s);
     }
-    return stage_influences(s) ? limit_stage(job, s) : ARAP_OK;
+    return stage_influences(s) ? reduce_stage(context, s) : ARAP_OK;
 }
 
 /* From the coarse level to this one: its weights, as many influences as there may be, and one
  * stage. */
-static arap_status leave_coarse(arap_job *job, arap_solver *s) {
+static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     arap_influences weights = {0};
-    arap_status status = arap_coarse_weights(job, s, &weights);
-    if (!status) status = arap_locks_apply(job, &s->locks, &s->mesh, &s->skeleton, &weights);
-    if (!status) status = arap_apply_edits(job, s, NULL, &weights);
-    if (!status) status = arap_coarse_inherit(job, s);
+    arap_status status = arap_coarse_weights(context, s, &weights);
+    if (!status) status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, &weights);
+    if (!status) status = arap_apply_edits(context, s, NULL, &weights);
+    if (!status) status = arap_coarse_inherit(context, s);
     if (!status && s->mesh.spoke_start)
         arap_truss_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
     if (status) {
@@ -192,33 +192,33 @@ static arap_status leave_coarse(arap_job *job, arap_solver *s) {
     arap_coarse_free(s);
     s->stage.number = s->stage.last;
     s->stage.iterations = s->stage.over = 0;
-    status = take_maps(job, s, &weights);
-    return status ? status : limit_stage(job, s);
+    status = take_maps(context, s, &weights);
+    return status ? status : reduce_stage(context, s);
 }
 
 /* One iteration of the coarse level; its history is ours. */
-static arap_status coarse_step(arap_job *job, arap_solver *s) {
+static arap_status coarse_step(arap_context *context, arap_solver *s) {
     const arap_history *coarse = &s->coarse->history;
-    arap_status status = arap_solver_iterate(job, s->coarse, 1), recorded = ARAP_OK;
+    arap_status status = arap_solver_iterate(context, s->coarse, 1), recorded = ARAP_OK;
     memcpy(s->history.stage_start, coarse->stage_start, sizeof coarse->stage_start);
     s->history.count = 0;
     for (int k = 0; k < coarse->count && !recorded; k++)
-        recorded = arap_history_add(job, &s->history, coarse->energies[k]);
+        recorded = arap_history_add(context, &s->history, coarse->energies[k]);
     if (status || recorded) return status ? status : recorded;
     s->iterations = s->coarse->iterations;
-    return arap_solver_done(s->coarse) ? leave_coarse(job, s) : ARAP_OK;
+    return arap_solver_done(s->coarse) ? leave_coarse(context, s) : ARAP_OK;
 }
 
-static arap_status step(arap_job *job, arap_solver *s) {
+static arap_status step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_status status = ARAP_OK;
-    if (s->coarse) return coarse_step(job, s);
-    if (s->stage.must_limit)
-        status = limit_stage(job, s);
+    if (s->coarse) return coarse_step(context, s);
+    if (s->stage.must_reduce)
+        status = reduce_stage(context, s);
     else if (s->stage.number == 0 || (s->stage.over && s->stage.number < s->stage.last))
-        status = enter_stage(job, s);
+        status = enter_stage(context, s);
     int was_guarded = m->guarded;
-    if (!status) status = arap_iteration(job, s);
+    if (!status) status = arap_iteration(context, s);
     if (status) return status;
     s->iterations++;
     s->stage.iterations++;
@@ -227,20 +227,20 @@ static arap_status step(arap_job *job, arap_solver *s) {
                   m->guarded == was_guarded;
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;
-    return s->stage.over ? arap_end_iterations(job, s) : status;
+    return s->stage.over ? arap_end_iterations(context, s) : status;
 }
 
-static arap_status fail_broken(arap_job *job) {
-    return arap_fail(&job->error, ARAP_NOT_FACTORED,
+static arap_status fail_broken(arap_context *context) {
+    return arap_fail(&context->error, ARAP_NOT_FACTORED,
                      "the solver failed before and cannot go on: create another");
 }
 
-arap_status arap_solver_iterate(arap_job *job, arap_solver *s, int count) {
+arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count) {
     arap_status status = ARAP_OK;
-    if (s->broken) return fail_broken(job);
+    if (s->broken) return fail_broken(context);
     for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
-        status = arap_progress(job, "iteration", (double)i / count);
-        if (!status) status = step(job, s);
+        status = arap_progress(context, "iteration", (double)i / count);
+        if (!status) status = step(context, s);
     }
     s->broken = status && status != ARAP_CANCELLED;
     return status;
@@ -248,27 +248,27 @@ arap_status arap_solver_iterate(arap_job *job, arap_solver *s, int count) {
 
 /* The stage before the last one, on the present maps with the edits applied and the influences of
  * the initial weights: what an earlier edit had made useless may be wanted again. */
-static arap_status enter_edits(arap_job *job, arap_solver *s) {
+static arap_status enter_edits(arap_context *context, arap_solver *s) {
     arap_influences maps = {0};
-    arap_status status = arap_influences_copy(job, &s->influences, &maps);
-    if (!status) status = arap_apply_edits(job, s, &s->initial, &maps);
+    arap_status status = arap_influences_copy(context, &s->influences, &maps);
+    if (!status) status = arap_apply_edits(context, s, &s->initial, &maps);
     if (status) {
         arap_influences_clear(&maps);
         return status;
     }
     if (s->stage.last < 2) s->stage.last = 2;
     s->stage.number = s->stage.last - 1;
-    s->stage.iterations = s->stage.over = s->stage.must_limit = 0;
-    return take_maps(job, s, &maps);
+    s->stage.iterations = s->stage.over = s->stage.must_reduce = 0;
+    return take_maps(context, s, &maps);
 }
 
-arap_status arap_solver_edit(arap_job *job, arap_solver *s, const arap_edits *edits) {
-    if (s->broken) return fail_broken(job);
+arap_status arap_solver_edit(arap_context *context, arap_solver *s, const arap_edits *edits) {
+    if (s->broken) return fail_broken(context);
     arap_status status =
-        arap_check_edits(&job->error, edits, s->mesh.input_count, s->skeleton.count);
+        arap_check_edits(&context->error, edits, s->mesh.input_count, s->skeleton.count);
     if (status) return status;
-    status = arap_take_edits(job, s, edits);
-    if (!status) status = s->coarse ? arap_coarse_edit(job, s, edits) : enter_edits(job, s);
+    status = arap_take_edits(context, s, edits);
+    if (!status) status = s->coarse ? arap_coarse_edit(context, s, edits) : enter_edits(context, s);
     s->broken = status != ARAP_OK;
     return status;
 }
@@ -287,21 +287,21 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
 }
 
 /* The harmonic term, and an elimination order for the wider system that comes with it. */
-static arap_status make_harmonic(arap_job *job, arap_solver *s) {
+static arap_status make_harmonic(arap_context *context, arap_solver *s) {
     const arap_settings *set = &s->settings;
     double strength = set->harmonic * set->constraint_strength * s->poses.count;
-    arap_status status = arap_harmonic_create(job, &s->mesh, strength, &s->harmonic);
+    arap_status status = arap_harmonic_create(context, &s->mesh, strength, &s->harmonic);
     if (status) return status;
-    return arap_fill_reducing_order(job, s->mesh.count, s->harmonic.ring, s->harmonic.neighbour,
+    return arap_fill_reducing_order(context, s->mesh.count, s->harmonic.ring, s->harmonic.neighbor,
                                     s->order);
 }
 
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
-static arap_status find_links(arap_job *job, arap_solver *s, const arap_problem *problem,
+static arap_status find_links(arap_context *context, arap_solver *s, const arap_problem *problem,
                               int **links, size_t *count) {
-    if (!problem->links) return arap_link_parts(job, &s->mesh, links, count, &s->linked_parts);
+    if (!problem->links) return arap_link_parts(context, &s->mesh, links, count, &s->linked_parts);
     *links = ARAP_NEW(int, 2 * problem->link_count);
-    if (!*links) return arap_fail_memory(&job->error, "links between parts");
+    if (!*links) return arap_fail_memory(&context->error, "links between parts");
     for (size_t e = 0; e < problem->link_count; e++) {
         int a = s->mesh.weld[problem->links[2 * e]], b = s->mesh.weld[problem->links[2 * e + 1]];
         if (a == b) continue;
@@ -312,7 +312,7 @@ static arap_status find_links(arap_job *job, arap_solver *s, const arap_problem 
 }
 
 /* The spokes, to the bones that a finer mesh has chosen, where there is one. */
-static arap_status make_truss(arap_job *job, arap_solver *s, const arap_problem *problem) {
+static arap_status make_truss(arap_context *context, arap_solver *s, const arap_problem *problem) {
     int *bones = NULL;
     char *whole = NULL;
     arap_status status = ARAP_OK;
@@ -321,7 +321,7 @@ static arap_status make_truss(arap_job *job, arap_solver *s, const arap_problem 
         bones = ARAP_NEW(int, s->mesh.count);
         whole = ARAP_NEW(char, s->mesh.count);
         if (!bones || !whole) {
-            status = arap_fail_memory(&job->error, "the truss");
+            status = arap_fail_memory(&context->error, "the truss");
             goto done;
         }
         for (int v = 0; v < s->mesh.count; v++) {
@@ -329,7 +329,7 @@ static arap_status make_truss(arap_job *job, arap_solver *s, const arap_problem 
             whole[v] = problem->spoke_whole[s->mesh.first[v]];
         }
     }
-    status = arap_truss_create(job, &s->mesh, &s->skeleton, &s->poses.bendy, &s->mirror,
+    status = arap_truss_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
                                s->settings.truss, bones, whole);
 
 done:
@@ -338,67 +338,73 @@ done:
     return status;
 }
 
-arap_status arap_solver_create(arap_job *job, const arap_problem *problem,
+arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
     int *links = NULL;
     size_t link_count = 0;
     double since = arap_seconds();
-    arap_status status = check_settings(&job->error, settings);
+    arap_status status = check_settings(&context->error, settings);
     *out = NULL;
     if (status) return status;
     arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
-    if (!s) return arap_fail_memory(&job->error, "the solver");
+    if (!s) return arap_fail_memory(&context->error, "the solver");
     s->settings = *settings;
     arap_history_begin(&s->history);
 
-    status = arap_progress(job, "mesh", 0);
+    status = arap_progress(context, "mesh", 0);
     if (!status && settings->initial == ARAP_INITIAL_BBW && !problem->geometry.tet_count)
-        status = arap_fail(&job->error, ARAP_BAD_VALUE,
+        status = arap_fail(&context->error, ARAP_BAD_VALUE,
                            "initial is 'bbw', but there are no tets: must be 'heat'");
-    if (!status) status = arap_mesh_create(job, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
-    if (!status) status = arap_skeleton_create(job, &problem->bones, &s->mesh, &s->skeleton);
     if (!status)
-        status =
-            arap_check_edits(&job->error, &problem->edits, s->mesh.input_count, s->skeleton.count);
-    if (!status && settings->link_parts) status = find_links(job, s, problem, &links, &link_count);
-    if (!status) status = arap_mesh_connect(job, &s->mesh, links, link_count, settings->edge_power);
+        status = arap_mesh_create(context, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
+    if (!status) status = arap_skeleton_create(context, &problem->bones, &s->mesh, &s->skeleton);
+    if (!status)
+        status = arap_check_edits(&context->error, &problem->edits, s->mesh.input_count,
+                                  s->skeleton.count);
+    if (!status && settings->link_parts)
+        status = find_links(context, s, problem, &links, &link_count);
+    if (!status)
+        status = arap_mesh_connect(context, &s->mesh, links, link_count, settings->edge_power);
     arap_free(links);
     s->link_count = link_count;
     if (!status) {
         s->order = ARAP_NEW(int, s->mesh.count);
-        status = s->order ? arap_fill_reducing_order(job, s->mesh.count, s->mesh.ring,
-                                                     s->mesh.neighbour, s->order)
-                          : arap_fail_memory(&job->error, "the elimination order");
+        status = s->order ? arap_fill_reducing_order(context, s->mesh.count, s->mesh.ring,
+                                                     s->mesh.neighbor, s->order)
+                          : arap_fail_memory(&context->error, "the elimination order");
     }
-    if (!status && problem->mirror)
-        status = arap_mirror_bones(job, problem->mirror, &s->skeleton, &s->mesh, &s->mirror);
-    if (!status && problem->mirror) /* one bone can be no mirror image of two */
-        status = arap_mirror_vertices(job, &s->mesh, settings->max_influences != 1, &s->mirror);
+    if (!status && problem->symmetry)
+        status =
+            arap_symmetry_bones(context, problem->symmetry, &s->skeleton, &s->mesh, &s->symmetry);
+    if (!status && problem->symmetry) /* one bone can be no mirror image of two */
+        status =
+            arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
     arap_lap(s, ARAP_TIME_MESH, &since);
     if (!status)
-        status = arap_poses_create(job, &s->skeleton, &s->mesh, &s->mirror, &settings->sampling,
-                                   &problem->poses, &s->poses);
-    if (!status) status = arap_lanes_create(job, &s->poses, settings->precision, &s->lanes);
+        status = arap_poses_create(context, &s->skeleton, &s->mesh, &s->symmetry,
+                                   &settings->sampling, &problem->poses, &s->poses);
+    if (!status)
+        status = arap_packed_poses_create(context, &s->poses, settings->precision, &s->packed);
     arap_lap(s, ARAP_TIME_POSES, &since);
-    if (!status && settings->harmonic > 0) status = make_harmonic(job, s);
+    if (!status && settings->harmonic > 0) status = make_harmonic(context, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
-    if (!status) status = make_truss(job, s, problem);
-    if (!status && wants_coarse(s, problem)) status = arap_coarse_create(job, s, problem);
+    if (!status) status = make_truss(context, s, problem);
+    if (!status && wants_coarse(s, problem)) status = arap_coarse_create(context, s, problem);
     s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
     s->coarse_vertices = !s->coarse                   ? 0
                          : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
                                                       : s->coarse->mesh.count;
-    if (!status) status = arap_initial_weights(job, s, problem);
-    if (!status) status = mirror_maps(job, s, &s->influences);
-    if (!status) status = arap_influences_copy(job, &s->influences, &s->initial);
+    if (!status) status = arap_initial_weights(context, s, problem);
+    if (!status) status = symmetric_maps(context, s, &s->influences);
+    if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
     if (!status && s->coarse)
-        status = arap_history_add(job, &s->history, s->coarse->history.energies[0]);
-    if (!status && !s->coarse) status = arap_begin_maps(job, s);
-    if (!status && !s->coarse) status = arap_refresh(job, s);
+        status = arap_history_add(context, &s->history, s->coarse->history.energies[0]);
+    if (!status && !s->coarse) status = arap_begin_maps(context, s);
+    if (!status && !s->coarse) status = arap_refresh(context, s);
     if (!status) s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
     if (!status && !s->coarse && s->maps.clusters.count)
-        status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &s->influences, &s->energy_before,
-                             NULL);
+        status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &s->influences,
+                             &s->energy_before, NULL);
     if (status) {
         arap_solver_free(s);
         return status;
@@ -413,16 +419,16 @@ void arap_solver_free(arap_solver *s) {
     arap_coarse_free(s);
     arap_mesh_clear(&s->mesh);
     arap_skeleton_clear(&s->skeleton);
-    arap_mirror_clear(&s->mirror);
+    arap_symmetry_clear(&s->symmetry);
     arap_poses_clear(&s->poses);
-    arap_lanes_clear(&s->lanes);
+    arap_packed_poses_clear(&s->packed);
     arap_two_rings_clear(&s->harmonic);
-    arap_sight_clear(&s->sight);
+    arap_visibility_clear(&s->visibility);
     arap_heat_report_clear(&s->heat_report);
     arap_influences_clear(&s->initial);
     arap_influences_clear(&s->influences);
     arap_free(s->order);
-    arap_row_list_clear(&s->rows.list);
+    arap_constraint_list_clear(&s->constraints.list);
     arap_marks_clear(&s->marks);
     arap_locks_clear(&s->locks);
     arap_history_clear(&s->history);

@@ -1,20 +1,20 @@
 /* The solver's own data, shared by the files of this room: initial_weights.c (what it begins with),
- * solver.c (stages), iteration.c, levels.c, steering.c and handout.c (what the caller gets). */
+ * solver.c (stages), iteration.c, levels.c, steering.c and result.c (what the caller gets). */
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
 #include "arap.h"
 #include "base/clock.h"
-#include "base/job.h"
+#include "base/context.h"
 #include "energy/harmonic.h"
 #include "energy/local_step.h"
 #include "initial/heat.h"
 #include "linalg/anderson.h"
 #include "mesh/coarse.h"
 #include "mesh/mesh.h"
-#include "rig/mirror.h"
 #include "rig/poses.h"
 #include "rig/skeleton.h"
+#include "rig/symmetry.h"
 #include "solver/history.h"
 #include "solver/locks.h"
 #include "solver/system.h"
@@ -40,12 +40,12 @@ typedef struct arap_maps {
     arap_system system;
     arap_factor *factor;
     arap_penalties penalties;
-    char *held;       /* has a positivity row or is held at zero */
+    char *active;     /* has a positivity row or is held at zero */
     double *unknowns; /* (system.unknowns) work */
     int has_system;
-    int stale;        /* the poses have changed since it was assembled: see stale_step.h */
-    int guarded;      /* negative weights of this stage are held at zero */
-    int held_changes; /* of `held` since the factorisation */
+    int system_outdated; /* the poses have changed since it was assembled: see pcg_step.h */
+    int guarded;         /* negative weights of this stage are held at zero */
+    int active_changes;  /* of `active` since the factorization */
 } arap_maps;
 
 /* What the system was that was assembled last. */
@@ -61,7 +61,7 @@ typedef struct arap_stage {
     int last;
     int iterations;
     int over;
-    int must_limit; /* its maps are yet to be reduced */
+    int must_reduce; /* its maps are yet to be reduced */
 } arap_stage;
 
 /* The present weights, not relative. */
@@ -72,27 +72,27 @@ typedef struct arap_present {
     double roughness; /* the harmonic term */
 } arap_present;
 
-/* Rows of constraints: holds, then attachments, then those of the user. */
+/* Rows of constraints: peaks, then attachments, then those of the user. */
 typedef struct arap_constraints {
-    arap_row_list list;
-    int holds, attachments;
+    arap_constraint_list list;
+    int peaks, attachments;
 } arap_constraints;
 
 struct arap_solver {
     arap_settings settings;
     arap_mesh mesh;
     arap_skeleton skeleton;
-    arap_mirror mirror;
+    arap_symmetry symmetry;
     arap_poses poses;
-    arap_lanes lanes;
+    arap_packed_poses packed;
     int *order; /* elimination order of the vertices */
     arap_two_rings harmonic;
-    arap_sight sight;
-    int has_sight;
+    arap_visibility visibility;
+    int has_visibility;
     arap_heat_report heat_report;
     arap_locks locks;
     arap_marks marks;
-    arap_constraints rows;
+    arap_constraints constraints;
     int linked_parts;
     size_t link_count;
 
@@ -119,11 +119,11 @@ struct arap_solver {
  * with a local step, whose energy goes to the history. keep_factor: the present system is not made
  * anew, but solves for steps of the new one by conjugate gradients. Not while a coarser mesh is
  * solved. */
-arap_status arap_solver_repose(arap_job *job, arap_solver *solver, const double *transforms,
+arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const double *transforms,
                                const arap_spines *spines, int keep_factor);
 
 /* Reduce the influence maps to the limit of the settings at once, without any iteration. */
-arap_status arap_solver_limit(arap_job *job, arap_solver *solver);
+arap_status arap_solver_reduce(arap_context *context, arap_solver *solver);
 
 /* Add the time since *since to a stage of the report and restart *since. */
 void arap_lap(arap_solver *solver, enum arap_timing stage, double *since);
@@ -132,9 +132,9 @@ void arap_lap(arap_solver *solver, enum arap_timing stage, double *since);
 struct arap_inside {
     const arap_mesh *mesh;
     const arap_skeleton *skeleton;
-    const arap_mirror *mirror;
+    const arap_symmetry *symmetry;
     const arap_poses *poses;
-    const struct arap_sight *sight; /* NULL: not needed */
+    const struct arap_visibility *visibility; /* NULL: not needed */
     const arap_influences *influences;
     const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
     const struct arap_system *system;

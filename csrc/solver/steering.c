@@ -1,6 +1,6 @@
 /* The edits of a solver: see steering.h.
  *
- * A constraint of the user is a row at the vertex, and one at its mirror image. Rows of holds and
+ * A constraint of the user is a row at the vertex, and one at its mirror image. Rows of peaks and
  * attachments, and spokes, stay where they are and count or not as the marks say. What closes a
  * bone to a vertex is a lock or a mark. O(edits log edits + rows); fails without memory only, since
  * edits are checked before. */
@@ -9,43 +9,44 @@
 #include "supports/truss.h"
 
 /* A constraint of the user, and its image where there is one. */
-static arap_status add_constraint(arap_job *job, arap_solver *s, int vertex, int bone,
+static arap_status add_constraint(arap_context *context, arap_solver *s, int vertex, int bone,
                                   double target) {
-    arap_row row = {vertex, bone, target, s->settings.constraint_strength, 0};
-    arap_status status = arap_append_row(job, &s->rows.list, row);
-    if (status || !s->mirror.vertex) return status;
-    row.vertex = s->mirror.vertex[vertex];
-    row.bone = s->mirror.bone[bone];
+    arap_constraint row = {vertex, bone, target, s->settings.constraint_strength, 0};
+    arap_status status = arap_append_constraint(context, &s->constraints.list, row);
+    if (status || !s->symmetry.vertex) return status;
+    row.vertex = s->symmetry.vertex[vertex];
+    row.bone = s->symmetry.bone[bone];
     int is_image = row.vertex >= 0 && row.bone >= 0 && (row.vertex != vertex || row.bone != bone);
-    return is_image ? arap_append_row(job, &s->rows.list, row) : status;
+    return is_image ? arap_append_constraint(context, &s->constraints.list, row) : status;
 }
 
-void arap_release_rows(arap_solver *s) {
-    for (int r = 0; r < s->rows.holds + s->rows.attachments; r++) {
-        arap_row *row = &s->rows.list.rows[r];
+void arap_release_constraints(arap_solver *s) {
+    for (int r = 0; r < s->constraints.peaks + s->constraints.attachments; r++) {
+        arap_constraint *row = &s->constraints.list.rows[r];
         row->released = (arap_find_mark(&s->marks, row->vertex, row->bone) & ARAP_RELEASED) != 0;
     }
     if (s->mesh.spoke_start) arap_truss_release(&s->mesh, &s->marks);
 }
 
-arap_status arap_take_edits(arap_job *job, arap_solver *s, const arap_edits *edits) {
+arap_status arap_take_edits(arap_context *context, arap_solver *s, const arap_edits *edits) {
     arap_marks marks;
-    arap_status status = arap_marks_create(job, edits, &s->mesh, &s->skeleton, &s->mirror, &marks);
+    arap_status status =
+        arap_marks_create(context, edits, &s->mesh, &s->skeleton, &s->symmetry, &marks);
     if (status) return status;
     arap_marks_clear(&s->marks);
     s->marks = marks;
-    s->rows.list.count = s->rows.holds + s->rows.attachments;
+    s->constraints.list.count = s->constraints.peaks + s->constraints.attachments;
     for (int c = 0; c < edits->constraint_count && !status; c++) {
         int bone = arap_deforming(&s->skeleton, edits->constraint_bone[c]);
         if (bone >= 0)
-            status = add_constraint(job, s, s->mesh.weld[edits->constraint_vertex[c]], bone,
+            status = add_constraint(context, s, s->mesh.weld[edits->constraint_vertex[c]], bone,
                                     edits->constraint_target[c]);
     }
-    arap_release_rows(s);
+    arap_release_constraints(s);
     return status;
 }
 
-int arap_is_closed(const void *solver, int vertex, int bone) {
+int arap_is_barred(const void *solver, int vertex, int bone) {
     const arap_solver *s = solver;
     if (arap_find_mark(&s->marks, vertex, bone) & ARAP_FORBIDDEN) return 1;
     for (int i = s->mesh.first[vertex]; i >= 0 && s->locks.vertex; i = s->mesh.next[i])
@@ -53,9 +54,9 @@ int arap_is_closed(const void *solver, int vertex, int bone) {
     return 0;
 }
 
-arap_status arap_apply_edits(arap_job *job, const arap_solver *s, const arap_influences *offered,
-                             arap_influences *influences) {
+arap_status arap_apply_edits(arap_context *context, const arap_solver *s,
+                             const arap_influences *offered, arap_influences *influences) {
     if (!s->marks.count && !offered) return ARAP_OK;
-    return arap_edit_influences(job, &s->marks, &s->mesh, &s->skeleton, arap_is_closed, s, offered,
-                                influences);
+    return arap_edit_influences(context, &s->marks, &s->mesh, &s->skeleton, arap_is_barred, s,
+                                offered, influences);
 }

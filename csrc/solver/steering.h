@@ -1,21 +1,21 @@
-/* What an artist's edits do to a solver: its marks, its rows, what is closed. */
+/* What an artist's edits do to a solver: its marks, its rows, what is barred. */
 #ifndef ARAP_STEERING_H
 #define ARAP_STEERING_H
 
 #include "solver/solver.h"
 
 /* Marks and rows of these edits, which were checked, in place of those of earlier ones. */
-arap_status arap_take_edits(arap_job *job, arap_solver *solver, const arap_edits *edits);
+arap_status arap_take_edits(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
-/* Rows of holds and attachments that the marks release. */
-void arap_release_rows(arap_solver *solver);
+/* Rows of peaks and attachments that the marks release. */
+void arap_release_constraints(arap_solver *solver);
 
 /* arap_edit_influences with the solver's marks. */
-arap_status arap_apply_edits(arap_job *job, const arap_solver *solver,
+arap_status arap_apply_edits(arap_context *context, const arap_solver *solver,
                              const arap_influences *offered, arap_influences *influences);
 
 /* Non-zero if the bone is locked for any of the caller's vertices in this one, or forbidden to it;
  * an arap_closed_fn. */
-int arap_is_closed(const void *solver, int vertex, int bone);
+int arap_is_barred(const void *solver, int vertex, int bone);
 
 #endif

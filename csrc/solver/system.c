@@ -1,6 +1,6 @@
 /* Assembly of the global step: see system.h and docs/energy.md 4.
  *
- * Blocks of F (stiffness.h, harmonic.h) are formed between neighbours, reduced by Z and written
+ * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and written
  * to the column of the earlier one; columns of different vertices are independent and run in
  * parallel. O(edges x influences^2) time; memory is that of A. */
 #include "solver/system.h"
@@ -20,8 +20,8 @@ typedef struct assembly {
     const arap_influences *in;
     /* The vertices that share blocks: one-rings, two-rings with the harmonic term. */
     const size_t *ring;
-    const int *neighbour;
-    const double *both;
+    const int *neighbor;
+    const double *edge_weight_sym;
     int largest_ring;
     const int *order, *place;
     arap_system *system;
@@ -71,13 +71,13 @@ static void write_block(const assembly *a, int k, int l, const double *block, in
 static void assemble_vertex(const assembly *a, int l, double *block, int *later) {
     const arap_two_rings *h = a->harmonic;
     arap_system *s = a->system;
-    const int *ring = a->neighbour + a->ring[l];
+    const int *ring = a->neighbor + a->ring[l];
     double sum = 0;
     int later_count = 0;
     if (!s->size[l]) return;
     for (size_t r = a->ring[l]; r < a->ring[l + 1]; r++) {
-        sum += a->both[r];
-        int k = a->neighbour[r];
+        sum += a->edge_weight_sym[r];
+        int k = a->neighbor[r];
         if (a->place[k] < a->place[l] || !s->size[k]) continue;
         int at = later_count++; /* ascending in elimination order */
         for (; at > 0 && a->place[ring[later[at - 1]]] > a->place[k]; at--)
@@ -91,7 +91,7 @@ static void assemble_vertex(const assembly *a, int l, double *block, int *later)
     for (int j = 0; j < later_count; j++) {
         int k = ring[later[j]];
         size_t r = a->ring[l] + (size_t)later[j];
-        form_block(a, k, l, -a->both[r], h->edge ? h->edge[r] : 0, block);
+        form_block(a, k, l, -a->edge_weight_sym[r], h->edge ? h->edge[r] : 0, block);
         write_block(a, k, l, block, at);
         at += s->size[k];
     }
@@ -113,7 +113,7 @@ static void number_unknowns(const arap_influences *in, const int *order, arap_sy
         int i = order[j], found = 0;
         s->offset[i] = fill;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            if (in->given[e]) continue;
+            if (in->locked[e]) continue;
             if (!found++)
                 s->eliminated[i] = e;
             else
@@ -125,19 +125,19 @@ static void number_unknowns(const arap_influences *in, const int *order, arap_sy
 }
 
 /* Column starts; ARAP_NO_MEMORY when the matrix passes 2^31 entries. */
-static arap_status size_columns(arap_job *job, const assembly *a) {
+static arap_status size_columns(arap_context *context, const assembly *a) {
     arap_system *s = a->system;
     size_t fill = 0;
     for (int j = 0; j < a->mesh->count; j++) {
         int l = a->order[j];
         size_t below = 0;
         for (size_t r = a->ring[l]; r < a->ring[l + 1]; r++)
-            if (a->place[a->neighbour[r]] > j) below += (size_t)s->size[a->neighbour[r]];
+            if (a->place[a->neighbor[r]] > j) below += (size_t)s->size[a->neighbor[r]];
         for (int u = 0; u < s->size[l]; u++) {
             s->matrix.start[s->offset[l] + u] = (int)fill;
             fill += below + (size_t)(s->size[l] - u);
             if (fill > INT_MAX)
-                return arap_fail(&job->error, ARAP_NO_MEMORY,
+                return arap_fail(&context->error, ARAP_NO_MEMORY,
                                  "the weight system of %d unknowns is too large", s->unknowns);
         }
     }
@@ -145,9 +145,9 @@ static arap_status size_columns(arap_job *job, const assembly *a) {
     return ARAP_OK;
 }
 
-arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                               const arap_two_rings *harmonic, const arap_influences *in,
-                               const int *order, arap_system *s) {
+arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
+                               const arap_poses *poses, const arap_two_rings *harmonic,
+                               const arap_influences *in, const int *order, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
     int *place = ARAP_NEW(int, n);
     int wide = harmonic->ring != NULL;
@@ -156,8 +156,8 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
                   .harmonic = harmonic,
                   .in = in,
                   .ring = wide ? harmonic->ring : mesh->ring,
-                  .neighbour = wide ? harmonic->neighbour : mesh->neighbour,
-                  .both = wide ? harmonic->both : mesh->both,
+                  .neighbor = wide ? harmonic->neighbor : mesh->neighbor,
+                  .edge_weight_sym = wide ? harmonic->edge_weight_sym : mesh->edge_weight_sym,
                   .largest_ring = wide ? harmonic->largest_ring : mesh->largest_ring,
                   .order = order,
                   .place = place,
@@ -175,21 +175,21 @@ arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_
     number_unknowns(in, order, s);
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
-    a.block = ARAP_NEW(double, (size_t)job->threads *
+    a.block = ARAP_NEW(double, (size_t)context->threads *
                                    ((size_t)a.widest * (size_t)a.widest + (size_t)a.largest_ring));
     if (!s->matrix.start || !a.block) goto no_memory;
-    status = size_columns(job, &a);
+    status = size_columns(context, &a);
     if (status) goto done;
     s->matrix.row = ARAP_NEW(int, s->matrix.start[s->unknowns]);
     s->matrix.value = ARAP_NEW(double, s->matrix.start[s->unknowns]);
-    s->penalised = ARAP_NEW(double, s->matrix.start[s->unknowns]);
-    if (!s->matrix.row || !s->matrix.value || !s->penalised) goto no_memory;
-    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
-    memcpy(s->penalised, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
+    s->penalized = ARAP_NEW(double, s->matrix.start[s->unknowns]);
+    if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
+    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
+    memcpy(s->penalized, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
     goto done;
 
 no_memory:
-    status = arap_fail_memory(&job->error, "the weight system");
+    status = arap_fail_memory(&context->error, "the weight system");
 done:
     arap_free(place);
     arap_free(a.block);
@@ -203,15 +203,15 @@ void arap_system_clear(arap_system *s) {
     arap_free(s->entry);
     arap_free(s->eliminated);
     arap_matrix_clear(&s->matrix);
-    arap_free(s->penalised);
+    arap_free(s->penalized);
     *s = (arap_system){0};
 }
 
-void arap_system_penalise(arap_system *s, const double *stiffness) {
-    memcpy(s->penalised, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
+void arap_system_penalize(arap_system *s, const double *stiffness) {
+    memcpy(s->penalized, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
     for (int i = 0; i < s->vertices; i++)
         for (int u = 0; u < s->size[i]; u++) {
-            double *value = s->penalised + s->matrix.start[s->offset[i] + u];
+            double *value = s->penalized + s->matrix.start[s->offset[i] + u];
             value[0] += stiffness[s->entry[s->offset[i] + u]];
             for (int t = 0; t < s->size[i] - u; t++) value[t] += stiffness[s->eliminated[i]];
         }

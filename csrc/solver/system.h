@@ -9,7 +9,7 @@
 
 /* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, F with the harmonic
  * term where there is one (harmonic.h). One free weight per vertex, its first, is eliminated by sum
- * w = 1, and given weights are constants, so a step is w += Z x with unknowns x. It minimises E
+ * w = 1, and locked weights are constants, so a step is w += Z x with unknowns x. It minimizes E
  * plus penalties when A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. */
 typedef struct arap_system {
     int vertices;
@@ -19,19 +19,20 @@ typedef struct arap_system {
     size_t *entry;      /* (unknowns) influence of an unknown */
     size_t *eliminated; /* (vertices) influence that balances the others, if size > 0 */
     arap_matrix matrix; /* Z'FZ, in elimination order */
-    double *penalised;  /* (matrix.start[unknowns]) values of A, penalties included */
+    double *penalized;  /* (matrix.start[unknowns]) values of A, penalties included */
 } arap_system;
 
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
  * elimination order of the vertices; their unknowns stay together. */
-arap_status arap_system_create(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                               const arap_two_rings *harmonic, const arap_influences *influences,
-                               const int *order, arap_system *system);
+arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
+                               const arap_poses *poses, const arap_two_rings *harmonic,
+                               const arap_influences *influences, const int *order,
+                               arap_system *system);
 void arap_system_clear(arap_system *system);
 
-/* Set `penalised` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a
+/* Set `penalized` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a
  * penalty on an eliminated weight stays in the block of its vertex. */
-void arap_system_penalise(arap_system *system, const double *stiffness);
+void arap_system_penalize(arap_system *system, const double *stiffness);
 
 /* Z' of a vector over influences, and w += Z x. */
 void arap_system_reduce(const arap_system *system, const double *full, double *reduced);

@@ -11,16 +11,16 @@
 #define ATTACH_ABOVE 0.5
 #define NEGATIVE -1e-3
 #define NEGLIGIBLE -1e-5 /* negative, but cheaper clipped than held */
-#define HOLD_ABOVE 0.95
+#define PEAK_ABOVE 0.95
 
-arap_status arap_penalties_create(arap_job *job, const arap_influences *in,
+arap_status arap_penalties_create(arap_context *context, const arap_influences *in,
                                   arap_penalties *penalties) {
     size_t entries = in->start[in->count];
     *penalties = (arap_penalties){.stiffness = ARAP_NEW_ZERO(double, entries),
                                   .aim = ARAP_NEW_ZERO(double, entries)};
     if (penalties->stiffness && penalties->aim) return ARAP_OK;
     arap_penalties_clear(penalties);
-    return arap_fail_memory(&job->error, "the weight constraints");
+    return arap_fail_memory(&context->error, "the weight constraints");
 }
 
 void arap_penalties_clear(arap_penalties *penalties) {
@@ -36,22 +36,23 @@ static void add_row(arap_penalties *penalties, size_t entry, double stiffness, d
 
 static int is_strict_maximum(const arap_mesh *mesh, const arap_influences *in, int i, size_t e) {
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
-        if (arap_weight(in, mesh->neighbour[r], in->bone[e]) >= in->weight[e]) return 0;
+        if (arap_weight(in, mesh->neighbor[r], in->bone[e]) >= in->weight[e]) return 0;
     return 1;
 }
 
-static int is_nearest(const arap_sight *sight, int i, int bone) {
-    const int *nearest = sight->nearest + (size_t)i * ARAP_MOST_SHARED;
-    for (int s = 0; s < sight->nearest_count[i]; s++)
+static int is_nearest(const arap_visibility *visibility, int i, int bone) {
+    const int *nearest = visibility->nearest + (size_t)i * ARAP_MOST_SHARED;
+    for (int s = 0; s < visibility->nearest_count[i]; s++)
         if (nearest[s] == bone) return 1;
     return 0;
 }
 
-arap_status arap_append_row(arap_job *job, arap_row_list *list, arap_row row) {
+arap_status arap_append_constraint(arap_context *context, arap_constraint_list *list,
+                                   arap_constraint row) {
     if (list->count == list->capacity) {
         int capacity = list->capacity ? 2 * list->capacity : 256;
-        arap_row *grown = arap_realloc(list->rows, (size_t)capacity, sizeof *grown);
-        if (!grown) return arap_fail_memory(&job->error, "the weight constraints");
+        arap_constraint *grown = arap_realloc(list->rows, (size_t)capacity, sizeof *grown);
+        if (!grown) return arap_fail_memory(&context->error, "the weight constraints");
         list->rows = grown;
         list->capacity = capacity;
     }
@@ -59,59 +60,65 @@ arap_status arap_append_row(arap_job *job, arap_row_list *list, arap_row row) {
     return ARAP_OK;
 }
 
-void arap_row_list_clear(arap_row_list *list) {
+void arap_constraint_list_clear(arap_constraint_list *list) {
     arap_free(list->rows);
-    *list = (arap_row_list){0};
+    *list = (arap_constraint_list){0};
 }
 
-arap_status arap_find_attachments(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                                  const arap_influences *heat, double strength,
-                                  arap_row_list *rows) {
+arap_status arap_find_attachments(arap_context *context, const arap_mesh *mesh,
+                                  const arap_visibility *visibility, const arap_influences *heat,
+                                  double strength, arap_constraint_list *rows) {
     arap_status status = ARAP_OK;
     for (int i = 0; i < mesh->count; i++)
         for (size_t e = heat->start[i]; e < heat->start[i + 1] && !status; e++)
-            if (heat->weight[e] > ATTACH_ABOVE && sight->visible[i] &&
-                is_nearest(sight, i, heat->bone[e]) &&
-                (mesh->tet_count ? sight->on_bone[i] && sight->distance[i] <= ARAP_ON_BONE
+            if (heat->weight[e] > ATTACH_ABOVE && visibility->visible[i] &&
+                is_nearest(visibility, i, heat->bone[e]) &&
+                (mesh->tet_count ? visibility->on_bone[i] && visibility->distance[i] <= ARAP_ON_BONE
                                  : is_strict_maximum(mesh, heat, i, e)))
-                status = arap_append_row(job, rows, (arap_row){i, heat->bone[e], 1, strength, 0});
+                status = arap_append_constraint(
+                    context, rows, (arap_constraint){i, heat->bone[e], 1, strength, 0});
     return status;
 }
 
-arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                            const arap_influences *heat, const arap_skeleton *skeleton,
-                            double strength, arap_row_list *rows) {
+arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
+                            const arap_visibility *visibility, const arap_influences *heat,
+                            const arap_skeleton *skeleton, double strength,
+                            arap_constraint_list *rows) {
     double *peak = ARAP_NEW_ZERO(double, skeleton->deform_count);
-    arap_status status = peak ? ARAP_OK : arap_fail_memory(&job->error, "the weight constraints");
-    int any_inside = memchr(sight->bone_inside, 1, (size_t)skeleton->deform_count) != NULL;
+    arap_status status =
+        peak ? ARAP_OK : arap_fail_memory(&context->error, "the weight constraints");
+    int any_inside = memchr(visibility->bone_inside, 1, (size_t)skeleton->deform_count) != NULL;
     /* The peaks first, then everything near them. */
     for (int pass = 0; pass < 2 && !status; pass++)
         for (int i = 0; i < mesh->count; i++)
             for (size_t e = heat->start[i]; e < heat->start[i + 1] && !status; e++) {
                 int b = heat->bone[e];
                 double w = heat->weight[e];
-                if (!sight->visible[i] || !sight->on_bone[i] || !is_nearest(sight, i, b) ||
-                    (any_inside && skeleton->deform_parent[b] < 0 && !sight->bone_inside[b]))
+                if (!visibility->visible[i] || !visibility->on_bone[i] ||
+                    !is_nearest(visibility, i, b) ||
+                    (any_inside && skeleton->deform_parent[b] < 0 && !visibility->bone_inside[b]))
                     continue;
                 if (!pass)
                     peak[b] = w > peak[b] ? w : peak[b];
-                else if (w >= HOLD_ABOVE * peak[b])
-                    status = arap_append_row(job, rows, (arap_row){i, b, w, strength, 0});
+                else if (w >= PEAK_ABOVE * peak[b])
+                    status = arap_append_constraint(context, rows,
+                                                    (arap_constraint){i, b, w, strength, 0});
             }
     arap_free(peak);
     return status;
 }
 
 /* Entry that a row is about and its stiffness in the given unit; -1: none that is free. */
-static ptrdiff_t row_entry(const arap_mesh *mesh, const arap_influences *in, const arap_row *row,
-                           double unit, double *stiffness) {
+static ptrdiff_t row_entry(const arap_mesh *mesh, const arap_influences *in,
+                           const arap_constraint *row, double unit, double *stiffness) {
     ptrdiff_t e = arap_find_influence(in, row->vertex, row->bone);
     *stiffness = unit * row->strength * mesh->area[row->vertex];
-    return e >= 0 && !in->given[e] && !row->released ? e : -1;
+    return e >= 0 && !in->locked[e] && !row->released ? e : -1;
 }
 
-void arap_add_rows(const arap_mesh *mesh, const arap_influences *in, const arap_row_list *rows,
-                   double unit, arap_penalties *penalties) {
+void arap_add_constraints(const arap_mesh *mesh, const arap_influences *in,
+                          const arap_constraint_list *rows, double unit,
+                          arap_penalties *penalties) {
     for (int r = 0; r < rows->count; r++) {
         double stiffness;
         ptrdiff_t e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
@@ -119,8 +126,9 @@ void arap_add_rows(const arap_mesh *mesh, const arap_influences *in, const arap_
     }
 }
 
-double arap_rows_cost(const arap_mesh *mesh, const arap_influences *in, const arap_row_list *rows,
-                      int count, double unit, const char *except) {
+double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *in,
+                             const arap_constraint_list *rows, int count, double unit,
+                             const char *except) {
     double sum = 0;
     for (int r = 0; r < count; r++) {
         double stiffness;
@@ -138,7 +146,7 @@ int arap_add_neumann(const arap_mesh *mesh, const arap_influences *in, double st
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             int border = 0;
             for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1] && !border; r++)
-                border = arap_find_influence(in, mesh->neighbour[r], in->bone[e]) < 0;
+                border = arap_find_influence(in, mesh->neighbor[r], in->bone[e]) < 0;
             if (!border) continue;
             add_row(penalties, e, strength * mesh->area[i], 0);
             rows++;
@@ -148,38 +156,38 @@ int arap_add_neumann(const arap_mesh *mesh, const arap_influences *in, double st
 
 static int is_minimum(const arap_mesh *mesh, const arap_influences *in, int i, size_t e) {
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
-        if (arap_weight(in, mesh->neighbour[r], in->bone[e]) < in->weight[e]) return 0;
+        if (arap_weight(in, mesh->neighbor[r], in->bone[e]) < in->weight[e]) return 0;
     return 1;
 }
 
-int arap_hold_negative(const arap_mesh *mesh, const arap_influences *in, double strength,
-                       int minima, char *held, arap_penalties *penalties) {
+int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *in, double strength,
+                         int minima, char *active, arap_penalties *penalties) {
     double most = minima ? NEGATIVE : NEGLIGIBLE;
     int rows = 0;
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            if (held[e] || in->given[e] || in->weight[e] >= most) continue;
+            if (active[e] || in->locked[e] || in->weight[e] >= most) continue;
             if (minima && !is_minimum(mesh, in, i, e)) continue;
-            held[e] = 1;
+            active[e] = 1;
             add_row(penalties, e, strength * mesh->area[i], 0);
             rows++;
         }
     return rows;
 }
 
-int arap_release_positive(const arap_mesh *mesh, const arap_influences *in, const double *descent,
-                          double strength, char *held, arap_penalties *penalties) {
+int arap_release_bounds(const arap_mesh *mesh, const arap_influences *in, const double *descent,
+                        double strength, char *active, arap_penalties *penalties) {
     int changes = 0;
     for (int i = 0; i < in->count; i++) {
         double sum = 0, mean = 0; /* the multiplier of sum w = 1, exact at the optimum */
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!in->given[e]) {
+            if (!in->locked[e]) {
                 sum += in->weight[e];
                 mean += in->weight[e] * descent[e];
             }
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            if (!held[e] || !(descent[e] * sum > mean)) continue;
-            held[e] = 0;
+            if (!active[e] || !(descent[e] * sum > mean)) continue;
+            active[e] = 0;
             penalties->stiffness[e] -= strength * mesh->area[i];
             changes++;
         }
@@ -191,5 +199,5 @@ void arap_add_damping(const arap_mesh *mesh, const arap_influences *in, double s
                       arap_penalties *penalties) {
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!in->given[e]) add_row(penalties, e, share * mesh->area[i], in->weight[e]);
+            if (!in->locked[e]) add_row(penalties, e, share * mesh->area[i], in->weight[e]);
 }

@@ -2,7 +2,7 @@
 #ifndef ARAP_CONSTRAINTS_H
 #define ARAP_CONSTRAINTS_H
 
-#include "initial/sight.h"
+#include "initial/visibility.h"
 #include "weights/influences.h"
 
 /* Penalties of all influences; rows of the same influence add up. */
@@ -11,64 +11,67 @@ typedef struct arap_penalties {
     double *aim;       /* (entries) stiffness * target */
 } arap_penalties;
 
-arap_status arap_penalties_create(arap_job *job, const arap_influences *influences,
+arap_status arap_penalties_create(arap_context *context, const arap_influences *influences,
                                   arap_penalties *penalties);
 void arap_penalties_clear(arap_penalties *penalties);
 
 /* A row w(vertex, bone) = target with stiffness strength Lambda_i. */
-typedef struct arap_row {
+typedef struct arap_constraint {
     int vertex, bone;
     double target, strength;
     int released; /* does not count */
-} arap_row;
+} arap_constraint;
 
-typedef struct arap_row_list {
+typedef struct arap_constraint_list {
     int count, capacity;
-    arap_row *rows;
-} arap_row_list;
+    arap_constraint *rows;
+} arap_constraint_list;
 
-arap_status arap_append_row(arap_job *job, arap_row_list *list, arap_row row);
-void arap_row_list_clear(arap_row_list *list);
+arap_status arap_append_constraint(arap_context *context, arap_constraint_list *list,
+                                   arap_constraint row);
+void arap_constraint_list_clear(arap_constraint_list *list);
 
 /* Where bones should be attached: target 1 where `heat` (all bones, before pruning) has a
  * strict local maximum above 0.5 at a vertex that sees the bone as its nearest; of a volume, at
  * all vertices on the bone itself. */
-arap_status arap_find_attachments(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                                  const arap_influences *heat, double strength,
-                                  arap_row_list *rows);
+arap_status arap_find_attachments(arap_context *context, const arap_mesh *mesh,
+                                  const arap_visibility *visibility, const arap_influences *heat,
+                                  double strength, arap_constraint_list *rows);
 
 /* What keeps a bone useful: of the vertices that see it as their nearest, those within 5 % of its
  * largest heat weight there keep that weight. Without such rows the energy alone lets bones fade: a
  * mesh that follows fewer bones is more rigid. A root outside the mesh, others being inside, holds
  * nothing: it is a control on the floor. */
-arap_status arap_find_holds(arap_job *job, const arap_mesh *mesh, const arap_sight *sight,
-                            const arap_influences *heat, const arap_skeleton *skeleton,
-                            double strength, arap_row_list *rows);
+arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
+                            const arap_visibility *visibility, const arap_influences *heat,
+                            const arap_skeleton *skeleton, double strength,
+                            arap_constraint_list *rows);
 
 /* Add rows to the penalties, where the influence maps still have their bones. */
-void arap_add_rows(const arap_mesh *mesh, const arap_influences *influences,
-                   const arap_row_list *rows, double unit, arap_penalties *penalties);
+void arap_add_constraints(const arap_mesh *mesh, const arap_influences *influences,
+                          const arap_constraint_list *rows, double unit, arap_penalties *penalties);
 
 /* What the first `count` rows cost at the present weights, less their constant, but for those
  * of the entries where `except` is set. */
-double arap_rows_cost(const arap_mesh *mesh, const arap_influences *influences,
-                      const arap_row_list *rows, int count, double unit, const char *except);
+double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *influences,
+                             const arap_constraint_list *rows, int count, double unit,
+                             const char *except);
 
-/* Target 0 with c_i where a neighbour is not influenced by the bone (null gradient at the
+/* Target 0 with c_i where a neighbor is not influenced by the bone (null gradient at the
  * border of its influence). Returns the number of rows. */
 int arap_add_neumann(const arap_mesh *mesh, const arap_influences *influences, double strength,
                      arap_penalties *penalties);
 
-/* Rows with target 0 and c_i that keep weights from being negative; `held` (entries) says where
+/* Rows with target 0 and c_i that keep weights from being negative; `active` (entries) says where
  * there is one. Both return the number of changes.
- * Hold what is negative and not held yet: all of it, or the local minima below -1e-3 (the
+ * Hold what is negative and not active yet: all of it, or the local minima below -1e-3 (the
  * paper's positivity rows). Let go of what the descent direction (entries), the gradient of the
  * energy with its sign turned, would make positive. */
-int arap_hold_negative(const arap_mesh *mesh, const arap_influences *influences, double strength,
-                       int minima, char *held, arap_penalties *penalties);
-int arap_release_positive(const arap_mesh *mesh, const arap_influences *influences,
-                          const double *descent, double strength, char *held,
-                          arap_penalties *penalties);
+int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *influences, double strength,
+                         int minima, char *active, arap_penalties *penalties);
+int arap_release_bounds(const arap_mesh *mesh, const arap_influences *influences,
+                        const double *descent, double strength, char *active,
+                        arap_penalties *penalties);
 
 /* A weak pull of every weight to its present value, share * Lambda_i: decides what the energy
  * leaves open (parts that no edge ties down, bones that always move alike). */

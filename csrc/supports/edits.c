@@ -47,28 +47,28 @@ static int by_pair(const void *a, const void *b) {
 }
 
 static void add_mark(arap_marks *marks, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                     const arap_mirror *mirror, int vertex, int bone, int what) {
+                     const arap_symmetry *symmetry, int vertex, int bone, int what) {
     int v = mesh->weld[vertex], d = arap_deforming(skeleton, bone);
     if (d < 0) return;
     marks->marks[marks->count++] = (arap_mark){v, d, what};
-    if (mirror->vertex && mirror->vertex[v] >= 0 && mirror->bone[d] >= 0)
-        marks->marks[marks->count++] = (arap_mark){mirror->vertex[v], mirror->bone[d], what};
+    if (symmetry->vertex && symmetry->vertex[v] >= 0 && symmetry->bone[d] >= 0)
+        marks->marks[marks->count++] = (arap_mark){symmetry->vertex[v], symmetry->bone[d], what};
 }
 
-arap_status arap_marks_create(arap_job *job, const arap_edits *e, const arap_mesh *mesh,
-                              const arap_skeleton *skeleton, const arap_mirror *mirror,
+arap_status arap_marks_create(arap_context *context, const arap_edits *e, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                               arap_marks *marks) {
     size_t most = 2 * ((size_t)e->influence_count + (size_t)e->release_count);
     int joined = 0;
     *marks = (arap_marks){0};
     if (!most) return ARAP_OK;
     marks->marks = ARAP_NEW(arap_mark, most);
-    if (!marks->marks) return arap_fail_memory(&job->error, "the edits");
+    if (!marks->marks) return arap_fail_memory(&context->error, "the edits");
     for (int k = 0; k < e->influence_count; k++)
-        add_mark(marks, mesh, skeleton, mirror, e->influence_vertex[k], e->influence_bone[k],
+        add_mark(marks, mesh, skeleton, symmetry, e->influence_vertex[k], e->influence_bone[k],
                  e->influence_allowed[k] ? ARAP_ALLOWED : ARAP_FORBIDDEN);
     for (int k = 0; k < e->release_count; k++)
-        add_mark(marks, mesh, skeleton, mirror, e->release_vertex[k], e->release_bone[k],
+        add_mark(marks, mesh, skeleton, symmetry, e->release_vertex[k], e->release_bone[k],
                  ARAP_RELEASED);
     qsort(marks->marks, (size_t)marks->count, sizeof *marks->marks, by_pair);
     for (int k = 0; k < marks->count; k++) {
@@ -96,12 +96,12 @@ int arap_find_mark(const arap_marks *marks, int vertex, int bone) {
 typedef struct edit_task {
     const arap_marks *marks;
     const arap_influences *in, *offered; /* offered: or NULL */
-    arap_closed_fn closed;
+    arap_barred_fn barred;
     const void *data;
 } edit_task;
 
-static int is_closed(const edit_task *task, int i, int bone) {
-    return task->closed && task->closed(task->data, i, bone);
+static int is_barred(const edit_task *task, int i, int bone) {
+    return task->barred && task->barred(task->data, i, bone);
 }
 
 /* The bones of vertex i after the edits (the marks first..last-1) into set (bones). */
@@ -110,46 +110,46 @@ static void edit_row(const edit_task *task, int first, int last, int i, char *se
     int is_open = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         set[in->bone[e]] = 1;
-        is_open |= !in->given[e];
+        is_open |= !in->locked[e];
     }
     for (size_t e = offered ? offered->start[i] : 0;
          is_open && offered && e < offered->start[i + 1]; e++)
-        set[offered->bone[e]] |= !is_closed(task, i, offered->bone[e]);
+        set[offered->bone[e]] |= !is_barred(task, i, offered->bone[e]);
     for (int k = first; k < last; k++) {
         const arap_mark *mark = &task->marks->marks[k];
         ptrdiff_t e = arap_find_influence(in, i, mark->bone);
         if (mark->what & ARAP_FORBIDDEN)
-            set[mark->bone] = e >= 0 && in->given[e];
+            set[mark->bone] = e >= 0 && in->locked[e];
         else if ((mark->what & ARAP_ALLOWED) && e < 0 && is_open)
-            set[mark->bone] = !is_closed(task, i, mark->bone);
+            set[mark->bone] = !is_barred(task, i, mark->bone);
     }
 }
 
-/* Are all `count` influences of the set given ones, with something left that none may take? */
+/* Are all `count` influences of the set locked ones, with something left that none may take? */
 static int leaves_rest(const arap_influences *in, int i, const char *set, int count) {
     double sum = 0;
-    int given = 0, open = 0;
+    int locked = 0, open = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        open |= !in->given[e];
-        if (!set[in->bone[e]] || !in->given[e]) continue;
-        given++;
+        open |= !in->locked[e];
+        if (!set[in->bone[e]] || !in->locked[e]) continue;
+        locked++;
         sum += in->weight[e];
     }
-    return open && given == count && sum < 1;
+    return open && locked == count && sum < 1;
 }
 
-arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const arap_mesh *mesh,
-                                 const arap_skeleton *skeleton, arap_closed_fn closed,
-                                 const void *data, const arap_influences *offered,
-                                 arap_influences *in) {
+arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
+                                 const arap_mesh *mesh, const arap_skeleton *skeleton,
+                                 arap_barred_fn barred, const void *data,
+                                 const arap_influences *offered, arap_influences *in) {
     int n = in->count, bones = skeleton->deform_count;
     arap_influences out = {0};
-    edit_task task = {marks, in, offered, closed, data};
+    edit_task task = {marks, in, offered, barred, data};
     int *sizes = ARAP_NEW_ZERO(int, n);
     char *set = ARAP_NEW_ZERO(char, bones);
     arap_status status = ARAP_OK;
     if (!sizes || !set) {
-        status = arap_fail_memory(&job->error, "the influence maps");
+        status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
@@ -159,7 +159,7 @@ arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const a
             edit_row(&task, first, last, i, set);
             for (int d = 0; d < bones; d++) count += set[d];
             if (!count || leaves_rest(in, i, set, count)) {
-                int nearest = arap_nearest_bone(mesh, skeleton, i, closed, data);
+                int nearest = arap_nearest_bone(mesh, skeleton, i, barred, data);
                 if (nearest >= 0)
                     set[nearest] = 1;
                 else
@@ -167,12 +167,12 @@ arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const a
             }
             sizes[i] = arap_take_set(in, i, 0, bones - 1, set, fill ? &out : NULL);
         }
-        if (!fill) status = arap_influences_create(job, n, sizes, &out);
+        if (!fill) status = arap_influences_create(context, n, sizes, &out);
     }
     if (status) goto done;
     arap_influences_clear(in);
     *in = out;
-    arap_influences_normalise(in);
+    arap_influences_normalize(in);
 
 done:
     arap_free(sizes);

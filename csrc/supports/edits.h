@@ -4,8 +4,8 @@
 #define ARAP_EDITS_H
 
 #include "arap.h"
-#include "rig/mirror.h"
 #include "rig/skeleton.h"
+#include "rig/symmetry.h"
 #include "weights/influences.h"
 
 /* Errors name the vertex or bone that is out of range, and the target that is not finite. */
@@ -24,8 +24,8 @@ typedef struct arap_marks {
 } arap_marks;
 
 /* The marks of edits, and those of their images where vertices and bones have partners. */
-arap_status arap_marks_create(arap_job *job, const arap_edits *edits, const arap_mesh *mesh,
-                              const arap_skeleton *skeleton, const arap_mirror *mirror,
+arap_status arap_marks_create(arap_context *context, const arap_edits *edits, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                               arap_marks *marks);
 void arap_marks_clear(arap_marks *marks);
 
@@ -33,12 +33,12 @@ void arap_marks_clear(arap_marks *marks);
 int arap_find_mark(const arap_marks *marks, int vertex, int bone);
 
 /* Add the allowed influences and those that `offered` has, if it is not NULL, with weight 0 but
- * where `closed` (to which the forbidden belong), and leave out the forbidden ones that are not
- * given. A vertex that would be left without any gets the nearest bone that is not forbidden, or
+ * where `barred` (to which the forbidden belong), and leave out the forbidden ones that are not
+ * locked. A vertex that would be left without any gets the nearest bone that is not forbidden, or
  * keeps what it has where all are. `in` is replaced. */
-arap_status arap_edit_influences(arap_job *job, const arap_marks *marks, const arap_mesh *mesh,
-                                 const arap_skeleton *skeleton, arap_closed_fn closed,
-                                 const void *data, const arap_influences *offered,
-                                 arap_influences *in);
+arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
+                                 const arap_mesh *mesh, const arap_skeleton *skeleton,
+                                 arap_barred_fn barred, const void *data,
+                                 const arap_influences *offered, arap_influences *in);
 
 #endif

@@ -1,9 +1,9 @@
 /* Laplacian filter: see filter.h.
  *
- *   w_ib <- sum_k a_ik w_kb / sum_k a_ik,   then  w_ib <- w_ib (1 - given) / sum_b w_ib
+ *   w_ib <- sum_k a_ik w_kb / sum_k a_ik,   then  w_ib <- w_ib (1 - locked) / sum_b w_ib
  *
  * It takes out speckle, and raises the energy where weights are steep for a reason. An extremum
- * is a weight that no neighbour exceeds (falls below); it is spurious where another vertex has
+ * is a weight that no neighbor exceeds (falls below); it is spurious where another vertex has
  * more (less) of the bone: the tip of a bone keeps its peak. O(entries x ring). */
 #include "supports/filter.h"
 
@@ -29,14 +29,14 @@ static void find_peaks(const arap_influences *in, int bones, double *most, doubl
         if (owners[b] < in->count) least[b] = fmin(least[b], 0);
 }
 
-arap_status arap_filter_weights(arap_job *job, const arap_mesh *mesh, arap_filter filter, int bones,
-                                arap_influences *in) {
+arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, arap_filter filter,
+                                int bones, arap_influences *in) {
     double *means = ARAP_NEW(double, in->start[in->count]),
            *most = ARAP_NEW(double, 2 * (size_t)bones);
     int *owners = ARAP_NEW(int, bones);
     arap_status status = ARAP_OK;
     if (!means || !most || !owners) {
-        status = arap_fail_memory(&job->error, "the filter");
+        status = arap_fail_memory(&context->error, "the filter");
         goto done;
     }
     double *least = most + bones;
@@ -46,24 +46,24 @@ arap_status arap_filter_weights(arap_job *job, const arap_mesh *mesh, arap_filte
             double w = in->weight[e], sum = 0, unit = 0, above = INFINITY, below = -INFINITY;
             means[e] = w;
             for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-                double other = arap_weight(in, mesh->neighbour[r], in->bone[e]);
-                sum += mesh->edge[r] * other;
-                unit += mesh->edge[r];
+                double other = arap_weight(in, mesh->neighbor[r], in->bone[e]);
+                sum += mesh->edge_weight[r] * other;
+                unit += mesh->edge_weight[r];
                 above = fmin(above, w - other);
                 below = fmax(below, w - other);
             }
             int maximum = above > 0 && w < most[in->bone[e]];
             int minimum = below < 0 && w > least[in->bone[e]];
-            if (in->given[e] || !(unit > 0)) continue;
+            if (in->locked[e] || !(unit > 0)) continue;
             if (filter == ARAP_FILTER_ALL || maximum || minimum) means[e] = sum / unit;
         }
     for (int i = 0; i < in->count; i++) {
-        double given = 0, open = 0;
+        double locked = 0, open = 0;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            *(in->given[e] ? &given : &open) += means[e];
+            *(in->locked[e] ? &locked : &open) += means[e];
         if (!(fabs(open) > 1e-9)) continue;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!in->given[e]) in->weight[e] = means[e] * (1 - given) / open;
+            if (!in->locked[e]) in->weight[e] = means[e] * (1 - locked) / open;
     }
 
 done:

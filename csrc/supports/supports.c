@@ -28,13 +28,13 @@ static int by_weight(const void *a, const void *b) {
 static int makes_minimum(const arap_mesh *mesh, const arap_influences *in, const char *keep, int i,
                          size_t e) {
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        ptrdiff_t other = arap_find_influence(in, mesh->neighbour[r], in->bone[e]);
+        ptrdiff_t other = arap_find_influence(in, mesh->neighbor[r], in->bone[e]);
         if (other >= 0 && keep[other] && in->weight[other] < in->weight[e]) return 1;
     }
     return 0;
 }
 
-arap_status arap_prune(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
+arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_influences *in,
                        const arap_pruning *pruning, char *keep) {
     size_t entries = in->start[in->count];
     sorted_entry *sorted = ARAP_NEW(sorted_entry, entries);
@@ -42,7 +42,7 @@ arap_status arap_prune(arap_job *job, const arap_mesh *mesh, const arap_influenc
     int *left = ARAP_NEW(int, in->count);
     arap_status status = ARAP_OK;
     if (!sorted || !sum || !largest || !left) {
-        status = arap_fail_memory(&job->error, "the influence maps");
+        status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
     for (int i = 0; i < in->count; i++) {
@@ -59,7 +59,7 @@ arap_status arap_prune(arap_job *job, const arap_mesh *mesh, const arap_influenc
         int i = sorted[s].vertex;
         size_t e = sorted[s].entry;
         double w = sorted[s].weight;
-        if (in->given[e] || left[i] - 1 < pruning->least || sum[i] - w <= pruning->kept_sum ||
+        if (in->locked[e] || left[i] - 1 < pruning->least || sum[i] - w <= pruning->kept_sum ||
             w >= pruning->relative * largest[i] || makes_minimum(mesh, in, keep, i, e))
             continue;
         keep[e] = 0;
@@ -75,7 +75,7 @@ done:
     return status;
 }
 
-arap_status arap_choose_supports(arap_job *job, const arap_mesh *mesh,
+arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, const arap_influences *in,
                                  const arap_pruning *pruning, arap_influences *out) {
     int n = in->count, bones = skeleton->deform_count;
@@ -83,10 +83,10 @@ arap_status arap_choose_supports(arap_job *job, const arap_mesh *mesh,
     int *scratch = ARAP_NEW(int, bones), *sizes = ARAP_NEW_ZERO(int, n);
     arap_status status = ARAP_OK;
     if (!keep || !set || !scratch || !sizes) {
-        status = arap_fail_memory(&job->error, "the influence maps");
+        status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
-    status = arap_prune(job, mesh, in, pruning, keep);
+    status = arap_prune(context, mesh, in, pruning, keep);
     if (status) goto done;
     /* Two passes over the same sets: sizes, then entries. */
     for (int fill = 0; fill < 2 && !status; fill++) {
@@ -101,9 +101,9 @@ arap_status arap_choose_supports(arap_job *job, const arap_mesh *mesh,
             int from = added ? 0 : in->bone[begin], to = added ? bones - 1 : in->bone[end - 1];
             sizes[i] = arap_take_set(in, i, from, to, set, fill ? out : NULL);
         }
-        if (!fill) status = arap_influences_create(job, n, sizes, out);
+        if (!fill) status = arap_influences_create(context, n, sizes, out);
     }
-    if (!status) arap_influences_normalise(out);
+    if (!status) arap_influences_normalize(out);
 
 done:
     arap_free(keep);
@@ -113,15 +113,15 @@ done:
     return status;
 }
 
-arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const arap_influences *in,
-                                  int bones, arap_closed_fn closed, const void *data,
-                                  arap_influences *out) {
+arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
+                                  const arap_influences *in, int bones, arap_barred_fn barred,
+                                  const void *data, arap_influences *out) {
     int n = in->count;
     int *sizes = ARAP_NEW_ZERO(int, n);
     char *set = ARAP_NEW_ZERO(char, bones);
     arap_status status = ARAP_OK;
     if (!sizes || !set) {
-        status = arap_fail_memory(&job->error, "the influence maps");
+        status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
@@ -129,16 +129,16 @@ arap_status arap_widen_influences(arap_job *job, const arap_mesh *mesh, const ar
             int open = 0;
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
                 set[in->bone[e]] = 1;
-                open |= !in->given[e];
+                open |= !in->locked[e];
             }
             for (size_t r = mesh->ring[i]; open && r < mesh->ring[i + 1]; r++) {
-                int k = mesh->neighbour[r];
+                int k = mesh->neighbor[r];
                 for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
-                    if (!closed || !closed(data, i, in->bone[e])) set[in->bone[e]] = 1;
+                    if (!barred || !barred(data, i, in->bone[e])) set[in->bone[e]] = 1;
             }
             sizes[i] = arap_take_set(in, i, 0, bones - 1, set, fill ? out : NULL);
         }
-        if (!fill) status = arap_influences_create(job, n, sizes, out);
+        if (!fill) status = arap_influences_create(context, n, sizes, out);
     }
 
 done:

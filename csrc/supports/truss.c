@@ -5,7 +5,7 @@
  * of a vertex, to the nearest point x on a bone inside, which that bone b carries along as a vertex
  * of weight 1 would: s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2, s_i = g h strength Lambda_i / 3
  * (unit / |x - v_i|)^2, in the unit of the edges around it (rings.c), but for spokes shorter than
- * SHORT of the mean distance of the skin from that bone, or THIN of the unit. Thickness, centre and
+ * SHORT of the mean distance of the skin from that bone, or THIN of the unit. Thickness, center and
  * volume of a limb are kept that way; R_i is the rotation of the one-ring, so twist and bend stay
  * free. g: near a joint the skin belongs to two bones, and a spoke has JOINT of its strength there,
  * rising to all of it at the limb's radius from the joint. h: a spoke that the weights leave at a
@@ -18,14 +18,14 @@
  * Which bone. A part of the mesh surrounds a bone if most rays from the bone, across it, meet the
  * part, as far away on one side as on the other. A vertex gets its spoke to the nearest bone among
  * those that its part surrounds; a bone that no part surrounds counts for the part with most of the
- * skin near it. A part that surrounds none, a piece of armour or a button, hangs on the bone
+ * skin near it. A part that surrounds none, a piece of armor or a button, hangs on the bone
  * nearest to most of its area as a whole, the less so the smaller it is beside its distance from
  * it: a button follows what it sits on (links.c). STBs and spines carry no points (araplbs.h has
  * them for Python only): their problems have no truss.
  *
  * Rays start in directions that the skeleton and the surface give, not the coordinates, so that
  * turning the scene changes nothing. Cost: O(vertices x bones) distances and
- * O(bones x log triangles) rays once, O(vertices) memory; then as one neighbour more per vertex.
+ * O(bones x log triangles) rays once, O(vertices) memory; then as one neighbor more per vertex.
  * Fails on memory only, or cancelled. */
 #include "supports/truss.h"
 
@@ -48,7 +48,7 @@
 #define SECTIONS 4  /* along it */
 #define REACH 0.3   /* length of a ray, of the size of the mesh */
 #define MOST_RAYS 0.6
-#define OFF_CENTRE 0.5 /* mean vector of the hits, of their mean distance */
+#define OFF_CENTER 0.5 /* mean vector of the hits, of their mean distance */
 #define SAME_PLACE 0.3 /* of a bone's length: a child whose head is as near hangs on its tail */
 #define ROUNDING 1e-9  /* differences below it decide nothing: the first bone or part wins */
 #define NO_LENGTH 1e-6 /* bones shorter than it have no direction */
@@ -85,7 +85,7 @@ typedef struct truss {
     const arap_mesh *mesh;
     const arap_skeleton *skeleton;
     double strength, unit;
-    double centre[3]; /* of the surface */
+    double center[3]; /* of the surface */
     int bones;
     line *lines;      /* (bones) */
     int *near;        /* (vertices) the bone of its spoke, or -1 */
@@ -94,7 +94,7 @@ typedef struct truss {
     patch *patches; /* ascending by part, then bone */
     int *first;     /* (parts + 1) first patch of a part */
     char *whole;    /* (parts) surrounds no bone: hangs on one as a whole */
-    double *size2;  /* (parts) mean square distance from its centre */
+    double *size2;  /* (parts) mean square distance from its center */
 } truss;
 
 static double to_line(const line *l, const double *p, double *place, double *point) {
@@ -105,11 +105,11 @@ static double to_line(const line *l, const double *p, double *place, double *poi
     return sqrt(arap_distance2(p, point));
 }
 
-static arap_status make_lines(arap_job *job, truss *t) {
+static arap_status make_lines(arap_context *context, truss *t) {
     const arap_skeleton *s = t->skeleton;
     t->bones = s->deform_count;
     t->lines = ARAP_NEW_ZERO(line, t->bones);
-    if (!t->lines) return arap_fail_memory(&job->error, "the truss");
+    if (!t->lines) return arap_fail_memory(&context->error, "the truss");
     for (int d = 0; d < t->bones; d++) {
         line *l = &t->lines[d];
         int b = s->deform_bone[d];
@@ -217,7 +217,7 @@ static int note_hit(const void *data, int index, const double *a, const double *
 /* Two unit vectors across a bone, the first of them towards the middle of the surface, or else to
  * the head of another bone. */
 static void axes_across(const truss *t, const line *l, double *x, double *y) {
-    const double *towards = t->centre;
+    const double *towards = t->center;
     x[0] = x[1] = x[2] = 0;
     for (int b = 0; b <= t->bones; b++) {
         double from[3];
@@ -273,7 +273,7 @@ static int open_around(truss *t, const arap_bvh *faces, int bone, view *v) {
         double *sum = v->sums + 4 * v->met[k];
         patch *own = find_patch(t, v->met[k], bone);
         double off = sqrt(sum[2] * sum[2] + sum[3] * sum[3]);
-        if (own && sum[0] >= MOST_RAYS * SECTIONS * RAYS && off <= OFF_CENTRE * sum[1])
+        if (own && sum[0] >= MOST_RAYS * SECTIONS * RAYS && off <= OFF_CENTER * sum[1])
             own->open = ++open > 0;
         memset(sum, 0, 4 * sizeof *sum);
     }
@@ -281,7 +281,7 @@ static int open_around(truss *t, const arap_bvh *faces, int bone, view *v) {
 }
 
 /* Which patches are open: see the top of this file. */
-static arap_status open_patches(arap_job *job, truss *t) {
+static arap_status open_patches(arap_context *context, truss *t) {
     const arap_mesh *mesh = t->mesh;
     size_t parts = (size_t)mesh->part_count;
     arap_bvh *faces = NULL;
@@ -293,10 +293,10 @@ static arap_status open_patches(arap_job *job, truss *t) {
               .met = ARAP_NEW(int, parts)};
     arap_status status = ARAP_OK;
     if (!largest || !v.nearest || !v.hit || !v.sums || !v.met) {
-        status = arap_fail_memory(&job->error, "the truss");
+        status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
-    status = arap_face_bvh(job, mesh, NULL, &faces);
+    status = arap_face_bvh(context, mesh, NULL, &faces);
     for (size_t p = 0; p < parts; p++) v.nearest[p] = 2;
     for (int k = 0; k < t->patch_count; k++) {
         patch *own = &t->patches[k], **most = &largest[own->bone];
@@ -304,7 +304,7 @@ static arap_status open_patches(arap_job *job, truss *t) {
     }
     for (int b = 0; b < t->bones && !status; b++) {
         if (!open_around(t, faces, b, &v) && largest[b]) largest[b]->open = 1;
-        status = arap_progress(job, "truss", (double)(b + 1) / t->bones);
+        status = arap_progress(context, "truss", (double)(b + 1) / t->bones);
     }
     for (size_t p = 0; p < parts && !status; p++) {
         patch *most = NULL;
@@ -326,7 +326,7 @@ done:
     return status;
 }
 
-/* Centre of the surface, and how large its parts are; sums (parts, 4): scratch, all 0 */
+/* Center of the surface, and how large its parts are; sums (parts, 4): scratch, all 0 */
 static void measure_parts(truss *t, double *sums) {
     const arap_mesh *mesh = t->mesh;
     double all = 0;
@@ -338,7 +338,7 @@ static void measure_parts(truss *t, double *sums) {
     }
     for (int p = 0; p < mesh->part_count; p++)
         for (int c = 0; c < 3; c++) {
-            t->centre[c] += sums[4 * p + c] / all;
+            t->center[c] += sums[4 * p + c] / all;
             sums[4 * p + c] /= sums[4 * p + 3];
         }
     for (int i = 0; i < mesh->count; i++) {
@@ -371,12 +371,12 @@ static arap_spoke make_spoke(const truss *t, const arap_bendy *bendy, int i) {
 }
 
 /* The image of a spoke, to the partner of its bone. */
-static arap_spoke reflect(const truss *t, const arap_bendy *bendy, const arap_mirror *mirror,
+static arap_spoke reflect(const truss *t, const arap_bendy *bendy, const arap_symmetry *symmetry,
                           const arap_spoke *spoke) {
     arap_spoke out = *spoke;
     double place, point[3];
-    out.bone = mirror->bone[spoke->bone];
-    arap_reflect(mirror, spoke->point, mirror->offset, out.point);
+    out.bone = symmetry->bone[spoke->bone];
+    arap_reflect(symmetry, spoke->point, symmetry->offset, out.point);
     const line *l = &t->lines[out.bone];
     to_line(l, out.point, &place, point);
     arap_place_columns(bendy, out.bone, l->length > 0 ? place / l->length : 0, out.column,
@@ -386,30 +386,30 @@ static arap_spoke reflect(const truss *t, const arap_bendy *bendy, const arap_mi
 
 /* The spokes of vertex i to `out`: symmetric ones where there are partners, of which the lower
  * decides. Returns their number, at most 2. */
-static int place_spokes(const truss *t, const arap_bendy *bendy, const arap_mirror *mirror, int i,
-                        arap_spoke *out) {
-    int image = mirror->vertex ? mirror->vertex[i] : -1;
+static int place_spokes(const truss *t, const arap_bendy *bendy, const arap_symmetry *symmetry,
+                        int i, arap_spoke *out) {
+    int image = symmetry->vertex ? symmetry->vertex[i] : -1;
     int from = image >= 0 && image < i ? image : i;
     if (t->near[from] < 0) return 0;
-    int partner = image >= 0 ? mirror->bone[t->near[from]] : -1;
+    int partner = image >= 0 ? symmetry->bone[t->near[from]] : -1;
     if (partner < 0) from = i;
     if (t->near[from] < 0) return 0;
     out[0] = make_spoke(t, bendy, from);
     if (partner < 0 || image > i) return 1;
     if (image < i) {
         arap_spoke own = out[0];
-        out[0] = reflect(t, bendy, mirror, &own);
+        out[0] = reflect(t, bendy, symmetry, &own);
         return 1;
     }
     if (partner == out[0].bone) return 1;
     out[0].strength /= 2;
-    out[1] = reflect(t, bendy, mirror, &out[0]);
+    out[1] = reflect(t, bendy, symmetry, &out[0]);
     return 2;
 }
 
-arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleton *skeleton,
-                              const arap_bendy *bendy, const arap_mirror *mirror, double strength,
-                              const int *wanted, const char *wanted_whole) {
+arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap_skeleton *skeleton,
+                              const arap_bendy *bendy, const arap_symmetry *symmetry,
+                              double strength, const int *wanted, const char *wanted_whole) {
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, fill = 0;
     int chunks = (mesh->count + CHUNK - 1) / CHUNK;
     if (!(strength > 0)) return ARAP_OK;
@@ -423,11 +423,11 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
     t.size2 = ARAP_NEW_ZERO(double, parts);
     mesh->spoke_start = ARAP_NEW(size_t, n + 1);
     mesh->spoke = ARAP_NEW(arap_spoke, 2 * n);
-    arap_status status = make_lines(job, &t);
+    arap_status status = make_lines(context, &t);
     if (status) goto done;
     if (!first || !sums || !t.near || !t.distance || !t.patches || !t.whole || !t.size2 ||
         !mesh->spoke_start || !mesh->spoke) {
-        status = arap_fail_memory(&job->error, "the truss");
+        status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
     measure_parts(&t, sums);
@@ -442,17 +442,17 @@ arap_status arap_truss_create(arap_job *job, arap_mesh *mesh, const arap_skeleto
         }
         t.first = first;
     } else {
-        arap_parallel(job, chunks, find_near, &t);
+        arap_parallel(context, chunks, find_near, &t);
         t.first = first;
         make_patches(&t);
-        status = open_patches(job, &t);
+        status = open_patches(context, &t);
         if (status) goto done;
-        arap_parallel(job, chunks, find_near, &t);
+        arap_parallel(context, chunks, find_near, &t);
     }
     make_patches(&t);
     for (size_t i = 0; i < n; i++) {
         mesh->spoke_start[i] = fill;
-        fill += (size_t)place_spokes(&t, bendy, mirror, (int)i, mesh->spoke + fill);
+        fill += (size_t)place_spokes(&t, bendy, symmetry, (int)i, mesh->spoke + fill);
     }
     mesh->spoke_start[n] = fill;
     weigh(mesh);
@@ -505,7 +505,7 @@ static double spoke_error(const arap_mesh *mesh, const arap_poses *poses, const 
     return rest > 0 ? fmax(0, (sum - 2 * along + rest) / rest) : 0;
 }
 
-arap_status arap_truss_yield(arap_job *job, arap_mesh *mesh, const arap_poses *poses,
+arap_status arap_truss_yield(arap_context *context, arap_mesh *mesh, const arap_poses *poses,
                              const arap_influences *in, const double *along) {
     size_t widest = 0;
     for (int i = 0; i < in->count; i++) {
@@ -517,7 +517,7 @@ arap_status arap_truss_yield(arap_job *job, arap_mesh *mesh, const arap_poses *p
     term *terms = ARAP_NEW(term, 2 * widest + 2);
     double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */
     if (!terms || !best) {
-        status = arap_fail_memory(&job->error, "the truss");
+        status = arap_fail_memory(&context->error, "the truss");
         goto done;
     }
     for (int i = 0; i < mesh->count; i++)

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-arap_status arap_influences_create(arap_job *job, int count, const int *row_sizes,
+arap_status arap_influences_create(arap_context *context, int count, const int *row_sizes,
                                    arap_influences *out) {
     *out = (arap_influences){.count = count};
     out->start = ARAP_NEW(size_t, count + 1);
@@ -15,48 +15,49 @@ arap_status arap_influences_create(arap_job *job, int count, const int *row_size
     for (int i = 0; i < count; i++) out->start[i + 1] = out->start[i] + (size_t)row_sizes[i];
     out->bone = ARAP_NEW(int, out->start[count]);
     out->weight = ARAP_NEW(double, out->start[count]);
-    out->given = ARAP_NEW_ZERO(char, out->start[count]);
-    if (!out->bone || !out->weight || !out->given) goto no_memory;
+    out->locked = ARAP_NEW_ZERO(char, out->start[count]);
+    if (!out->bone || !out->weight || !out->locked) goto no_memory;
     return ARAP_OK;
 
 no_memory:
     arap_influences_clear(out);
-    return arap_fail_memory(&job->error, "the influence maps");
+    return arap_fail_memory(&context->error, "the influence maps");
 }
 
 void arap_influences_clear(arap_influences *influences) {
     arap_free(influences->start);
     arap_free(influences->bone);
     arap_free(influences->weight);
-    arap_free(influences->given);
+    arap_free(influences->locked);
     *influences = (arap_influences){0};
 }
 
-arap_status arap_influences_copy(arap_job *job, const arap_influences *in, arap_influences *out) {
+arap_status arap_influences_copy(arap_context *context, const arap_influences *in,
+                                 arap_influences *out) {
     size_t entries = in->start[in->count];
     *out = (arap_influences){.count = in->count,
                              .start = ARAP_NEW(size_t, in->count + 1),
                              .bone = ARAP_NEW(int, entries),
                              .weight = ARAP_NEW(double, entries),
-                             .given = ARAP_NEW(char, entries)};
-    if (!out->start || !out->bone || !out->weight || !out->given) {
+                             .locked = ARAP_NEW(char, entries)};
+    if (!out->start || !out->bone || !out->weight || !out->locked) {
         arap_influences_clear(out);
-        return arap_fail_memory(&job->error, "the influence maps");
+        return arap_fail_memory(&context->error, "the influence maps");
     }
     memcpy(out->start, in->start, ((size_t)in->count + 1) * sizeof *in->start);
     memcpy(out->bone, in->bone, entries * sizeof *in->bone);
     memcpy(out->weight, in->weight, entries * sizeof *in->weight);
-    memcpy(out->given, in->given, entries);
+    memcpy(out->locked, in->locked, entries);
     return ARAP_OK;
 }
 
-arap_status arap_influences_filter(arap_job *job, const arap_influences *in, const char *keep,
-                                   arap_influences *out) {
+arap_status arap_influences_filter(arap_context *context, const arap_influences *in,
+                                   const char *keep, arap_influences *out) {
     int *sizes = ARAP_NEW_ZERO(int, in->count);
-    if (!sizes) return arap_fail_memory(&job->error, "the influence maps");
+    if (!sizes) return arap_fail_memory(&context->error, "the influence maps");
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) sizes[i] += keep[e] != 0;
-    arap_status status = arap_influences_create(job, in->count, sizes, out);
+    arap_status status = arap_influences_create(context, in->count, sizes, out);
     arap_free(sizes);
     if (status) return status;
     size_t fill = 0;
@@ -64,7 +65,7 @@ arap_status arap_influences_filter(arap_job *job, const arap_influences *in, con
         if (!keep[e]) continue;
         out->bone[fill] = in->bone[e];
         out->weight[fill] = in->weight[e];
-        out->given[fill++] = in->given[e];
+        out->locked[fill++] = in->locked[e];
     }
     return ARAP_OK;
 }
@@ -82,32 +83,32 @@ int arap_take_set(const arap_influences *in, int vertex, int from, int to, char 
         int had = own < end && in->bone[own] == b;
         out->bone[at] = b;
         out->weight[at] = had ? in->weight[own] : 0;
-        out->given[at++] = had ? in->given[own] : 0;
+        out->locked[at++] = had ? in->locked[own] : 0;
     }
     return size;
 }
 
-void arap_influences_normalise(arap_influences *in) {
+void arap_influences_normalize(arap_influences *in) {
     for (int i = 0; i < in->count; i++) {
         size_t begin = in->start[i], end = in->start[i + 1], first_free = end;
-        double given = 0, open = 0;
+        double locked = 0, open = 0;
         for (size_t e = begin; e < end; e++) {
-            if (in->given[e]) {
-                given += in->weight[e];
+            if (in->locked[e]) {
+                locked += in->weight[e];
             } else {
                 if (first_free == end) first_free = e;
                 if (!(in->weight[e] > 0)) in->weight[e] = 0;
                 open += in->weight[e];
             }
         }
-        double rest = given < 1 ? 1 - given : 0;
+        double rest = locked < 1 ? 1 - locked : 0;
         if (isfinite(rest / open)) /* not where there is nothing, or next to nothing, to share */
             for (size_t e = begin; e < end; e++) {
-                if (!in->given[e]) in->weight[e] *= rest / open;
+                if (!in->locked[e]) in->weight[e] *= rest / open;
             }
         else if (open > 0)
             for (size_t e = begin; e < end; e++) {
-                if (!in->given[e]) in->weight[e] = in->weight[e] / open * rest;
+                if (!in->locked[e]) in->weight[e] = in->weight[e] / open * rest;
             }
         else if (first_free < end)
             in->weight[first_free] = rest;

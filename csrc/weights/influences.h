@@ -5,13 +5,14 @@
 #include <stddef.h>
 
 #include "arap.h"
-#include "base/job.h"
+#include "base/context.h"
 
 /* Rows of the given sizes (count + 1 running sums are made from them), nothing filled in. */
-arap_status arap_influences_create(arap_job *job, int count, const int *row_sizes,
+arap_status arap_influences_create(arap_context *context, int count, const int *row_sizes,
                                    arap_influences *out);
 
-arap_status arap_influences_copy(arap_job *job, const arap_influences *in, arap_influences *out);
+arap_status arap_influences_copy(arap_context *context, const arap_influences *in,
+                                 arap_influences *out);
 
 /* Index of `bone` in the row of `vertex`, or -1. */
 static inline ptrdiff_t arap_find_influence(const arap_influences *in, int vertex, int bone) {
@@ -33,20 +34,20 @@ static inline double arap_weight(const arap_influences *in, int vertex, int bone
 }
 
 /* Non-zero if `bone` may not be added to the row of `vertex`. */
-typedef int (*arap_closed_fn)(const void *data, int vertex, int bone);
+typedef int (*arap_barred_fn)(const void *data, int vertex, int bone);
 
 /* Copy with the entries where keep[e] is 0 left out. */
-arap_status arap_influences_filter(arap_job *job, const arap_influences *in, const char *keep,
-                                   arap_influences *out);
+arap_status arap_influences_filter(arap_context *context, const arap_influences *in,
+                                   const char *keep, arap_influences *out);
 
 /* The bones from..to that `set` marks as the row of a vertex, with their entries of `in` or weight
  * 0; clears the set. Returns the number of them; without `out` that is all. */
 int arap_take_set(const arap_influences *in, int vertex, int from, int to, char *set,
                   arap_influences *out);
 
-/* Make the weights of each row >= 0 with sum 1: given ones stay (their sum cut to 1), the
+/* Make the weights of each row >= 0 with sum 1: locked ones stay (their sum cut to 1), the
  * others are clipped and share the rest. A row whose free weights are all 0 gives the rest to
  * its first free entry. */
-void arap_influences_normalise(arap_influences *influences);
+void arap_influences_normalize(arap_influences *influences);
 
 #endif

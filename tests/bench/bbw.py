@@ -25,7 +25,7 @@ Characters whose surface is closed and free of intersections, so that TetGen can
 *BBW*: `igl.bbw` with at most {ACTIVE_SET} active-set iterations, one bone after another or side
 by side as libigl sees fit; ours with default settings and all processors, on the surface alone.
 *Ratio*: tets and BBW over ours with 4 influences. Energies: on 100 random poses that no
-optimisation has seen, surface only, BBW normalised; the columns are their roots, the mean stretch
+optimization has seen, surface only, BBW normalized; the columns are their roots, the mean stretch
 of edges. Bones that are nowhere inside have no BBW handle and get no weights (*outside*)."""
 
 
@@ -99,8 +99,8 @@ def draw(rows, output):
         "o"), ("any", "ours, no limit", plots.GREEN, "^"),
     )  # fmt: skip
     places = range(len(rows))
-    for key, label, colour, marker in kinds:
-        look = {"color": colour, "marker": marker, "s": 45, "zorder": 3}
+    for key, label, color, marker in kinds:
+        look = {"color": color, "marker": marker, "s": 45, "zorder": 3}
         extra = [row["tet_seconds"] if key == "bbw" else 0 for row in rows]
         seconds = [row[f"{key}_seconds"] + more for row, more in zip(rows, extra, strict=True)]
         time_axes.scatter(seconds, places, label=label, **look)

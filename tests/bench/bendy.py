@@ -2,7 +2,7 @@
 
 tools/run_blender.sh tests/bench/bendy.py dist/araplbs-VERSION.zip
 
-The first picture has the three side by side, the second other numbers of bones. Colours tell which
+The first picture has the three side by side, the second other numbers of bones. Colors tell which
 bone or group is the strongest; captions, the largest distance from the bendy tail in this pose."""
 
 import colorsys
@@ -100,14 +100,14 @@ def posed(ob):
 
 
 def add_figure(stage, rig, ob, lines):
-    """The mesh in its pose, coloured by its strongest groups, with the bones beside it."""
+    """The mesh in its pose, colored by its strongest groups, with the bones beside it."""
     copy = posed_copy(stage.scene, ob, np.zeros(len(ob.data.vertices)))
-    copy.data.attributes["Strain"].data.foreach_set("color", group_colours(ob).ravel())
+    copy.data.attributes["Strain"].data.foreach_set("color", group_colors(ob).ravel())
     stage.add([copy, bones_of(stage.scene, rig)], lines)
 
 
-def group_colours(ob):
-    """(n, 4): neighbouring groups differ clearly."""
+def group_colors(ob):
+    """(n, 4): neighboring groups differ clearly."""
     count = len(ob.vertex_groups)
     palette = [
         colorsys.hsv_to_rgb(0.58 + 0.62 * i / max(count, 4), 0.55, 0.75 if i % 2 else 0.45)

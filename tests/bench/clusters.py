@@ -16,10 +16,10 @@ DIFFERENCES = (0.02, 0.05, 0.1, 0.2, 0.4)
 SHOWN = 0.1  # for each character
 REPEATS = 3
 NOTE = f"""\
-`rotation_clusters`: up to 16 neighbours whose weights differ by at most so much share one rotation
+`rotation_clusters`: up to 16 neighbors whose weights differ by at most so much share one rotation
 per pose. Differences from the default settings, where every vertex has its own: time of the local
 steps and of the whole solve, the fastest of {REPEATS}; energies on 100 random poses that no
-optimisation has seen and on the characters' own actions, each vertex with its own rotation again.
+optimization has seen and on the characters' own actions, each vertex with its own rotation again.
 Means of {len(SEEDS)} seeds. *Lost*: as on [the page of the defaults](defaults.md)."""
 SHOWN_NOTE = f"With `rotation_clusters={SHOWN}`, for each character:"
 MEAN_NOTE = "Geometric means over the characters; of bones lost, the sum:"
@@ -88,9 +88,9 @@ def draw(rows, output):
         strict=True,
     ):
         looks = plots.looks(columns.values())
-        for column, (name, colour, marker) in zip(columns, looks, strict=True):
+        for column, (name, color, marker) in zip(columns, looks, strict=True):
             axes.scatter(
-                shown[:, column], range(len(rows)), s=40, color=colour, marker=marker, label=name,
+                shown[:, column], range(len(rows)), s=40, color=color, marker=marker, label=name,
                 zorder=3,
             )  # fmt: skip
         axes.axvline(1, color=plots.BLACK, linewidth=1)

@@ -15,7 +15,7 @@ NOTE = f"""\
 The last stage of each solve, run for {ITERATIONS} iterations (`tolerance=0`). Iterations and
 milliseconds until the least energy so far, whose weights the solver keeps, is within 1 % and 0.1 %
 of the *converged* one; `-`: not within {ITERATIONS} iterations. Milliseconds count from the start
-of the stage and so contain its *set-up*: assembly and factorisation. *Above*: how far the least
+of the stage and so contain its *set-up*: assembly and factorization. *Above*: how far the least
 energy of the run is above that of all runs."""
 OWN_NOTE = """\
 With the stages of the default settings, whose early iterations have a say in the influence maps of
@@ -46,14 +46,14 @@ def measure(problem):
 def draw(rows, names, output):
     fig, [panels] = plots.figure(2, width=9, height=1.5 + 0.25 * len(rows), sharey=True)
     for which, (axes, share) in enumerate(zip(panels, SHARES, strict=True)):
-        for name, colour, marker in plots.looks(names):
+        for name, color, marker in plots.looks(names):
             points = [
                 (row["same"][name]["arrivals"][which][0], place)
                 for place, row in enumerate(rows)
                 if row["same"][name]["arrivals"][which]
             ]
             x, y = zip(*points, strict=True) if points else ((), ())
-            axes.scatter(x, y, s=40, color=colour, marker=marker, label=name, zorder=3)
+            axes.scatter(x, y, s=40, color=color, marker=marker, label=name, zorder=3)
         axes.set_xscale("log")
         axes.set_xlim(0.9, 1.1 * ITERATIONS)
         plots.plain_numbers(axes.xaxis)

@@ -25,7 +25,7 @@ SETTINGS = {
     "edge_power 0": {"edge_power": 0.0},
     "least_worth 0.001": {"least_worth": 0.001},
     "least_worth 0.01": {"least_worth": 0.01},
-    "hold 0.01": {"hold": 0.01},
+    "hold 0.01": {"peak_stiffness": 0.01},
     "widenings 0": {"widenings": 0},
     "widenings 1": {"widenings": 1},
     "widenings 4": {"widenings": 4},
@@ -41,7 +41,7 @@ SETTINGS = {
     "tolerance 0.0005": {"tolerance": 5e-4},
     "damping 0.0001": {"damping": 1e-4},
     "link_parts off": {"link_parts": False},
-    "mirror off": {"mirror": None},
+    "mirror off": {"symmetry": None},
     "precision double": {"precision": "double"},
     "published": {
         "attach": True, "neumann": True, "positivity": "penalty", "widenings": 0,
@@ -55,7 +55,7 @@ NOTE = f"""\
 Each line changes the settings named and leaves the others at their defaults (limit of 4 influences
 except where published). Geometric means over the characters of up to {MOST:,} vertices and
 {len(SEEDS)} seeds, as differences from the defaults: energies on 100 random poses that no
-optimisation has seen, with the best and the worst character, and on the characters' own actions,
+optimization has seen, with the best and the worst character, and on the characters' own actions,
 and time. *Lost*: deform bones, of all characters together, whose largest weight falls from more
 than 0.3 at the start to less than that; energies fall when bones are lost, but such bones no longer
 do anything. Attach, neumann and other choices of positivity also switch off the coarse levels, as
@@ -123,7 +123,7 @@ def draw(rows, output):
     fig, [[axes]] = plots.figure(width=8, height=1.5 + 0.25 * len(names))
     for k, name in enumerate(names):
         energy = times(rows, name, "energy")
-        axes.plot([energy.min(), energy.max()], [k, k], color=plots.GREY, linewidth=2)
+        axes.plot([energy.min(), energy.max()], [k, k], color=plots.GRAY, linewidth=2)
         mean = np.exp(np.log(energy).mean())
         axes.scatter(mean, k, s=40, color=plots.BLUE, zorder=3)
     axes.axvline(1, color=plots.BLACK, linewidth=1)

@@ -74,8 +74,8 @@ def draw(rows, output):
     looks = {
         "blender": ("Blender", plots.ORANGE, "s"), "ours": ("ours", plots.BLUE, "o"),
     }  # fmt: skip
-    for key, (label, colour, marker) in looks.items():
-        look = {"marker": marker, "color": colour, "s": 28, "zorder": 3}
+    for key, (label, color, marker) in looks.items():
+        look = {"marker": marker, "color": color, "s": 28, "zorder": 3}
         time.scatter(vertices, [row[key]["seconds"] for row in rows], label=label, **look)
     failed = [row for row in rows if row["blender"]["unweighted"]]
     time.scatter(

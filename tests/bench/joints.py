@@ -1,4 +1,4 @@
-"""Joints and weights optimised together: from the artist's joints and from displaced ones.
+"""Joints and weights optimized together: from the artist's joints and from displaced ones.
 
 joints.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
@@ -22,9 +22,9 @@ FAR = {"reach": 2.0, "least_length": 0.25, "tolerance": 2e-4, "iterations": 60}
 NOTE = f"""\
 Every joint is displaced at random, by {100 * OFF:.0f} % of the bounding box diagonal in the root
 mean square. Energies: of the weights that a `Solver` finds afterwards for the skeleton as it then
-is, on {UNSEEN} random poses of that skeleton that no optimisation has seen. Distances: the mean
+is, on {UNSEEN} random poses of that skeleton that no optimization has seen. Distances: the mean
 over the joints that bones turn about, in % of the diagonal, to where the artist put them, and to
-where they end when they are optimised from there; across: less what is along the artist's bone.
+where they end when they are optimized from there; across: less what is along the artist's bone.
 The energy has its own idea of the best places: joints do not return to the artist's. Displaced
 joints may go farther than by default (`reach`, `least_length`), as fingers are shorter than 2 %."""
 TIMES_NOTE = """\
@@ -34,8 +34,8 @@ step) on the same influence maps: the fastest of some. The paper reports 5 to 10
 iteration."""
 METHODS_NOTE = """\
 From the displaced joints. *alternate*: up to 4 steps of the joints, then 3 iterations of the
-weights on a system assembled and factorised for the new poses. *together*: a step of each in
-turn; the first factor preconditions conjugate gradients. Energies are those of the optimised
+weights on a system assembled and factorized for the new poses. *together*: a step of each in
+turn; the first factor preconditions conjugate gradients. Energies are those of the optimized
 poses; to 1 %: the seconds until the energy is within 1 % of the lowest that either reached."""
 
 
@@ -76,7 +76,7 @@ def weight_iteration(problem, weights):
     """Seconds of one on fixed influence maps."""
     solver = problem.solver(
         weights=weights, start_from_weights=True, widenings=0, max_influences=0, tolerance=0,
-        iterations=8, mirror=None,
+        iterations=8, symmetry=None,
     )  # fmt: skip
     times = []
     while not solver.done:
@@ -110,9 +110,9 @@ def measure(problem):
 
     places = [
         ("the artist's joints", heads, tails),
-        ("... optimised", home.heads, home.tails),
+        ("... optimized", home.heads, home.tails),
         ("displaced", *start),
-        *((f"... optimised, {m}", s.heads, s.tails) for m, (s, _) in runs.items()),
+        *((f"... optimized, {m}", s.heads, s.tails) for m, (s, _) in runs.items()),
     ]
     lowest = min(history[-1][1] for _, history in runs.values())
     seconds = report["seconds"]
@@ -160,7 +160,7 @@ def main(zip_path, output, *names):
         for row in rows
         for method, iterations, seconds, before, after, near in row["methods"]
     ]  # fmt: skip
-    head = ("character", "joints", "energy", "from artist's", "across", "from optimised", "across")
+    head = ("character", "joints", "energy", "from artist's", "across", "from optimized", "across")
     write_page(
         Path(output), "joints", "Joints", NOTE,
         table(head, places),

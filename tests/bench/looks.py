@@ -1,5 +1,5 @@
 """Pictures of posed characters: bone heat, the artist and our weights side by side, faces
-coloured by how much they are strained in that pose.
+colored by how much they are strained in that pose.
 
 looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
@@ -118,15 +118,15 @@ def draw(panel, points, triangles, strain, camera):
     normals, flat = normals_of(seen, triangles)
     outside = flat[:, 2] > 0
     normals = np.where((normals[:, 2] > 0)[:, None], normals, -normals)
-    colour = shaded.ERRORS(np.clip(strain / MOST_STRAIN, 0, 1))[:, :3]
-    colour[np.isnan(strain)] = (0.3, 0.45, 0.8)
+    color = shaded.ERRORS(np.clip(strain / MOST_STRAIN, 0, 1))[:, :3]
+    color[np.isnan(strain)] = (0.3, 0.45, 0.8)
     light = (0.5 + 0.5 * np.maximum(normals @ shaded.LIGHT, 0)) * np.where(outside, 1, 0.6)
-    colour = np.clip(colour * light[:, None], 0, 1)
+    color = np.clip(color * light[:, None], 0, 1)
     corners = seen[triangles]
     order = np.argsort(corners[..., 2].mean(1))
     panel.add_collection(
         PolyCollection(
-            corners[order, :, :2], facecolors=colour[order], edgecolors=colour[order],
+            corners[order, :, :2], facecolors=color[order], edgecolors=color[order],
             linewidths=0.3,
         )
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One look for all plots: colours that colour-blind people can tell apart, little ink."""
+"""One look for all plots: colors that color-blind people can tell apart, little ink."""
 
 import matplotlib as mpl
 
@@ -7,8 +7,8 @@ import matplotlib.pyplot as plt
 
 # Okabe & Ito 2008, without their yellow, which is too pale for lines.
 BLUE, ORANGE, GREEN, RED = "#0072b2", "#e69f00", "#009e73", "#d55e00"
-PURPLE, SKY, BLACK, GREY = "#cc79a7", "#56b4e9", "#222222", "#999999"
-COLOURS = [BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, GREY, "#8c564b", "#b8a000"]
+PURPLE, SKY, BLACK, GRAY = "#cc79a7", "#56b4e9", "#222222", "#999999"
+COLORS = [BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, GRAY, "#8c564b", "#b8a000"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*", "h", "<"]
 
 plt.rcParams.update(
@@ -16,7 +16,7 @@ plt.rcParams.update(
         "figure.dpi": 100, "figure.constrained_layout.use": True, "font.size": 10,
         "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
         "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6,
-        "axes.prop_cycle": mpl.cycler(color=COLOURS), "legend.frameon": False,
+        "axes.prop_cycle": mpl.cycler(color=COLORS), "legend.frameon": False,
     }
 )  # fmt: skip
 
@@ -27,8 +27,8 @@ def figure(columns=1, width=8.0, height=4.5, **more):
 
 
 def looks(names):
-    """(name, colour, marker) of each."""
-    return zip(names, COLOURS, MARKERS, strict=False)
+    """(name, color, marker) of each."""
+    return zip(names, COLORS, MARKERS, strict=False)
 
 
 def legend_above(fig, axes, columns):

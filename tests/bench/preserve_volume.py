@@ -1,5 +1,5 @@
-"""What weights that are optimised for linear blending come to with dual quaternions (Blender's
-Preserve Volume), and what optimising for these would gain.
+"""What weights that are optimized for linear blending come to with dual quaternions (Blender's
+Preserve Volume), and what optimizing for these would gain.
 
 preserve_volume.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
@@ -13,12 +13,13 @@ import scipy.sparse
 from problems import problems
 from results import say, table, write_page
 
-MOST_OPTIMISED = 2_000  # vertices: beyond, the optimisation here takes minutes
-POSES, STEPS = 40, 40  # of that optimisation
+MOST_OPTIMIZED = 2_000  # vertices: beyond, the optimization here takes minutes
+POSES, STEPS = 40, 40  # of that optimization
 NOTE = f"""\
-Mean stretch (root of the ARAP energy, %) on 100 random poses that no optimisation has seen, by
-linear blending and with Preserve Volume. *Heat*: without a limit; *ours*: 4 influences, optimised
-for linear blending. Characters of at most {MOST_OPTIMISED:,} vertices: *free*, ours with `hold=0`,
+Mean stretch (root of the ARAP energy, %) on 100 random poses that no optimization has seen, by
+linear blending and with Preserve Volume. *Heat*: without a limit; *ours*: 4 influences, optimized
+for linear blending. Characters of at most {MOST_OPTIMIZED:,} vertices: *free*, ours with
+`peak_stiffness=0`,
 and *for it*, what L-BFGS makes of these in {STEPS} steps on the energy with Preserve Volume itself,
 of {POSES} random poses, with the same influences and weights >= 0; in parentheses by how much that
 changes the energy of *free*. (Against ours it would look better than it is: it knows no hold.)"""
@@ -88,7 +89,7 @@ class VolumeEnergy:
         self.points, self.ring = a["vertices"][first], inside["ring"]
         n = len(first)
         self.i = np.repeat(np.arange(n), np.diff(self.ring))
-        self.k, self.a = inside["neighbour"], inside["edge"]
+        self.k, self.a = inside["neighbor"], inside["edge_weight"]
         self.rest = self.points[self.k] - self.points[self.i]
         count = np.arange(len(self.i))
         ones = np.ones(len(self.i))
@@ -145,7 +146,7 @@ class VolumeEnergy:
         return float(self.a @ np.sum(off**2, axis=1)), np.sum(force * change, axis=1)
 
 
-def optimised(problem, rows):
+def optimized(problem, rows):
     """(n, m) weights by L-BFGS from these rows."""
     a = problem.arguments
     poses = araplbs.sample_poses(
@@ -174,12 +175,12 @@ def measure(problem):
     for name, w in weights.items():
         row[name] = problem.energy(w, problem.unseen)
         row[f"{name} volume"] = volume_energy(problem, w, problem.unseen)
-    if problem.vertices <= MOST_OPTIMISED:
-        solver = problem.solver(hold=0)
+    if problem.vertices <= MOST_OPTIMIZED:
+        solver = problem.solver(peak_stiffness=0)
         solver.solve()
         free = solver.sparse_weights
         row["free volume"] = volume_energy(problem, free, problem.unseen)
-        row["for it"] = volume_energy(problem, optimised(problem, free), problem.unseen)
+        row["for it"] = volume_energy(problem, optimized(problem, free), problem.unseen)
     say(row)
     return row
 

@@ -31,7 +31,7 @@ class Problem:
 
     name: str
     arguments: dict
-    unseen: np.ndarray  # (p, m, 3, 4) random poses that no optimisation has seen
+    unseen: np.ndarray  # (p, m, 3, 4) random poses that no optimization has seen
     animation: np.ndarray | None  # (p, m, 4, 4)
     artist: tuple | None = None  # rows of the weights in the file
 

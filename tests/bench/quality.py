@@ -19,9 +19,10 @@ DENSE = {
 MOST_DENSE = 5_000  # vertices: beyond, the unpruned system takes minutes and many GiB
 MOST_WIDENED = 30_000  # vertices: beyond, there is no reference at all
 NOTE = f"""\
-Energies on 100 random poses that no optimisation has seen, as multiples of the *reference*, and
+Energies on 100 random poses that no optimization has seen, as multiples of the *reference*, and
 influences per vertex. The reference is what weights without limits come to with the bones as they
-are and all of them kept alive (`hold` at its default): the lower of two solves without pruning
+are and all of them kept alive (`peak_stiffness` at its default): the lower of two solves
+without pruning
 (`support=(1, 1.0, 0.0)`, 30 iterations in the last stage, tolerance 1e-4), one on all heat
 weights above `heat_floor` as they are (`widenings=0`, characters of up to {MOST_DENSE:,}
 vertices), one with `widenings=6` (up to {MOST_WIDENED:,}); which is lower is decided on the poses
@@ -70,10 +71,10 @@ def multiple(row, which, key="energy"):
 
 def draw(rows, output):
     fig, [[axes]] = plots.figure(width=8, height=1.5 + 0.25 * len(rows))
-    for which, colour, marker in plots.looks((*LIMITS, "heat")):
+    for which, color, marker in plots.looks((*LIMITS, "heat")):
         label = "heat" if which == "heat" else f"{which} influences"
         x = [multiple(row, which) for row in rows]
-        axes.scatter(x, range(len(rows)), s=40, color=colour, marker=marker, label=label, zorder=3)
+        axes.scatter(x, range(len(rows)), s=40, color=color, marker=marker, label=label, zorder=3)
     axes.axvline(1, color=plots.BLACK, linewidth=1)
     axes.set_xscale("log")
     plots.plain_numbers(axes.xaxis)

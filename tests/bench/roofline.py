@@ -29,12 +29,12 @@ On one thread. *Local*: nanoseconds of a local step with its energy, per vertex 
 weights) and {PER_ROTATION} for the rotation, at the measured speed of single-precision matrix
 products. *Solve*: a back-substitution with all that belongs to a global step; it reads the factor
 twice, and its *limit* is the time to read an array of that size twice, from the cache that holds
-it if one does. Limits are measured by NumPy on this machine. Factorisations are not compared:
+it if one does. Limits are measured by NumPy on this machine. Factorizations are not compared:
 CHOLMOD's count of operations is not in the report."""
 
 
 def ring_bones(problem, solver):
-    """Mean number of bones that influence a vertex or its neighbours."""
+    """Mean number of bones that influence a vertex or its neighbors."""
     vertices, triangles = problem.arguments["vertices"], problem.arguments["triangles"]
     _, place = np.unique(vertices, axis=0, return_inverse=True)
     place = place.ravel()
@@ -116,7 +116,7 @@ def draw(rows, bandwidth, output):
     limits = np.array([1e3 * row["solve_limit"] for row in rows])
     solve.plot(size[order], limits[order], color=plots.BLACK, label="reading twice, measured")
     solve.plot(
-        size[order], 2e3 * size[order] * 2**20 / bandwidth, color=plots.GREY, linestyle="--",
+        size[order], 2e3 * size[order] * 2**20 / bandwidth, color=plots.GRAY, linestyle="--",
         label="the same, from memory",
     )  # fmt: skip
     solve.set_xscale("log")

@@ -76,9 +76,9 @@ def draw(rows, output):
     fig, [[time, memory]] = plots.figure(2, width=10, height=4.6)
     line = [row for row in rows if row["bones"] == rows[0]["bones"]]
     x = [row["vertices"] for row in line]
-    for stage, colour, marker in plots.looks(stages(rows)):
+    for stage, color, marker in plots.looks(stages(rows)):
         y = [row["seconds"][stage] for row in line]
-        time.plot(x, y, color=colour, marker=marker, markersize=5, linewidth=1, label=stage)
+        time.plot(x, y, color=color, marker=marker, markersize=5, linewidth=1, label=stage)
     total = [row["seconds"]["total"] for row in line]
     time.plot(x, total, color=plots.BLACK, linewidth=2.5, label="all")
     time.set_yscale("log")

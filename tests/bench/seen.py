@@ -164,7 +164,7 @@ def draw(rows, output):
         (panels[0], rows, "drift", "drift of limbs, radii"),
         (panels[1], painted, "l1", "L1 to painted weights"),
     ):
-        for way, colour, marker in plots.looks(ways):
+        for way, color, marker in plots.looks(ways):
             if key == "l1" and way == "artist":
                 continue
             strain = values(chosen, way, "random", "area") / values(
@@ -173,13 +173,11 @@ def draw(rows, output):
             other = values(chosen, way, "random", key)
             known = np.isfinite(strain) & np.isfinite(other) & (strain > 0)
             strain, other = strain[known], other[known]
-            panel.scatter(
-                strain, other, s=10, color=colour, marker=marker, alpha=0.35, linewidths=0
-            )
+            panel.scatter(strain, other, s=10, color=color, marker=marker, alpha=0.35, linewidths=0)
             name = COLUMNS.get(way, way.replace("_", " "))
             if known.any():
                 panel.scatter(
-                    np.exp(np.log(strain).mean()), other.mean(), s=90, color=colour, marker=marker,
+                    np.exp(np.log(strain).mean()), other.mean(), s=90, color=color, marker=marker,
                     label=name, zorder=3,
                 )  # fmt: skip
         if panel.get_legend_handles_labels()[0]:  # heat has not failed everywhere

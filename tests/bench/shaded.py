@@ -65,13 +65,13 @@ def draw(panel, grid, errors, camera, bones=()):
     rows, columns = np.divmod(np.arange(len(quads)), grid.shape[1] * FINER)
     pattern = (rows // (FINER * CELLS) + columns // (FINER * CELLS)) % 2
     light = (0.52 + 0.48 * diffuse) * np.where(pattern, 0.86, 1) * np.where(outside, 1, 0.55)
-    colour = ERRORS(np.clip(error / MOST_ERROR, 0, 1))[:, :3] * light[:, None]
-    colour = np.clip(colour + 0.14 * (shine * outside)[:, None], 0, 1)
+    color = ERRORS(np.clip(error / MOST_ERROR, 0, 1))[:, :3] * light[:, None]
+    color = np.clip(color + 0.14 * (shine * outside)[:, None], 0, 1)
 
     order = np.argsort(quads[..., 2].mean(1))
     panel.add_collection(
         PolyCollection(
-            quads[order, :, :2], facecolors=colour[order], edgecolors=colour[order], linewidths=0.8,
+            quads[order, :, :2], facecolors=color[order], edgecolors=color[order], linewidths=0.8,
         )
     )  # fmt: skip
     for bone in bones:
@@ -84,6 +84,6 @@ def draw(panel, grid, errors, camera, bones=()):
     panel.axis("off")
 
 
-def colour_bar(fig, panel, **where):
+def color_bar(fig, panel, **where):
     scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(0, 100 * MOST_ERROR), ERRORS)
     return fig.colorbar(scale, cax=panel, **where)

@@ -19,7 +19,7 @@ import reference
 NOTE = """\
 A cylinder, a tail and an arm with a hand, 2 m long and of {n:,} vertices, with the weights that the
 solver finds for 20 poses. The first and the last ring are locked to the first and the last bone, in
-place of `hold`. *Ends free*: the defaults; the weights then save energy by doing less.
+place of `peak_stiffness`. *Ends free*: the defaults; the weights then save energy by doing less.
 
 - *ARAP energy*: the mean squared error of edges against those of one-rings that turn rigidly,
   whatever the bones are.
@@ -123,7 +123,8 @@ class Case:
         locked[:AROUND] = locked[-AROUND:] = not self.free
         solver = araplbs.Solver(
             self.vertices, self.triangles, *self.bones, **self.more, poses=self.poses,
-            pose_count=0, weights=ends, locked_vertices=locked, hold=0.01 if self.free else 0,
+            pose_count=0, weights=ends, locked_vertices=locked,
+            peak_stiffness=0.01 if self.free else 0,
         )  # fmt: skip
         solver.solve()
         self.weights = solver.weights
@@ -314,7 +315,7 @@ def draw(twist, tail, arms, output):
         caption = f"{case.name}: energy {case.rigid()[0]:.4f}, as desired {case.desired()[0]:.4f}"
         draw_case(panel, case, camera, case.desired(LAST)[1], caption)
     bar = panels[0].inset_axes([0.6, 0.45, 0.36, 0.14])
-    shaded.colour_bar(fig, bar, orientation="horizontal", label="error of one-rings, %")
+    shaded.color_bar(fig, bar, orientation="horizontal", label="error of one-rings, %")
     return plots.save(fig, output, "spines.png")
 
 

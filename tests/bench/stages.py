@@ -18,8 +18,8 @@ which bones each vertex sees; *heat*: initial weights; *assembly*: matrices, and
 influences; *local*: local steps and energies; *solve*: back-substitutions; *other*: the Python
 boundary."""
 
-COLOURS = {
-    "mesh": plots.GREY, "visibility": plots.ORANGE, "heat": plots.RED, "poses": plots.BLACK,
+COLORS = {
+    "mesh": plots.GRAY, "visibility": plots.ORANGE, "heat": plots.RED, "poses": plots.BLACK,
     "assembly": plots.PURPLE, "factor": plots.GREEN, "local": plots.BLUE, "solve": plots.SKY,
     "other": "#dddddd",
 }  # fmt: skip
@@ -53,7 +53,7 @@ def draw(rows, output):
             range(len(rows)),
             share,
             left=left,
-            color=COLOURS.get(stage, UNKNOWN),
+            color=COLORS.get(stage, UNKNOWN),
             label=stage,
             height=0.75,
         )

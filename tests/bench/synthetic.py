@@ -4,7 +4,7 @@ surface of even quads around them, like a mesh that has been subdivided."""
 import numpy as np
 
 LINK = 3  # cells per bone
-UNIT = 0.1  # metres per cell; limbs are one cell thick
+UNIT = 0.1  # meters per cell; limbs are one cell thick
 
 
 def skeleton(spine, arm):

@@ -42,10 +42,10 @@ def draw(found, output):
     fig, [panels] = plots.figure(len(found), width=max(8, 5 * len(found)), height=4.2, sharey=True)
     for axes, rows in zip(panels, found.values(), strict=True):
         threads = [row["threads"] for row in rows]
-        axes.plot(threads, threads, color=plots.GREY, linestyle=":", label="ideal")
-        for stage, colour, marker in plots.looks(stages(rows)):
+        axes.plot(threads, threads, color=plots.GRAY, linestyle=":", label="ideal")
+        for stage, color, marker in plots.looks(stages(rows)):
             speed = [rows[0]["seconds"][stage] / row["seconds"][stage] for row in rows]
-            axes.plot(threads, speed, color=colour, marker=marker, linewidth=1, label=stage)
+            axes.plot(threads, speed, color=color, marker=marker, linewidth=1, label=stage)
         speed = [rows[0]["seconds"]["total"] / row["seconds"]["total"] for row in rows]
         axes.plot(threads, speed, color=plots.BLACK, linewidth=2.5, label="all")
         axes.set_xticks(threads)

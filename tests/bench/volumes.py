@@ -15,7 +15,7 @@ NOTE = f"""\
 Characters that TetGen can fill, up to {MOST:,} vertices, and a synthetic one. *surface*: default
 settings; *heat*, *BBW*: the same on the tets, from heat and from bounded biharmonic weights as
 initial weights; the vertices of the surface are vertices of the tets. Energies of the surface
-alone: their roots, the mean stretch of its edges in %, on 100 random poses that no optimisation has
+alone: their roots, the mean stretch of its edges in %, on 100 random poses that no optimization has
 seen and, where there is one, on the animation. Seconds without those of TetGen (*fill*). *no
 levels*: heat on the tets without coarse levels. *ours/igl*: our bounded biharmonic weights alone
 (no coarse level, bones that have vertices on them) and those of libigl: seconds, and the mean
@@ -26,7 +26,7 @@ from the surface: its columns do not compare."""
 
 def arguments_of(problem, nodes, tets):
     """Those of a Solver for the volume."""
-    a = {k: v for k, v in problem.arguments.items() if k != "mirror"}
+    a = {k: v for k, v in problem.arguments.items() if k != "symmetry"}
     return {**a, "vertices": nodes, "triangles": None, "edges": None, "tets": tets}
 
 
@@ -74,7 +74,7 @@ def measure(problem):
         "name": problem.name, "vertices": problem.vertices, "bones": len(deform),
         "nodes": len(nodes), "tets": len(tets), "fill": seconds,
     }  # fmt: skip
-    surface = {k: v for k, v in a.items() if k != "mirror"}
+    surface = {k: v for k, v in a.items() if k != "symmetry"}
     ways = {
         "surface": (surface, {}), "heat": (volume, {}), "bbw": (volume, {"initial": "bbw"}),
         "flat": (volume, {"coarsen": 0}),

@@ -16,9 +16,9 @@ from test_wires import NO_FACES, creature, nearest, strands
 UNSEEN = 100
 NOTE = f"""\
 Meshes without any face, weighted with the defaults: mean stretch (root of the ARAP energy with the
-wire edges of the paper's section 6, %) on {UNSEEN} random poses that no optimisation has seen, and
+wire edges of the paper's section 6, %) on {UNSEEN} random poses that no optimization has seen, and
 the longest edge in them over its length at rest. *Nearest*: every vertex follows its nearest bone.
-Below: at rest, and three of the poses with heat weights (grey) and ours (blue) over the bones
+Below: at rest, and three of the poses with heat weights (gray) and ours (blue) over the bones
 (orange), seen from the front."""
 
 
@@ -66,9 +66,9 @@ def draw(characters, output):
                 panel, at.reshape(-1, 3), bone_edges, color=plots.ORANGE, linewidth=4, alpha=0.5
             )
             looks = [("ours", plots.BLUE)]
-            for kind, colour in looks if which is None else [("heat", plots.GREY), *looks]:
+            for kind, color in looks if which is None else [("heat", plots.GRAY), *looks]:
                 posed = blend(vertices, weights[kind], pose[None])[0]
-                draw_lines(panel, posed, edges, color=colour, linewidth=1.5)
+                draw_lines(panel, posed, edges, color=color, linewidth=1.5)
     return plots.save(fig, output, "wires.png")
 
 

@@ -1,13 +1,13 @@
 """What a rigger sees of weights, in plain NumPy: nothing here knows of any energy, nor of araplbs.
 
-Linear blend skinning of rows that are normalised first, on POSES random poses and on as many frames
+Linear blend skinning of rows that are normalized first, on POSES random poses and on as many frames
 of the character's animation:
 
     area    root of the area-weighted mean, over triangles and poses, of the squared strain
             (s1 - 1)^2 + (s2 - 1)^2, with s1 and s2 the singular values of the map that takes the
             triangle at rest to the posed one
     p99     99th percentile over the triangles of the root mean square strain over poses
-    drift   of the limbs: how far the centre of the vertices around the middle of a bone is from
+    drift   of the limbs: how far the center of the vertices around the middle of a bone is from
             where the bone takes it, in radii of the limb; root mean square over poses, mean over
             the bones that a limb encloses
     volume  mean relative change of the enclosed volume, of closed meshes
@@ -23,7 +23,7 @@ POSES, SEED, SWING, TWIST = 24, 5, 60, 10  # degrees
 LEAST_ALTITUDE = 1e-4  # of a triangle, of its longest edge: below, it is left out
 
 
-def normalised(weights):
+def normalized(weights):
     sums = weights.sum(1, keepdims=True)
     return np.where(sums > 0, weights / np.where(sums > 0, sums, 1), 0)
 
@@ -159,8 +159,8 @@ class Yardstick:
             self.poses["animation"] = model["anim"][np.unique(frames)]
 
     def rows(self, weights):
-        """Normalised, of the deforming bones alone."""
-        return normalised(weights[:, self.deform].astype(float))
+        """Normalized, of the deforming bones alone."""
+        return normalized(weights[:, self.deform].astype(float))
 
     def posed(self, rows, poses):
         """(n, 3) for each pose."""

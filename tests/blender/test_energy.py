@@ -1,5 +1,5 @@
 """What it is for: less deformation than with Blender's own automatic weights, in poses that the
-optimisation has not seen and in the characters' own animations.
+optimization has not seen and in the characters' own animations.
 
 Compared in one Blender; the others differ in nothing that counts here."""
 

@@ -25,7 +25,7 @@ def test_version_is_the_manifests():
     assert araplbs.__version__ == manifest["version"]
 
 
-def test_licences_travel_along():
+def test_licenses_travel_along():
     folder = Path(sys.modules[MODULE].__file__).parent
     names = {f.name for f in (folder / "licenses").iterdir()}
     assert (folder / "LICENSE").exists() and (folder / "THIRD_PARTY.md").exists()

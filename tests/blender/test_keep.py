@@ -57,7 +57,7 @@ def painting(tube, rig):
 
 
 def hand_made(tube, rig):
-    """Odd weights everywhere: not normalised, with zeros and holes."""
+    """Odd weights everywhere: not normalized, with zeros and holes."""
     rng = np.random.default_rng(7)
     for name in deform_names(rig):
         group = tube.vertex_groups.new(name=name)

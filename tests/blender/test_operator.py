@@ -159,7 +159,7 @@ def test_measures_of_the_report():
     s, arguments = task.problem.skeleton, task.problem.arguments
     poses = araplbs.sample_poses(
         s.heads, s.tails, s.parents, 7, bone_roll_axes=s.roll_axes, bone_limits=s.limits,
-        mirror=arguments["mirror"], seed=3,
+        symmetry=arguments["symmetry"], seed=3,
     )  # fmt: skip
     found = araplbs.deformation(
         arguments["vertices"], arguments["triangles"], weights(tube, s.names), poses, s.heads,
@@ -288,7 +288,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
 
 # Arguments of the solver that options of another name are.
 DATA = {
-    "symmetric": ["mirror"],
+    "symmetric": ["symmetry"],
     "volume": ["vertices", "triangles", "edges", "tets", "initial", "parameters"],
     "tet_file": ["vertices"],
     "tet_space": ["vertices"],
@@ -299,7 +299,7 @@ DATA = {
     "control_bones": ["bone_deform", "bone_parents", "bone_heads", "bone_tails"],
     "kept_sum": ["support"],
     "relative": ["support"],
-    "paper_constraints": ["attach", "neumann", "positivity", "hold"],
+    "paper_constraints": ["attach", "neumann", "positivity", "peak_stiffness"],
 }
 
 

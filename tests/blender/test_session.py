@@ -458,7 +458,7 @@ def test_link_and_stroke_at_the_same_time():
 
 @pytest.mark.parametrize("energy", [{"truss": 0, "edge_power": 0}, {}])
 def test_report_of_weights_kept_half_way(energy):
-    """Of those that were kept, not of those before the limit; the energy that is minimised."""
+    """Of those that were kept, not of those before the limit; the energy that is minimized."""
     import araplbs
 
     tube, rig = painted_tube()

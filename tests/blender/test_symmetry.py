@@ -160,7 +160,7 @@ def test_the_report_tells_the_share():
         reports[symmetric] = task.apply()
         json.dumps(reports[symmetric])
     summary = addon("core.report").summary
-    assert reports[True]["symmetric"] == 1 and reports[True]["mirror_bones"] == 5
+    assert reports[True]["symmetric"] == 1 and reports[True]["symmetric_bones"] == 5
     assert summary(reports[True]).endswith(", symmetric: 100 %")
     assert reports[False]["symmetric"] == 0 and "symmetric" not in summary(reports[False])
 

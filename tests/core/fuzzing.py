@@ -192,12 +192,12 @@ def add_given(rng, arguments):
         arguments["released"] = (pairs[0], pairs[1])
     if rng.random() < 0.2:
         partners = np.arange(m)
-        arguments["mirror"] = (partners, np.zeros(3), np.eye(3)[int(rng.integers(3))])
+        arguments["symmetry"] = (partners, np.zeros(3), np.eye(3)[int(rng.integers(3))])
     if rng.random() < 0.15:
         kinds = rng.choice(["rigid", "stb", "spine", "bendy"], m, p=[0.4, 0.1, 0.1, 0.4])
         arguments["bone_kinds"] = [str(kind) for kind in kinds]
         arguments["bone_segments"] = rng.integers(1, 6, m)
-        arguments.pop("mirror", None)
+        arguments.pop("symmetry", None)
     if rng.random() < 0.2:
         arguments["bone_stretch"] = rng.random(m) < 0.5
     return ends
@@ -211,7 +211,7 @@ def add_settings(rng, arguments):
         "widenings": lambda: int(rng.integers(0, 4)),
         "least_weight": lambda: float(rng.choice([0, 1e-3, 0.25])),
         "truss": lambda: float(rng.choice([0, 12, 1e6])),
-        "hold": lambda: float(rng.choice([0, 0.01, 1e3])),
+        "peak_stiffness": lambda: float(rng.choice([0, 0.01, 1e3])),
         "edge_power": lambda: float(rng.uniform(0, 4)),
         "harmonic": lambda: float(rng.choice([0, 1e-4, 1])),
         "damping": lambda: float(rng.choice([0, 1e-6, 1])),
@@ -346,7 +346,7 @@ def joints(rng, arguments):
     """Some of the same to a JointSolver."""
     taken = {
         key: arguments[key]
-        for key in ("edges", "bone_deform", "poses", "mirror", "max_influences", "pose_count")
+        for key in ("edges", "bone_deform", "poses", "symmetry", "max_influences", "pose_count")
         if arguments.get(key) is not None
     }
     mesh = (arguments["vertices"], arguments["triangles"])
@@ -385,7 +385,7 @@ def run(seed):
         promise("nan" not in str(error).lower(), "message:", error)
         result = f"refused: {error}"
     except araplbs.SolverError as error:
-        if "a larger material would help" in str(error):  # of joints: advice that can be followed
+        if "a larger joint_stiffness would help" in str(error):  # of joints: can be followed
             return "refused: joints"
         raise Broken(f"no solution: {error}") from error
     promise(time.monotonic() - begin < LONGEST, "it took", time.monotonic() - begin, "s")

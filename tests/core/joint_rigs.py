@@ -5,7 +5,13 @@ import numpy as np
 import shapes
 
 ARM, BONES = shapes.tube(12, 25, 0.25, 3.0), shapes.chain(3, 3.0)
-FREE = {"material": 1e-3, "tangential": 0.0, "reach": 1e5, "least_length": 0.0, "tolerance": 0}
+FREE = {
+    "joint_stiffness": 1e-3,
+    "tangential": 0.0,
+    "reach": 1e5,
+    "least_length": 0.0,
+    "tolerance": 0,
+}
 PLANE = ((0, 0, 0), (1, 0, 0))
 
 

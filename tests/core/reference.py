@@ -25,8 +25,8 @@ def tet_surface(vertices, tets):
 
 # The paper's energy, that of `araplbs.energy`; and with it, every influence that lowers it. With
 # free weights it needs what keeps bones from dying.
-PAPER_ENERGY = {"edge_power": 0, "truss": 0, "hold": 0}
-PAPER_HELD = {**PAPER_ENERGY, "hold": 0.01}
+PAPER_ENERGY = {"edge_power": 0, "truss": 0, "peak_stiffness": 0}
+PAPER_HELD = {**PAPER_ENERGY, "peak_stiffness": 0.01}
 PAPER = {**PAPER_ENERGY, "least_worth": 3e-5}
 
 # Settings of a Solver that takes the two steps and nothing else, as this reference does.
@@ -68,7 +68,7 @@ def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
             area[i] += third
         for i, k in itertools.permutations(t, 2):
             a[i, k] += third
-    face_neighbours = (a > 0).sum(1)
+    face_neighbors = (a > 0).sum(1)
     if (area > 0).any():
         wire_area = WIRE_AREA * area[area > 0].mean()
     else:
@@ -83,7 +83,7 @@ def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
         new &= ~taken
         taken |= new
         for i in np.nonzero(new.any(1))[0]:
-            count, faces = new[i].sum(), face_neighbours[i]
+            count, faces = new[i].sum(), face_neighbors[i]
             part = min(0.5, count / faces) if faces else 0.5
             a[i, new[i]] += share * area[i] * 2 * part / count
     return area, a
@@ -152,7 +152,7 @@ def local_step(vertices, a, points, clusters=None):
 
 
 def vertex_energies(vertices, a, weights, poses, clusters=None):
-    """E_i and its unit, sum over poses and neighbours of a_ik |e_ik|^2; each (n,)."""
+    """E_i and its unit, sum over poses and neighbors of a_ik |e_ik|^2; each (n,)."""
     energy, unit = np.zeros(len(vertices)), np.zeros(len(vertices))
     for points in posed(vertices, weights, poses):
         rotations, _ = local_step(vertices, a, points, clusters)
@@ -168,7 +168,7 @@ def relative_energy(vertices, a, weights, poses, clusters=None):
     return energy.sum() / unit.sum()
 
 
-def normalised(weights, poses):
+def normalized(weights, poses):
     """As `araplbs.energy` takes weights: rows sum to 1, empty ones stay at rest."""
     still = np.zeros((len(poses), 1, 3, 4))
     still[:, 0, :, :3] = np.eye(3)
@@ -178,7 +178,7 @@ def normalised(weights, poses):
 
 
 def with_spokes(vertices, a, weights, inside, shares=None):
-    """The same with one more vertex for each spoke, a one-way neighbour of its own: (vertices, a,
+    """The same with one more vertex for each spoke, a one-way neighbor of its own: (vertices, a,
     weights). Its weights are `shares` (spokes, bones), all on the bone of the spoke by default."""
     n, count = len(vertices), len(inside["spoke_bone"])
     whole = np.zeros((n + count, n + count))
@@ -248,13 +248,13 @@ class Quadratic:
         return (start + basis @ x).reshape(n, m)
 
 
-def normalise_to_solver(vertices, poses):
+def normalize_to_solver(vertices, poses):
     """Vertices and poses in the solver's own coordinates, and the diagonal."""
     low, high = vertices.min(0), vertices.max(0)
-    centre, diagonal = (low + high) / 2, np.linalg.norm(high - low)
+    center, diagonal = (low + high) / 2, np.linalg.norm(high - low)
     moved = np.array(poses, float)
-    moved[..., 3] = (poses[..., :3] @ centre + poses[..., 3] - centre) / diagonal
-    return (vertices - centre) / diagonal, moved, diagonal
+    moved[..., 3] = (poses[..., :3] @ center + poses[..., 3] - center) / diagonal
+    return (vertices - center) / diagonal, moved, diagonal
 
 
 def size(vertices, triangles):

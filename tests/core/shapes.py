@@ -7,7 +7,7 @@ import numpy as np
 
 
 def tube(around=8, along=9, radius=0.2, height=2.0, caps=False):
-    """A cylinder along Z from 0 to `height`; with caps it is closed by two centre vertices."""
+    """A cylinder along Z from 0 to `height`; with caps it is closed by two center vertices."""
     angle = np.arange(around) * 2 * np.pi / around
     circle = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(around)]) * radius
     rings = [circle + np.array([0, 0, z]) for z in np.linspace(0, height, along)]
@@ -123,7 +123,7 @@ def odd_meshes():
 
 
 def split(vertices, triangles):
-    """Every triangle with vertices of its own, all coincident with those of its neighbours."""
+    """Every triangle with vertices of its own, all coincident with those of its neighbors."""
     return vertices[triangles.ravel()], np.arange(triangles.size).reshape(-1, 3)
 
 

@@ -117,7 +117,7 @@ def test_missing_arguments(name):
 
 
 def test_unknown_arguments():
-    refuse(TypeError, "colour", araplbs.Solver, **GOOD, colour=1)
+    refuse(TypeError, "color", araplbs.Solver, **GOOD, color=1)
     with pytest.raises(TypeError, match="positional"):
         araplbs.Solver(*GOOD.values(), MESH[1])
 

@@ -115,7 +115,7 @@ def test_integers_of_the_wrong_type(name, value):
 @pytest.mark.parametrize(
     "name",
     [
-        *("swing", "tolerance", "hold", "harmonic", "damping", "least_weight"),
+        *("swing", "tolerance", "peak_stiffness", "harmonic", "damping", "least_weight"),
         *("edge_power", "truss", "least_worth"),
     ],
 )

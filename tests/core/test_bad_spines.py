@@ -154,5 +154,5 @@ def test_parameters_of_the_wrong_shape():
 def test_partners_of_different_kinds():
     refused(
         ValueError, "^the mirror partners 1 and 2 are bones of different kinds", bone_kinds=KINDS,
-        mirror=([0, 2, 1], (0, 0, 0), (1, 0, 0)),
+        symmetry=([0, 2, 1], (0, 0, 0), (1, 0, 0)),
     )  # fmt: skip

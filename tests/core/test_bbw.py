@@ -42,7 +42,7 @@ def operator(vertices, tets):
 
 
 def by_hand(vertices, tets, handles, bones):
-    """Each bone's QP with bounds as a bounded least-squares problem; not normalised."""
+    """Each bone's QP with bounds as a bounded least-squares problem; not normalized."""
     q = operator(vertices, tets)
     held = np.array(sorted(handles))
     free = np.setdiff1d(np.arange(len(vertices)), held)

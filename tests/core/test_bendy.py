@@ -91,7 +91,7 @@ def test_energy_is_that_of_a_bone_for_each_joint(given, rng):
 def test_product_right_side_matrix_and_step(given, rng):
     s = Expanded(rng, some_parameters(rng, 45) if given else None)
     solver = s.solver()
-    points, poses, _ = reference.normalise_to_solver(s.mesh[0], s.columns)
+    points, poses, _ = reference.normalize_to_solver(s.mesh[0], s.columns)
     _, a = reference.edge_weights(points, s.mesh[1])
     dense = reference.Quadratic(points, a, s.expand(s.weights), poses)
     to_columns = scipy.sparse.block_diag([h.T for h in s.share]).toarray()
@@ -355,7 +355,7 @@ def test_joints_without_kinds():
 def test_partners_of_different_segments():
     refuse(
         ValueError, "^the mirror partners 1 and 2 are bones of different kinds", araplbs.Solver,
-        **small(mirror=([0, 2, 1], (0, 0, 0), (1, 0, 0))),
+        **small(symmetry=([0, 2, 1], (0, 0, 0), (1, 0, 0))),
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def surface_problem():
         "constraints": (np.array([3, 8], np.int32), np.array([0, 2], np.int32), np.array([0.5, 1])),
         "influences": (np.array([5], np.int32), np.array([2], np.int32), np.ones(1, bool)),
         "released": (np.array([4], np.int32), np.array([0], np.int32)),
-        "mirror": (np.arange(M, dtype=np.int32), np.zeros(3), np.array([1.0, 0, 0])),
+        "symmetry": (np.arange(M, dtype=np.int32), np.zeros(3), np.array([1.0, 0, 0])),
     }
 
 
@@ -116,9 +116,9 @@ def joints_problem():
         "poses": poses(),
         "weights": sparse(N),
         "pinned": np.zeros((M, 2), bool),
-        "material": np.full((M, 2), 0.1),
+        "joint_stiffness": np.full((M, 2), 0.1),
         "tangential": np.full((M, 2), 0.1),
-        "mirror": (np.arange(M, dtype=np.int32), np.zeros(3), np.array([1.0, 0, 0])),
+        "symmetry": (np.arange(M, dtype=np.int32), np.zeros(3), np.array([1.0, 0, 0])),
     }
 
 

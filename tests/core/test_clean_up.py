@@ -73,7 +73,7 @@ def joints(method, **settings):
     settings = {"pose_count": 4, "iterations": 2, **settings}
     solver = araplbs.JointSolver(
         VERTICES, TRIANGLES, heads, tails, [-1, 0, -1], method=method,
-        mirror=([0, 1, 2], (0, 0, 0), (0, 1, 0)), centring=10.0, reach=0.02, **settings,
+        symmetry=([0, 1, 2], (0, 0, 0), (0, 1, 0)), centering=10.0, reach=0.02, **settings,
     )  # fmt: skip
     solver.solve()
     assert solver.report["joint_steps"]
@@ -145,7 +145,7 @@ WORK = {
     "from weights": from_weights,
     "harmonic": lambda: everything(harmonic=0.1),
     "clusters": lambda: everything(rotation_clusters=0.1),
-    "mirrored": lambda: everything(mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
+    "mirrored": lambda: everything(symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
     "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"], pose_count=2),
     "functions with spines": functions_with_spines,
     "bendy": lambda: everything(
@@ -158,7 +158,7 @@ WORK = {
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),
         araplbs.sample_poses(
-            BONES.heads, BONES.tails, BONES.parents, 4, mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0))
+            BONES.heads, BONES.tails, BONES.parents, 4, symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0))
         ),
     ),
 }  # fmt: skip

@@ -120,7 +120,7 @@ def test_lone_tail_outside_the_body():
     assert rig.find("tail", "tip") == {}
 
 
-def test_layered_armour():
+def test_layered_armor():
     """A plate over the upper arm with a bone between the two layers."""
     rig = Rig()
     rig.parts.append(shapes.tube(12, 11, 0.3, 0.9))

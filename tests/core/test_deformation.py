@@ -49,7 +49,7 @@ def arm(rng):
     return vertices, triangles, bones, weights, araplbs.sample_poses(*bones, 5)
 
 
-def normalised(weights):
+def normalized(weights):
     return weights / weights.sum(1, keepdims=True)
 
 
@@ -92,7 +92,7 @@ def test_all_measures_against_numpy(arm):
         vertices, triangles, weights, poses, bones.heads, bones.tails,
         per_triangle=True, per_vertex=True,
     )  # fmt: skip
-    posed = reference.posed(vertices, normalised(weights), poses)
+    posed = reference.posed(vertices, normalized(weights), poses)
     strain, area = strains_of(vertices, triangles, posed), area_of(vertices, triangles)
     np.testing.assert_allclose(found["triangle_strain"], strain, rtol=1e-8)
     assert found["area"] == pytest.approx(np.sqrt(strain**2 @ area / area.sum()))
@@ -112,8 +112,8 @@ def test_all_measures_against_numpy(arm):
         along = (vertices - head) @ (tail - head) / length**2
         middle = (along > 0.3) & (along < 0.7)
         radius = np.linalg.norm(vertices[middle, :2], axis=1).mean()
-        centre = [*vertices[middle].mean(0), 1]
-        apart = posed[:, middle].mean(1) - poses[:, b] @ centre
+        center = [*vertices[middle].mean(0), 1]
+        apart = posed[:, middle].mean(1) - poses[:, b] @ center
         drift.append(np.sqrt(np.mean(np.sum(apart**2, 1))) / radius)
     np.testing.assert_allclose(found["bone_drift"], drift, rtol=1e-9)
     assert found["drift"] == pytest.approx(np.mean(drift))
@@ -165,7 +165,7 @@ def test_unweighted_vertices_stay(arm):
     vertices, triangles, bones, weights, poses = arm
     poses = poses + np.array([0, 0, 0, 2.0])
     weights[:10] = 0
-    posed = reference.posed(vertices, normalised(np.where(weights, weights, 1e-300)), poses)
+    posed = reference.posed(vertices, normalized(np.where(weights, weights, 1e-300)), poses)
     posed[:, :10] = vertices[:10]
     expected = np.percentile(strains_of(vertices, triangles, posed), 99)
     found = araplbs.deformation(vertices, triangles, weights, poses, bones.heads, bones.tails)
@@ -186,14 +186,14 @@ def test_poses_may_come_one_by_one_and_posed_otherwise(arm):
     mixed = araplbs.Deformation(vertices, triangles, bones.heads, bones.tails)
     mixed.skin(weights, poses[:2])
     mixed.skin(weights, poses[2:3])
-    mixed.add(reference.posed(vertices, normalised(weights), poses[3:]), poses[3:])
+    mixed.add(reference.posed(vertices, normalized(weights), poses[3:]), poses[3:])
     same(mixed.measures(per_triangle=True), whole, rtol=1e-9)
     mixed.clear()
     refusals.refuse(ValueError, "there are no poses", mixed.measures)
     mixed.skin(weights, poses)
     same(mixed.measures(per_triangle=True), whole, rtol=1e-12)
     alone = araplbs.Deformation(vertices, triangles)
-    alone.add(reference.posed(vertices, normalised(weights), poses))
+    alone.add(reference.posed(vertices, normalized(weights), poses))
     assert alone.measures()["area"] == pytest.approx(whole["area"])
 
 
@@ -274,7 +274,7 @@ def test_bones_that_bend(arm, rng, kind):
         [
             [
                 sum(w * bent.moved(p, b, u[i], v) for b, w in enumerate(row))
-                for i, (v, row) in enumerate(zip(vertices, normalised(weights), strict=True))
+                for i, (v, row) in enumerate(zip(vertices, normalized(weights), strict=True))
             ]
             for p in range(2)
         ]
@@ -286,9 +286,9 @@ def test_bones_that_bend(arm, rng, kind):
     expected = strains_of(vertices, triangles, posed)
     np.testing.assert_allclose(found["triangle_strain"], expected, rtol=1e-7)
     middle = (bent.place(vertices) > 0.3) & (bent.place(vertices) < 0.7)
-    centre = vertices[middle].mean(0)
+    center = vertices[middle].mean(0)
     apart = [
-        points[middle].mean(0) - bent.moved(p, 1, bent.place(centre), centre)
+        points[middle].mean(0) - bent.moved(p, 1, bent.place(center), center)
         for p, points in enumerate(posed)
     ]
     drift = np.sqrt(np.mean(np.sum(np.square(apart), 1))) / 0.2

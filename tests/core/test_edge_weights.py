@@ -23,7 +23,7 @@ def matrix(inside):
     n = len(inside["area"])
     out = np.zeros((n, n))
     rows = np.repeat(np.arange(n), np.diff(inside["ring"]))
-    out[rows, inside["neighbour"]] = inside["edge"]
+    out[rows, inside["neighbor"]] = inside["edge_weight"]
     return out
 
 
@@ -175,7 +175,7 @@ def test_relative_energy_is_that_of_these_weights(power, rng):
     poses = araplbs.sample_poses(*bones, 3, seed=4)
     settings = {**reference.BARE, "edge_power": power, "poses": poses, "weights": weights}
     solver = araplbs.Solver(*mesh, *bones, **settings)
-    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
     _, a = reference.edge_weights(points, mesh[1])
     a = reference.balanced(points, a, power, solver._inside["unit"])
     expected = reference.relative_energy(points, a, weights, moved)

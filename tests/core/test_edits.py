@@ -100,12 +100,12 @@ def test_released_rows_do_not_count():
     weights = start().initial_weights
     given = {"weights": weights, "start_from_weights": True, "widenings": 0, "max_influences": 0}
     given["truss"] = 0  # released pairs let go of spokes, too
-    rows = start(**given, hold=0.5).constraint_rows
-    assert len(rows) > 3 and {row["kind"] for row in rows} == {"hold"}
+    rows = start(**given, peak_stiffness=0.5).constraint_rows
+    assert len(rows) > 3 and {row["kind"] for row in rows} == {"peak"}
     pairs = ([row["vertex"] for row in rows], [row["bone"] for row in rows])
-    released = start(**given, hold=0.5, released=pairs)
+    released = start(**given, peak_stiffness=0.5, released=pairs)
     assert all(row["released"] for row in released.constraint_rows)
-    none, held = start(**given, hold=0), start(**given, hold=0.5)
+    none, held = start(**given, peak_stiffness=0), start(**given, peak_stiffness=0.5)
     for solver in (released, none, held):
         solver.solve()
     np.testing.assert_allclose(released.weights, none.weights, atol=1e-12)
@@ -113,9 +113,9 @@ def test_released_rows_do_not_count():
 
 
 def test_rows_say_what_they_are():
-    solver = start(attach=True, hold=0.01, truss=0, constraints=([7], [1], [0.5]))
+    solver = start(attach=True, peak_stiffness=0.01, truss=0, constraints=([7], [1], [0.5]))
     rows = solver.constraint_rows
-    assert {row["kind"] for row in rows} == {"hold", "attach", "user"}
+    assert {row["kind"] for row in rows} == {"peak", "attach", "user"}
     assert rows[-1] == {"vertex": 7, "bone": 1, "target": 0.5, "kind": "user", "released": False}
     attached = [row for row in rows if row["kind"] == "attach"]
     assert all(solver.initial_weights[r["vertex"], r["bone"]] > 0.4 for r in attached)
@@ -124,10 +124,10 @@ def test_rows_say_what_they_are():
 def test_edits_have_images():
     """Of a symmetric character both sides get them, given for one."""
     mesh = shapes.tube(10, 13)
-    mirror = ([0, 1, 2], (0, 0, 0), (1, 0, 0))
-    solver = araplbs.Solver(*mesh, *BONES, **BONES.more, mirror=mirror)
+    symmetry = ([0, 1, 2], (0, 0, 0), (1, 0, 0))
+    solver = araplbs.Solver(*mesh, *BONES, **BONES.more, symmetry=symmetry)
     solver.solve()
-    assert solver.report["mirrored_vertices"] == len(mesh[0])
+    assert solver.report["symmetric_vertices"] == len(mesh[0])
     vertex = 40  # x != 0
     image = int(np.linalg.norm(mesh[0] - mesh[0][vertex] * (-1, 1, 1), axis=1).argmin())
     assert image != vertex

@@ -13,7 +13,7 @@ def poses_of(bones, count=5, seed=1):
 
 def brute(vertices, triangles, weights, poses, wires=()):
     _, a = reference.edge_weights(vertices, triangles, wires)
-    weights, poses = reference.normalised(weights, poses)
+    weights, poses = reference.normalized(weights, poses)
     energy, unit = reference.vertex_energies(vertices, a, weights, poses)
     each = np.divide(energy, unit, out=np.zeros_like(energy), where=unit > 0)
     return energy.sum() / unit.sum(), each
@@ -68,7 +68,7 @@ def test_wires_alone(rng):
     assert energy == pytest.approx(brute(vertices, [], weights, poses, wires)[0], rel=1e-12)
 
 
-def test_rows_are_normalised_and_empty_ones_stay_at_rest(rng):
+def test_rows_are_normalized_and_empty_ones_stay_at_rest(rng):
     vertices, triangles = shapes.tube(6, 5)
     poses = poses_of(shapes.chain(3))
     weights = shapes.random_weights(rng, len(vertices), 3) * rng.uniform(0.1, 9, (len(vertices), 1))
@@ -101,7 +101,7 @@ def test_pose_matrices_may_have_four_rows_and_any_scale(rng):
     )
 
 
-def test_travelling_poses_lose_no_accuracy(rng):
+def test_traveling_poses_lose_no_accuracy(rng):
     """A translation of the whole pose changes no edge."""
     vertices, triangles = shapes.tube(6, 5)
     poses = poses_of(shapes.chain(3))

@@ -16,7 +16,7 @@ BARE = {
     "link_parts": False,
     "precision": "double",
     "damping": 0,
-    "hold": 0,
+    "peak_stiffness": 0,
     "max_influences": 0,
     "widenings": 0,
     "iterations": 1000,
@@ -62,7 +62,7 @@ def test_edge_weights(name):
     n, area = len(d["V"]), inside["diagonal"] ** 2
     np.testing.assert_allclose(inside["area"] * area, d["Lam"], rtol=1e-12)
     edges = scipy.sparse.csr_matrix(
-        (inside["edge"] * area, inside["neighbour"], inside["ring"]), shape=(n, n)
+        (inside["edge_weight"] * area, inside["neighbor"], inside["ring"]), shape=(n, n)
     )
     om = sparse(d, "om", n)
     assert largest(edges - om) < 1e-12 * largest(om)
@@ -70,16 +70,16 @@ def test_edge_weights(name):
 
 @weights_problems
 def test_gram_matrix(name):
-    """G in the solver's coordinates is that of the fixture for x = diagonal x' + centre."""
+    """G in the solver's coordinates is that of the fixture for x = diagonal x' + center."""
     d = fixture(name)
     inside = start(d)._inside
     bones = len(d["bone_parent"])
-    centre = (d["V"].min(0) + d["V"].max(0)) / 2
+    center = (d["V"].min(0) + d["V"].max(0)) / 2
     forward = np.eye(4) * inside["diagonal"]  # x' to x, homogeneous
-    forward[:3, 3], forward[3, 3] = centre, 1
-    # T' = (T forward - [0 | centre]) / diagonal, so products with the constant appear as well.
+    forward[:3, 3], forward[3, 3] = center, 1
+    # T' = (T forward - [0 | center]) / diagonal, so products with the constant appear as well.
     shift = np.zeros((3, 4))
-    shift[:, 3] = centre
+    shift[:, 3] = center
     total = d["T"].sum(0)
     expected = np.zeros((bones, bones, 4, 4))
     for b in range(bones):
@@ -250,8 +250,8 @@ def with_spines(**settings):
 def test_spine_parameters_gradients_points_and_jacobians():
     d, spines = with_spines()
     inside = start(d, **spines)._inside
-    centre = (d["V"].min(0) + d["V"].max(0)) / 2
-    points = inside["spine_point"] * inside["diagonal"] + centre
+    center = (d["V"].min(0) + d["V"].max(0)) / 2
+    points = inside["spine_point"] * inside["diagonal"] + center
     for k, b in enumerate((1, 2)):
         np.testing.assert_allclose(inside["spine_parameter"][:, k], d[f"u{b}"], atol=1e-14)
         gradient = inside["spine_gradient"][:, k] / inside["diagonal"]
@@ -297,7 +297,7 @@ def test_edge_weights_of_tets():
     volume = inside["diagonal"] ** 3
     np.testing.assert_allclose(inside["area"] * volume, d["Lam"], rtol=1e-12)
     edges = scipy.sparse.csr_matrix(
-        (inside["edge"] * volume, inside["neighbour"], inside["ring"]), shape=(n, n)
+        (inside["edge_weight"] * volume, inside["neighbor"], inside["ring"]), shape=(n, n)
     )
     om = scipy.sparse.coo_matrix(
         (d["Lam"][d["lam_ij"][:, 0]] * d["lam_v"], d["lam_ij"].T), shape=(n, n)

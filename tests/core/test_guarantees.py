@@ -197,7 +197,7 @@ def test_any_poses(name, sampled):
     [
         {"attach": True, "neumann": True},
         {"positivity": "penalty"},
-        {"positivity": "none", "damping": 0, "hold": 0},
+        {"positivity": "none", "damping": 0, "peak_stiffness": 0},
         {"precision": "double", "iterations": 50, "tolerance": 0},
         {"support": (1, 0.95, 0.05), "attach": True, "neumann": True, "positivity": "penalty"},
         {"support": (3, 1.0, 1.0), "heat_floor": 0.1},
@@ -206,7 +206,7 @@ def test_any_poses(name, sampled):
         {"rotation_clusters": 0.1},
         {"rotation_clusters": 1, "positivity": "none", "harmonic": 1e-4},
         {"harmonic": 1e6, "positivity": "penalty"},
-        {"hold": 1e6},
+        {"peak_stiffness": 1e6},
         {"constraint_strength": 0, "attach": True},
         {"swing": 3.1, "twist": 3.1},
         {"swing": 0, "twist": 0},
@@ -240,7 +240,12 @@ def test_energy_is_never_above_that_of_the_start(name):
     vertices, triangles = MESHES[name]
     bones = shapes.chain(5)
     for limit, hold in ((0, 0), (4, 0), (0, 0.01), (4, 0.01)):
-        settings = {"max_influences": limit, "hold": hold, "iterations": 30, "least_worth": 3e-5}
+        settings = {
+            "max_influences": limit,
+            "peak_stiffness": hold,
+            "iterations": 30,
+            "least_worth": 3e-5,
+        }
         solver = araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
         solver.solve()
         energies, stages = solver.energies, solver.report["stage_starts"]
@@ -259,7 +264,12 @@ def test_iterations_never_raise_the_energy(name, positivity):
     vertices, triangles = MESHES[name]
     bones = shapes.chain(5)
     for limit in (0, 4):
-        settings = {"max_influences": limit, "hold": 0, "positivity": positivity, "damping": 1e-10}
+        settings = {
+            "max_influences": limit,
+            "peak_stiffness": 0,
+            "positivity": positivity,
+            "damping": 1e-10,
+        }
         solver = araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings)
         solver.solve()
         energies, stages = solver.energies, solver.report["stage_starts"]

@@ -19,9 +19,9 @@ def test_heat_against_a_dense_solve(count, rng):
     mesh, bones = shapes.tube(8, 13), shapes.chain(count)
     mesh[0][:] += rng.normal(size=mesh[0].shape) * 0.01
     solver = start(mesh, bones)
-    points, _, diagonal = reference.normalise_to_solver(mesh[0], np.zeros((1, count, 3, 4)))
-    centre = (mesh[0].min(0) + mesh[0].max(0)) / 2
-    ends = ((e - centre) / diagonal for e in (bones.heads, bones.tails))
+    points, _, diagonal = reference.normalize_to_solver(mesh[0], np.zeros((1, count, 3, 4)))
+    center = (mesh[0].min(0) + mesh[0].max(0)) / 2
+    ends = ((e - center) / diagonal for e in (bones.heads, bones.tails))
     expected, nearest = reference.heat_weights(points, mesh[1], *ends)
     assert solver._inside["visible"].all()
     np.testing.assert_allclose(solver._inside["distance"], nearest, atol=1e-12)

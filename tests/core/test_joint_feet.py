@@ -21,12 +21,12 @@ class WithFeet:
         inside = araplbs.Solver(
             *mesh, *self.bones, **given, start_from_weights=True, max_influences=0
         )._inside
-        points, _, self.diagonal = reference.normalise_to_solver(mesh[0], self.poses)
-        centre = (mesh[0].min(0) + mesh[0].max(0)) / 2
+        points, _, self.diagonal = reference.normalize_to_solver(mesh[0], self.poses)
+        center = (mesh[0].min(0) + mesh[0].max(0)) / 2
         a = reference.edge_weights(points, mesh[1])[1]
         a = reference.balanced(points, a, 3, inside["unit"])
         points, self.a, self.whole = reference.with_spokes(points, a, weights, inside)
-        self.points = points * self.diagonal + centre
+        self.points = points * self.diagonal + center
         self.first, self.foot_bone = len(mesh[0]), inside["spoke_bone"]
         heads, tails = self.bones.heads[self.foot_bone], self.bones.tails[self.foot_bone]
         along, feet = tails - heads, self.points[self.first :]

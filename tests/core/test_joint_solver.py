@@ -36,7 +36,7 @@ def test_single_bone():
 @pytest.mark.parametrize("name", shapes.odd_meshes())
 def test_any_mesh_will_do(name):
     mesh = shapes.odd_meshes()[name]
-    s = solver(BONES, mesh, iterations=3, centring=0.01, anchor=0.1)
+    s = solver(BONES, mesh, iterations=3, centering=0.01, anchor=0.1)
     s.solve()
     assert np.isfinite([s.heads, s.tails]).all()
     assert (np.diff(s.energies) <= 0).all()
@@ -186,18 +186,22 @@ BAD = [
     (ValueError, "reach is -1", {"reach": -1.0}),
     (ValueError, "reach is nan", {"reach": NAN}),
     (ValueError, "anchor is -1", {"anchor": -1.0}),
-    (ValueError, "centring is -1", {"centring": -1.0}),
+    (ValueError, "centering is -1", {"centering": -1.0}),
     (ValueError, "drift is -1", {"drift": -1.0}),
     (ValueError, "least_length is 2", {"least_length": 2.0}),
     (ValueError, "iterations is 0", {"iterations": 0}),
     (ValueError, "tolerance is 2", {"tolerance": 2.0}),
     (ValueError, "edge_power is 5: must be from 0 to 4", {"edge_power": 5.0}),
     (ValueError, "truss is -1", {"truss": -1.0}),
-    (ValueError, "hold is nan", {"hold": NAN}),
-    (ValueError, "^material is -1: must be", {"material": -1.0}),
-    (ValueError, r"material\[1, 0\] is nan", {"material": changed(np.ones((3, 2)), (1, 0), NAN)}),
-    (ValueError, "material has shape", {"material": np.ones(3)}),
-    (TypeError, "material|float", {"material": "soft"}),
+    (ValueError, "peak_stiffness is nan", {"peak_stiffness": NAN}),
+    (ValueError, "^joint_stiffness is -1: must be", {"joint_stiffness": -1.0}),
+    (
+        ValueError,
+        r"joint_stiffness\[1, 0\] is nan",
+        {"joint_stiffness": changed(np.ones((3, 2)), (1, 0), NAN)},
+    ),
+    (ValueError, "joint_stiffness has shape", {"joint_stiffness": np.ones(3)}),
+    (TypeError, "joint_stiffness|float", {"joint_stiffness": "soft"}),
     (ValueError, "^tangential is inf: must be", {"tangential": np.inf}),
     (ValueError, "tangential has shape", {"tangential": np.ones((2, 2))}),
     (ValueError, "pinned has shape", {"pinned": np.zeros(3, bool)}),
@@ -209,7 +213,7 @@ BAD = [
     (ValueError, "threads is -1", {"threads": -1}),
     (TypeError, "progress must be callable", {"progress": 3}),
     (ValueError, r"poses\[0\] of bone 1", {"poses": changed(refusals.POSES, (0, 1, 0, 3), NAN)}),
-    (ValueError, "mirror partner of bone 0", {"mirror": ([7, 1, 2], *PLANE)}),
+    (ValueError, "mirror partner of bone 0", {"symmetry": ([7, 1, 2], *PLANE)}),
     (ValueError, "weights has shape", {"weights": np.ones((3, 3))}),
 ]
 

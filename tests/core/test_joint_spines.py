@@ -32,7 +32,7 @@ BENT = arm([0.12, 0.05, 0], [-0.1, 0.08, 0])
 
 def solver(bones=BENT, mesh=ARM, **settings):
     """With holds: spines have no spokes, and nothing else keeps their weights from dying."""
-    settings = {"pose_count": 8, "hold": 0.01, **settings}
+    settings = {"pose_count": 8, "peak_stiffness": 0.01, **settings}
     return araplbs.JointSolver(*mesh, *bones, **{**bones.more, **settings})
 
 
@@ -60,9 +60,9 @@ class Dense:
 
     def __init__(self, bones, mesh, weights, poses, bends, parameters, segments):
         self.bones, self.weights, self.bends, self.segments = bones, weights, bends, segments
-        centre = (mesh[0].min(0) + mesh[0].max(0)) / 2
-        self.points, self.poses, diagonal = reference.normalise_to_solver(mesh[0], poses)
-        self.heads, self.tails = ((x - centre) / diagonal for x in (bones.heads, bones.tails))
+        center = (mesh[0].min(0) + mesh[0].max(0)) / 2
+        self.points, self.poses, diagonal = reference.normalize_to_solver(mesh[0], poses)
+        self.heads, self.tails = ((x - center) / diagonal for x in (bones.heads, bones.tails))
         _, self.a = reference.edge_weights(self.points, mesh[1])
         u = np.full(weights.shape, np.nan)
         for b, kind in enumerate(bones.kinds):
@@ -240,7 +240,7 @@ def test_trees_stay_connected():
     weights = shapes.random_weights(np.random.default_rng(5), len(mesh[0]), 6)
     s = solver(
         bones, mesh, weights=weights, optimize_weights=False, link_parts=False, iterations=5,
-        material=1e-3, tangential=0,
+        joint_stiffness=1e-3, tangential=0,
     )  # fmt: skip
     s.solve()
     assert s.report["joint_steps"] > 1
@@ -318,7 +318,7 @@ def test_a_bone_that_does_not_deform_follows_its_spine():
 
 @pytest.mark.parametrize("mesh", shapes.odd_meshes().values(), ids=shapes.odd_meshes())
 def test_any_mesh_will_do(mesh):
-    s = solver(BENT.but(ranges=STRETCHED), mesh, iterations=2, centring=0.01, anchor=0.1)
+    s = solver(BENT.but(ranges=STRETCHED), mesh, iterations=2, centering=0.01, anchor=0.1)
     s.solve()
     assert np.isfinite([s.heads, s.tails]).all()
     assert np.isfinite(s.bends).all()
@@ -346,10 +346,12 @@ def test_symmetry_is_kept_to_the_bit():
         heads, tails, np.array([-1, 0, -1, 2]), roll_axes=np.tile([0.0, 0, 1], (4, 1)),
         kinds=["spine", "stb"] * 2,
     )  # fmt: skip
-    mirror = ([2, 3, 0, 1], (0, 0, 0), (1, 0, 0))
-    s = solver(bones, (vertices[:, [2, 0, 1]] - [2, 0, 0], triangles), mirror=mirror, iterations=3)
+    symmetry = ([2, 3, 0, 1], (0, 0, 0), (1, 0, 0))
+    s = solver(
+        bones, (vertices[:, [2, 0, 1]] - [2, 0, 0], triangles), symmetry=symmetry, iterations=3
+    )
     s.solve()
-    assert s.report["mirrored_joints"] == s.report["joints"] == 5
+    assert s.report["symmetric_joints"] == s.report["joints"] == 5
     flip = np.array([-1, 1, 1])
     np.testing.assert_array_equal(s.heads[:2] * flip, s.heads[2:])
     np.testing.assert_array_equal(s.tails[:2] * flip, s.tails[2:])

@@ -83,7 +83,7 @@ def test_fixture():
     of_bone = np.linalg.norm(bones[1] - bones[0], axis=1)
     mean = [of_bone[(ends == joint).any(1)].mean() for joint in range(ends.max() + 1)]
     common |= {
-        "material": d["eps1"][0] / diagonal / own,
+        "joint_stiffness": d["eps1"][0] / diagonal / own,
         "tangential": d["eps2"][0] * np.array(mean)[ends] / diagonal / own,
     }
     s = araplbs.JointSolver(d["V"], d["F"], *bones, **common)
@@ -166,9 +166,9 @@ def test_pinned_joints_do_not_move():
 
 def test_material_holds_single_joints_back():
     bones = moved(moved(BONES, 1, [0.15, 0, 0]), 2, [0.1, 0, 0])
-    material = np.full((3, 2), 0.3)
-    material[1, 0] = 100
-    s = solver(bones, material=material, iterations=2)
+    joint_stiffness = np.full((3, 2), 0.3)
+    joint_stiffness[1, 0] = 100
+    s = solver(bones, joint_stiffness=joint_stiffness, iterations=2)
     s.solve()
     assert np.abs(s.heads[1] - bones.heads[1]).max() < 1e-3
     assert np.abs(s.heads[2] - bones.heads[2]).max() > 0.01
@@ -223,24 +223,24 @@ def two_blocks():
     return mesh, bones, weights
 
 
-def test_centring_where_no_stretch_is_seen():
+def test_centering_where_no_stretch_is_seen():
     mesh, bones, weights = two_blocks()
     fixed = {"weights": weights, "optimize_weights": False, "link_parts": False}
     still = solver(bones, mesh, **fixed)
     still.solve()
     np.testing.assert_allclose(still.heads, bones.heads, atol=1e-9)
-    s = solver(bones, mesh, **fixed, centring=1.0, material=0.1)
+    s = solver(bones, mesh, **fixed, centering=1.0, joint_stiffness=0.1)
     s.solve()
-    assert s.report["centred_joints"] == 1
+    assert s.report["centered_joints"] == 1
     assert np.linalg.norm(s.heads[1, :2]) < 0.1 * np.linalg.norm(bones.heads[1, :2])
     assert (np.diff(s.energies) <= 0).all()
 
 
-def test_centring_is_off_where_the_energy_decides():
-    s, plain = (solver(moved(BONES, 1, [0.1, 0, 0]), centring=c, iterations=2) for c in (1e-4, 0))
+def test_centering_is_off_where_the_energy_decides():
+    s, plain = (solver(moved(BONES, 1, [0.1, 0, 0]), centering=c, iterations=2) for c in (1e-4, 0))
     s.solve()
     plain.solve()
-    assert s.report["centred_joints"] == 0
+    assert s.report["centered_joints"] == 0
     np.testing.assert_array_equal(s.heads, plain.heads)
 
 
@@ -257,9 +257,9 @@ def symmetric_arms():
 
 def test_symmetry_is_kept_to_the_bit():
     mesh, bones = symmetric_arms()
-    s = solver(bones, mesh, mirror=([2, 3, 0, 1], *PLANE), iterations=4)
+    s = solver(bones, mesh, symmetry=([2, 3, 0, 1], *PLANE), iterations=4)
     s.solve()
-    assert s.report["mirrored_joints"] == s.report["joints"] == 5
+    assert s.report["symmetric_joints"] == s.report["joints"] == 5
     flip = np.array([-1, 1, 1])
     np.testing.assert_array_equal(s.heads[:2] * flip, s.heads[2:])
     np.testing.assert_array_equal(s.tails[:2] * flip, s.tails[2:])
@@ -276,9 +276,9 @@ def test_a_bone_across_the_plane_has_ends_that_are_images(method):
     heads = np.array([[-0.1, 0, 0], [0.1, 0, 0], [-0.1, 0, 0]])
     tails = np.array([[0.1, 0, 0], [1, 0, 0], [-1, 0, 0]])
     bones = shapes.Bones(heads, tails, np.array([-1, 0, 0]))
-    s = solver(bones, mesh, mirror=([0, 2, 1], *PLANE), method=method, pose_count=11)
+    s = solver(bones, mesh, symmetry=([0, 2, 1], *PLANE), method=method, pose_count=11)
     s.solve()
-    assert s.report["mirrored_joints"] == s.report["joints"] == 4
+    assert s.report["symmetric_joints"] == s.report["joints"] == 4
     assert s.report["most_moved"] > 1e-4
     flip = [-1, 1, 1]
     np.testing.assert_array_equal(s.heads[0], s.tails[0] * flip)

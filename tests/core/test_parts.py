@@ -60,7 +60,7 @@ def test_loose_parts_follow_what_they_sit_on():
     assert report["linked_parts"] == 1
     assert report["links"] >= 4
     assert len(solver._inside["wires"]) == report["links"]
-    # How far the button's centre is from the tube's vertices beside it, at rest and posed.
+    # How far the button's center is from the tube's vertices beside it, at rest and posed.
     weights = check_weights(solver, 4)
     beside = np.linalg.norm(mesh[0][:first] - [0.2, 0, 1], axis=1) < 0.09
     rest = np.linalg.norm(mesh[0][first:].mean(0) - mesh[0][:first][beside].mean(0))
@@ -92,8 +92,8 @@ def test_parts_linked_in_a_row():
     assert solver.report["linked_parts"] == 4
     points = posed(mesh, solver.weights, bones)
     n = len(body[0])
-    centres = np.stack([points[:, n + 8 * k : n + 8 * k + 8].mean(1) for k in range(4)], axis=1)
-    steps = np.linalg.norm(np.diff(centres, axis=1), axis=2)
+    centers = np.stack([points[:, n + 8 * k : n + 8 * k + 8].mean(1) for k in range(4)], axis=1)
+    steps = np.linalg.norm(np.diff(centers, axis=1), axis=2)
     np.testing.assert_allclose(steps, 0.09, rtol=0.3)
 
 
@@ -151,7 +151,7 @@ def test_thirteen_stray_cubes():
         assert distance[own[0].argmax()] < min(distance) + 0.2
 
 
-@pytest.mark.parametrize("settings", [{}, {"edge_power": 0, "truss": 0, "hold": 0}])
+@pytest.mark.parametrize("settings", [{}, {"edge_power": 0, "truss": 0, "peak_stiffness": 0}])
 def test_stray_cubes_leave_the_body_alone(settings):
     body, mesh = body_and_stray_cubes()
     alone, among = (solve(m, INSIDE, precision="double", **settings) for m in (body, mesh))

@@ -55,7 +55,7 @@ def test_constraint_strength_and_rows_without_a_place(rng):
     check_step(s, rows_of(s, [(vertex, 4)], [0.2], 7.0))
 
 
-def test_neumann_rows_are_where_a_neighbour_lacks_the_bone(rng):
+def test_neumann_rows_are_where_a_neighbor_lacks_the_bone(rng):
     s = Solved(rng, "tube", neumann=True)
     border = [
         (i, b)
@@ -120,7 +120,7 @@ def heat_solver(**settings):
 
 
 def test_attach_rows_are_strict_maxima_above_a_half():
-    settings = {"attach": True, "hold": 0}
+    settings = {"attach": True, "peak_stiffness": 0}
     (vertices, triangles), solver = heat_solver(**settings, support=(1, 1.0, 0.0), heat_floor=0)
     heat = solver.initial_weights
     _, a = reference.edge_weights(vertices, triangles)
@@ -138,7 +138,12 @@ def test_attach_on_a_single_peak():
     """A bone that ends in the tip of a cone has one strict maximum there."""
     mesh, bones = shapes.tube(8, 17, caps=True), shapes.chain(2)
     mesh[0][-1] += [0, 0, 0.3]
-    settings = {"hold": 0, "max_influences": 0, "widenings": 0, "constraint_strength": 1e6}
+    settings = {
+        "peak_stiffness": 0,
+        "max_influences": 0,
+        "widenings": 0,
+        "constraint_strength": 1e6,
+    }
     solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings, attach=True)
     assert solver.report["attach_rows"] >= 1
     solver.iterate(1)
@@ -146,10 +151,10 @@ def test_attach_on_a_single_peak():
 
 
 def test_hold_rows_keep_every_bone_where_it_is_strongest():
-    free = heat_solver(hold=0)[1]
-    held = heat_solver(hold=1e6)[1]
-    assert free.report["hold_rows"] == 0
-    assert held.report["hold_rows"] > 0
+    free = heat_solver(peak_stiffness=0)[1]
+    held = heat_solver(peak_stiffness=1e6)[1]
+    assert free.report["peak_rows"] == 0
+    assert held.report["peak_rows"] > 0
     heat = held.initial_weights
     held.solve()
     for b in range(4):

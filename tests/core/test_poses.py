@@ -250,7 +250,7 @@ def test_a_solver_uses_these_poses(count):
     settings = {**bones.more, "seed": 11, "swing": 0.8, "twist": 0.3}
     solver = araplbs.Solver(*mesh, *bones, **settings, poses=given, pose_count=count)
     poses = np.concatenate([araplbs.sample_poses(*bones, count, **settings), given])
-    expected = reference.normalise_to_solver(mesh[0], poses)[1][:, bones.deform]
+    expected = reference.normalize_to_solver(mesh[0], poses)[1][:, bones.deform]
     np.testing.assert_allclose(solver._inside["transform"], expected, atol=1e-12)
     assert solver.report["poses"] == count + 3
 

@@ -28,7 +28,7 @@ def test_it_is_told_stages_and_fractions():
     calls = stages_of(lambda progress: make(progress).solve())
     stages = [stage for stage, _ in calls]
     assert stages[0] == "mesh"
-    for stage in ("visibility", "heat weights", "assembly", "factorisation", "iteration"):
+    for stage in ("visibility", "heat weights", "assembly", "factorization", "iteration"):
         assert stage in stages
     assert all(isinstance(stage, str) and 0 <= fraction <= 1 for stage, fraction in calls)
     iterations = [f for s, f in stages_of(lambda p: make(p).iterate(4)) if s == "iteration"]

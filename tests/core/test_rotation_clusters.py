@@ -86,7 +86,7 @@ def test_clusters_have_sixteen_vertices_at_most():
         max_influences=0, rotation_clusters=1.0, coarsen=0, link_parts=False,
         **reference.PAPER_ENERGY,
     )  # fmt: skip
-    points, moved, _ = reference.normalise_to_solver(vertices, poses)
+    points, moved, _ = reference.normalize_to_solver(vertices, poses)
     _, a = reference.edge_weights(points, triangles)
     clusters = clusters_of(triangles, solver.initial_weights, 1.0)
     assert np.bincount(clusters).max() == 16

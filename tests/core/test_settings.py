@@ -26,13 +26,13 @@ NARROWER = {
     "twist": "the like",
     "reach": "a joint that may not move is locked instead",
     "least_length": "no bone may vanish, and some must be able to move",
-    "material": "a thousand times the usual is plenty",
+    "joint_stiffness": "a thousand times the usual is plenty",
     "seed": "a seed is an integer of Blender",
 }
 # Settings of the engine that Options hands over in its own way.
 IN_ITS_OWN_WAY = {
     "initial": "only volumes have the choice: core/volume.py",
-    "material": "times the factors of the bones: core/joints.py",
+    "joint_stiffness": "times the factors of the bones: core/joints.py",
 }
 # Angles, which the stubs cannot write.
 COMPUTED = {"swing": math.radians(60), "twist": math.radians(10)}
@@ -81,7 +81,7 @@ def test_stubs_say_types_and_choices_of_settings(kind):
         if setting and setting["choices"]:
             choices = ast.literal_eval(written.removeprefix("Literal"))
             assert sorted(choices) == sorted(setting["choices"])
-        elif setting and argument.arg not in ("material", "tangential"):  # arrays, too
+        elif setting and argument.arg not in ("joint_stiffness", "tangential"):  # arrays, too
             assert written.partition("[")[0] == setting["type"].__name__, argument.arg
 
 
@@ -105,7 +105,11 @@ def test_defaults_are_in_their_ranges(kind):
 
 
 def test_settings_are_read_only():
-    for table in (araplbs.SETTINGS, araplbs.SETTINGS["Solver"], araplbs.SETTINGS["Solver"]["hold"]):
+    for table in (
+        araplbs.SETTINGS,
+        araplbs.SETTINGS["Solver"],
+        araplbs.SETTINGS["Solver"]["peak_stiffness"],
+    ):
         with pytest.raises(TypeError):
             table["default"] = 3
 

@@ -115,7 +115,7 @@ def mirror_rig(kind):
 def test_poses_mirror_each_other(kind):
     bones = mirror_rig(kind)
     partners = np.array([0, 2, 1])
-    poses, bends = sample(bones, 8, mirror=(partners, (0, 0, 0), (1, 0, 0)))
+    poses, bends = sample(bones, 8, symmetry=(partners, (0, 0, 0), (1, 0, 0)))
     pairs = np.arange(8) ^ 1
     images = MIRROR @ poses[:, partners] @ np.diag([-1, 1, 1, 1])
     np.testing.assert_allclose(poses[pairs], images, atol=1e-12)
@@ -202,9 +202,9 @@ def test_no_coarser_mesh_and_no_shared_rotations():
 
 def test_symmetric_weights():
     mesh, bones = shapes.tube(10, 21), rig()
-    solver = solved(mesh, bones, mirror=([0, 1, 2], (0, 0, 0), (1, 0, 0)))
-    partner = solver._inside["mirror_vertex"]
-    assert solver.report["mirrored_vertices"] == len(mesh[0])
+    solver = solved(mesh, bones, symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0)))
+    partner = solver._inside["symmetry_vertex"]
+    assert solver.report["symmetric_vertices"] == len(mesh[0])
     np.testing.assert_array_equal(solver.weights[partner], solver.weights)
 
 

@@ -30,14 +30,14 @@ def test_points(angle, stretch):
     mesh = shapes.tube(5, 6)
     bend = np.array([*(angle * AXIS), stretch])
     bones, inside = one_spine(bend, mesh)
-    centre, size = (mesh[0].min(0) + mesh[0].max(0)) / 2, inside["diagonal"]
+    center, size = (mesh[0].min(0) + mesh[0].max(0)) / 2, inside["diagonal"]
     u = reference.along_bone(bones.heads[0], bones.tails[0], mesh[0])
     np.testing.assert_allclose(inside["spine_parameter"][:, 0], u, atol=1e-15)
     expected = [
         reference.spine_point(bones.heads[0], bones.tails[0], bend, *pair)
         for pair in zip(u, mesh[0], strict=True)
     ]
-    points = inside["spine_point"][:, 0, 0] * size + centre
+    points = inside["spine_point"][:, 0, 0] * size + center
     np.testing.assert_allclose(points, expected, atol=2e-14)
 
 
@@ -89,8 +89,8 @@ def test_many_small_rigid_bones_converge_to_a_spine(stretch):
     mesh = shapes.tube(7, 40)
     bend = np.array([*(2.1 * AXIS), stretch])
     bones, inside = one_spine(bend, mesh)
-    centre = (mesh[0].min(0) + mesh[0].max(0)) / 2
-    points = inside["spine_point"][:, 0, 0] * inside["diagonal"] + centre
+    center = (mesh[0].min(0) + mesh[0].max(0)) / 2
+    points = inside["spine_point"][:, 0, 0] * inside["diagonal"] + center
     head, along = bones.heads[0], bones.tails[0] - bones.heads[0]
     u = inside["spine_parameter"][:, 0]
     stretched = mesh[0] + (stretch - 1) * u[:, None] * along
@@ -124,7 +124,7 @@ class Solved:
             weights=shapes.rows(self.mask, self.weights), **{**reference.BARE, **settings},
         )  # fmt: skip
         self.before = self.solver._inside
-        self.points, poses, diagonal = reference.normalise_to_solver(vertices, given)
+        self.points, poses, diagonal = reference.normalize_to_solver(vertices, given)
         _, self.a = reference.edge_weights(self.points, self.mesh[1])
         heads, tails = (
             (x - (vertices.min(0) + vertices.max(0)) / 2) / diagonal
@@ -231,7 +231,7 @@ def test_an_unbent_spine_is_a_rigid_bone(kind):
     still = np.full((3, 4, 2), np.nan)
     still[:, 2], still[:, 3] = 0, 1
     # Spines have no truss; holds keep their bones from dying.
-    settings = {"precision": "double", "pose_count": 12, "truss": 0, "hold": 0.01}
+    settings = {"precision": "double", "pose_count": 12, "truss": 0, "peak_stiffness": 0.01}
     rigid = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
     spines = bones.but(kinds=["rigid", kind, kind], ranges=still)
     solver = araplbs.Solver(*mesh, *spines, **spines.more, **settings)

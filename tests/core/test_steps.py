@@ -50,7 +50,7 @@ class Solved:
         self.before = self.solver._inside
         self.deforming = np.arange(len(bones)) if bones.deform is None else bones.deform
         self.mask, self.weights = mask[:, self.deforming], weights[:, self.deforming]
-        points, moved, self.diagonal = reference.normalise_to_solver(mesh[0], poses)
+        points, moved, self.diagonal = reference.normalize_to_solver(mesh[0], poses)
         self.points, self.poses = points, moved[:, self.deforming]
         self.area, self.a = reference.edge_weights(points, mesh[1], wires or [])
         self.size = reference.size(points, mesh[1])
@@ -88,7 +88,7 @@ def test_coordinates_edges_and_gram_matrix(name, rng):
     np.testing.assert_allclose(s.before["area"], s.area, rtol=1e-12)
     n = len(s.points)
     edges = scipy.sparse.csr_matrix(
-        (s.before["edge"], s.before["neighbour"], s.before["ring"]), shape=(n, n)
+        (s.before["edge_weight"], s.before["neighbor"], s.before["ring"]), shape=(n, n)
     )
     np.testing.assert_allclose(edges.toarray(), s.a, rtol=1e-12, atol=1e-16)
     np.testing.assert_allclose(s.before["transform"], s.poses, atol=1e-13)
@@ -191,7 +191,7 @@ def test_gradient_of_the_full_energy(name, rng):
     )
     inside = solver._inside
     gradient = 2 * (inside["product"] - inside["right_side"]).reshape(-1, len(deforming))
-    points, _, _ = reference.normalise_to_solver(mesh[0], poses)
+    points, _, _ = reference.normalize_to_solver(mesh[0], poses)
     _, a = reference.edge_weights(points, mesh[1], wires or [])
     unit = len(poses) * sum(
         a[i, k] * np.sum((points[k] - points[i]) ** 2) for i, k in reference.edges_of(a)

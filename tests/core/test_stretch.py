@@ -28,7 +28,7 @@ def tensor(linear):
 
 def dense_energy(mesh, weights, poses, stretch):
     """sum a |e' - R U e|^2 over that of the edges at rest, U = I + sum w (U_b - I)."""
-    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
     _, a = reference.edge_weights(points, mesh[1])
     total = 0
     for pose, posed in zip(moved, reference.posed(points, weights, moved), strict=True):
@@ -166,7 +166,7 @@ def test_threads_change_nothing(threads, rng):
 
 def test_partners_are_alike():
     bones = shapes.chain(3)
-    arguments = {"bone_kinds": ["rigid", "spine", "spine"], "mirror": ([0, 2, 1], *PLANE)}
+    arguments = {"bone_kinds": ["rigid", "spine", "spine"], "symmetry": ([0, 2, 1], *PLANE)}
     araplbs.Solver(*shapes.tube(6, 5), *bones, **arguments, bone_stretch=[True, True, False])
     arguments["bone_kinds"] = None
     refuse(

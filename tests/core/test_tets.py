@@ -18,11 +18,11 @@ def wavy(cells=(2, 2, 4), seed=1, amount=0.02):
     return vertices + rng.uniform(-amount, amount, vertices.shape), tets
 
 
-def matrix(inside, name="edge"):
+def matrix(inside, name="edge_weight"):
     n = len(inside["area"])
     out = np.zeros((n, n))
     rows = np.repeat(np.arange(n), np.diff(inside["ring"]))
-    out[rows, inside["neighbour"]] = inside[name]
+    out[rows, inside["neighbor"]] = inside[name]
     return out
 
 
@@ -59,7 +59,7 @@ def test_edge_weights(what):
     inside = solver_of(vertices, given, triangles, edges=wires)._inside
     if what == "fin":
         triangles = triangles[:3]  # the last one comes twice
-    scaled, *_ = reference.normalise_to_solver(vertices, np.zeros((0, 2, 3, 4)))
+    scaled, *_ = reference.normalize_to_solver(vertices, np.zeros((0, 2, 3, 4)))
     area, a = reference.edge_weights(scaled, triangles, wires, tets=tets)
     np.testing.assert_allclose(inside["area"], area, rtol=1e-11)
     np.testing.assert_allclose(matrix(inside), a, atol=1e-12 * a.max())
@@ -120,7 +120,7 @@ def test_heat_weights():
     bones = shapes.chain(3)
     solver = solver_of(vertices, tets, bones=bones, **PLAIN)
     inside = solver._inside
-    points, *_ = reference.normalise_to_solver(vertices, np.zeros((0, 3, 3, 4)))
+    points, *_ = reference.normalize_to_solver(vertices, np.zeros((0, 3, 3, 4)))
     stiff = reference.tet_laplacian(points, tets)
     mass = inside["area"]
     heat = inside["visible"] * mass / np.maximum(inside["distance"], 1e-6) ** 2
@@ -208,10 +208,10 @@ def test_mirrored_volume_has_mirrored_weights():
     partner = np.array([image[tuple(np.round(v * [-1, 1, 1], 9) + 0.0)] for v in vertices])
     flipped[len(tets) :] = partner[tets]
     solver = solver_of(
-        vertices, flipped, bones=bones, mirror=([0, 2, 1], (0, 0, 0), (1, 0, 0)), pose_count=6
+        vertices, flipped, bones=bones, symmetry=([0, 2, 1], (0, 0, 0), (1, 0, 0)), pose_count=6
     )
     solver.solve()
-    assert solver.report["mirrored_vertices"] == len(vertices)
+    assert solver.report["symmetric_vertices"] == len(vertices)
     np.testing.assert_array_equal(solver.weights, solver.weights[partner][:, [0, 2, 1]])
 
 

@@ -1,5 +1,5 @@
 """Spokes: their terms of the energy beside explicit sums, where they are vertices of a fixed weight
-and one-way neighbours, how they give way, and what they are for when edited, mirrored or coarser.
+and one-way neighbors, how they give way, and what they are for when edited, mirrored or coarser.
 Which bones they go to: test_truss_bones.py. How they go with joints: test_joint_feet.py."""
 
 import araplbs
@@ -33,7 +33,7 @@ class Trussed:
         self.solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
         self.inside = inside = self.solver._inside
         self.mask, weights = mask[:, self.deforming], weights[:, self.deforming]
-        points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+        points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
         _, a = reference.edge_weights(points, mesh[1], wires or [])
         a = reference.balanced(points, a, settings["edge_power"], inside["unit"], wires=wires or [])
         self.count, self.poses = len(points), moved[:, self.deforming]
@@ -192,7 +192,7 @@ def test_stretched_rings(rng):
         *mesh, *bones, bone_stretch=stretch, poses=poses, weights=weights, **SETTINGS
     )
     inside = solver._inside
-    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
     a = reference.balanced(points, reference.edge_weights(points, mesh[1])[1], 3, inside["unit"])
     points, a, whole = reference.with_spokes(points, a, weights, inside)
     total = unit = 0
@@ -213,14 +213,14 @@ def test_bendy_bones_carry_points_on_their_curves(rng):
     s = Expanded(rng)
     solver = s.solver(edge_power=3, truss=20)
     inside = solver._inside
-    points, poses, diagonal = reference.normalise_to_solver(s.mesh[0], s.columns)
-    centre = (s.mesh[0].min(0) + s.mesh[0].max(0)) / 2
+    points, poses, diagonal = reference.normalize_to_solver(s.mesh[0], s.columns)
+    center = (s.mesh[0].min(0) + s.mesh[0].max(0)) / 2
     bone = inside["spoke_bone"]
     assert set(bone) == {0, 1, 2}
     shares = np.zeros((len(bone), 10))
     for b, first, segments in ((0, 0, 0), (1, 1, 3), (2, 5, 4)):
         own = bone == b
-        at = inside["spoke_point"][own] * diagonal + centre
+        at = inside["spoke_point"][own] * diagonal + center
         u = reference.along_bone(s.bones.heads[b], s.bones.tails[b], at)
         np.testing.assert_allclose(
             at, s.bones.heads[b] + u[:, None] * (s.bones.tails[b] - s.bones.heads[b]), atol=1e-12
@@ -281,7 +281,7 @@ def test_spokes_give_way_by_the_formula():
         *mesh, *bones, poses=poses, pose_count=0, precision="double", coarsen=0,
         link_parts=False,
     )  # fmt: skip
-    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
     a = reference.edge_weights(points, mesh[1])[1]
     changes = 0
     while not solver.done:
@@ -332,7 +332,7 @@ def test_released_spokes_weigh_nothing_until_they_are_taken_back():
 
 
 def test_spokes_of_partners_are_images():
-    from test_mirror import FLIP, PARTNERS, body, make
+    from test_symmetry import FLIP, PARTNERS, body, make
 
     mesh, partner = body()
     solver = make(mesh)
@@ -360,8 +360,8 @@ def test_a_vertex_between_partners_is_tied_to_both():
     vertices, triangles = shapes.tube(8, 9, 0.4)
     heads = np.array([[-0.15, 0, 0], [0.15, 0, 0]])
     bones = heads, heads + np.array([0, 0, 2.0]), [-1, -1]
-    mirror = ([1, 0], (0, 0, 0), (1, 0, 0))
-    solver = araplbs.Solver(vertices, triangles, *bones, mirror=mirror, pose_count=4)
+    symmetry = ([1, 0], (0, 0, 0), (1, 0, 0))
+    solver = araplbs.Solver(vertices, triangles, *bones, symmetry=symmetry, pose_count=4)
     inside = solver._inside
     count = np.diff(inside["spoke_start"])
     np.testing.assert_array_equal(count, np.where(np.abs(vertices[:, 0]) < 1e-9, 2, 1))

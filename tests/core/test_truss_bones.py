@@ -1,5 +1,5 @@
 """Which bone the spoke of a vertex goes to and how strong it is: on bodies, parts side by side,
-armour, buttons, skirts, and meshes that surround nothing."""
+armor, buttons, skirts, and meshes that surround nothing."""
 
 import araplbs
 import numpy as np
@@ -30,7 +30,7 @@ def nearest_point(bones, b, point):
     return bones.heads[b] + u * along
 
 
-def centre_of(vertices):
+def center_of(vertices):
     return (vertices.min(0) + vertices.max(0)) / 2
 
 
@@ -44,13 +44,13 @@ def test_an_arm_of_two_bones_by_the_formula(rng):
     vertices = vertices + rng.uniform(-0.02, 0.02, vertices.shape)
     bones = shapes.chain(2)
     inside = spokes((vertices, triangles), bones)
-    centre, diagonal = centre_of(vertices), inside["diagonal"]
+    center, diagonal = center_of(vertices), inside["diagonal"]
     bone = bone_of(inside)
     distance = np.array(
         [[np.linalg.norm(p - nearest_point(bones, b, p)) for b in range(2)] for p in vertices]
     )
     np.testing.assert_array_equal(bone, distance.argmin(1))
-    points = inside["spoke_point"] * diagonal + centre
+    points = inside["spoke_point"] * diagonal + center
     expected = [nearest_point(bones, b, p) for b, p in zip(bone, vertices, strict=True)]
     np.testing.assert_allclose(points, expected, atol=1e-12)
     own, area = distance.min(1) / diagonal, inside["area"]
@@ -82,7 +82,7 @@ def test_parts_go_to_the_bones_they_surround():
     assert np.linalg.norm(thick[0][near] - beside - [0, 0, thick[0][near, 2]]) < 0.2
 
 
-def test_armour_beside_two_bones_goes_to_one():
+def test_armor_beside_two_bones_goes_to_one():
     """The bone that most of it is near, the whole plate."""
     body, plate = shapes.tube(16, 31, 0.25, caps=True), shapes.box((0.04, 0.2, 1.2), (0.32, 0, 0.8))
     bones = shapes.chain(2, 1.8).moved(np.eye(3), (0, 0, 0.1))
@@ -236,7 +236,7 @@ def wardrobe():
     return (mesh[0] + noise, mesh[1]), bones
 
 
-@pytest.mark.parametrize("what", ["turn", "scale", "place", "mirror", "all"])
+@pytest.mark.parametrize("what", ["turn", "scale", "place", "symmetry", "all"])
 def test_bones_do_not_depend_on_where_the_scene_is(what):
     mesh, bones = wardrobe()
     matrix, offset = np.eye(3), np.zeros(3)
@@ -244,7 +244,7 @@ def test_bones_do_not_depend_on_where_the_scene_is(what):
         matrix = shapes.rotation([1, -2, 0.5], 2.0)
     if what in ("scale", "all"):
         matrix = 1000 * matrix
-    if what in ("mirror", "all"):
+    if what in ("symmetry", "all"):
         matrix = matrix @ np.diag([-1.0, 1, 1])
     if what in ("place", "all"):
         offset = np.array([5.0, -3, 2]) * (1000 if what == "all" else 1)
@@ -253,7 +253,7 @@ def test_bones_do_not_depend_on_where_the_scene_is(what):
     np.testing.assert_array_equal(bone_of(there), bone_of(here))
     assert len(set(bone_of(here))) >= 3
     points = [
-        inside["spoke_point"] * inside["diagonal"] + centre_of(vertices)
+        inside["spoke_point"] * inside["diagonal"] + center_of(vertices)
         for inside, vertices in ((here, mesh[0]), (there, mesh[0] @ matrix.T + offset))
     ]
     scale = np.linalg.norm(matrix[0])

@@ -4,7 +4,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-from test_mirror import BONES, PARTNERS, body, make
+from test_symmetry import BONES, PARTNERS, body, make
 
 CHAIN = shapes.chain(3)
 TUBE = shapes.tube(10, 13)

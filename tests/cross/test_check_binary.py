@@ -145,10 +145,10 @@ def test_openblas_wants_another_library(wheel, target, unsigned):
 
 
 @targets
-def test_a_licence_is_missing(wheel, target):
+def test_a_license_is_missing(wheel, target):
     name = "mingw-w64-winpthreads.txt" if target.startswith("win") else "OpenBLAS-LICENSE.txt"
     wheel.files = {n: d for n, d in wheel.files.items() if not n.endswith(name)}
-    wheel.refused(f"no licence text {name}")
+    wheel.refused(f"no license text {name}")
 
 
 @targets

@@ -246,7 +246,7 @@ def test_panel_and_menus(ui):
         assert MAIN_PANEL in draws.since()
         with ui.override():
             assert not bpy.ops.object.araplbs_auto_weight.poll()
-        # The button is grey: a click does nothing.
+        # The button is gray: a click does nothing.
         before = scenes.snapshot()
         yield from click(ui, inside(ui, "UI", BUTTON))
         yield from wait_for_end()

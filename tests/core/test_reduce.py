@@ -40,7 +40,7 @@ def test_solving_again_beats_cutting_off(problem, limit):
             araplbs.Solver(
                 *mesh,
                 *bones,
-                **{**bones.more, **reference.PAPER, "hold": 0.01},
+                **{**bones.more, **reference.PAPER, "peak_stiffness": 0.01},
                 max_influences=k,
                 widenings=w,
                 seed=seed,
@@ -123,7 +123,7 @@ def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
     mesh, bones = shapes.tube(5, 4), shapes.chain(6)
     poses = araplbs.sample_poses(*bones, 5, **bones.more)
     weights = shapes.random_weights(rng, len(mesh[0]), 6)
-    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
     area, a = reference.edge_weights(points, mesh[1])
     laplacian = reference.laplacian(points, mesh[1])
     term = harmonic * 100 * len(poses) * laplacian.T @ (area[:, None] * laplacian)
@@ -194,7 +194,7 @@ def test_rows_are_reduced_with_what_is_left_of_the_spokes(rng):
         solver.iterate(1)
     inside = solver._inside
     assert inside["spoke_held"].min() < 0.9
-    points, moved, _ = reference.normalise_to_solver(mesh[0], poses)
+    points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
     a = reference.balanced(points, reference.edge_weights(points, mesh[1])[1], 3, inside["unit"])
     whole = reference.with_spokes(points, a, weights, inside)
     model = reference.Quadratic(*whole, moved)
@@ -211,10 +211,10 @@ def test_prune_against_its_definition(rng):
     """In increasing order of weight, under the four conditions of the paper's section 3.2."""
     vertices, triangles = shapes.tube(6, 6)
     weights = shapes.random_weights(rng, len(vertices), 5, empty=0.3)
-    neighbours = [set() for _ in vertices]
+    neighbors = [set() for _ in vertices]
     for t in triangles:
         for i in t:
-            neighbours[i] |= set(t.tolist()) - {i}
+            neighbors[i] |= set(t.tolist()) - {i}
     for least, kept_sum, relative in ((1, 0.95, 0.05), (2, 0.6, 0.5), (1, 0.5, 1.0), (3, 0.0, 1.0)):
         keep = np.ones(weights.shape, bool)
         for entry in np.argsort(weights, axis=None, kind="stable"):
@@ -224,7 +224,7 @@ def test_prune_against_its_definition(rng):
                 keep[i].sum() - 1 >= least
                 and weights[i][keep[i]].sum() - w > kept_sum
                 and w < relative * weights[i].max()
-                and not any(keep[k, b] and weights[k, b] < w for k in neighbours[i])
+                and not any(keep[k, b] and weights[k, b] < w for k in neighbors[i])
             ):
                 keep[i, b] = False
         got = araplbs.prune(vertices, triangles, weights, least, kept_sum, relative)

@@ -17,9 +17,9 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->bones = s->skeleton.count;
     report->deforming_bones = s->skeleton.deform_count;
     report->poses = s->poses.count;
-    report->mirror_bones = s->mirror.bone_count;
+    report->symmetric_bones = s->symmetry.bone_count;
     for (int i = 0; i < s->mesh.input_count; i++)
-        report->mirrored_vertices += arap_mirror_image(&s->mirror, s->mesh.weld[i]) >= 0;
+        report->symmetric_vertices += arap_symmetry_image(&s->symmetry, s->mesh.weld[i]) >= 0;
     report->unseen_count = s->heat_report.unseen_count;
     report->unseen = s->heat_report.unseen;
     report->coarse_vertices = s->coarse_vertices;
@@ -32,8 +32,8 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     memcpy(report->stage_start, s->history.stage_start, sizeof report->stage_start);
     report->unknowns = s->assembled.unknowns;
     report->factor_size = s->assembled.factor_size;
-    report->hold_rows = s->rows.holds;
-    report->attach_rows = s->rows.attachments;
+    report->peak_rows = s->constraints.peaks;
+    report->attach_rows = s->constraints.attachments;
     report->neumann_rows = s->assembled.neumann_rows;
     report->positivity_rows = s->assembled.positivity_rows;
     report->damping = s->assembled.damping;
@@ -41,16 +41,16 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     if (!s->coarse) return;
     arap_report coarse;
     arap_solver_report(s->coarse, &coarse);
-    report->hold_rows = coarse.hold_rows;
+    report->peak_rows = coarse.peak_rows;
     for (int t = 0; t < ARAP_TIMES; t++) report->seconds[t] += coarse.seconds[t];
 }
 
 void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
     *inside = (struct arap_inside){.mesh = &s->mesh,
                                    .skeleton = &s->skeleton,
-                                   .mirror = &s->mirror,
+                                   .symmetry = &s->symmetry,
                                    .poses = &s->poses,
-                                   .sight = s->has_sight ? &s->sight : NULL,
+                                   .visibility = s->has_visibility ? &s->visibility : NULL,
                                    .influences = &s->influences,
                                    .clusters = s->coarse ? s->clusters.cluster : NULL,
                                    .system = &s->maps.system,
@@ -59,44 +59,45 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
 }
 
 /* Of a coarse level with the locks of this one: what it locks may be all that a row has. */
-static arap_status present_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
-    if (!s->coarse) return arap_influences_copy(job, &s->influences, out);
-    arap_status status = arap_coarse_weights(job, s, out);
-    if (!status) status = arap_locks_apply(job, &s->locks, &s->mesh, &s->skeleton, out);
+static arap_status present_weights(arap_context *context, const arap_solver *s,
+                                   arap_influences *out) {
+    if (!s->coarse) return arap_influences_copy(context, &s->influences, out);
+    arap_status status = arap_coarse_weights(context, s, out);
+    if (!status) status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, out);
     if (status) arap_influences_clear(out);
     return status;
 }
 
 /* Non-negative weights that sum to 1, without those below least_weight; symmetric again after each
  * sum, which rounds, once the maps are. */
-static arap_status tidy(arap_job *job, const arap_solver *s, arap_influences *out) {
-    const arap_mirror none = {0}, *mirror = s->coarse ? &none : &s->mirror;
+static arap_status tidy(arap_context *context, const arap_solver *s, arap_influences *out) {
+    const arap_symmetry none = {0}, *symmetry = s->coarse ? &none : &s->symmetry;
     double least = s->settings.least_weight;
     arap_influences whole = {0};
-    arap_status status = present_weights(job, s, &whole);
+    arap_status status = present_weights(context, s, &whole);
     if (status) return status;
-    arap_influences_normalise(&whole);
-    arap_mirror_weights(mirror, &whole);
+    arap_influences_normalize(&whole);
+    arap_symmetry_weights(symmetry, &whole);
     size_t entries = whole.start[whole.count];
     char *keep = ARAP_NEW(char, entries);
     if (!keep) {
-        status = arap_fail_memory(&job->error, "the weights");
+        status = arap_fail_memory(&context->error, "the weights");
         goto done;
     }
     for (int i = 0; i < whole.count; i++) {
         size_t largest = whole.start[i];
         for (size_t e = whole.start[i]; e < whole.start[i + 1]; e++) {
-            keep[e] = whole.given[e] || (whole.weight[e] >= least && whole.weight[e] > 0);
-            if (whole.given[largest] ||
-                (!whole.given[e] && whole.weight[e] > whole.weight[largest]))
+            keep[e] = whole.locked[e] || (whole.weight[e] >= least && whole.weight[e] > 0);
+            if (whole.locked[largest] ||
+                (!whole.locked[e] && whole.weight[e] > whole.weight[largest]))
                 largest = e;
         }
-        if (!whole.given[largest] && whole.weight[largest] > 0) keep[largest] = 1;
+        if (!whole.locked[largest] && whole.weight[largest] > 0) keep[largest] = 1;
     }
-    status = arap_influences_filter(job, &whole, keep, out);
+    status = arap_influences_filter(context, &whole, keep, out);
     if (status) goto done;
-    arap_influences_normalise(out);
-    arap_mirror_weights(mirror, out);
+    arap_influences_normalize(out);
+    arap_symmetry_weights(symmetry, out);
 
 done:
     arap_free(keep);
@@ -106,20 +107,20 @@ done:
 
 /* One row for the caller: locked weights as they came, then the free ones, which share what
  * the locked ones of this vertex leave. Without an output only counts. */
-static int hand_row(const arap_solver *s, const arap_influences *in, int i, int *bone,
-                    double *weight, char *given) {
+static int export_row(const arap_solver *s, const arap_influences *in, int i, int *bone,
+                      double *weight, char *locked) {
     int count = 0, first_free, v = s->mesh.weld[i];
-    double locked = 0, open = 0;
+    double taken = 0, open = 0;
     for (long long e = s->locks.start ? s->locks.start[i] : 0;
          s->locks.start && e < s->locks.start[i + 1]; e++) {
         int owner = s->skeleton.owner[s->locks.bone[e]];
         int d = owner >= 0 && s->skeleton.deform_bone[owner] == s->locks.bone[e] ? owner : -1;
         if (d < 0 || !arap_is_locked(&s->locks, i, d)) continue;
-        locked += s->locks.weight[e];
+        taken += s->locks.weight[e];
         if (bone) {
             bone[count] = s->locks.bone[e];
             weight[count] = s->locks.weight[e];
-            given[count] = 1;
+            locked[count] = 1;
         }
         count++;
     }
@@ -131,67 +132,68 @@ static int hand_row(const arap_solver *s, const arap_influences *in, int i, int 
         if (bone) {
             bone[count] = s->skeleton.deform_bone[in->bone[e]];
             weight[count] = in->weight[e];
-            given[count] = 0;
+            locked[count] = 0;
         }
         count++;
     }
-    double rest = locked < 1 ? 1 - locked : 0;
+    double rest = taken < 1 ? 1 - taken : 0;
     /* Symmetric rows have no locked weights: nothing to share, but sums in different order. */
-    if (bone && s->locks.vertex && open > 0 && arap_mirror_image(&s->mirror, v) < 0)
+    if (bone && s->locks.vertex && open > 0 && arap_symmetry_image(&s->symmetry, v) < 0)
         for (int k = first_free; k < count; k++) weight[k] *= rest / open;
     return count;
 }
 
 /* Bones ascending: locked and free ones come interleaved. */
-static void sort_row(int count, int *bone, double *weight, char *given) {
+static void sort_row(int count, int *bone, double *weight, char *locked) {
     for (int i = 1; i < count; i++) {
         int b = bone[i], at = i;
         double w = weight[i];
-        char g = given[i];
+        char g = locked[i];
         for (; at > 0 && bone[at - 1] > b; at--) {
             bone[at] = bone[at - 1];
             weight[at] = weight[at - 1];
-            given[at] = given[at - 1];
+            locked[at] = locked[at - 1];
         }
-        bone[at] = b, weight[at] = w, given[at] = g;
+        bone[at] = b, weight[at] = w, locked[at] = g;
     }
 }
 
-static arap_status hand_out(arap_job *job, const arap_solver *s, const arap_influences *in,
+static arap_status hand_out(arap_context *context, const arap_solver *s, const arap_influences *in,
                             arap_influences *out) {
     int n = s->mesh.input_count;
     int *sizes = ARAP_NEW(int, n);
-    if (!sizes) return arap_fail_memory(&job->error, "the weights");
-    for (int i = 0; i < n; i++) sizes[i] = hand_row(s, in, i, NULL, NULL, NULL);
-    arap_status status = arap_influences_create(job, n, sizes, out);
+    if (!sizes) return arap_fail_memory(&context->error, "the weights");
+    for (int i = 0; i < n; i++) sizes[i] = export_row(s, in, i, NULL, NULL, NULL);
+    arap_status status = arap_influences_create(context, n, sizes, out);
     for (int i = 0; i < n && !status; i++) {
         size_t at = out->start[i];
-        hand_row(s, in, i, out->bone + at, out->weight + at, out->given + at);
-        sort_row(sizes[i], out->bone + at, out->weight + at, out->given + at);
+        export_row(s, in, i, out->bone + at, out->weight + at, out->locked + at);
+        sort_row(sizes[i], out->bone + at, out->weight + at, out->locked + at);
     }
     arap_free(sizes);
     return status;
 }
 
-arap_status arap_solver_weights(arap_job *job, const arap_solver *s, arap_influences *out,
+arap_status arap_solver_weights(arap_context *context, const arap_solver *s, arap_influences *out,
                                 double *energy) {
     arap_influences tidied = {0};
-    arap_status status = tidy(job, s, &tidied);
-    if (!status) status = arap_energy(job, &s->mesh, &s->poses, &s->lanes, &tidied, energy, NULL);
-    if (!status) status = hand_out(job, s, &tidied, out);
+    arap_status status = tidy(context, s, &tidied);
+    if (!status)
+        status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &tidied, energy, NULL);
+    if (!status) status = hand_out(context, s, &tidied, out);
     arap_influences_clear(&tidied);
     return status;
 }
 
-arap_status arap_solver_usage(arap_job *job, const arap_solver *s, const arap_influences *in,
-                              arap_usage *out) {
+arap_status arap_solver_usage(arap_context *context, const arap_solver *s,
+                              const arap_influences *in, arap_usage *out) {
     char *used = ARAP_NEW_ZERO(char, s->skeleton.count);
     *out = (arap_usage){.mean = (double)in->start[in->count] / in->count,
                         .idle = ARAP_NEW(int, s->skeleton.deform_count)};
     if (!used || !out->idle) {
         arap_free(used);
         arap_free(out->idle);
-        return arap_fail_memory(&job->error, "the report");
+        return arap_fail_memory(&context->error, "the report");
     }
     for (int i = 0; i < in->count; i++)
         if (in->start[i + 1] - in->start[i] > out->most)
@@ -205,41 +207,44 @@ arap_status arap_solver_usage(arap_job *job, const arap_solver *s, const arap_in
     return ARAP_OK;
 }
 
-arap_status arap_solver_initial_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
-    return hand_out(job, s, &s->initial, out);
+arap_status arap_solver_initial_weights(arap_context *context, const arap_solver *s,
+                                        arap_influences *out) {
+    return hand_out(context, s, &s->initial, out);
 }
 
-arap_status arap_solver_raw_weights(arap_job *job, const arap_solver *s, arap_influences *out) {
+arap_status arap_solver_raw_weights(arap_context *context, const arap_solver *s,
+                                    arap_influences *out) {
     arap_influences present = {0};
-    arap_status status = present_weights(job, s, &present);
-    if (!status) status = hand_out(job, s, &present, out);
+    arap_status status = present_weights(context, s, &present);
+    if (!status) status = hand_out(context, s, &present, out);
     arap_influences_clear(&present);
     return status;
 }
 
-arap_status arap_solver_rows(arap_job *job, const arap_solver *s, int *count, arap_row_view **out) {
-    int holds = s->rows.holds, own = holds + s->rows.attachments;
-    *count = s->coarse ? 0 : s->rows.list.count;
-    *out = ARAP_NEW(arap_row_view, *count);
-    if (!*out) return arap_fail_memory(&job->error, "the constraint rows");
+arap_status arap_solver_constraints(arap_context *context, const arap_solver *s, int *count,
+                                    arap_constraint_view **out) {
+    int peaks = s->constraints.peaks, own = peaks + s->constraints.attachments;
+    *count = s->coarse ? 0 : s->constraints.list.count;
+    *out = ARAP_NEW(arap_constraint_view, *count);
+    if (!*out) return arap_fail_memory(&context->error, "the constraint rows");
     for (int r = 0; r < *count; r++) {
-        const arap_row *row = &s->rows.list.rows[r];
-        (*out)[r] = (arap_row_view){s->mesh.first[row->vertex], s->skeleton.deform_bone[row->bone],
-                                    row->target,
-                                    r < holds ? ARAP_ROW_HOLD
-                                    : r < own ? ARAP_ROW_ATTACH
-                                              : ARAP_ROW_USER,
-                                    row->released};
+        const arap_constraint *row = &s->constraints.list.rows[r];
+        (*out)[r] = (arap_constraint_view){s->mesh.first[row->vertex],
+                                           s->skeleton.deform_bone[row->bone], row->target,
+                                           r < peaks ? ARAP_CONSTRAINT_PEAK
+                                           : r < own ? ARAP_CONSTRAINT_ATTACH
+                                                     : ARAP_CONSTRAINT_USER,
+                                           row->released};
     }
     return ARAP_OK;
 }
 
-arap_status arap_solver_spokes(arap_job *job, const arap_solver *s, size_t *count,
+arap_status arap_solver_spokes(arap_context *context, const arap_solver *s, size_t *count,
                                arap_spoke_view **out) {
     const arap_mesh *mesh = &s->mesh;
     *count = s->coarse || !mesh->spoke_start ? 0 : mesh->spoke_start[mesh->count];
     *out = ARAP_NEW(arap_spoke_view, *count);
-    if (!*out) return arap_fail_memory(&job->error, "the spokes");
+    if (!*out) return arap_fail_memory(&context->error, "the spokes");
     for (int i = 0; i < mesh->count && *count; i++)
         for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
             const arap_spoke *spoke = &mesh->spoke[j];

@@ -1,4 +1,4 @@
-/* Nearest bones and visibility: see sight.h.
+/* Nearest bones and visibility: see visibility.h.
  *
  * Each vertex looks for its nearest skeleton segment (a BVH over segments) and then tests the
  * segment to that point against all faces that do not touch the vertex (a BVH over triangles).
@@ -10,7 +10,7 @@
  * the whole body and would give it half of all weights. Which side of a surface is its inside is
  * told by the normals of the majority of the vertices, so that a mesh turned inside out is no
  * different. */
-#include "initial/sight.h"
+#include "initial/visibility.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"
@@ -21,16 +21,16 @@
 #define CHUNK 256
 #define SLICE_PER_THREAD 8 /* chunks from one report of progress to the next */
 
-typedef struct sight_task {
+typedef struct visibility_task {
     const arap_mesh *mesh;
     const arap_skeleton *skeleton;
     const arap_segment *segments; /* those in `tree` */
     const arap_bvh *tree, *faces;
     const double *normals; /* (count, 3) area-weighted */
     char *inside;          /* (count) the nearest bone is behind the surface by its normals */
-    arap_sight *sight;
+    arap_visibility *visibility;
     char *owned; /* (workers, deform_count) scratch, all 0 between vertices */
-} sight_task;
+} visibility_task;
 
 static double segment_distance(const void *data, int index, const double *p) {
     const arap_segment *s = &((const arap_segment *)data)[index];
@@ -74,19 +74,19 @@ static int face_between(const void *data, int index, const double *a, const doub
 }
 
 /* Non-zero if `point` is behind the surface at vertex i, going by its normals. */
-static int is_inside(const sight_task *task, int i, const double *point) {
+static int is_inside(const visibility_task *task, int i, const double *point) {
     double out[3];
     arap_sub(task->mesh->v + 3 * (size_t)i, point, out);
     return arap_dot(out, task->normals + 3 * (size_t)i) >= 0;
 }
 
-static int is_visible(const sight_task *task, int i, const double *point) {
+static int is_visible(const visibility_task *task, int i, const double *point) {
     const double *p = task->mesh->v + 3 * (size_t)i;
     return !arap_bvh_crossed(task->faces, p, point, face_between, &(ray){task->mesh, i});
 }
 
 /* Nearest segment, its distance and the nearest point. */
-static int nearest_segment(const sight_task *task, int i, double *distance, double *point) {
+static int nearest_segment(const visibility_task *task, int i, double *distance, double *point) {
     const double *p = task->mesh->v + 3 * (size_t)i;
     double d2 = INFINITY;
     int s = arap_bvh_nearest(task->tree, p, -1, segment_distance, task->segments, &d2);
@@ -95,11 +95,11 @@ static int nearest_segment(const sight_task *task, int i, double *distance, doub
     return s;
 }
 
-static void look_from(const sight_task *task, int i, char *owned) {
-    arap_sight *sight = task->sight;
-    double point[3], to_bone = sight->distance[i];
-    int s = nearest_segment(task, i, &sight->distance[i], point);
-    double reach = sight->distance[i] + SAME_DISTANCE, reach2 = reach * reach;
+static void look_from(const visibility_task *task, int i, char *owned) {
+    arap_visibility *visibility = task->visibility;
+    double point[3], to_bone = visibility->distance[i];
+    int s = nearest_segment(task, i, &visibility->distance[i], point);
+    double reach = visibility->distance[i] + SAME_DISTANCE, reach2 = reach * reach;
     collector all = {task->segments, reach2, owned, 0}, *pointer = &all;
     arap_bvh_nearest(task->tree, task->mesh->v + 3 * (size_t)i, -1, collect_owner, &pointer,
                      &reach2);
@@ -109,15 +109,16 @@ static void look_from(const sight_task *task, int i, char *owned) {
         owned[b] = 0;
         all.count--;
         if (kept < ARAP_MOST_SHARED)
-            sight->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)kept++] = b;
+            visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)kept++] = b;
     }
-    sight->nearest_count[i] = kept;
-    sight->on_bone[i] = (char)task->segments[s].is_bone;
-    if (sight->distance[i] < to_bone) sight->visible[i] = (char)is_visible(task, i, point);
+    visibility->nearest_count[i] = kept;
+    visibility->on_bone[i] = (char)task->segments[s].is_bone;
+    if (visibility->distance[i] < to_bone)
+        visibility->visible[i] = (char)is_visible(task, i, point);
 }
 
 static void look(void *data, int chunk, int worker) {
-    const sight_task *task = data;
+    const visibility_task *task = data;
     int begin = chunk * CHUNK, count = task->mesh->count;
     int end = begin + CHUNK < count ? begin + CHUNK : count;
     for (int i = begin; i < end; i++)
@@ -129,61 +130,63 @@ static void look(void *data, int chunk, int worker) {
  * nearer. */
 static void look_at_bones(void *data, int chunk, int worker) {
     (void)worker;
-    const sight_task *task = data;
+    const visibility_task *task = data;
     int begin = chunk * CHUNK, count = task->mesh->count;
     int end = begin + CHUNK < count ? begin + CHUNK : count;
     for (int i = begin; i < end; i++) {
         double point[3];
-        int s = nearest_segment(task, i, &task->sight->distance[i], point);
-        task->sight->nearest[(size_t)i * ARAP_MOST_SHARED] = s;
+        int s = nearest_segment(task, i, &task->visibility->distance[i], point);
+        task->visibility->nearest[(size_t)i * ARAP_MOST_SHARED] = s;
         task->inside[i] = (char)is_inside(task, i, point);
-        task->sight->visible[i] = (char)is_visible(task, i, point);
+        task->visibility->visible[i] = (char)is_visible(task, i, point);
     }
 }
 
-static arap_status build_segment_bvh(arap_job *job, const arap_segment *segments, int count,
+static arap_status build_segment_bvh(arap_context *context, const arap_segment *segments, int count,
                                      arap_bvh **out) {
     double *boxes = ARAP_NEW(double, 6 * count);
-    if (!boxes) return arap_fail_memory(&job->error, "the bone hierarchy");
+    if (!boxes) return arap_fail_memory(&context->error, "the bone hierarchy");
     for (int i = 0; i < count; i++)
         for (int c = 0; c < 3; c++) {
             boxes[6 * i + c] = fmin(segments[i].a[c], segments[i].b[c]);
             boxes[6 * i + 3 + c] = fmax(segments[i].a[c], segments[i].b[c]);
         }
-    arap_status status = arap_bvh_build(out, (size_t)count, boxes, NULL, &job->error);
+    arap_status status = arap_bvh_build(out, (size_t)count, boxes, NULL, &context->error);
     arap_free(boxes);
     return status;
 }
 
-static arap_status look_in_slices(arap_job *job, int vertices, arap_task task, sight_task *data) {
-    return arap_parallel_slices(job, "visibility", (vertices + CHUNK - 1) / CHUNK,
-                                SLICE_PER_THREAD * job->threads, task, data);
+static arap_status look_in_slices(arap_context *context, int vertices, arap_task task,
+                                  visibility_task *data) {
+    return arap_parallel_slices(context, "visibility", (vertices + CHUNK - 1) / CHUNK,
+                                SLICE_PER_THREAD * context->threads, task, data);
 }
 
 /* Keep the bones, and the virtual segments of those bones that are inside the mesh, in
  * `kept`; their number in *count, and judge the bones. */
-static arap_status choose_segments(arap_job *job, sight_task *task, arap_segment *kept,
+static arap_status choose_segments(arap_context *context, visibility_task *task, arap_segment *kept,
                                    int *count) {
     const arap_skeleton *skeleton = task->skeleton;
     int n = task->mesh->count, bones = 0, behind = 0;
     arap_bvh *tree = NULL;
     int *votes = ARAP_NEW_ZERO(int, skeleton->deform_count);
-    if (!votes) return arap_fail_memory(&job->error, "the visibility of bones");
+    if (!votes) return arap_fail_memory(&context->error, "the visibility of bones");
     for (int s = 0; s < skeleton->segment_count; s++)
         if (skeleton->segments[s].is_bone) kept[bones++] = skeleton->segments[s];
-    arap_status status = build_segment_bvh(job, kept, bones, &tree);
+    arap_status status = build_segment_bvh(context, kept, bones, &tree);
     if (status) goto done;
     task->tree = tree;
     task->segments = kept;
-    status = look_in_slices(job, n, look_at_bones, task);
+    status = look_in_slices(context, n, look_at_bones, task);
     if (status) goto done;
     for (int i = 0; i < n; i++) behind += task->inside[i];
     int flipped = 2 * behind < n;
     for (int i = 0; i < n; i++) {
-        int owner = kept[task->sight->nearest[(size_t)i * ARAP_MOST_SHARED]].owner;
-        if (task->sight->visible[i]) votes[owner] += task->inside[i] != flipped ? 1 : -1;
+        int owner = kept[task->visibility->nearest[(size_t)i * ARAP_MOST_SHARED]].owner;
+        if (task->visibility->visible[i]) votes[owner] += task->inside[i] != flipped ? 1 : -1;
     }
-    for (int b = 0; b < skeleton->deform_count; b++) task->sight->bone_inside[b] = votes[b] > 0;
+    for (int b = 0; b < skeleton->deform_count; b++)
+        task->visibility->bone_inside[b] = votes[b] > 0;
     *count = bones;
     for (int s = 0; s < skeleton->segment_count; s++)
         if (!skeleton->segments[s].is_bone && votes[skeleton->segments[s].owner] > 0)
@@ -195,40 +198,42 @@ done:
     return status;
 }
 
-arap_status arap_sight_create(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                              const arap_bvh *faces, arap_sight *sight) {
+arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
+                                   const arap_skeleton *skeleton, const arap_bvh *faces,
+                                   arap_visibility *visibility) {
     size_t n = (size_t)mesh->count;
     int count = 0;
     arap_bvh *tree = NULL;
     arap_status status = ARAP_OK;
-    *sight = (arap_sight){.distance = ARAP_NEW(double, n),
-                          .visible = ARAP_NEW(char, n),
-                          .on_bone = ARAP_NEW(char, n),
-                          .bone_inside = ARAP_NEW(char, skeleton->deform_count),
-                          .nearest_count = ARAP_NEW(char, n),
-                          .nearest = ARAP_NEW(int, n * ARAP_MOST_SHARED)};
-    char *owned = ARAP_NEW_ZERO(char, (size_t)job->threads * (size_t)skeleton->deform_count);
+    *visibility = (arap_visibility){.distance = ARAP_NEW(double, n),
+                                    .visible = ARAP_NEW(char, n),
+                                    .on_bone = ARAP_NEW(char, n),
+                                    .bone_inside = ARAP_NEW(char, skeleton->deform_count),
+                                    .nearest_count = ARAP_NEW(char, n),
+                                    .nearest = ARAP_NEW(int, n * ARAP_MOST_SHARED)};
+    char *owned = ARAP_NEW_ZERO(char, (size_t)context->threads * (size_t)skeleton->deform_count);
     arap_segment *segments = ARAP_NEW(arap_segment, skeleton->segment_count);
     double *normals = ARAP_NEW(double, 3 * n);
     char *inside = ARAP_NEW(char, n);
-    sight_task task = {.mesh = mesh,
-                       .skeleton = skeleton,
-                       .faces = faces,
-                       .normals = normals,
-                       .inside = inside,
-                       .sight = sight,
-                       .owned = owned};
-    if (!sight->distance || !sight->visible || !sight->on_bone || !sight->bone_inside ||
-        !sight->nearest_count || !sight->nearest || !owned || !segments || !normals || !inside) {
-        status = arap_fail_memory(&job->error, "the visibility of bones");
+    visibility_task task = {.mesh = mesh,
+                            .skeleton = skeleton,
+                            .faces = faces,
+                            .normals = normals,
+                            .inside = inside,
+                            .visibility = visibility,
+                            .owned = owned};
+    if (!visibility->distance || !visibility->visible || !visibility->on_bone ||
+        !visibility->bone_inside || !visibility->nearest_count || !visibility->nearest || !owned ||
+        !segments || !normals || !inside) {
+        status = arap_fail_memory(&context->error, "the visibility of bones");
         goto done;
     }
     arap_vertex_normals(mesh, normals);
-    status = choose_segments(job, &task, segments, &count);
-    if (!status) status = build_segment_bvh(job, segments, count, &tree);
+    status = choose_segments(context, &task, segments, &count);
+    if (!status) status = build_segment_bvh(context, segments, count, &tree);
     if (status) goto done;
     task.tree = tree;
-    status = look_in_slices(job, mesh->count, look, &task);
+    status = look_in_slices(context, mesh->count, look, &task);
 
 done:
     arap_free(owned);
@@ -236,16 +241,16 @@ done:
     arap_free(normals);
     arap_free(inside);
     arap_bvh_free(tree);
-    if (status) arap_sight_clear(sight);
+    if (status) arap_visibility_clear(visibility);
     return status;
 }
 
-void arap_sight_clear(arap_sight *sight) {
-    arap_free(sight->distance);
-    arap_free(sight->visible);
-    arap_free(sight->on_bone);
-    arap_free(sight->bone_inside);
-    arap_free(sight->nearest_count);
-    arap_free(sight->nearest);
-    *sight = (arap_sight){0};
+void arap_visibility_clear(arap_visibility *visibility) {
+    arap_free(visibility->distance);
+    arap_free(visibility->visible);
+    arap_free(visibility->on_bone);
+    arap_free(visibility->bone_inside);
+    arap_free(visibility->nearest_count);
+    arap_free(visibility->nearest);
+    *visibility = (arap_visibility){0};
 }

@@ -1,4 +1,4 @@
-"""Symmetric characters: the mirror map, poses that mirror each other, the same weights on both
+"""Symmetric characters: the symmetry map, poses that mirror each other, the same weights on both
 sides to the last bit, and what is left free."""
 
 import re
@@ -31,7 +31,7 @@ BONES = skeleton()
 
 
 def body():
-    """A trunk of which the arms are pulled out: one piece. Returns a mesh and its mirror map."""
+    """A trunk of which the arms are pulled out: one piece. Returns a mesh and its symmetry map."""
     vertices, triangles = shapes.tube(16, 25, 0.25, 2.0, caps=True)
     sideways = np.abs(vertices[:, 0]) / 0.25
     at_arms = np.exp(-(((vertices[:, 2] - 1.5) / 0.12) ** 2))
@@ -45,7 +45,7 @@ def expected_map(vertices):
 
 
 def make(mesh, bones=BONES, partners=PARTNERS, plane=PLANE, **settings):
-    settings = {"mirror": (partners, *plane), "pose_count": 20, **settings}
+    settings = {"symmetry": (partners, *plane), "pose_count": 20, **settings}
     return araplbs.Solver(*mesh, *bones, **bones.more, **settings)
 
 
@@ -62,8 +62,8 @@ def asymmetry(weights, partner, partners=PARTNERS):
 
 
 def found(solver):
-    """The mirror map of the caller's vertices; where nothing is welded."""
-    return solver._inside["mirror_vertex"]
+    """The symmetry map of the caller's vertices; where nothing is welded."""
+    return solver._inside["symmetry_vertex"]
 
 
 def test_map_of_a_symmetric_mesh():
@@ -71,8 +71,8 @@ def test_map_of_a_symmetric_mesh():
     solver = make(mesh)
     assert (partner == np.arange(len(partner))).sum() > 10
     np.testing.assert_array_equal(found(solver), partner)
-    assert solver.report["mirrored_vertices"] == len(partner)
-    assert solver.report["mirror_bones"] == 6
+    assert solver.report["symmetric_vertices"] == len(partner)
+    assert solver.report["symmetric_bones"] == 6
 
 
 def test_map_in_any_order_and_place(rng):
@@ -123,7 +123,7 @@ def test_decoration_of_one_side_is_free():
     partner = found(solver)
     assert (partner[n:] < 0).all()
     assert (partner[:n] >= 0).all()
-    assert solver.report["mirrored_vertices"] == n
+    assert solver.report["symmetric_vertices"] == n
     assert asymmetry(solver.weights, partner) == 0
 
 
@@ -152,7 +152,7 @@ def test_a_part_of_which_too_little_is_symmetric_is_free():
     pole = pole[0] @ shapes.rotation([0, 1, 0], np.pi / 2).T + [-0.4, 0.5, 1.5], pole[1]
     solver = make(shapes.join(body_, pole))
     assert (found(solver)[len(body_[0]) :] < 0).all()
-    assert solver.report["mirrored_vertices"] == len(body_[0])
+    assert solver.report["symmetric_vertices"] == len(body_[0])
 
 
 @pytest.mark.parametrize("limit", [4, 0, 1, 2, 3])
@@ -162,21 +162,21 @@ def test_weights_are_symmetric_to_the_last_bit(limit, widenings):
     settings = {"max_influences": limit, "widenings": widenings}
     if limit == 1:  # the truss alone would make it symmetric
         settings["truss"] = 0
-    off = solved(mesh, mirror=None, **settings)
+    off = solved(mesh, symmetry=None, **settings)
     assert asymmetry(off.weights, partner) > 1e-6, "symmetric without doing anything"
     solver = solved(mesh, **settings)
     weights = solver.weights
     if limit == 1:  # one bone can be no image of two
         partner = np.where(partner == np.arange(len(partner)), -1, partner)
     assert asymmetry(weights, partner) == 0
-    assert solver.report["mirrored_vertices"] == (partner >= 0).sum()
+    assert solver.report["symmetric_vertices"] == (partner >= 0).sum()
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
     assert not limit or (weights > 0).sum(1).max() <= limit
     assert solver.energy < 1.1 * off.energy
 
 
 @pytest.mark.parametrize("settings", [{"positivity": "penalty"}, {"positivity": "none"},
-                                      {"attach": True, "neumann": True}, {"hold": 0},
+                                      {"attach": True, "neumann": True}, {"peak_stiffness": 0},
                                       {"harmonic": 1e-4}, {"rotation_clusters": 0.1},
                                       {"precision": "double"}, {"pose_count": 7}])  # fmt: skip
 def test_weights_are_symmetric_with_other_settings(settings):
@@ -190,7 +190,7 @@ def test_welded_vertices():
     mesh, _ = body()
     vertices, triangles = shapes.split(*mesh)
     solver = solved((vertices, triangles))
-    assert solver.report["mirrored_vertices"] == len(vertices)
+    assert solver.report["symmetric_vertices"] == len(vertices)
     assert asymmetry(solver.weights, expected_map(vertices)) == 0
 
 
@@ -208,7 +208,7 @@ def test_locked_vertices_stay_and_the_rest_is_symmetric(rng):
     solver = solved(mesh, weights=weights, locked_vertices=locked)
     np.testing.assert_array_equal(solver.weights[locked], weights[locked])
     free = np.where(locked | locked[partner], -1, partner)
-    assert 0 < (free >= 0).sum() == solver.report["mirrored_vertices"] < len(free)
+    assert 0 < (free >= 0).sum() == solver.report["symmetric_vertices"] < len(free)
     assert asymmetry(solver.weights, free) == 0
 
 
@@ -221,7 +221,7 @@ def test_locked_bone_of_one_side_stays(rng):
     np.testing.assert_array_equal(solver.weights[:, 3], weights[:, 3])
     np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
     symmetric = solver._inside["symmetric"]
-    assert symmetric.sum() == solver.report["mirrored_vertices"] > 100
+    assert symmetric.sum() == solver.report["symmetric_vertices"] > 100
     assert not symmetric[weights[:, 3] > 0].any()
     assert symmetric[mesh[0][:, 2] < 0.8].all()
     assert asymmetry(solver.weights, np.where(symmetric, partner, -1)) == 0
@@ -240,9 +240,9 @@ def test_given_start_becomes_symmetric(rng):
 def test_a_bone_without_partner_leaves_its_vertices_free():
     mesh, partner = body()
     solver = solved(mesh, partners=[0, 1, 4, -1, 2, -1])
-    assert solver.report["mirror_bones"] == 4
+    assert solver.report["symmetric_bones"] == 4
     symmetric = solver._inside["symmetric"]
-    assert 50 < symmetric.sum() == solver.report["mirrored_vertices"] < len(partner)
+    assert 50 < symmetric.sum() == solver.report["symmetric_vertices"] < len(partner)
     assert not (solver.weights[symmetric][:, [3, 5]] > 0).any()
     partner = np.where(symmetric, partner, -1)
     assert asymmetry(solver.weights, partner, [0, 1, 4, 3, 2, 5]) == 0
@@ -250,10 +250,10 @@ def test_a_bone_without_partner_leaves_its_vertices_free():
 
 def test_no_partners_are_as_none():
     mesh, _ = body()
-    off, none = solved(mesh, mirror=None), solved(mesh, partners=[-1] * 6)
+    off, none = solved(mesh, symmetry=None), solved(mesh, partners=[-1] * 6)
     np.testing.assert_array_equal(off.weights, none.weights)
     np.testing.assert_array_equal(off.energies, none.energies)
-    assert off.report["mirrored_vertices"] == none.report["mirrored_vertices"] == 0
+    assert off.report["symmetric_vertices"] == none.report["symmetric_vertices"] == 0
 
 
 def test_symmetric_weights_cost_no_energy():
@@ -265,7 +265,7 @@ def test_symmetric_weights_cost_no_energy():
             araplbs.energy(*mesh, solved(mesh, pose_count=80, seed=s, **more).weights, unseen)
             for s in range(3)
         ])
-        for more in ({"mirror": None}, {})
+        for more in ({"symmetry": None}, {})
     ]  # fmt: skip
     assert energies[1] < 1.02 * energies[0]
 
@@ -281,7 +281,7 @@ def test_poses_mirror_each_other(limited):
         bones = bones.but(limits=limits)
     plane = ([0.1, 3, 4], [-2, 0, 0])
     moved = bones.moved(np.eye(3), (0.1, 0, 0))
-    poses = araplbs.sample_poses(*moved, 10, **moved.more, mirror=(PARTNERS, *plane))
+    poses = araplbs.sample_poses(*moved, 10, **moved.more, symmetry=(PARTNERS, *plane))
     s = np.diag([-1.0, 1, 1, 1])
     s[0, 3] = 0.2
     whole = np.concatenate([poses, np.tile([0, 0, 0, 1.0], (10, 6, 1, 1))], axis=2)
@@ -296,7 +296,7 @@ def test_poses_mirror_each_other(limited):
 
 def test_each_bone_turns_to_both_sides_alike():
     """What it gets from its partner are the images of its own turns: the twists add up to 0."""
-    poses = araplbs.sample_poses(*BONES, 20, **BONES.more, mirror=(PARTNERS, *PLANE))
+    poses = araplbs.sample_poses(*BONES, 20, **BONES.more, symmetry=(PARTNERS, *PLANE))
     for bone in range(1, 6):
         parent = BONES.parents[bone]
         r = np.swapaxes(poses[:, parent, :, :3], 1, 2) @ poses[:, bone, :, :3]
@@ -311,7 +311,7 @@ def test_each_bone_turns_to_both_sides_alike():
 def test_mirrored_poses_stay_in_the_limits_of_both():
     """Whatever the rolls: a turn and its image have the same angle."""
     args = {**BONES.more, "swing": 0.5, "twist": 0.1}
-    poses = araplbs.sample_poses(*BONES, 40, **args, mirror=(PARTNERS, *PLANE))
+    poses = araplbs.sample_poses(*BONES, 40, **args, symmetry=(PARTNERS, *PLANE))
     local = np.swapaxes(poses[:, 2, :, :3], 1, 2) @ poses[:, 3, :, :3]
     angle = np.arccos(np.clip((np.trace(local, axis1=1, axis2=2) - 1) / 2, -1, 1))
     assert 0.4 < angle.max() <= 0.61
@@ -326,9 +326,9 @@ BAD = {
     "infinite normal": (PARTNERS, ((0, 0, 0), (np.inf, 0, 0)), r"normal \(inf, 0, 0\)"),
     "NaN normal": (PARTNERS, ((0, 0, 0), (np.nan, 0, 1)), r"normal \(-?nan, 0, 1\)"),
     "NaN point": (PARTNERS, ((0, np.nan, 0), (1, 0, 0)), r"point \(0, -?nan, 0\)"),
-    "wrong count": ([0, 1, 4, 5, 2], PLANE, r"^mirror\[0\] has shape \(5,\)"),
-    "flat point": (PARTNERS, ((0, 0), (1, 0, 0)), r"^mirror\[1\] has shape \(2,\)"),
-    "long normal": (PARTNERS, ((0, 0, 0), (1, 0, 0, 0)), r"^mirror\[2\] has shape \(4,\)"),
+    "wrong count": ([0, 1, 4, 5, 2], PLANE, r"^symmetry\[0\] has shape \(5,\)"),
+    "flat point": (PARTNERS, ((0, 0), (1, 0, 0)), r"^symmetry\[1\] has shape \(2,\)"),
+    "long normal": (PARTNERS, ((0, 0, 0), (1, 0, 0, 0)), r"^symmetry\[2\] has shape \(4,\)"),
 }
 
 
@@ -338,7 +338,7 @@ def test_bad_values(name):
     mesh, _ = body()
     for call in (
         lambda: make(mesh, partners=partners, plane=plane),
-        lambda: araplbs.sample_poses(*BONES, 4, mirror=(partners, *plane)),
+        lambda: araplbs.sample_poses(*BONES, 4, symmetry=(partners, *plane)),
     ):
         with pytest.raises(ValueError) as caught:
             call()
@@ -351,17 +351,17 @@ def test_a_deforming_bone_and_one_that_does_not_deform():
     with pytest.raises(ValueError, match="partners 3 and 5 only one is a deforming bone"):
         make(mesh, bones)
     solver = solved(mesh, BONES.but(deform=~np.isin(np.arange(6), [3, 5])))
-    assert solver.report["mirror_bones"] == 4
+    assert solver.report["symmetric_bones"] == 4
 
 
-@pytest.mark.parametrize("mirror", [(PARTNERS, (0, 0, 0)), [PARTNERS, *PLANE], 3,
+@pytest.mark.parametrize("symmetry", [(PARTNERS, (0, 0, 0)), [PARTNERS, *PLANE], 3,
                                     (None, *PLANE), (PARTNERS, None, (1, 0, 0)),
                                     (PARTNERS, (0, 0, 0), None),
                                     (["a"] * 6, *PLANE)])  # fmt: skip
-def test_wrong_types(mirror):
+def test_wrong_types(symmetry):
     mesh, _ = body()
-    with pytest.raises(TypeError, match=r"^mirror"):
-        make(mesh, mirror=mirror)
+    with pytest.raises(TypeError, match=r"^symmetry"):
+        make(mesh, symmetry=symmetry)
 
 
 def test_vertices_without_edges_and_lone_points():
@@ -372,4 +372,4 @@ def test_vertices_without_edges_and_lone_points():
     solver = solved((np.concatenate([mesh[0], points]), mesh[1]))
     np.testing.assert_array_equal(found(solver)[n:], [n + 1, n, n + 2, -1])
     one_sided = solved((mesh[0] + [5, 0, 0], mesh[1]), plane=PLANE)
-    assert one_sided.report["mirrored_vertices"] == 0
+    assert one_sided.report["symmetric_vertices"] == 0

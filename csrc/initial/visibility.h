@@ -1,6 +1,6 @@
 /* Which bones vertices see. */
-#ifndef ARAP_SIGHT_H
-#define ARAP_SIGHT_H
+#ifndef ARAP_VISIBILITY_H
+#define ARAP_VISIBILITY_H
 
 #include "mesh/bvh.h"
 #include "rig/skeleton.h"
@@ -12,17 +12,18 @@
 #define ARAP_MOST_SHARED 8
 
 /* Where the skeleton is, seen from each vertex. */
-typedef struct arap_sight {
+typedef struct arap_visibility {
     double *distance;    /* (count) to the nearest bone or virtual segment, units of mesh.v */
     char *visible;       /* (count) no face between the vertex and that point */
     char *on_bone;       /* (count) that point is on a deforming bone, not on a virtual segment */
     char *bone_inside;   /* (deform_count) the bone is inside the mesh, as most vertices see it */
     char *nearest_count; /* (count) how many bones are equally near (within 1e-9) */
     int *nearest;        /* (count, ARAP_MOST_SHARED) these bones, ascending */
-} arap_sight;
+} arap_visibility;
 
-arap_status arap_sight_create(arap_job *job, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                              const arap_bvh *faces, arap_sight *sight);
-void arap_sight_clear(arap_sight *sight);
+arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
+                                   const arap_skeleton *skeleton, const arap_bvh *faces,
+                                   arap_visibility *visibility);
+void arap_visibility_clear(arap_visibility *visibility);
 
 #endif

@@ -1,6 +1,6 @@
-/* Poses laid out for the local step: see lanes.h. O(poses x columns) time and
+/* Poses laid out for the local step: see packed_poses.h. O(poses x columns) time and
  * memory; fails without memory. */
-#include "energy/lanes.h"
+#include "energy/packed_poses.h"
 
 #include "base/memory.h"
 #include "energy/local_kernels.h"
@@ -13,33 +13,33 @@ static void put(arap_precision precision, void *array, size_t at, double x) {
         ((double *)array)[at] = x;
 }
 
-arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
-                              arap_lanes *lanes) {
+arap_status arap_packed_poses_create(arap_context *context, const arap_poses *poses,
+                                     arap_precision precision, arap_packed_poses *packed) {
     int padded = (poses->count + ARAP_LANES - 1) / ARAP_LANES * ARAP_LANES;
     size_t count = (size_t)poses->columns * 12 * (size_t)padded;
     size_t size = precision == ARAP_SINGLE ? sizeof(float) : sizeof(double);
-    *lanes = (arap_lanes){.precision = precision,
-                          .poses = poses->count,
-                          .lanes = padded,
-                          .columns = poses->columns,
-                          .source = poses,
-                          .transform = arap_alloc_zero(count, size)};
-    if (!lanes->transform) return arap_fail_memory(&job->error, "the poses");
+    *packed = (arap_packed_poses){.precision = precision,
+                                  .poses = poses->count,
+                                  .lanes = padded,
+                                  .columns = poses->columns,
+                                  .source = poses,
+                                  .transform = arap_alloc_zero(count, size)};
+    if (!packed->transform) return arap_fail_memory(&context->error, "the poses");
     const arap_stretches *stretches = &poses->stretches;
     if (stretches->count) {
-        lanes->stretch =
+        packed->stretch =
             arap_alloc_zero((size_t)stretches->count * ARAP_SYMMETRIC * (size_t)padded, size);
-        if (!lanes->stretch) {
-            arap_lanes_clear(lanes);
-            return arap_fail_memory(&job->error, "the poses");
+        if (!packed->stretch) {
+            arap_packed_poses_clear(packed);
+            return arap_fail_memory(&context->error, "the poses");
         }
     }
-    arap_lanes_fill(poses, lanes);
+    arap_packed_poses_fill(poses, packed);
     return ARAP_OK;
 }
 
-void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes) {
-    int padded = lanes->lanes;
+void arap_packed_poses_fill(const arap_poses *poses, arap_packed_poses *packed) {
+    int padded = packed->lanes;
     for (int p = 0; p < poses->count; p++) {
         const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
         double shift[12] = {0};
@@ -48,7 +48,7 @@ void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes) {
         for (int b = 0; b < poses->columns; b++)
             for (int i = 0; i < 12; i++) {
                 size_t at = ((size_t)b * 12 + (size_t)i) * (size_t)padded + (size_t)p;
-                put(lanes->precision, lanes->transform, at, pose[12 * b + i] - shift[i]);
+                put(packed->precision, packed->transform, at, pose[12 * b + i] - shift[i]);
             }
     }
     for (size_t s = 0; s < (size_t)poses->stretches.count; s++)
@@ -57,12 +57,12 @@ void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes) {
                 double x =
                     poses->stretches.tensor[(s * (size_t)poses->count + p) * ARAP_SYMMETRIC + i];
                 size_t at = (s * ARAP_SYMMETRIC + i) * (size_t)padded + p;
-                put(lanes->precision, lanes->stretch, at, x);
+                put(packed->precision, packed->stretch, at, x);
             }
 }
 
-void arap_lanes_clear(arap_lanes *lanes) {
-    arap_free(lanes->transform);
-    arap_free(lanes->stretch);
-    *lanes = (arap_lanes){0};
+void arap_packed_poses_clear(arap_packed_poses *packed) {
+    arap_free(packed->transform);
+    arap_free(packed->stretch);
+    *packed = (arap_packed_poses){0};
 }

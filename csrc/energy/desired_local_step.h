@@ -1,6 +1,6 @@
 /* The local step of one vertex whose one-ring STBs or spines move. */
-#ifndef ARAP_DESIRED_STEP_H
-#define ARAP_DESIRED_STEP_H
+#ifndef ARAP_DESIRED_LOCAL_STEP_H
+#define ARAP_DESIRED_LOCAL_STEP_H
 
 #include "rig/poses.h"
 
@@ -34,8 +34,8 @@ typedef struct arap_desired_input {
     double *best;          /* out: (poses, 9) R_i, or NULL */
 } arap_desired_input;
 
-/* product (bones, 12): sum over poses of T_b^T R_i. excess: sum over poses and neighbours of
+/* product (bones, 12): sum over poses of T_b^T R_i. excess: sum over poses and neighbors of
  * a_ik (|R_i e_ik|^2 - |e_ik|^2), 0 where R_i are rotations. */
-void arap_desired_step(const arap_desired_input *in, double *product, double *excess);
+void arap_desired_local_step(const arap_desired_input *in, double *product, double *excess);
 
 #endif

@@ -1,13 +1,13 @@
 /* Poses laid out for the local step. */
-#ifndef ARAP_LANES_H
-#define ARAP_LANES_H
+#ifndef ARAP_PACKED_POSES_H
+#define ARAP_PACKED_POSES_H
 
 #include "rig/poses.h"
 
 /* Poses laid out for the pass: (columns, 12, lanes), lanes = poses padded with zeros. Each pose
  * is shifted to a mean translation of 0, which changes no edge and keeps single precision
  * accurate for animations that travel. */
-typedef struct arap_lanes {
+typedef struct arap_packed_poses {
     arap_precision precision;
     int poses;
     int lanes;
@@ -15,12 +15,12 @@ typedef struct arap_lanes {
     void *transform;          /* float or double */
     void *stretch;            /* the same of poses.stretches, (count, 6, lanes), or NULL */
     const arap_poses *source; /* they go on to be used where spines move vertices */
-} arap_lanes;
+} arap_packed_poses;
 
-arap_status arap_lanes_create(arap_job *job, const arap_poses *poses, arap_precision precision,
-                              arap_lanes *lanes);
+arap_status arap_packed_poses_create(arap_context *context, const arap_poses *poses,
+                                     arap_precision precision, arap_packed_poses *packed);
 /* Other transforms of the same poses and bones. */
-void arap_lanes_fill(const arap_poses *poses, arap_lanes *lanes);
-void arap_lanes_clear(arap_lanes *lanes);
+void arap_packed_poses_fill(const arap_poses *poses, arap_packed_poses *packed);
+void arap_packed_poses_clear(arap_packed_poses *packed);
 
 #endif

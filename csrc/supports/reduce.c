@@ -1,6 +1,6 @@
-/* Limiting the number of influences: see limit.h.
+/* Limiting the number of influences: see reduce.h.
  *
- * With its neighbours fixed, the energy of vertex i is w'Qw - 2 c'w + const in its free weights,
+ * With its neighbors fixed, the energy of vertex i is w'Qw - 2 c'w + const in its free weights,
  *     Q = F_ii,   c = b_i - (F w)_i + Q w_i        (b, F: system.h, stiffness.h, harmonic.h).
  * On a set of influences its minimum under sum w = rest is w* = C c + q rest / (1'q), with
  * q = Q^-1 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs
@@ -10,7 +10,7 @@
  * all of them worth more than `spare`; the minimum on what is left is the new row. Constraint
  * rows count in Q and c like energy. Q is made definite by a small multiple of its trace,
  * so that between bones that move alike the smallest weight goes; a vertex without energy, as
- * without neighbours, gets that of an energy of 1 and so keeps its largest weights.
+ * without neighbors, gets that of an energy of 1 and so keeps its largest weights.
  *
  * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its
  * strength: a bone that has left all maps would not come back.
@@ -24,7 +24,7 @@
  * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
  * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
  * cancelled has changed nothing. */
-#include "supports/limit.h"
+#include "supports/reduce.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,23 +40,23 @@
 #define CANDIDATES 48
 #define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
 
-typedef struct limit_task {
+typedef struct reduce_task {
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_influences *in;
     const double *right_side, *product; /* (entries) b and F w */
     const arap_two_rings *harmonic;
     const arap_penalties *rows;
-    const arap_mirror *mirror;
+    const arap_symmetry *symmetry;
     const arap_limit *rule;
     int widest;
     char *keep;      /* (entries) */
     double *weight;  /* (entries) weights after the removals */
     double *scratch; /* (workers, scratch_size) */
-} limit_task;
+} reduce_task;
 
 /* A vertex in work. */
-typedef struct limit_row {
+typedef struct reduce_row {
     int size;                  /* influences in the arrays, all of them free */
     double *q, *slack, *root;  /* (size, size) Q, C and work */
     double *c, *best, *weight; /* (size) c, w*, and the weights they come with */
@@ -64,7 +64,7 @@ typedef struct limit_row {
     int *twin;                 /* (size) the one that goes with this one, or itself */
     char *live;                /* (size) not yet taken out */
     int tied;                  /* the one that stays, -1: none */
-} limit_row;
+} reduce_row;
 
 static size_t scratch_size(int widest) {
     size_t w = (size_t)widest;
@@ -95,7 +95,7 @@ static void invert(int size, double *q, double *root, double *inverse) {
 
 /* Minimum of w'qw - 2 c'w over the `size` free influences with sum `rest` into `best`, and C
  * (above) into `slack`. q, c and root are overwritten. */
-static void minimise(int size, double *q, double *c, double rest, double *root, double *best,
+static void minimize(int size, double *q, double *c, double rest, double *root, double *best,
                      double *slack) {
     double total = 0, pull = 0;
     invert(size, q, root, slack);
@@ -118,7 +118,7 @@ static void minimise(int size, double *q, double *c, double rest, double *root, 
 /* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
  * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
  * mesh must not drop another. */
-static int cheapest(const limit_row *r, double *cost) {
+static int cheapest(const reduce_row *r, double *cost) {
     int out = -1;
     double least = INFINITY;
     for (int a = 0; a < r->size; a++) {
@@ -153,7 +153,7 @@ static int candidates(const arap_limit *rule) {
 
 /* Of an influence: what the best row between that without it and it alone saves, negative where its
  * weight would be; slope: c - Q w of each, mean: their weighted sum. */
-static double worth_alone(const limit_row *r, int a, double rest, const double *slope,
+static double worth_alone(const reduce_row *r, int a, double rest, const double *slope,
                           double slope_mean, const double *product, double product_mean) {
     double w = r->weight[a];
     if (2 * w >= rest) return INFINITY;
@@ -165,7 +165,7 @@ static double worth_alone(const limit_row *r, int a, double rest, const double *
 
 /* The next of those not chosen with the largest value; of values equal but for rounding the first
  * bone, see cheapest(). */
-static int largest(const limit_row *r, const double *value) {
+static int largest(const reduce_row *r, const double *value) {
     int out = -1;
     for (int a = 0; a < r->size; a++)
         if (!r->live[a] && (out < 0 || value[a] > value[out] + 1e-9 * fabs(value[out]))) out = a;
@@ -174,7 +174,7 @@ static int largest(const limit_row *r, const double *value) {
 
 /* Keep `most` influences, the tied one among them, or one more for the sake of a twin: their rows
  * of q and entries of the rest. */
-static void choose_candidates(limit_row *r, double rest, int most) {
+static void choose_candidates(reduce_row *r, double rest, int most) {
     int size = r->size, chosen = 0, *place = (int *)r->root;
     double *product = r->slack, *slope = product + size, *worth = slope + size;
     double product_mean = 0, slope_mean = 0;
@@ -211,7 +211,7 @@ static void choose_candidates(limit_row *r, double rest, int most) {
 }
 
 /* Take influences out until the rule is met: the minimum on the others is in r->best. */
-static void reduce(limit_row *r, int room, double spare) {
+static void reduce(reduce_row *r, int room, double spare) {
     for (int left = r->size; left > 1;) {
         double cost;
         int out = cheapest(r, &cost), other = out < 0 ? out : r->twin[out];
@@ -225,7 +225,7 @@ static void reduce(limit_row *r, int room, double spare) {
 }
 
 /* The influence of the bone that a spoke ties the vertex to, which stays; -1: there is none. */
-static int tied_influence(const limit_row *r, const arap_mesh *mesh, const arap_influences *in,
+static int tied_influence(const reduce_row *r, const arap_mesh *mesh, const arap_influences *in,
                           int i) {
     const arap_spoke *spoke;
     int count = arap_mesh_spokes(mesh, i, &spoke);
@@ -235,14 +235,14 @@ static int tied_influence(const limit_row *r, const arap_mesh *mesh, const arap_
     return -1;
 }
 
-static void limit_vertex(const limit_task *task, int i, double *scratch) {
+static void reduce_vertex(const reduce_task *task, int i, double *scratch) {
     const arap_influences *in = task->in;
     const arap_mesh *mesh = task->mesh;
     const double *v = mesh->v + 3 * (size_t)i;
     size_t begin = in->start[i];
-    int row = (int)(in->start[i + 1] - begin), given = 0;
+    int row = (int)(in->start[i + 1] - begin), locked = 0;
     double *block = scratch;
-    limit_row r = {.q = block + row * row};
+    reduce_row r = {.q = block + row * row};
     r.slack = r.q + row * row;
     r.root = r.slack + row * row;
     r.c = r.root + row * row;
@@ -253,30 +253,30 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     r.live = (char *)(r.twin + row);
     double rest = 1, both = 0, trace = 0, rows = 0;
     for (int e = 0; e < row; e++) {
-        if (!in->given[begin + (size_t)e]) {
+        if (!in->locked[begin + (size_t)e]) {
             r.live[r.size] = 1;
             r.twin[r.size] = r.size;
             r.set[r.size++] = e;
             continue;
         }
-        given += in->weight[begin + (size_t)e] > 0;
+        locked += in->weight[begin + (size_t)e] > 0;
         rest -= in->weight[begin + (size_t)e];
     }
-    if (arap_mirror_image(task->mirror, i) == i) /* all of its influences are free */
+    if (arap_symmetry_image(task->symmetry, i) == i) /* all of its influences are free */
         for (int e = 0; e < row; e++)
-            r.twin[e] =
-                (int)(arap_find_influence(in, i, task->mirror->bone[in->bone[begin + (size_t)e]]) -
-                      (ptrdiff_t)begin);
-    int size = r.size, room = task->rule->most ? task->rule->most - given : size;
+            r.twin[e] = (int)(arap_find_influence(
+                                  in, i, task->symmetry->bone[in->bone[begin + (size_t)e]]) -
+                              (ptrdiff_t)begin);
+    int size = r.size, room = task->rule->most ? task->rule->most - locked : size;
     if (room < 1) room = 1;
     if (size < 2 || (size <= room && task->rule->spare < 0)) return;
 
     double ring = 0; /* rest energy of the one-ring, twice */
     for (size_t k = mesh->ring[i]; k < mesh->ring[i + 1]; k++) {
         double edge[3];
-        arap_sub(mesh->v + 3 * (size_t)mesh->neighbour[k], v, edge);
-        both += mesh->both[k];
-        ring += mesh->both[k] * arap_dot(edge, edge);
+        arap_sub(mesh->v + 3 * (size_t)mesh->neighbor[k], v, edge);
+        both += mesh->edge_weight_sym[k];
+        ring += mesh->edge_weight_sym[k] * arap_dot(edge, edge);
     }
     both += arap_mesh_tie(mesh, i, NULL);
     double spare =
@@ -293,7 +293,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
         size_t e = begin + (size_t)r.set[a];
         double pull = DEFINITE * energy;
         r.weight[a] = in->weight[e];
-        /* c, less what the given weights contribute to Q w, pulled to the present weights */
+        /* c, less what the locked weights contribute to Q w, pulled to the present weights */
         r.c[a] = task->right_side[e] - task->product[e] + pull * in->weight[e] + task->rows->aim[e];
         for (int b = 0; b < size; b++) {
             r.q[a * size + b] = block[r.set[a] * row + r.set[b]];
@@ -306,7 +306,7 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     int most = candidates(task->rule);
     r.tied = tied_influence(&r, mesh, in, i);
     if (size > most + 1) choose_candidates(&r, rest, most);
-    minimise(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
+    minimize(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
     reduce(&r, room, spare);
     for (int a = 0; a < r.size; a++) {
         if (!r.live[a]) continue;
@@ -315,77 +315,78 @@ static void limit_vertex(const limit_task *task, int i, double *scratch) {
     }
 }
 
-static void limit_chunk(void *data, int chunk, int worker) {
-    const limit_task *task = data;
+static void reduce_chunk(void *data, int chunk, int worker) {
+    const reduce_task *task = data;
     int count = task->in->count, end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
     double *scratch = task->scratch + (size_t)worker * scratch_size(task->widest);
     for (int i = chunk * CHUNK; i < end; i++) {
-        int image = arap_mirror_image(task->mirror, i);
-        if (image < 0 || image >= i) limit_vertex(task, i, scratch);
+        int image = arap_symmetry_image(task->symmetry, i);
+        if (image < 0 || image >= i) reduce_vertex(task, i, scratch);
     }
 }
 
 /* Chunks from one report of progress to the next. */
-static int slice(const arap_job *job, const arap_limit *rule, int widest) {
+static int slice(const arap_context *context, const arap_limit *rule, int widest) {
     double most = fmin(widest, candidates(rule));
     double row = 1 + (double)widest * widest + most * most * most;
-    double chunks = job->threads * fmax(1, SLICE_COST / (CHUNK * row));
+    double chunks = context->threads * fmax(1, SLICE_COST / (CHUNK * row));
     return (int)fmin(chunks, 1 << 20);
 }
 
 /* What the lower of two partners has decided, for the other. */
-static void mirror_limits(const limit_task *task) {
+static void mirror_limits(const reduce_task *task) {
     const arap_influences *in = task->in;
     for (int i = 0; i < in->count; i++) {
-        int image = arap_mirror_image(task->mirror, i);
+        int image = arap_symmetry_image(task->symmetry, i);
         for (size_t e = in->start[i]; e < in->start[i + 1] && image > i; e++) {
-            ptrdiff_t other = arap_find_influence(in, image, task->mirror->bone[in->bone[e]]);
+            ptrdiff_t other = arap_find_influence(in, image, task->symmetry->bone[in->bone[e]]);
             task->keep[other] = task->keep[e];
             task->weight[other] = task->weight[e];
         }
     }
 }
 
-arap_status arap_limit_influences(arap_job *job, const arap_mesh *mesh, const arap_poses *poses,
-                                  const arap_influences *in, const double *right_side,
-                                  const double *product, const arap_two_rings *harmonic,
-                                  const arap_penalties *rows, const arap_mirror *mirror,
-                                  const arap_limit *rule, arap_influences *out) {
+arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
+                                   const arap_poses *poses, const arap_influences *in,
+                                   const double *right_side, const double *product,
+                                   const arap_two_rings *harmonic, const arap_penalties *rows,
+                                   const arap_symmetry *symmetry, const arap_limit *rule,
+                                   arap_influences *out) {
     size_t entries = in->start[in->count];
-    limit_task task = {.mesh = mesh,
-                       .poses = poses,
-                       .in = in,
-                       .right_side = right_side,
-                       .product = product,
-                       .harmonic = harmonic,
-                       .rows = rows,
-                       .mirror = mirror,
-                       .rule = rule};
+    reduce_task task = {.mesh = mesh,
+                        .poses = poses,
+                        .in = in,
+                        .right_side = right_side,
+                        .product = product,
+                        .harmonic = harmonic,
+                        .rows = rows,
+                        .symmetry = symmetry,
+                        .rule = rule};
     for (int i = 0; i < in->count; i++) {
         int size = (int)(in->start[i + 1] - in->start[i]);
         if (size > task.widest) task.widest = size;
     }
     task.keep = ARAP_NEW(char, entries);
     task.weight = ARAP_NEW(double, entries);
-    task.scratch = ARAP_NEW(double, (size_t)job->threads * scratch_size(task.widest));
+    task.scratch = ARAP_NEW(double, (size_t)context->threads * scratch_size(task.widest));
     arap_status status = ARAP_OK;
     if (!task.keep || !task.weight || !task.scratch) {
-        status = arap_fail_memory(&job->error, "the limit of influences");
+        status = arap_fail_memory(&context->error, "the limit of influences");
         goto done;
     }
     memset(task.keep, 1, entries);
     memcpy(task.weight, in->weight, entries * sizeof(double));
-    status = arap_parallel_slices(job, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
-                                  slice(job, rule, task.widest), limit_chunk, &task);
+    status = arap_parallel_slices(context, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
+                                  slice(context, rule, task.widest), reduce_chunk, &task);
     if (status) goto done;
     mirror_limits(&task);
-    status = arap_influences_filter(job, in, task.keep, out);
+    status = arap_influences_filter(context, in, task.keep, out);
     if (status) goto done;
     size_t fill = 0;
     for (size_t e = 0; e < entries; e++)
         if (task.keep[e]) out->weight[fill++] = task.weight[e];
-    arap_influences_normalise(out);
-    arap_mirror_weights(mirror, out);
+    arap_influences_normalize(out);
+    arap_symmetry_weights(symmetry, out);
 
 done:
     arap_free(task.keep);

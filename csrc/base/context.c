@@ -1,10 +1,10 @@
-/* Progress and threads: see job.h.
+/* Progress and threads: see context.h.
  *
  * Threads are created for each parallel section (about 20 us each) and joined at its end:
  * sections take milliseconds, and a pool would be global state that does not survive fork().
  * When no thread can be created the caller does all the work. */
 #define _GNU_SOURCE
-#include "base/job.h"
+#include "base/context.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -36,11 +36,11 @@ static void *work(void *argument) {
     return NULL;
 }
 
-static void run(const arap_job *job, int first, int chunks, arap_task task, void *data) {
+static void run(const arap_context *context, int first, int chunks, arap_task task, void *data) {
     section s = {.task = task, .data = data, .chunks = chunks};
     atomic_init(&s.next, first);
     worker workers[ARAP_MOST_THREADS];
-    int wanted = job->threads < ARAP_MOST_THREADS ? job->threads : ARAP_MOST_THREADS;
+    int wanted = context->threads < ARAP_MOST_THREADS ? context->threads : ARAP_MOST_THREADS;
     if (wanted > chunks - first) wanted = chunks - first;
     int started = 1;
     workers[0] = (worker){.section = &s, .index = 0};
@@ -54,17 +54,17 @@ static void run(const arap_job *job, int first, int chunks, arap_task task, void
     for (int i = 1; i < started; i++) pthread_join(workers[i].thread, NULL);
 }
 
-void arap_parallel(const arap_job *job, int chunks, arap_task task, void *data) {
-    run(job, 0, chunks, task, data);
+void arap_parallel(const arap_context *context, int chunks, arap_task task, void *data) {
+    run(context, 0, chunks, task, data);
 }
 
-arap_status arap_parallel_slices(arap_job *job, const char *stage, int chunks, int slice,
+arap_status arap_parallel_slices(arap_context *context, const char *stage, int chunks, int slice,
                                  arap_task task, void *data) {
     arap_status status = ARAP_OK;
     for (int first = 0; first < chunks && !status; first += slice) {
-        status = arap_progress(job, stage, (double)first / chunks);
+        status = arap_progress(context, stage, (double)first / chunks);
         int end = chunks - first < slice ? chunks : first + slice;
-        if (!status) run(job, first, end, task, data);
+        if (!status) run(context, first, end, task, data);
     }
     return status;
 }
@@ -85,8 +85,8 @@ int arap_processors(void) {
     return count < 1 ? 1 : count > ARAP_MOST_THREADS ? ARAP_MOST_THREADS : (int)count;
 }
 
-arap_status arap_progress(arap_job *job, const char *stage, double fraction) {
-    if (job->progress && job->progress(job->progress_data, stage, fraction))
-        return arap_fail(&job->error, ARAP_CANCELLED, "cancelled during %s", stage);
+arap_status arap_progress(arap_context *context, const char *stage, double fraction) {
+    if (context->progress && context->progress(context->progress_data, stage, fraction))
+        return arap_fail(&context->error, ARAP_CANCELLED, "cancelled during %s", stage);
     return ARAP_OK;
 }

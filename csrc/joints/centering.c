@@ -1,4 +1,4 @@
-/* The centring term: see joints/centring.h.
+/* The centering term: see joints/centering.h.
  *
  * Where the parts of a model move rigidly about a joint, no edge is stretched wherever the joint
  * is: A_J is zero there, and the joint stays where it was put. Then the middle of the limb is the
@@ -6,7 +6,7 @@
  * bones (a Gaussian of a fifth of their mean length), each vertex with its area and its weights for
  * these bones. Only what is across the bones counts, as the limb has no middle along them.
  * O(vertices x joints) once. */
-#include "joints/centring.h"
+#include "joints/centering.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,9 +48,9 @@ static double share_at(const arap_skeleton *skeleton, const arap_influences *in,
     return sum;
 }
 
-void arap_find_centres(const arap_mesh *mesh, const arap_skeleton *skeleton,
+void arap_find_centers(const arap_mesh *mesh, const arap_skeleton *skeleton,
                        const arap_influences *in, const arap_joints *joints, const double *matrix,
-                       double unit, double strength, double *centre, double *block) {
+                       double unit, double strength, double *center, double *block) {
     size_t size = 3 * (size_t)joints->count;
     memset(block, 0, 3 * size * sizeof(double));
     for (int d = 0; d < joints->deforming; d++) {
@@ -77,7 +77,7 @@ void arap_find_centres(const arap_mesh *mesh, const arap_skeleton *skeleton,
         if (!(total > 0)) continue;
         double along = arap_dot(sum, y) / total;
         for (int c = 0; c < 3; c++)
-            centre[3 * j + c] = joints->rest[3 * j + c] + sum[c] / total - along * y[c];
+            center[3 * j + c] = joints->rest[3 * j + c] + sum[c] / total - along * y[c];
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
                 block[9 * j + 3 * r + c] = lacking * ((r == c) - y[r] * y[c]);

@@ -1,11 +1,11 @@
-/* Conjugate gradients for a global step with a factor of earlier poses: see stale_step.h.
+/* Conjugate gradients for a global step with a factor of earlier poses: see pcg_step.h.
  *
  * The poses follow moved joints, and with them A = Z'(F + stiffness)Z. Its product with a vector
  * needs no assembly: Z, then F by arap_stiffness_product, then Z'. The factor of the earlier A is
  * the preconditioner: as the joints move little, A differs little from it, and a few steps, each
  * a product and two back-substitutions, reduce the error as far as the next local step makes it
  * worth. Where nothing has changed, the first step is exact. */
-#include "solver/stale_step.h"
+#include "solver/pcg_step.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,13 +24,13 @@ typedef struct product {
 } product;
 
 /* out = A p */
-static arap_status multiply(arap_job *job, product *m, const double *p, double *out) {
+static arap_status multiply(arap_context *context, product *m, const double *p, double *out) {
     const arap_solver *s = m->solver;
     size_t entries = m->step.start[m->step.count];
     memset(m->step.weight, 0, entries * sizeof(double));
     arap_system_add_step(&s->maps.system, p, m->step.weight);
     arap_status status =
-        arap_stiffness_product(job, &s->mesh, &s->poses, &m->step, m->image, NULL, NULL);
+        arap_stiffness_product(context, &s->mesh, &s->poses, &m->step, m->image, NULL, NULL);
     if (status) return status;
     for (size_t e = 0; e < entries; e++)
         m->image[e] += -m->pull[e] + s->maps.penalties.stiffness[e] * m->step.weight[e];
@@ -44,7 +44,7 @@ static double dot(int n, const double *a, const double *b) {
     return sum;
 }
 
-arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
+arap_status arap_pcg_step(arap_context *context, const arap_solver *s, double *x) {
     int n = s->maps.system.unknowns;
     size_t entries = s->influences.start[s->influences.count];
     double *work = ARAP_NEW(double, 4 * (size_t)n);
@@ -53,22 +53,22 @@ arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
     m.step.weight = ARAP_NEW_ZERO(double, entries);
     m.pull = ARAP_NEW_ZERO(double, entries);
     if (!work || !m.step.weight || !m.image || !m.pull) {
-        status = arap_fail_memory(&job->error, "the global step");
+        status = arap_fail_memory(&context->error, "the global step");
         goto done;
     }
     if (s->mesh.spoke_start)
-        status = arap_stiffness_product(job, &s->mesh, &s->poses, &m.step, m.pull, NULL, NULL);
+        status = arap_stiffness_product(context, &s->mesh, &s->poses, &m.step, m.pull, NULL, NULL);
     if (status) goto done;
     double *r = work, *z = r + n, *p = z + n, *q = p + n;
     memcpy(r, x, (size_t)n * sizeof(double));
     memcpy(z, r, (size_t)n * sizeof(double));
     memset(x, 0, (size_t)n * sizeof(double));
-    status = arap_factor_solve(job, s->maps.factor, z);
+    status = arap_factor_solve(context, s->maps.factor, z);
     if (status) goto done;
     memcpy(p, z, (size_t)n * sizeof(double));
     double rz = dot(n, r, z), first = rz;
     for (int step = 0; step < STEPS && rz > TOLERANCE * TOLERANCE * first; step++) {
-        status = multiply(job, &m, p, q);
+        status = multiply(context, &m, p, q);
         if (status) goto done;
         double curvature = dot(n, p, q);
         if (!(curvature > 0)) break;
@@ -78,14 +78,14 @@ arap_status arap_stale_solve(arap_job *job, const arap_solver *s, double *x) {
             r[i] -= length * q[i];
         }
         memcpy(z, r, (size_t)n * sizeof(double));
-        status = arap_factor_solve(job, s->maps.factor, z);
+        status = arap_factor_solve(context, s->maps.factor, z);
         if (status) goto done;
         double next = dot(n, r, z), share = next / rz;
         for (int i = 0; i < n; i++) p[i] = z[i] + share * p[i];
         rz = next;
     }
     if (!isfinite(rz))
-        status = arap_fail(&job->error, ARAP_NOT_FINITE, "the solved weights are not finite");
+        status = arap_fail(&context->error, ARAP_NOT_FINITE, "the solved weights are not finite");
 
 done:
     arap_free(work);

@@ -1,9 +1,10 @@
-/* Checks of weights that come from outside: see rows.h. O(vertices x row^2). */
-#include "weights/rows.h"
+/* Checks of weights that come from outside: see sparse_weights.h. O(vertices x row^2). */
+#include "weights/sparse_weights.h"
 
 #define MOST_WEIGHT 1e30 /* far from overflow when they are summed */
 
-arap_status arap_check_rows(arap_error *error, const arap_rows *rows, int vertices, int bones) {
+arap_status arap_check_sparse_weights(arap_error *error, const arap_sparse_weights *rows,
+                                      int vertices, int bones) {
     for (int i = 0; i < vertices; i++)
         for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
             if (rows->bone[e] < 0 || rows->bone[e] >= bones)

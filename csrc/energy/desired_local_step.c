@@ -1,4 +1,4 @@
-/* As-rigid-as-desired local step (paper section 4.1): see desired_step.h.
+/* As-rigid-as-desired local step (paper section 4.1): see desired_local_step.h.
  *
  * In each pose, with phi_kb where spine b takes vertex k,
  *     cov = sum_b T_b M_b + sum_kb phi_kb m_kb^T = U S V^T
@@ -15,7 +15,7 @@
  * R jumps with it unless the stretches are equal too.
  *
  * In double precision and pose after pose: about 1 us each, against 20 ns of local_kernel.h. */
-#include "energy/desired_step.h"
+#include "energy/desired_local_step.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,13 +98,13 @@ static double best_transform(const arap_desired_input *in, int pose, double rigi
     return excess;
 }
 
-void arap_desired_step(const arap_desired_input *in, double *product, double *excess) {
+void arap_desired_local_step(const arap_desired_input *in, double *product, double *excess) {
     const arap_poses *poses = in->poses;
     const arap_mesh *mesh = in->mesh;
     double ring[9] = {0}, rigid = 0, edge[3];
     for (size_t r = mesh->ring[in->vertex]; r < mesh->ring[in->vertex + 1]; r++) {
         arap_mesh_edge(mesh, in->vertex, r, edge);
-        for (int i = 0; i < 9; i++) ring[i] += mesh->edge[r] * edge[i / 3] * edge[i % 3];
+        for (int i = 0; i < 9; i++) ring[i] += mesh->edge_weight[r] * edge[i / 3] * edge[i % 3];
     }
     double unit = ring[0] + ring[4] + ring[8], scale = unit > 0 ? 1 / unit : 0;
     for (int b = 0; b < in->bones; b++)

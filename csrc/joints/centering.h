@@ -1,17 +1,17 @@
 /* Where a joint belongs that no stretch can tell (the paper's failure case, Figure 15C). */
-#ifndef ARAP_JOINT_CENTRING_H
-#define ARAP_JOINT_CENTRING_H
+#ifndef ARAP_JOINT_CENTERING_H
+#define ARAP_JOINT_CENTERING_H
 
 #include "joints/joints.h"
 #include "weights/influences.h"
 
-/* For every joint that a deforming bone turns about: the middle of the limb there, centre
+/* For every joint that a deforming bone turns about: the middle of the limb there, center
  * (joints, 3), and the block (joints, 9), relative to `unit`, that brings the stiffness of the
  * energy across the bones, of `matrix` (3 joints, 3 joints), up to `strength`; zero where the
  * energy is stiffer by itself, for pinned joints, and where no part of the mesh is near. */
-void arap_find_centres(const arap_mesh *mesh, const arap_skeleton *skeleton,
+void arap_find_centers(const arap_mesh *mesh, const arap_skeleton *skeleton,
                        const arap_influences *influences, const arap_joints *joints,
-                       const double *matrix, double unit, double strength, double *centre,
+                       const double *matrix, double unit, double strength, double *center,
                        double *block);
 
 #endif

@@ -1,8 +1,8 @@
-/* The mirror map: see mirror.h.
+/* The symmetry map: see symmetry.h.
  *
  * A point x has its image at S x = x - 2 (n . x - d) n. Two vertices are partners when each is the
  * nearest of all to the other's image, within a quarter of the mean length of its edges. From
- * there pairs grow along edges: of the neighbours of two partners, those still alone become
+ * there pairs grow along edges: of the neighbors of two partners, those still alone become
  * partners when each is the nearest of them to the other's image, within half the length of the
  * edge; so halves may differ as sculpted ones do. Some vertices are near by chance, above all
  * where the halves are cut into faces differently. Partners must therefore have half of their
@@ -16,7 +16,7 @@
  * differ by, this moves little. A vertex that a bone without partner moves cannot be symmetric.
  *
  * O(n log n) for the positions, vertices in parallel; O(edges x ring) for the rest. */
-#include "rig/mirror.h"
+#include "rig/symmetry.h"
 
 #include <string.h>
 
@@ -51,60 +51,62 @@ static arap_status check_partner(arap_error *error, const arap_reflection *refle
     return ARAP_OK;
 }
 
-arap_status arap_mirror_bones(arap_job *job, const arap_reflection *reflection,
-                              const arap_skeleton *s, const arap_mesh *mesh, arap_mirror *mirror) {
+arap_status arap_symmetry_bones(arap_context *context, const arap_reflection *reflection,
+                                const arap_skeleton *s, const arap_mesh *mesh,
+                                arap_symmetry *symmetry) {
     const double *point = reflection->point, *normal = reflection->normal;
     double length = sqrt(arap_dot(normal, normal));
     if (!isfinite(arap_dot(point, point)))
-        return arap_fail(&job->error, ARAP_BAD_VALUE, "the mirror plane has the point (%g, %g, %g)",
-                         point[0], point[1], point[2]);
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "the mirror plane has the point (%g, %g, %g)", point[0], point[1],
+                         point[2]);
     if (!(length > 0 && isfinite(length)))
-        return arap_fail(&job->error, ARAP_BAD_VALUE,
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "the mirror plane has the normal (%g, %g, %g): no direction", normal[0],
                          normal[1], normal[2]);
     for (int b = 0; b < s->count; b++) {
-        arap_status status = check_partner(&job->error, reflection, s, b);
+        arap_status status = check_partner(&context->error, reflection, s, b);
         if (status) return status;
     }
     for (int c = 0; c < 3; c++) {
-        mirror->normal[c] = normal[c] / length;
-        mirror->offset += mirror->normal[c] * (point[c] - mesh->centre[c]) / mesh->diagonal;
+        symmetry->normal[c] = normal[c] / length;
+        symmetry->offset += symmetry->normal[c] * (point[c] - mesh->center[c]) / mesh->diagonal;
     }
-    mirror->bone = ARAP_NEW(int, s->deform_count);
-    if (!mirror->bone) return arap_fail_memory(&job->error, "the mirror map");
+    symmetry->bone = ARAP_NEW(int, s->deform_count);
+    if (!symmetry->bone) return arap_fail_memory(&context->error, "the symmetry map");
     for (int d = 0; d < s->deform_count; d++) {
         int other = reflection->bone_partners[s->deform_bone[d]];
-        mirror->bone[d] = other < 0 ? -1 : arap_deforming(s, other);
-        mirror->bone_count += other >= 0;
+        symmetry->bone[d] = other < 0 ? -1 : arap_deforming(s, other);
+        symmetry->bone_count += other >= 0;
     }
     return ARAP_OK;
 }
 
-void arap_mirror_clear(arap_mirror *mirror) {
-    arap_free(mirror->bone);
-    arap_free(mirror->vertex);
-    arap_free(mirror->symmetric);
-    *mirror = (arap_mirror){0};
+void arap_symmetry_clear(arap_symmetry *symmetry) {
+    arap_free(symmetry->bone);
+    arap_free(symmetry->vertex);
+    arap_free(symmetry->symmetric);
+    *symmetry = (arap_symmetry){0};
 }
 
-void arap_mirror_rotation(const arap_mirror *mirror, const double *in, double *out) {
+void arap_reflect_rotation(const arap_symmetry *symmetry, const double *in, double *out) {
     double rows[9], column[3], image[3];
-    for (int r = 0; r < 3; r++) arap_reflect(mirror, in + 3 * r, 0, rows + 3 * r);
+    for (int r = 0; r < 3; r++) arap_reflect(symmetry, in + 3 * r, 0, rows + 3 * r);
     for (int c = 0; c < 3; c++) {
         for (int r = 0; r < 3; r++) column[r] = rows[3 * r + c];
-        arap_reflect(mirror, column, 0, image);
+        arap_reflect(symmetry, column, 0, image);
         for (int r = 0; r < 3; r++) out[3 * r + c] = image[r];
     }
 }
 
-void arap_mirror_rotation_vector(const arap_mirror *mirror, const double *in, double *out) {
-    arap_reflect(mirror, in, 0, out);
+void arap_reflect_rotation_vector(const arap_symmetry *symmetry, const double *in, double *out) {
+    arap_reflect(symmetry, in, 0, out);
     for (int c = 0; c < 3; c++) out[c] = -out[c];
 }
 
 typedef struct match_task {
     const arap_mesh *mesh;
-    const arap_mirror *mirror;
+    const arap_symmetry *symmetry;
     const arap_bvh *bvh; /* of the vertices */
     int *nearest;        /* (vertices) vertex nearest to the image, or -1: none is near */
 } match_task;
@@ -136,30 +138,31 @@ static void match_chunk(void *data, int chunk, int worker) {
     (void)worker;
     for (int i = chunk * CHUNK; i < end; i++) {
         double image[3], r = reach(mesh, i), distance2 = r * r;
-        arap_reflect(task->mirror, mesh->v + 3 * (size_t)i, task->mirror->offset, image);
+        arap_reflect(task->symmetry, mesh->v + 3 * (size_t)i, task->symmetry->offset, image);
         task->nearest[i] = arap_bvh_nearest(task->bvh, image, -1, point_distance, mesh, &distance2);
     }
 }
 
-static arap_status match_positions(arap_job *job, const arap_mesh *mesh, arap_mirror *mirror) {
-    match_task task = {.mesh = mesh, .mirror = mirror};
+static arap_status match_positions(arap_context *context, const arap_mesh *mesh,
+                                   arap_symmetry *symmetry) {
+    match_task task = {.mesh = mesh, .symmetry = symmetry};
     arap_bvh *bvh = NULL;
     double *boxes = ARAP_NEW(double, 6 * (size_t)mesh->count);
     task.nearest = ARAP_NEW(int, mesh->count);
     arap_status status = ARAP_OK;
     if (!boxes || !task.nearest) {
-        status = arap_fail_memory(&job->error, "the mirror map");
+        status = arap_fail_memory(&context->error, "the symmetry map");
         goto done;
     }
     for (size_t i = 0; i < (size_t)mesh->count; i++)
         for (size_t c = 0; c < 6; c++) boxes[6 * i + c] = mesh->v[3 * i + c % 3];
-    status = arap_bvh_build(&bvh, (size_t)mesh->count, boxes, NULL, &job->error);
+    status = arap_bvh_build(&bvh, (size_t)mesh->count, boxes, NULL, &context->error);
     if (status) goto done;
     task.bvh = bvh;
-    arap_parallel(job, (mesh->count + CHUNK - 1) / CHUNK, match_chunk, &task);
+    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, match_chunk, &task);
     for (int i = 0; i < mesh->count; i++) {
         int other = task.nearest[i];
-        mirror->vertex[i] = other >= 0 && task.nearest[other] == i ? other : -1;
+        symmetry->vertex[i] = other >= 0 && task.nearest[other] == i ? other : -1;
     }
 
 done:
@@ -169,17 +172,18 @@ done:
     return status;
 }
 
-/* The neighbour of vertex j, among those without a partner, that is nearest to the image of the end
+/* The neighbor of vertex j, among those without a partner, that is nearest to the image of the end
  * of edge e of vertex i; -1 if none is near. */
-static int edge_image(const arap_mesh *mesh, const arap_mirror *mirror, int i, size_t e, int j) {
+static int edge_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, size_t e,
+                      int j) {
     double edge[3], image[3];
     int best = -1;
     arap_mesh_edge(mesh, i, e, edge);
-    arap_reflect(mirror, mesh->v + 3 * (size_t)mesh->neighbour[e], mirror->offset, image);
+    arap_reflect(symmetry, mesh->v + 3 * (size_t)mesh->neighbor[e], symmetry->offset, image);
     double least = ALONG * ALONG * arap_dot(edge, edge);
     for (size_t f = mesh->ring[j]; f < mesh->ring[j + 1]; f++) {
-        int l = mesh->neighbour[f];
-        if (mirror->vertex[l] >= 0 || is_link(mesh, f)) continue;
+        int l = mesh->neighbor[f];
+        if (symmetry->vertex[l] >= 0 || is_link(mesh, f)) continue;
         double distance2 = arap_distance2(image, mesh->v + 3 * (size_t)l);
         if (distance2 < least) {
             least = distance2;
@@ -189,21 +193,21 @@ static int edge_image(const arap_mesh *mesh, const arap_mirror *mirror, int i, s
     return best;
 }
 
-static arap_status grow(arap_job *job, const arap_mesh *mesh, arap_mirror *mirror) {
+static arap_status grow(arap_context *context, const arap_mesh *mesh, arap_symmetry *symmetry) {
     int *queue = ARAP_NEW(int, mesh->count), count = 0;
-    if (!queue) return arap_fail_memory(&job->error, "the mirror map");
+    if (!queue) return arap_fail_memory(&context->error, "the symmetry map");
     for (int i = 0; i < mesh->count; i++)
-        if (mirror->vertex[i] >= i) queue[count++] = i;
+        if (symmetry->vertex[i] >= i) queue[count++] = i;
     for (int q = 0; q < count; q++) {
-        int i = queue[q], j = mirror->vertex[i];
+        int i = queue[q], j = symmetry->vertex[i];
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            int k = mesh->neighbour[e];
-            if (mirror->vertex[k] >= 0 || is_link(mesh, e)) continue;
-            int l = edge_image(mesh, mirror, i, e, j);
-            if (l < 0 || edge_image(mesh, mirror, j, arap_mesh_find_edge(mesh, j, l), i) != k)
+            int k = mesh->neighbor[e];
+            if (symmetry->vertex[k] >= 0 || is_link(mesh, e)) continue;
+            int l = edge_image(mesh, symmetry, i, e, j);
+            if (l < 0 || edge_image(mesh, symmetry, j, arap_mesh_find_edge(mesh, j, l), i) != k)
                 continue;
-            mirror->vertex[k] = l;
-            mirror->vertex[l] = k;
+            symmetry->vertex[k] = l;
+            symmetry->vertex[l] = k;
             queue[count++] = k;
         }
     }
@@ -216,25 +220,26 @@ static int edges_match(const arap_mesh *mesh, const int *partner, int i) {
     int count = 0, matched = 0, j = partner[i];
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         if (is_link(mesh, e)) continue;
-        int image = partner[mesh->neighbour[e]];
+        int image = partner[mesh->neighbor[e]];
         size_t f = image < 0 ? mesh->ring[j + 1] : arap_mesh_find_edge(mesh, j, image);
         count++;
-        matched += f < mesh->ring[j + 1] && mesh->neighbour[f] == image;
+        matched += f < mesh->ring[j + 1] && mesh->neighbor[f] == image;
     }
     return 2 * matched >= count;
 }
 
 /* Take the partners from vertices that were near by chance: their edges do not match. */
-static arap_status drop_chance(arap_job *job, arap_mirror *mirror, const arap_mesh *mesh) {
+static arap_status drop_chance(arap_context *context, arap_symmetry *symmetry,
+                               const arap_mesh *mesh) {
     int *found = ARAP_NEW(int, mesh->count);
-    if (!found) return arap_fail_memory(&job->error, "the mirror map");
+    if (!found) return arap_fail_memory(&context->error, "the symmetry map");
     for (int dropped = 1; dropped;) {
         dropped = 0;
-        memcpy(found, mirror->vertex, (size_t)mesh->count * sizeof *found);
+        memcpy(found, symmetry->vertex, (size_t)mesh->count * sizeof *found);
         for (int i = 0; i < mesh->count; i++) {
             int j = found[i];
             if (j < 0 || (edges_match(mesh, found, i) && edges_match(mesh, found, j))) continue;
-            mirror->vertex[i] = -1;
+            symmetry->vertex[i] = -1;
             dropped++;
         }
     }
@@ -243,82 +248,83 @@ static arap_status drop_chance(arap_job *job, arap_mirror *mirror, const arap_me
 }
 
 /* Take them from whole parts of which too few have one. */
-static arap_status drop_parts(arap_job *job, arap_mirror *mirror, const arap_mesh *mesh) {
+static arap_status drop_parts(arap_context *context, arap_symmetry *symmetry,
+                              const arap_mesh *mesh) {
     int *left = ARAP_NEW_ZERO(int, mesh->part_count); /* > 0: too few have a partner */
-    if (!left) return arap_fail_memory(&job->error, "the mirror map");
-    for (int i = 0; i < mesh->count; i++) left[mesh->part[i]] += mirror->vertex[i] < 0 ? 2 : -1;
+    if (!left) return arap_fail_memory(&context->error, "the symmetry map");
+    for (int i = 0; i < mesh->count; i++) left[mesh->part[i]] += symmetry->vertex[i] < 0 ? 2 : -1;
     for (int i = 0; i < mesh->count; i++) {
-        int j = mirror->vertex[i];
+        int j = symmetry->vertex[i];
         if (j >= 0 && (left[mesh->part[i]] > 0 || left[mesh->part[j]] > 0))
-            mirror->vertex[i] = mirror->vertex[j] = -1;
+            symmetry->vertex[i] = symmetry->vertex[j] = -1;
     }
     arap_free(left);
     return ARAP_OK;
 }
 
-arap_status arap_mirror_vertices(arap_job *job, const arap_mesh *mesh, int plane,
-                                 arap_mirror *mirror) {
-    mirror->vertices = mesh->count;
-    mirror->vertex = ARAP_NEW(int, mesh->count);
-    mirror->symmetric = ARAP_NEW_ZERO(char, mesh->count);
-    if (!mirror->vertex || !mirror->symmetric)
-        return arap_fail_memory(&job->error, "the mirror map");
-    arap_status status = match_positions(job, mesh, mirror);
-    if (!status) status = grow(job, mesh, mirror);
-    if (!status) status = drop_chance(job, mirror, mesh);
-    if (!status) status = drop_parts(job, mirror, mesh);
+arap_status arap_symmetry_vertices(arap_context *context, const arap_mesh *mesh, int plane,
+                                   arap_symmetry *symmetry) {
+    symmetry->vertices = mesh->count;
+    symmetry->vertex = ARAP_NEW(int, mesh->count);
+    symmetry->symmetric = ARAP_NEW_ZERO(char, mesh->count);
+    if (!symmetry->vertex || !symmetry->symmetric)
+        return arap_fail_memory(&context->error, "the symmetry map");
+    arap_status status = match_positions(context, mesh, symmetry);
+    if (!status) status = grow(context, mesh, symmetry);
+    if (!status) status = drop_chance(context, symmetry, mesh);
+    if (!status) status = drop_parts(context, symmetry, mesh);
     for (int i = 0; i < mesh->count && !status && !plane; i++)
-        if (mirror->vertex[i] == i) mirror->vertex[i] = -1;
+        if (symmetry->vertex[i] == i) symmetry->vertex[i] = -1;
     return status;
 }
 
 /* Add half of the row of vertex i, with the partners of its bones if `flip`, to a dense one (NAN:
- * no entry). 0: it has given weights, or bones without partners. */
-static int add_half(const arap_mirror *mirror, const arap_influences *in, int i, int flip,
+ * no entry). 0: it has locked weights, or bones without partners. */
+static int add_half(const arap_symmetry *symmetry, const arap_influences *in, int i, int flip,
                     double *row) {
     int whole = 1;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int other = mirror->bone[in->bone[e]], b = flip ? other : in->bone[e];
-        whole &= other >= 0 && !in->given[e];
+        int other = symmetry->bone[in->bone[e]], b = flip ? other : in->bone[e];
+        whole &= other >= 0 && !in->locked[e];
         if (b >= 0) row[b] = (isnan(row[b]) ? 0 : row[b]) + 0.5 * in->weight[e];
     }
     return whole;
 }
 
 /* The row that vertex i shares with its partner into `row`; 0 if the two cannot be symmetric. */
-static int shared_row(const arap_mirror *mirror, int bones, arap_closed_fn closed, const void *data,
-                      const arap_influences *in, int i, double *row) {
-    int j = mirror->vertex[i];
+static int shared_row(const arap_symmetry *symmetry, int bones, arap_barred_fn barred,
+                      const void *data, const arap_influences *in, int i, double *row) {
+    int j = symmetry->vertex[i];
     for (int b = 0; b < bones; b++) row[b] = NAN;
     if (j < 0) return 0;
-    int whole = add_half(mirror, in, i, 0, row) & add_half(mirror, in, j, 1, row);
-    for (int b = 0; b < bones && whole && closed; b++)
-        whole = isnan(row[b]) || !(closed(data, i, b) || closed(data, j, mirror->bone[b]));
+    int whole = add_half(symmetry, in, i, 0, row) & add_half(symmetry, in, j, 1, row);
+    for (int b = 0; b < bones && whole && barred; b++)
+        whole = isnan(row[b]) || !(barred(data, i, b) || barred(data, j, symmetry->bone[b]));
     return whole;
 }
 
-arap_status arap_mirror_maps(arap_job *job, arap_mirror *mirror, int bones, arap_closed_fn closed,
-                             const void *data, arap_influences *in) {
+arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, int bones,
+                               arap_barred_fn barred, const void *data, arap_influences *in) {
     int n = in->count;
     int *sizes = ARAP_NEW_ZERO(int, n);
     double *row = ARAP_NEW(double, bones);
     arap_influences out = {0};
     arap_status status = ARAP_OK;
     if (!sizes || !row) {
-        status = arap_fail_memory(&job->error, "the mirrored influence maps");
+        status = arap_fail_memory(&context->error, "the mirrored influence maps");
         goto done;
     }
     for (int fill = 0; fill < 2 && !status; fill++) {
         for (int i = 0; i < n; i++) {
             size_t begin = in->start[i], own = in->start[i + 1] - begin;
-            mirror->symmetric[i] = (char)shared_row(mirror, bones, closed, data, in, i, row);
+            symmetry->symmetric[i] = (char)shared_row(symmetry, bones, barred, data, in, i, row);
             size_t at = fill ? out.start[i] : 0;
-            if (!mirror->symmetric[i]) {
+            if (!symmetry->symmetric[i]) {
                 sizes[i] = (int)own;
                 if (!fill) continue;
                 memcpy(out.bone + at, in->bone + begin, own * sizeof *out.bone);
                 memcpy(out.weight + at, in->weight + begin, own * sizeof *out.weight);
-                memcpy(out.given + at, in->given + begin, own);
+                memcpy(out.locked + at, in->locked + begin, own);
                 continue;
             }
             for (int b = 0; b < bones; b++) {
@@ -331,7 +337,7 @@ arap_status arap_mirror_maps(arap_job *job, arap_mirror *mirror, int bones, arap
                 }
             }
         }
-        if (!fill) status = arap_influences_create(job, n, sizes, &out);
+        if (!fill) status = arap_influences_create(context, n, sizes, &out);
     }
     if (status) goto done;
     arap_influences_clear(in);
@@ -343,12 +349,12 @@ done:
     return status;
 }
 
-void arap_mirror_weights(const arap_mirror *mirror, arap_influences *in) {
-    for (int i = 0; i < mirror->vertices; i++) {
-        int j = arap_mirror_image(mirror, i);
+void arap_symmetry_weights(const arap_symmetry *symmetry, arap_influences *in) {
+    for (int i = 0; i < symmetry->vertices; i++) {
+        int j = arap_symmetry_image(symmetry, i);
         if (j < i) continue;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            ptrdiff_t other = arap_find_influence(in, j, mirror->bone[in->bone[e]]);
+            ptrdiff_t other = arap_find_influence(in, j, symmetry->bone[in->bone[e]]);
             if (other >= 0)
                 in->weight[e] = in->weight[other] = 0.5 * (in->weight[e] + in->weight[other]);
         }

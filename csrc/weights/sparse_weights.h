@@ -1,0 +1,11 @@
+/* Weights of the caller (arap_sparse_weights). */
+#ifndef ARAP_SPARSE_WEIGHTS_H
+#define ARAP_SPARSE_WEIGHTS_H
+
+#include "base/status.h"
+
+/* Bones in range and once a vertex, weights finite and >= 0. */
+arap_status arap_check_sparse_weights(arap_error *error, const arap_sparse_weights *rows,
+                                      int vertices, int bones);
+
+#endif
