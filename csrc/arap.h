@@ -116,6 +116,7 @@ typedef struct arap_given_poses {
     const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the joints of bendy
                                  bones, in place of `transforms` and `bends` of these, or NULL */
     const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
+    const double *weights;    /* (count) how often each counts, see pose_weights.h; NULL: once */
 } arap_given_poses;
 
 /* A plane of symmetry. */
@@ -244,7 +245,7 @@ typedef struct arap_island {
 
 typedef struct arap_report {
     int vertices, welded;       /* of the caller; merged into others */
-    int far_vertices;           /* that lie far off all others, see extent.h */
+    int far_vertices;           /* that lie far off all others, see mesh/extent.h */
     size_t collapsed_triangles; /* of the caller: with an area before vertices were merged */
     int coarse_vertices;        /* of the coarsest mesh solved, 0: only the mesh itself */
     int parts, linked_parts;

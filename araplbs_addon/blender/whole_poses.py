@@ -11,6 +11,7 @@ def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None)
     ones too; a generator of short steps (those of animations are not). What could not be done is
     added to the list `warnings`. Raises Refused where there is no animation."""
     poses = read_poses(armature, skeleton, options.animation, options.animation_frames, view_layer)
+    poses = poses.weighted(options.pose_weight)
     yield
     random = None
     if options.through_rig:

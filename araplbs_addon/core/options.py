@@ -154,21 +154,46 @@ class Options:
     )
     animation: str = option(
         "NONE",
-        "Animation",
-        "Frames of the armature's animation that the mesh shall keep its shape in as well",
+        "Further Poses",
+        "Poses of the armature's own that the mesh shall keep its shape in as well",
         choices=(
             ("NONE", "None", "Random poses only"),
-            ("ACTIVE", "As Played", "Frames of the scene as the armature plays them now"),
+            (
+                "ACTIVE",
+                "As Played",
+                "Frames of the scene as the armature plays them now, by action or NLA",
+            ),
             ("ALL", "All Actions", "Frames of every action in the file that moves these bones"),
+            (
+                "POSE_LIBRARY",
+                "Pose Library",
+                "Every pose asset in the file that moves these bones; what it has no key for rests",
+            ),
+            (
+                "MARKERS",
+                "Marked Frames",
+                "Frames with a marker, in the timeline or in the armature's action, as the "
+                "armature plays them now",
+            ),
         ),
     )
     animation_frames: int = option(
         40,
-        "Frames",
-        "Most frames that are taken from the animation, evenly spread over it",
+        "Most Poses",
+        "Most of them that are taken, evenly spread over all there are",
         least=1,
         most=10000,
         soft_most=200,
+    )
+    pose_weight: float = option(
+        1.0,
+        "Pose Weight",
+        "How often each of these poses counts where a random one counts once. More keeps the "
+        "shape better in them and worse in all others",
+        least=0.001,
+        most=1000.0,
+        soft_most=10.0,
+        decimals=2,
     )
     control_bones: str = option(
         "LEAVE_OUT",
@@ -220,17 +245,6 @@ class Options:
         least=1,
         most=10000,
         soft_most=100,
-        advanced=True,
-        engine=SOLVER,
-    )
-    rotation_clusters: float = option(
-        0.0,
-        "Rotation Clusters",
-        "Neighboring vertices whose weights differ by at most this share their rotations in the "
-        "poses: less time, about the same result. 0.1 saves a quarter, 0 shares nothing",
-        least=0.0,
-        most=1.0,
-        soft_most=0.5,
         advanced=True,
         engine=SOLVER,
     )

@@ -176,7 +176,7 @@ class Problem:
             return {}
         joints = {"segment_poses": poses.joints} if self.skeleton.flexible else {}
         count = {"pose_count": 0} if poses.whole else {}
-        return {"poses": poses.transforms, **joints, **count}
+        return {"poses": poses.transforms, **poses.weight_arguments, **joints, **count}
 
     def _images(self, mesh, vertices):
         """(positions in `vertices`, vertices of the problem): these of a mesh and their images."""

@@ -3,6 +3,7 @@
 from bpy.types import Menu, Panel, UIList
 
 from ..blender import control_bones
+from ..blender.pose_sources import SourceCounts
 from ..blender.targets import find_targets
 from ..core.refusal import Refused
 from ..core.report import names_in_line
@@ -18,6 +19,8 @@ from ..operators.properties import (
 )
 from ..operators.refine import IDNAME as REFINE
 from ..operators.settings import settings_of
+
+_counts = SourceCounts()
 
 
 class _InSidebar:
@@ -85,7 +88,10 @@ class VIEW3D_PT_araplbs_poses(_InSidebar, Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context):
-        draw_pose_options(self.split_layout(), settings_of(context))
+        armature, found = bone_roles.armature_at_hand(context), None
+        if armature and armature.type == "ARMATURE":
+            found = _counts.of(armature, context.scene)
+        draw_pose_options(self.split_layout(), settings_of(context), found)
 
 
 class VIEW3D_PT_araplbs_advanced(_InSidebar, Panel):

@@ -76,6 +76,7 @@ class Solver:
         bone_segments: ArrayLike | None = None,
         bone_stretch: ArrayLike | None = None,
         poses: ArrayLike | None = None,
+        pose_weights: ArrayLike | None = None,
         bends: ArrayLike | None = None,
         segment_poses: ArrayLike | None = None,
         parameters: ArrayLike | None = None,
@@ -152,6 +153,8 @@ class Solver:
           (p, j, 4, 4), the transforms of the joints of all bendy bones that deform, one bone after
           the other, in place of their poses and bends; a rigid bone with a bend, an STB
           that turns about another axis than its own and a stretch that is not above 0 are errors.
+          pose_weights (p,): how often each of `poses` counts, 0 or from 1e-6 to 1e6 (default: 1, as
+          each random one does): a pose of weight 2 is the pose given twice.
           parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN for
           the place along the bone (default everywhere); those of rigid bones are not looked at.
           With STBs and spines the transforms of one-rings are as rigid as desired (section 4.1) in
@@ -338,6 +341,7 @@ class JointSolver:
         bone_kinds: Sequence[BoneKind] | None = None,
         bone_ranges: ArrayLike | None = None,
         poses: ArrayLike | None = None,
+        pose_weights: ArrayLike | None = None,
         bends: ArrayLike | None = None,
         parameters: ArrayLike | None = None,
         symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
@@ -465,6 +469,7 @@ def energy(
     weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
     poses: ArrayLike,
     *,
+    pose_weights: ArrayLike | None = None,
     bone_heads: ArrayLike | None = None,
     bone_tails: ArrayLike | None = None,
     bone_kinds: Sequence[BoneKind] | None = None,
@@ -482,7 +487,8 @@ def energy(
     """Relative ARAP energy, the paper's, of any weights (n, m) over poses (p, m, 3, 4) or
     (p, m, 4, 4).
 
-    Rows are normalized; a vertex without weights stays at rest, as in Blender. `weld` joins
+    Rows are normalized; a vertex without weights stays at rest, as in Blender. The energy is the
+    mean over the poses, each as often as pose_weights (p,) say. `weld` joins
     coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
     energies of the vertices, each relative to its own one-ring. Bones that are not rigid:
     bone_kinds with bone_heads, bone_tails (m, 3) and the bends or segment_poses; bone_stretch needs
@@ -494,6 +500,7 @@ def posed_energy(
     triangles: ArrayLike | None,
     posed: ArrayLike,
     *,
+    pose_weights: ArrayLike | None = None,
     edges: ArrayLike | None = None,
     weld: bool = True,
     per_vertex: bool = False,
@@ -501,7 +508,8 @@ def posed_energy(
 ) -> Any:
     """Relative ARAP energy of points posed (p, n, 3) by whatever means, as `energy` tells it.
 
-    `weld` joins coincident vertices, of which the first is where they go.
+    The mean over the poses, each as often as pose_weights (p,) say. `weld` joins coincident
+    vertices, of which the first is where they go.
     """
 
 def dual_quaternion_skinning(

@@ -1,4 +1,4 @@
-/* A monotonic clock: see clock.h. */
+/* A monotonic clock: see clock.h. Constant cost; it cannot fail. */
 #include "base/clock.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* Status codes and error texts: see status.h. */
+/* Status codes and error texts: see status.h. Constant cost; texts that are too long are cut. */
 #include "base/status.h"
 
 #include <stdarg.h>

@@ -19,7 +19,7 @@
  * A bendy bone takes part with the columns of its joints (bendy.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
- * memory: one double per directed edge and influence. */
+ * memory: one double per directed edge and influence. It cannot fail. */
 #include "energy/local_step.h"
 
 #include <math.h>
@@ -300,7 +300,8 @@ static double turn_rigidly(const arap_pass *p, arap_workspace *ws, int bones, do
                                .ring = ws->ring,
                                .excess = &excess,
                                .pull = pull,
-                               .pull_scale = unit};
+                               .pull_scale = unit,
+                               .pose_weight = p->packed->weight};
     p->kernel(&input, ws->product);
     return unit * excess;
 }

@@ -16,7 +16,8 @@
  * are weights to begin with. Cells of almost no volume count as larger ones.
  *
  * Q couples two-rings: its factor has about n^(4/3) entries, several times those of L's; a few
- * thousand vertices take seconds, which is why they are made on the coarsest level. */
+ * thousand vertices take seconds, which is why they are made on the coarsest level. Fails
+ * without memory, where the system cannot be factorized and for weights that are not finite. */
 #include "initial/bbw.h"
 
 #include <math.h>

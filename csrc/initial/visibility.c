@@ -9,7 +9,7 @@
  * game rig lies on the floor and deforms nothing, but the gaps from it to its children run through
  * the whole body and would give it half of all weights. Which side of a surface is its inside is
  * told by the normals of the majority of the vertices, so that a mesh turned inside out is no
- * different. */
+ * different. Fails without memory only, or cancelled. */
 #include "initial/visibility.h"
 
 #include "base/memory.h"

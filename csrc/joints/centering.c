@@ -5,7 +5,7 @@
  * best guess: the mean of the surface near the joint, in a slab across the mean direction of its
  * bones (a Gaussian of a fifth of their mean length), each vertex with its area and its weights for
  * these bones. Only what is across the bones counts, as the limb has no middle along them.
- * O(vertices x joints) once. */
+ * O(vertices x joints) once. It cannot fail. */
 #include "joints/centering.h"
 
 #include <math.h>

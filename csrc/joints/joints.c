@@ -5,7 +5,9 @@
  *     dt_d = dt_up + (A_up - A_d) dJ_pivot(d)
  * exactly (paper Eq. 10), whatever the pose comes from: what two bones were apart at their joint,
  * as in frames of an animation, they stay apart. A root, and all of its component with it, is free
- * to move (joints/system.h). O(bones^2) for the siblings. */
+ * to move (joints/system.h). O(bones^2) for the siblings.
+ *
+ * Fails without memory and for stiffnesses out of range. */
 #include "joints/joints.h"
 
 #include <string.h>

@@ -9,7 +9,8 @@
  *
  * Alternating, the system of the weights is assembled and factorized for the moved poses, and
  * joints and weights take several steps each. Together, they take turns step by step and the
- * weights' first factor stays (pcg_step.h). */
+ * weights' first factor stays (pcg_step.h). The cost is that of the steps. Fails for settings
+ * out of range, without memory and where a part does. */
 #include <math.h>
 #include <string.h>
 

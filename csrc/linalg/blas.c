@@ -1,4 +1,5 @@
-/* BLAS calls: see blas.h. */
+/* BLAS calls: see blas.h. O(rows columns^2) for a product, O(n^3) for Cholesky, which tells by
+ * its result that a matrix is not positive definite. */
 #include "linalg/blas.h"
 
 #include <stddef.h>

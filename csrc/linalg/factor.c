@@ -8,7 +8,8 @@
  * that an iteration allocates nothing.
  *
  * A CHOLMOD common object belongs to each factor: factors share no state and may be used from
- * different threads. */
+ * different threads. A matrix that is not positive definite is ARAP_NOT_FACTORED, which its
+ * caller may try again with more damping; fails without memory, too. */
 #include "linalg/factor.h"
 
 #include <cholmod.h>

@@ -6,7 +6,7 @@
  *
  * The formula of local_kernel.h comes first, with Newton steps until they end. It is as good
  * unless z, how far the best rotation is from the next best, is tiny or Newton went astray;
- * about 0.15 us. */
+ * about 0.15 us. It cannot fail: of a matrix of zeros the identity is nearest. */
 #include "linalg/rotation.h"
 
 #include <math.h>

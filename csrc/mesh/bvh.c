@@ -2,7 +2,8 @@
  *
  * Top-down build, splitting at the median of the box centers along the longest side of their
  * bounds, which is insensitive to slivers and coincident primitives: depth <= log2(count) + 1.
- * The nodes are stored depth-first, so the left child of node i is i + 1. */
+ * The nodes are stored depth-first, so the left child of node i is i + 1. O(n log n) to build,
+ * O(log n) for a query near the primitives. Fails without memory only. */
 #include "mesh/bvh.h"
 
 #include <math.h>

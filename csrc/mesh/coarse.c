@@ -9,8 +9,8 @@
  * would lose their faces. A triangle between three clusters is one of the coarse mesh, a tet
  * between four is a tet, between three a triangle, between two an edge: where a volume is thin, it
  * becomes a sheet or a wire rather than come apart. Clusters are either on the surface of a volume
- * or inside, so that it keeps its shape. O(edges), prolonging times the influences.
- */
+ * or inside, so that it keeps its shape. O(edges), prolonging times the influences. Fails
+ * without memory only. */
 #include "mesh/coarse.h"
 
 #include <string.h>

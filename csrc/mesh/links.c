@@ -12,7 +12,8 @@
  * are farther than REACH from everything stay loose. Parts joined so far count as one in the
  * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
  *
- * O(vertices of the smaller parts x log triangles) per round, at most log2(parts) rounds. */
+ * O(vertices of the smaller parts x log triangles) per round, at most log2(parts) rounds. Fails
+ * without memory only, or cancelled. */
 #include "mesh/links.h"
 
 #include <stdlib.h>

@@ -25,7 +25,7 @@
  * alike changes neither. Links count as edges of length L, however near the parts are, and so do
  * longer wires: what an artist joins by one shall move together.
  *
- * Cost: O(edges), memory 44 bytes per directed edge. */
+ * Cost: O(edges), memory 44 bytes per directed edge. Fails without memory only. */
 #include "mesh/rings.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* surface_strain, deformation and the type Deformation of the module: see the stubs for their
- * documentation. Every method holds the lock of the object while it works. */
+ * documentation. Every method holds the lock of the object while it works. Arguments are copied
+ * and the work runs without the GIL; cost and failures are those of what is called. */
 #include "python/deformation.h"
 
 #include "base/memory.h"
@@ -109,10 +110,7 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
     if (!status) status = arap_deformation_add(&run.context, &d, &unmoved, NULL, posed);
     if (!status) arap_triangle_strain(&d.surface, d.poses, d.strain2, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_deformation_clear(&d);

@@ -1,4 +1,5 @@
-/* The function embed of the module: see the stubs. */
+/* The function embed of the module: see the stubs. Arguments are copied and the work runs
+ * without the GIL; cost and failures are those of what is called. */
 #include <limits.h>
 
 #include "mesh/embed.h"

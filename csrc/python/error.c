@@ -1,4 +1,5 @@
-/* Statuses as exceptions, progress as calls: see python/error.h. */
+/* Statuses as exceptions, progress as calls: see python/error.h. Calls to `progress` take the
+ * GIL; the rest has it. */
 #include "python/error.h"
 
 PyObject *arap_raise(const arap_module_state *state, const arap_context *context) {
@@ -57,4 +58,11 @@ int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads)
                                           .progress_data = self},
                               .progress = progress == Py_None ? NULL : progress};
     return 0;
+}
+
+PyObject *arap_finish(const arap_module_state *state, const arap_py_context *run,
+                      arap_status status, PyObject *result) {
+    if (!status) return result;
+    Py_DECREF(result);
+    return arap_raise(state, &run->context);
 }

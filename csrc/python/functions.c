@@ -1,4 +1,6 @@
-/* The functions of the module araplbs that need no solver: see python/functions.h and the stubs. */
+/* The functions of the module araplbs that need no solver: see python/functions.h and the stubs.
+ * Arguments are copied; `energy` runs without the GIL, what is short with it. Cost and failures
+ * are those of what is called. */
 #include "python/functions.h"
 
 #include <string.h>
@@ -27,9 +29,10 @@ static int evaluated_bones(arap_inputs *in, arap_bones *bones) {
 PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "energy",
-        .names = "vertices triangles? weights poses * bone_heads bone_tails bone_kinds "
-                 "bone_segments bone_stretch bends segment_poses parameters edges tets weld "
-                 "per_vertex threads"};
+        .names =
+            "vertices triangles? weights poses * pose_weights bone_heads bone_tails bone_kinds "
+            "bone_segments bone_stretch bends segment_poses parameters edges tets weld "
+            "per_vertex threads"};
     PyObject *result = NULL, *each = NULL;
     arap_inputs in;
     arap_geometry geometry;

@@ -1,4 +1,5 @@
-/* Python arguments as the structures of arap.h: see python/input.h. */
+/* Python arguments as the structures of arap.h: see python/input.h. Costs a copy of the arrays.
+ * Fails with an exception that names the argument. All of it needs the GIL. */
 #include "python/input.h"
 
 #include <limits.h>
@@ -117,7 +118,8 @@ int arap_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_
     *poses = (arap_given_poses){.count = (int)arap_input_size(in, 'p'),
                                 .transforms = in->poses,
                                 .bends = in->bends,
-                                .parameters = in->parameters};
+                                .parameters = in->parameters,
+                                .weights = in->pose_weights};
     if (!in->segment_poses) return 0;
     arap_shape shape = {2, {poses->count, arap_joint_count(bones)}};
     poses->joints =
@@ -312,5 +314,19 @@ int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, in
     }
     memcpy(reflection->point, point, sizeof reflection->point);
     memcpy(reflection->normal, normal, sizeof reflection->normal);
+    return 0;
+}
+
+int arap_problem_from_inputs(arap_inputs *in, arap_problem *problem, arap_sparse_weights *rows,
+                             arap_reflection *reflection) {
+    int mirrored = 0;
+    if (arap_geometry_from_inputs(in, &problem->geometry) ||
+        arap_bones_from_inputs(in, &problem->bones) ||
+        arap_poses_from_inputs(in, &problem->bones, &problem->poses) ||
+        arap_sparse_weights_from_inputs(in, rows) ||
+        arap_reflection_from_inputs(in, reflection, &mirrored))
+        return -1;
+    problem->weights = in->weights ? rows : NULL;
+    problem->symmetry = mirrored ? reflection : NULL;
     return 0;
 }

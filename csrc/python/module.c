@@ -1,4 +1,5 @@
-/* The module araplbs: it puts together the functions, the exceptions and the types. */
+/* The module araplbs: it puts together the functions, the exceptions and the types. Costs
+ * nothing that counts. Fails with a Python exception; then the import does. */
 #define ARAP_IMPORT_ARRAY
 #include "python/array.h"
 

@@ -1,4 +1,5 @@
-/* The life of objects that work without the GIL: see object.h. */
+/* The life of objects that work without the GIL: see object.h. Costs a lock for each call. Fails
+ * with an exception where an object is used from within its own work. */
 #include "python/object.h"
 
 #include "python/arguments.h"
@@ -35,6 +36,14 @@ void arap_py_object_free(PyObject *self) {
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF((PyObject *)type);
+}
+
+int arap_py_object_begin(arap_py_object *self) {
+    if (arap_py_take(&self->lock, self->name)) return -1;
+    if (!self->created) return 0;
+    arap_py_leave(&self->lock);
+    PyErr_Format(PyExc_RuntimeError, "a %s is created once", self->name);
+    return -1;
 }
 
 void arap_py_object_created(arap_py_object *self, const arap_py_context *run) {

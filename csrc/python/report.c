@@ -1,4 +1,5 @@
-/* Weights, spokes and times as Python objects: see python/report.h. */
+/* Weights, spokes and times as Python objects: see python/report.h. Everything is copied. Fails
+ * with a Python exception, without memory. All of it needs the GIL. */
 #include "python/report.h"
 
 PyObject *arap_dense_weights(const arap_influences *in, int bones) {

@@ -1,5 +1,6 @@
 /* The Python type araplbs.Solver: see the stubs for its documentation. Every method holds the lock
- * of the object while it looks at or changes it. */
+ * of the object while it looks at or changes it. Arguments are copied and the work runs without
+ * the GIL; cost and failures are those of what is called. */
 #include "python/solver.h"
 
 #include "arap.h"
@@ -38,7 +39,8 @@ static void solver_dealloc(solver_object *self) {
 const arap_signature arap_solver_signature = {
     "Solver",
     "vertices triangles? bone_heads bone_tails bone_parents * edges tets bone_roll_axes "
-    "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses bends "
+    "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses pose_weights "
+    "bends "
     "segment_poses "
     "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
     "influences released symmetry progress threads **",
@@ -54,27 +56,16 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     arap_py_context run;
     arap_solver *created = NULL;
     void *const places[] = {&settings.sampling, &settings, &settings};
-    int mirrored = 0, result = -1;
+    int result = -1;
     arap_settings_default(&settings);
     arap_inputs_init(&in);
-    if (arap_py_take(&self->base.lock, "Solver")) return -1;
-    if (self->solver) {
-        PyErr_SetString(PyExc_RuntimeError, "a Solver is created once");
-        goto done;
-    }
+    if (arap_py_object_begin(&self->base)) return -1;
     if (arap_parse(&arap_solver_signature, args, kwargs, &in, places) ||
         arap_py_context_init(&run, in.progress, in.threads) ||
-        arap_geometry_from_inputs(&in, &problem.geometry) ||
-        arap_bones_from_inputs(&in, &problem.bones) ||
-        arap_poses_from_inputs(&in, &problem.bones, &problem.poses) ||
-        arap_sparse_weights_from_inputs(&in, &rows) ||
-        arap_edits_from_inputs(&in, &problem.edits) ||
-        arap_reflection_from_inputs(&in, &reflection, &mirrored) ||
-        arap_locks_from_inputs(&in, &problem))
+        arap_problem_from_inputs(&in, &problem, &rows, &reflection) ||
+        arap_edits_from_inputs(&in, &problem.edits) || arap_locks_from_inputs(&in, &problem))
         goto done;
-    problem.weights = in.weights ? &rows : NULL;
     problem.start_from_weights = in.start_from_weights;
-    problem.symmetry = mirrored ? &reflection : NULL;
 
     Py_BEGIN_ALLOW_THREADS
     arap_solver_create(&run.context, &problem, &settings, &created);

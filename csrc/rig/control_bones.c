@@ -23,7 +23,8 @@
  * Trees go one at a time, the surest first, of those the smallest, of those the one that hung on
  * most controls, and what remains is measured again: of two copies one stays. Where nothing tells
  * which, both do. Thresholds are shares of areas and of bone lengths: place, turn and scale
- * change nothing. Cost: a ranking (control_study.c) for every root and every tree that goes. */
+ * change nothing. Cost: a ranking (control_study.c) for every root and every tree that goes.
+ * Fails without memory only, or cancelled. */
 #include "rig/control_bones.h"
 
 #include "base/memory.h"

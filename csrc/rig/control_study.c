@@ -3,7 +3,7 @@
  * Inside is told by winding numbers of either sign, |w| > 0.3 for the sake of open meshes, and
  * lazily: O(triangles) for each bone that is in doubt. Ranking is O(vertices log bones), and for a
  * group that goes only what is near to it. All lengths are shares of others, so place, turn and
- * scale of the scene change nothing. */
+ * scale of the scene change nothing. Fails without memory only, or cancelled. */
 #include "rig/control_study.h"
 
 #include "base/memory.h"

@@ -24,7 +24,8 @@
  * the angle mirrored in its range and the axis of a spine is turned around but for X.
  *
  * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
- * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). */
+ * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). Fails without
+ * memory, without any pose, and for transforms that are not finite or too large. */
 #include "rig/poses.h"
 
 #include <string.h>
@@ -279,13 +280,17 @@ arap_status arap_poses_gram(arap_context *context, arap_poses *poses) {
         status = arap_fail_memory(&context->error, "the pose matrix");
         goto done;
     }
-    for (int p = 0; p < poses->count; p++)
+    for (int p = 0; p < poses->count; p++) {
         for (int b = 0; b < poses->columns; b++)
             for (int k = 0; k < 3; k++)
                 memcpy(stack + (size_t)(3 * p + k) * (size_t)columns + 4 * b,
                        poses->transform + 12 * ((size_t)p * (size_t)poses->columns + (size_t)b) +
                            4 * k,
                        4 * sizeof(double));
+        double *own = stack + 3 * (size_t)p * (size_t)columns;
+        double root = sqrt(arap_pose_weight(poses, p));
+        for (int i = 0; root != 1 && i < 3 * columns; i++) own[i] *= root;
+    }
     arap_gram(rows, columns, stack, product);
     for (int b = 0; b < poses->columns; b++)
         for (int c = 0; c < poses->columns; c++)
@@ -302,7 +307,8 @@ done:
 /* Room for `count` poses of so many bones, of which the first are those of the skeleton. */
 static arap_status allocate_poses(arap_context *context, const arap_skeleton *s,
                                   const arap_mesh *mesh, int count, int bones,
-                                  const double *parameters, arap_poses *poses) {
+                                  const arap_given_poses *given, arap_poses *poses) {
+    const double *parameters = given->parameters;
     *poses = (arap_poses){.count = count, .columns = bones + arap_bendy_columns(s)};
     if (count < 1) return arap_fail(&context->error, ARAP_BAD_VALUE, "there are no poses");
     size_t columns = (size_t)poses->columns;
@@ -312,6 +318,9 @@ static arap_status allocate_poses(arap_context *context, const arap_skeleton *s,
                              ? arap_spines_create(context, s, poses->columns, count, &poses->spines)
                              : arap_fail_memory(&context->error, "the poses");
     if (!status) status = arap_bendy_create(context, s, mesh, bones, parameters, &poses->bendy);
+    if (!status)
+        status = arap_pose_weights_create(context, count - given->count, given->count,
+                                          given->weights, &poses->weight, &poses->total);
     if (status) arap_poses_clear(poses);
     return status;
 }
@@ -388,8 +397,7 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, con
     size_t bones = (size_t)s->count;
     int count = sampling->pose_count + given->count;
     arap_status status = check_transforms(&context->error, given, bones);
-    if (!status)
-        status = allocate_poses(context, s, mesh, count, s->deform_count, given->parameters, poses);
+    if (!status) status = allocate_poses(context, s, mesh, count, s->deform_count, given, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
@@ -430,8 +438,7 @@ done:
 arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                              int bones, const arap_given_poses *given, arap_poses *poses) {
     arap_status status = check_transforms(&context->error, given, (size_t)bones);
-    if (!status)
-        status = allocate_poses(context, s, mesh, given->count, bones, given->parameters, poses);
+    if (!status) status = allocate_poses(context, s, mesh, given->count, bones, given, poses);
     if (status) return status;
     for (size_t p = 0; p < (size_t)given->count; p++)
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
@@ -447,6 +454,7 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, cons
 void arap_poses_clear(arap_poses *poses) {
     arap_free(poses->transform);
     arap_free(poses->gram);
+    arap_free(poses->weight);
     arap_spines_clear(&poses->spines);
     arap_bendy_clear(&poses->bendy);
     arap_stretches_clear(&poses->stretches);

@@ -15,7 +15,8 @@
  * sides: the projection to symmetric weights. As the problem is symmetric, but for what the halves
  * differ by, this moves little. A vertex that a bone without partner moves cannot be symmetric.
  *
- * O(n log n) for the positions, vertices in parallel; O(edges x ring) for the rest. */
+ * O(n log n) for the positions, vertices in parallel; O(edges x ring) for the rest. Fails
+ * without memory, for partners that are none and for a plane without direction. */
 #include "rig/symmetry.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The energies of a solver, in an array that doubles: see history.h. */
+/* The energies of a solver, in an array that doubles: see history.h. Constant cost on average.
+ * Fails without memory and for an energy that is not finite. */
 #include "solver/history.h"
 
 #include <math.h>

@@ -61,7 +61,7 @@ void arap_release_maps(arap_solver *s) {
 /* Penalty rows of the present influence maps, with the given damping. */
 static arap_status make_penalties(arap_context *context, arap_solver *s, double damping) {
     arap_maps *m = &s->maps;
-    double unit = s->poses.count;
+    double unit = s->poses.total;
     arap_penalties_clear(&m->penalties);
     arap_status status = arap_penalties_create(context, &s->influences, &m->penalties);
     if (status) return status;
@@ -133,7 +133,7 @@ static void add_harmonic(const arap_context *context, arap_solver *s) {
 
 arap_status arap_measure(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    double rest = s->poses.count * s->mesh.rest_energy, energy = rest + s->present.excess;
+    double rest = s->poses.total * s->mesh.rest_energy, energy = rest + s->present.excess;
     double *fixed = ARAP_NEW(double, s->mesh.spoke_start ? s->mesh.count : 0);
     if (!fixed) return arap_fail_memory(&context->error, "the energy");
     arap_status status =
@@ -205,7 +205,7 @@ arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
 
 /* Strength of the rows that hold a weight at zero, over an area of 1. */
 static double hard(const arap_solver *s) {
-    return s->settings.constraint_strength * s->poses.count;
+    return s->settings.constraint_strength * s->poses.total;
 }
 
 /* Energy, harmonic term and penalties, less their constant, without the rows that may be let down:
@@ -218,7 +218,7 @@ static double objective(const arap_solver *s) {
     for (size_t e = 0; e < in->start[in->count]; e++)
         if (!m->active[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
     return sum - arap_constraints_cost(&s->mesh, in, &s->constraints.list, s->constraints.peaks,
-                                       s->poses.count, m->active);
+                                       s->poses.total, m->active);
 }
 
 static arap_status refactor(arap_context *context, arap_solver *s) {

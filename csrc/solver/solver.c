@@ -11,7 +11,8 @@
  * weights do not satisfy give way.
  *
  * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
- * weights found there, as many influences as there may be, and one stage of its own. */
+ * weights found there, as many influences as there may be, and one stage of its own. Fails where
+ * a part does; a solver that failed within an iteration cannot go on. */
 #include "solver/solver.h"
 
 #include <math.h>
@@ -80,7 +81,7 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     double since = arap_seconds(), *right_side = NULL;
     arap_status status = arap_penalties_create(context, &s->influences, &rows);
     if (status) return status;
-    arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.count, &rows);
+    arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
                                     m->product, &s->harmonic, &rows, &s->symmetry, &rule, &limited);
     arap_penalties_clear(&rows);
@@ -289,7 +290,7 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
 /* The harmonic term, and an elimination order for the wider system that comes with it. */
 static arap_status make_harmonic(arap_context *context, arap_solver *s) {
     const arap_settings *set = &s->settings;
-    double strength = set->harmonic * set->constraint_strength * s->poses.count;
+    double strength = set->harmonic * set->constraint_strength * s->poses.total;
     arap_status status = arap_harmonic_create(context, &s->mesh, strength, &s->harmonic);
     if (status) return status;
     return arap_fill_reducing_order(context, s->mesh.count, s->harmonic.ring, s->harmonic.neighbor,

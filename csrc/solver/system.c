@@ -2,7 +2,8 @@
  *
  * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and written
  * to the column of the earlier one; columns of different vertices are independent and run in
- * parallel. O(edges x influences^2) time; memory is that of A. */
+ * parallel. O(edges x influences^2) time; memory is that of A. Fails without memory and for more
+ * non-zeros than an int counts. */
 #include "solver/system.h"
 
 #include <limits.h>

@@ -1,7 +1,8 @@
 /* Edits of influence maps: see edits.h.
  *
  * Marks are sorted once, O(m log m) for m of them, found in O(log m), and applied to the maps in
- * one walk over both, O(entries + m + bones of a vertex). */
+ * one walk over both, O(entries + m + bones of a vertex). Fails without memory and for vertices,
+ * bones and targets that are none. */
 #include "supports/edits.h"
 
 #include <math.h>

@@ -280,7 +280,7 @@ static void reduce_vertex(const reduce_task *task, int i, double *scratch) {
     }
     both += arap_mesh_tie(mesh, i, NULL);
     double spare =
-        task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
+        task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->total * ring;
     arap_gram_block(mesh, task->poses, in, i, i, both, block);
     if (task->harmonic->own)
         for (int e = 0; e < row; e++) block[e * row + e] += task->harmonic->own[i];

@@ -1,8 +1,7 @@
 /* Influence maps: see supports.h.
  *
  * Pruning is sequential in the order of all weights (ties by vertex, then bone):
- * O(entries log entries).
- */
+ * O(entries log entries). The rest is O(influences of the one-rings). Fails without memory only. */
 #include "supports/supports.h"
 
 #include <math.h>

@@ -483,7 +483,7 @@ static term make_term(int column, double share, const double *point) {
 static double spoke_error(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
                           int i, const arap_spoke *spoke, double along, term *terms) {
     const double *v = mesh->v + 3 * (size_t)i;
-    double sum = 0, rest = poses->count * arap_distance2(spoke->point, v);
+    double sum = 0, rest = poses->total * arap_distance2(spoke->point, v);
     int count = 0;
     for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
         terms[count++] = make_term(spoke->column[k], spoke->share[k], spoke->point);

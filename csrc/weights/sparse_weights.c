@@ -1,4 +1,5 @@
-/* Checks of weights that come from outside: see sparse_weights.h. O(vertices x row^2). */
+/* Checks of weights that come from outside: see sparse_weights.h. O(vertices x row^2). Fails for
+ * the first bone or weight that cannot be. */
 #include "weights/sparse_weights.h"
 
 #define MOST_WEIGHT 1e30 /* far from overflow when they are summed */

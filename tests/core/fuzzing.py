@@ -177,6 +177,10 @@ def add_given(rng, arguments):
         poses[..., :3] *= 10.0 ** rng.uniform(-3, 1) if rng.random() < 0.3 else 1
         poses[..., 3] = rng.normal(size=poses.shape[:3]) * size
         arguments["poses"] = poses
+        # Of a stream of their own: all that comes after it is the same with and without them.
+        own = np.random.default_rng(np.frombuffer(poses.tobytes(), np.uint32)[-8:])
+        if own.random() < 0.5:
+            arguments["pose_weights"] = 10.0 ** own.uniform(-6, 6, len(poses))
     if rng.random() < 0.35:
         arguments["weights"] = odd_weights(rng, n, m)
         arguments["start_from_weights"] = bool(rng.random() < 0.5)
@@ -346,7 +350,15 @@ def joints(rng, arguments):
     """Some of the same to a JointSolver."""
     taken = {
         key: arguments[key]
-        for key in ("edges", "bone_deform", "poses", "symmetry", "max_influences", "pose_count")
+        for key in (
+            "edges",
+            "bone_deform",
+            "poses",
+            "pose_weights",
+            "symmetry",
+            "max_influences",
+            "pose_count",
+        )
         if arguments.get(key) is not None
     }
     mesh = (arguments["vertices"], arguments["triangles"])

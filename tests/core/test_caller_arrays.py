@@ -53,6 +53,7 @@ def surface_problem():
         "bone_ranges": np.full((M, 4, 2), np.nan),
         "bone_stretch": np.ones(M, bool),
         "poses": poses(),
+        "pose_weights": np.array([2.0, 0.5]),
         "weights": sparse(N),
         "start_from_weights": True,
         "locked_vertices": whole(np.arange(N) % 7 == 0, bool),

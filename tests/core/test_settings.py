@@ -7,12 +7,11 @@ import math
 import sys
 import types
 from dataclasses import fields
-from pathlib import Path
 
 import araplbs
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 KINDS = list(araplbs.SETTINGS)
 
 # The add-on starts elsewhere, on purpose.

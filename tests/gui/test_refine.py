@@ -2,17 +2,12 @@
 to it meanwhile."""
 
 import json
-import sys
 import time
-from pathlib import Path
 
 import bpy
 import numpy as np
-from bpy_extras.view3d_utils import location_3d_to_region_2d
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
-sys.path.insert(0, str(Path(__file__).parent))
 import scenes
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 from driver import (
     click,
     inside,
@@ -23,9 +18,9 @@ from driver import (
     show,
     stroke,
     wait_until,
+    when_named,
 )
 
-DATA = Path(__file__).parents[2].parent / "shared/data"
 RINGS, SIDES = 60, 24
 
 
@@ -66,6 +61,7 @@ def settle():
 
 
 def test_three_iterations_then_escape(ui):
+    newest_only()
     tube, _rig = make_tube(rings=400, sides=100)
     show(ui)
     before = scenes.snapshot()
@@ -148,6 +144,7 @@ def test_stroke_accept_undo(ui):
 
 def test_brushes_without_a_session(ui):
     """Each stroke is an undo step; Ctrl and Shift, the mirror, links."""
+    newest_only()
     tube, _rig = make_tube()
     tube.data.use_mirror_x = True
     yield from paint_mode(ui, tube, "araplbs.influence")
@@ -430,7 +427,7 @@ def test_buttons_and_panels(ui):
 def test_character(ui):
     """The demo's, posed, to be looked at: live, steered, and where it deforms worst."""
     newest_only()
-    sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
+    when_named()
     import character
 
     for ob in list(bpy.data.objects):
@@ -480,6 +477,7 @@ def test_stalls(ui):
     """What a session costs the window on some 50,000 vertices: stalls.json, which
     tests/bench/stalls.py makes a page of."""
     newest_only()
+    when_named()
     tube, rig = make_tube(rings=500, sides=100, weigh=False)
     scenes.select(tube, rig)
     show(ui)
