@@ -33,12 +33,12 @@ def control_turns(skeleton, controls, shares, options):
         stretch=skeleton.own_stretch & controls,
         control=np.zeros(len(controls), np.int32),
     )
-    mirror = symmetry_plane(own) if options.symmetric else None
-    transforms, bends = sample(own, options, mirror)
+    symmetry = symmetry_plane(own) if options.symmetric else None
+    transforms, bends = sample(own, options, symmetry)
     vectors = rotation_vectors(transforms[..., :3])
     fixed = ((skeleton.limits[..., 0] > 0) | (skeleton.limits[..., 1] < 0)).any(axis=1)
     vectors *= np.where(fixed, 1, shares)[:, None]
-    return rotations(vectors), bends, None if mirror is None else mirror[0]
+    return rotations(vectors), bends, None if symmetry is None else symmetry[0]
 
 
 def turned_joints(skeleton, reached, turns, whole):
