@@ -175,7 +175,6 @@ class _Reader:
         if kind == "LIMIT_ROTATION" and constraint.owner_space == "LOCAL":
             return
         relations, owned = self.relations, [bone]
-        relations.driven[bone] = True
         if kind in CHAINS:
             owned = self._chain(bone, constraint)
             foreign = kind == "IK" and constraint.target not in (None, self.armature)
@@ -183,7 +182,7 @@ class _Reader:
                 relations.outside.append((posed.name, constraint.name))
                 return
             self._add_chain(constraint, owned)
-            relations.driven[owned] = True
+        relations.driven[[bone, *owned]] = True
         if kind not in LEAVE_FREE and not (kind == "IK" and "influence" in driven):
             relations.free[owned] = False
         for target, name in _targets(constraint):

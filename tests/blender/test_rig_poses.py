@@ -167,6 +167,8 @@ def test_ik_to_an_object_outside_is_posed_by_its_bones():
     constraint = rig.pose.bones["fore"].constraints[0]
     constraint.target, constraint.pole_target = empty, None
     lines = []
+    assert sampled(rig, lines)[0] is None and not lines, "nothing else moves it"
+    constrain(rig, "shoulder", "COPY_ROTATION", "reach")
     poses, skeleton = sampled(rig, lines)
     bends = eulers(local(poses, skeleton, rig, "fore", "upper"))
     assert not lines and np.ptp(bends[:, 0]) > 0.5
