@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.problem import Skeleton
 from ..core.refusal import Refused
+from ..core.symmetry import bone_partners
 from .bone_kinds import read_deformers
 
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
@@ -115,6 +116,18 @@ def is_locked(posed, axis):
         return posed.lock_rotation[axis] and posed.rotation_quaternion[1 + axis] == 0
     still = posed.rotation_axis_angle[1 + axis] == 0
     return posed.lock_rotation_w or (posed.lock_rotation[axis] and still)
+
+
+def opposite_bone(armature, bone):
+    """Name of the deform bone on the other side, `bone` itself on the plane: by name, or by place
+    where the name has no side."""
+    flipped = bpy.utils.flip_name(bone)
+    if flipped != bone or not armature or bone not in armature.data.bones:
+        return flipped
+    skeleton = read_armature(armature, use_joint_limits=False)
+    partners = bone_partners(skeleton)
+    partner = -1 if partners is None else partners[skeleton.names.index(bone)]
+    return bone if partner < 0 else skeleton.names[partner]
 
 
 def selected_bones(armature):

@@ -4,6 +4,8 @@ arguments and the solver's keyword arguments are made from it."""
 import math
 from dataclasses import asdict, dataclass, field, fields
 
+from .rigid_parts import LOSS
+
 SOLVER, JOINTS = ("Solver",), ("JointSolver",)
 BOTH = SOLVER + JOINTS
 
@@ -56,6 +58,31 @@ class Options:
         "Symmetric",
         "Where the character is symmetric about the armature's X axis, vertices get exactly the "
         "same weights on both sides. The rest is weighted as if this were off",
+    )
+    rigid_parts: str = option(
+        "MARKED",
+        "Rigid Parts",
+        "Parts that keep their shape: all vertices of one get the same weights",
+        choices=(
+            ("OFF", "Off", "Every vertex has weights of its own"),
+            ("MARKED", "Marked", "Parts that are marked in the list of edits"),
+            (
+                "DETECTED",
+                "Detected",
+                "Marked ones, loose parts whose vertices have the same weights already, and those "
+                "that one bone can move as well as several",
+            ),
+        ),
+    )
+    rigid_influences: int = option(
+        1,
+        "Bones per Rigid Part",
+        "Most bones that may move a rigid part: 1 for one bone, 0 for as many as may move a vertex",
+        least=0,
+        most=32767,
+        soft_most=16,
+        advanced=True,
+        engine=SOLVER,
     )
     volume: str = option(
         "NONE",
@@ -129,6 +156,15 @@ class Options:
         least=0.0,
         most=math.pi,
         angle=True,
+        engine=BOTH,
+    )
+    reach_poses: float = option(
+        0.0,
+        "Reach Poses",
+        "Share of the random poses in which limbs reach for targets, elbows and knees bending "
+        "together with shoulders and hips. In the others every bone turns on its own",
+        least=0.0,
+        most=1.0,
         engine=BOTH,
     )
     seed: int = option(
@@ -297,6 +333,10 @@ class Options:
                 found[name] = value.lower() if "choices" in about else value
         return found
 
+    @property
+    def searches_rigid(self):
+        return self.rigid_parts == "DETECTED" and self.volume == "NONE"
+
     def solver_arguments(self):
         """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
         these, and what a volume begins with is for volumes only."""
@@ -308,6 +348,7 @@ class Options:
             # Where there is no truss; attach rows hold, too.
             "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
             "support": (1, self.kept_sum, self.relative),
+            "rigid_loss": LOSS if self.searches_rigid else 0.0,
         }
 
     def as_dict(self):

@@ -85,6 +85,7 @@ def sample(skeleton, options, symmetry):
         "seed": options.seed,
         "swing": options.swing,
         "twist": options.twist,
+        "reach_poses": options.reach_poses,
     }
     place = skeleton.heads, skeleton.tails, skeleton.solver_parents, options.pose_count
     transforms = araplbs.sample_poses(*place, **arguments)

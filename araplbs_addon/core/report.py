@@ -42,7 +42,7 @@ def make_report(problem, solution, options, armature, written=None):
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
         "energy_after most_influences mean_influences symmetric_bones unknowns damping "
-        "collapsed_triangles far_vertices"
+        "collapsed_triangles far_vertices rigid_parts found_rigid_parts"
     )
     report = {
         "armature": armature,
@@ -99,13 +99,21 @@ def summary(report):
 def notes(report):
     """Lines about what was decided for the rigger."""
     found = report["control_bones"] if report else {}
-    lines = []
+    lines = _rigid_line(report) if report else []
     for identifier, _name, description in REASONS:
         names = [bone for bone, why in found.items() if why == identifier]
         if names:
             reason = description[0].lower() + description[1:]
             lines.append(f"Control bones left out, {reason}: {names_in_line(names)}")
     return lines
+
+
+def _rigid_line(report):
+    count, found = report["rigid_parts"], report["found_rigid_parts"]
+    if not count:
+        return []
+    which = "1 rigid part" if count == 1 else f"{count} rigid parts"
+    return [f"{which}, {found} of them since one bone moves them as well" if found else which]
 
 
 def warnings(report):

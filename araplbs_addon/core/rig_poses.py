@@ -34,7 +34,8 @@ def control_turns(skeleton, controls, shares, options):
         control=np.zeros(len(controls), np.int32),
     )
     symmetry = symmetry_plane(own) if options.symmetric else None
-    transforms, bends = sample(own, options, symmetry)
+    apart = replace(options, reach_poses=0.0)  # limbs reach by their IK targets
+    transforms, bends = sample(own, apart, symmetry)
     vectors = rotation_vectors(transforms[..., :3])
     fixed = ((skeleton.limits[..., 0] > 0) | (skeleton.limits[..., 1] < 0)).any(axis=1)
     vectors *= np.where(fixed, 1, shares)[:, None]

@@ -81,6 +81,7 @@ def draw_result_options(layout, properties):
     layout.prop(properties, "truss")
     layout.prop(properties, "link_parts")
     layout.prop(properties, "symmetric")
+    layout.prop(properties, "rigid_parts")
 
 
 def draw_pose_options(layout, properties, found=None):
@@ -89,6 +90,7 @@ def draw_pose_options(layout, properties, found=None):
     column.prop(properties, "pose_count")
     column.prop(properties, "swing")
     column.prop(properties, "twist")
+    column.prop(properties, "reach_poses")
     column.prop(properties, "seed")
     layout.prop(properties, "use_joint_limits")
     layout.prop(properties, "through_rig")

@@ -66,7 +66,7 @@ class WeightingTask:
         if locked[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
         yield
-        wanted = with_entries or options.start_from == "PRESENT"
+        wanted = with_entries or options.start_from == "PRESENT" or options.searches_rigid
         objects, meshes = yield from self._read_meshes(
             targets, skeleton, view_layer, locked, wanted
         )
@@ -82,7 +82,14 @@ class WeightingTask:
         self.armature = Reference.to(armature)
         self.objects = [Reference.to(ob) for ob in objects]
         self.meshes, self.poses = meshes, poses
-        self.problem = Problem(meshes, skeleton, poses, options.symmetric, options.start_from)
+        self.problem = Problem(
+            meshes,
+            skeleton,
+            poses,
+            options.symmetric,
+            options.start_from,
+            "OFF" if self.volume else options.rigid_parts,
+        )
         self.problem.parameters = yield from curved_parameters_in_steps(
             armature, skeleton, self.problem.arguments["vertices"]
         )

@@ -243,6 +243,28 @@ static npy_intp pair_arrays(arap_arrays *arrays, PyObject *argument, const char 
     return shape.size[0];
 }
 
+static int smoothed_from_inputs(arap_inputs *in, arap_edits *edits) {
+    PyObject *argument = in->smoothed;
+    arap_shape shape = {1, {-1}};
+    if (!argument || argument == Py_None) return 0;
+    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != 2) {
+        PyErr_SetString(PyExc_TypeError, "smoothed must be a tuple (vertices, strengths)");
+        return -1;
+    }
+    edits->smooth_vertex =
+        arap_ints(&in->arrays, PyTuple_GetItem(argument, 0), "smoothed[0]", &shape);
+    if (PyErr_Occurred()) return -1;
+    edits->smooth_strength =
+        arap_doubles(&in->arrays, PyTuple_GetItem(argument, 1), "smoothed[1]", &shape);
+    if (PyErr_Occurred()) return -1;
+    if (!edits->smooth_vertex || !edits->smooth_strength) {
+        PyErr_SetString(PyExc_TypeError, "smoothed must be two arrays, not None");
+        return -1;
+    }
+    edits->smooth_count = (int)shape.size[0];
+    return 0;
+}
+
 int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits) {
     arap_arrays *arrays = &in->arrays;
     PyObject *third = NULL;
@@ -267,7 +289,8 @@ int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits) {
                         &edits->release_vertex, &edits->release_bone, &third);
     if (count < 0) return -1;
     edits->release_count = (int)count;
-    return 0;
+    edits->rigid_parts = in->rigid_parts;
+    return smoothed_from_inputs(in, edits);
 }
 
 int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem) {

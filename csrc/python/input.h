@@ -31,8 +31,8 @@ const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *po
  * non-zeros count; None: no rows. */
 int arap_sparse_weights_from_inputs(arap_inputs *in, arap_sparse_weights *rows);
 
-/* constraints (vertices, bones, targets), influences (vertices, bones, allowed) and released
- * (vertices, bones): tuples of arrays (k,), or None. */
+/* constraints (vertices, bones, targets), influences (vertices, bones, allowed), smoothed
+ * (vertices, strengths) and released (vertices, bones): tuples of arrays (k,), or None. */
 int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits);
 
 /* locked_vertices (n,); locked_bones (m,), or (sets, m) with vertex_sets (n,). */

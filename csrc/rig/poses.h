@@ -8,6 +8,7 @@
 #include "arap.h"
 #include "rig/bendy.h"
 #include "rig/pose_weights.h"
+#include "rig/reach.h"
 #include "rig/skeleton.h"
 #include "rig/spines.h"
 #include "rig/stretch.h"
@@ -54,12 +55,13 @@ void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
 
 /* Random poses. The numbers in [0, 1) that all of them come from, arap_turn_count of them; then
  * the local rotations (bones, 3, 3) and bends (bones, ARAP_BEND) of one pose. Poses 2 k and 2 k + 1
- * mirror each other, with the bones that have partners changing sides: see poses.c. */
+ * mirror each other, with the bones that have partners changing sides: see poses.c. reach: made for
+ * the same skeleton and sampling. */
 size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling);
 void arap_sample_turns(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                        const arap_sampling *sampling, double *turns);
 void arap_sample_pose(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
-                      const arap_sampling *sampling, const double *turns, int pose, double *local,
-                      double *bends);
+                      const arap_sampling *sampling, arap_reach *reach, const double *turns,
+                      int pose, double *local, double *bends);
 
 #endif

@@ -551,11 +551,11 @@ void arap_truss_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *clu
     weigh(mesh);
 }
 
-void arap_truss_release(arap_mesh *mesh, const arap_marks *marks) {
+void arap_truss_release(arap_mesh *mesh, const arap_rigid_parts *parts, const arap_marks *marks) {
     for (int i = 0; i < mesh->count; i++)
         for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
             arap_spoke *spoke = &mesh->spoke[j];
-            int mark = arap_find_mark(marks, i, spoke->bone);
+            int mark = arap_find_mark(marks, arap_lead(parts, i), spoke->bone);
             spoke->released = (mark & (ARAP_RELEASED | ARAP_FORBIDDEN)) != 0;
         }
     weigh(mesh);

@@ -50,6 +50,16 @@ def test_angles_of_half_a_turn():
     assert auto_weight(tube, rig, swing=math.pi, twist=math.pi, pose_count=5) == {"FINISHED"}
 
 
+def test_reach_poses_are_other_poses():
+    tube, rig = tube_and_rig()
+    found = []
+    for share in (0.0, 1.0, 1.0):
+        assert auto_weight(tube, rig, reach_poses=share) == {"FINISHED"}
+        found.append(assert_good(tube, rig, 4))
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+    np.testing.assert_array_equal(found[1], found[2])
+
+
 def test_files_may_lie_beside_the_blend_file():
     """Blender warns since 4.5 where a property does not say so."""
     file = bpy.ops.object.araplbs_auto_weight.get_rna_type().properties["tet_file"]
@@ -271,6 +281,8 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
     value = str(files[1]) if option.name == "tet_file" else another(option, default)
     if option.name == "volume":
         value = "FILE"  # whether TetGen is there or not
+    if "volume" in {option.name, *given}:
+        tube.data.araplbs.edits.clear()  # no volume keeps rigid parts
 
     def arguments(**options):
         task = addon("tasks.weighting").WeightingTask(addon("core.options").Options(**options))
@@ -294,6 +306,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
 # Arguments of the solver that options of another name are.
 DATA = {
     "symmetric": ["symmetry"],
+    "rigid_parts": ["rigid_parts"],
     "volume": ["vertices", "triangles", "edges", "tets", "initial", "parameters"],
     "tet_file": ["vertices"],
     "tet_space": ["vertices"],
@@ -311,7 +324,7 @@ DATA = {
 
 
 def counting_scene():
-    """A tube with weights, and a rig with a limit, an action and a control bone."""
+    """A tube with weights and a rigid part, a rig with a limit, an action and a control bone."""
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("arm", (0, 0, 0.05), (0, 0, 1.5), "root"),
@@ -320,6 +333,7 @@ def counting_scene():
     rig, tube = add_armature(bones=bones), add_tube()
     tube.location.z = 0.01  # its space is not that of the armature
     auto_weight(tube, rig)
+    addon("blender.edits").add_rigid_part(tube.data, range(40))
     posed = rig.pose.bones["hand"]
     posed.use_ik_limit_x, posed.ik_min_x, posed.ik_max_x = True, 0, 0.5
     posed.rotation_mode = "XYZ"

@@ -194,6 +194,7 @@ def add_given(rng, arguments):
         arguments["constraints"] = (*pairs, rng.uniform(-0.2, 1.2, k).clip(0, 1))
         arguments["influences"] = (rng.integers(0, n, k), pairs[1], rng.random(k) < 0.5)
         arguments["released"] = (pairs[0], pairs[1])
+        arguments["smoothed"] = (pairs[0], rng.random(k))
     if rng.random() < 0.2:
         partners = np.arange(m)
         arguments["symmetry"] = (partners, np.zeros(3), np.eye(3)[int(rng.integers(3))])
@@ -228,6 +229,7 @@ def add_settings(rng, arguments):
         "acceleration": lambda: int(rng.choice([0, 5, 20])),
         "rotation_clusters": lambda: float(rng.choice([0, 0.02, 1])),
         "coarsen": lambda: int(rng.choice([0, 10, 1000])),
+        "reach_poses": lambda: float(rng.choice([0, 0.5, 1])),
         "swing": lambda: float(rng.uniform(0, 3.1)),
     }
     for name, draw in usual.items():
@@ -315,7 +317,11 @@ def edits_later(rng, arguments):
     n, m = len(arguments["vertices"]), len(arguments["bone_heads"])
     k = int(rng.integers(1, 6))
     pairs = rng.integers(0, n, k), rng.integers(0, m, k)
-    return {"constraints": (*pairs, rng.random(k)), "influences": (*pairs, rng.random(k) < 0.7)}
+    return {
+        "constraints": (*pairs, rng.random(k)),
+        "influences": (*pairs, rng.random(k) < 0.7),
+        "smoothed": (pairs[0], rng.random(k)),
+    }
 
 
 def solve(rng, arguments):

@@ -234,6 +234,98 @@ def test_release(ui):
     assert not tube.data.araplbs.edits
 
 
+def test_smooth_weights(ui):
+    """On both sides of the mirror; Ctrl takes it back."""
+    tube, _rig = make_tube()
+    tube.data.use_mirror_x = True
+    yield from paint_mode(ui, tube, "araplbs.smooth")
+    brush = bpy.context.scene.araplbs_brush
+    brush.radius, brush.strength = 60, 0.8
+    begin(ui)
+    yield from settle()
+    before = scenes.entries(tube)
+    yield from stroke(ui, (0.47, 0.45), (0.47, 0.55))
+    (item,) = tube.data.araplbs.edits
+    assert (item.kind, item.bone) == ("SMOOTH", "")
+    values = scenes.addon("blender.edits").read_values(tube.data, item)
+    x = np.array([v.co.x for v in tube.data.vertices])
+    left, right = values[x < -0.05], values[x > 0.05]
+    assert (left > 0).sum() == (right > 0).sum() > 5
+    np.testing.assert_allclose(np.sort(left), np.sort(right), atol=1e-6)
+    assert values.max() <= 0.8 + 1e-6 and len(set(values.round(3))) > 3, "it has a falloff"
+    yield from settle()
+    assert scenes.entries(tube) != before
+    yield 0.5
+    ui.picture("smooth")
+    yield from stroke(ui, (0.3, 0.5), (0.7, 0.5), ctrl=True)
+    left = sum(
+        len(scenes.addon("blender.edits").edited_vertices(tube.data, item))
+        for item in tube.data.araplbs.edits
+    )
+    assert left < (values > 0).sum()
+    ui.key("ESC")
+    yield from over()
+    assert not tube.data.araplbs.edits
+
+
+def test_strokes_on_both_sides(ui):
+    """Of bones of two sides, of bones whose names have none, and of links."""
+    tube, rig = make_tube()
+    scenes.select(rig)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="EDIT")
+        for name, x in (("one", -1), ("other", 1)):
+            bone = rig.data.edit_bones.new(name)
+            bone.head, bone.tail = (0.1 * x, 0, 1), (x, 0, 1)
+        bpy.ops.object.mode_set(mode="OBJECT")
+    scenes.auto_weight(tube, rig)
+    tube.data.use_mirror_x = True
+    yield from paint_mode(ui, tube, "araplbs.release")
+    tube.vertex_groups.active = tube.vertex_groups["one"]
+    brush = bpy.context.scene.araplbs_brush
+    brush.radius = 40
+    with ui.override():
+        bpy.ops.wm.tool_set_by_id(name="araplbs.influence")
+    yield from stroke(ui, (0.46, 0.5), (0.46, 0.5))
+    edits = scenes.addon("blender.edits")
+    assert [(i.kind, i.bone) for i in tube.data.araplbs.edits] == [
+        ("INFLUENCE", "one"),
+        ("INFLUENCE", "other"),
+    ]
+    x = np.array([v.co.x for v in tube.data.vertices])
+    own, image = (edits.edited_vertices(tube.data, item) for item in tube.data.araplbs.edits)
+    assert len(own) == len(image) > 3
+    np.testing.assert_allclose(np.sort(x[own]), np.sort(-x[image]), atol=1e-6)
+    with ui.override():
+        bpy.ops.wm.tool_set_by_id(name="araplbs.link")
+    yield from stroke(ui, (0.47, 0.4), (0.47, 0.6))
+    links = [
+        edits.edited_vertices(tube.data, item)
+        for item in tube.data.araplbs.edits
+        if item.kind == "LINK"
+    ]
+    assert len(links) == 2
+    np.testing.assert_allclose(np.sort(x[links[0]]), np.sort(-x[links[1]]), atol=1e-6)
+
+
+def test_release_on_both_sides(ui):
+    tube, _rig = make_tube()
+    tube.data.use_mirror_x = True
+    yield from paint_mode(ui, tube, "araplbs.release")
+    bpy.context.scene.araplbs_brush.radius = 40
+    tube.vertex_groups.active = tube.vertex_groups["middle"]
+    begin(ui)
+    yield from settle()
+    yield from stroke(ui, (0.47, 0.45), (0.47, 0.55))
+    (item,) = tube.data.araplbs.edits
+    vertices = scenes.addon("blender.edits").edited_vertices(tube.data, item)
+    x = np.array([v.co.x for v in tube.data.vertices])[vertices]
+    assert (item.kind, item.bone) == ("RELEASE", "middle")
+    assert (x < -0.05).sum() == (x > 0.05).sum() > 0
+    ui.key("ESC")
+    yield from over()
+
+
 def test_keeps_on_while_posing(ui):
     """In Pose mode: the armature is posed meanwhile, and that is undone by itself."""
     tube, rig = make_tube()
