@@ -206,7 +206,7 @@ class Problem:
             constraints += self._edit_images(mesh, own.constraints)
             influences += self._edit_images(mesh, own.influences)
             released += self._edit_images(mesh, own.released)
-            which, vertices = self._images(mesh, own.smoothed.vertices)
+            which, vertices = self.images(mesh, own.smoothed.vertices)
             smoothed[0].append(vertices)
             smoothed[1].append(own.smoothed.values[which])
         # A bone that shall have a weight must be in the influence map.

@@ -167,7 +167,7 @@ def odd_weights(rng, n, m):
 
 
 def add_given(rng, arguments):
-    """Poses, weights, locks, edits and a mirror."""
+    """Poses, weights, locks, edits, rigid parts and a mirror."""
     n, m = len(arguments["vertices"]), len(arguments["bone_heads"])
     ends = [arguments[key] for key in ("bone_heads", "bone_tails", "bone_parents")]
     size = float(np.abs(arguments["vertices"]).max())
@@ -205,6 +205,8 @@ def add_given(rng, arguments):
         arguments.pop("symmetry", None)
     if rng.random() < 0.2:
         arguments["bone_stretch"] = rng.random(m) < 0.5
+    if rng.random() < 0.2:
+        arguments["rigid_parts"] = rng.integers(-1, int(rng.integers(1, 5)), n).astype(np.int32)
     return ends
 
 
@@ -231,6 +233,9 @@ def add_settings(rng, arguments):
         "coarsen": lambda: int(rng.choice([0, 10, 1000])),
         "reach_poses": lambda: float(rng.choice([0, 0.5, 1])),
         "swing": lambda: float(rng.uniform(0, 3.1)),
+        "rigid_influences": lambda: int(rng.choice([0, 1, 3])),
+        "rigid_loss": lambda: float(rng.choice([1e-3, 1])),
+        "displace_components": lambda: bool(rng.random() < 0.5),
     }
     for name, draw in usual.items():
         if rng.random() < 0.12:
@@ -291,6 +296,11 @@ def check_weights(arguments, solver):
     if most and solver.done:
         count = (weights[:, ~kept] > 0).sum(1)[free]
         promise(not len(count) or count.max() <= most, "influences", count.max(initial=0))
+    if "rigid_parts" in arguments and free.all() and not kept.any():
+        label = arguments["rigid_parts"]
+        for part in range(int(label.max(initial=-1)) + 1):
+            rows = weights[label == part]
+            promise((rows == rows[:1]).all(), "part", part, "is not rigid")
     promise(np.isfinite(solver.energies).all() and solver.energy >= 0, "energies", solver.energies)
 
 
@@ -321,6 +331,7 @@ def edits_later(rng, arguments):
         "constraints": (*pairs, rng.random(k)),
         "influences": (*pairs, rng.random(k) < 0.7),
         "smoothed": (pairs[0], rng.random(k)),
+        "rigid_parts": arguments.get("rigid_parts"),
     }
 
 
@@ -374,7 +385,8 @@ def joints(rng, arguments):
     solver.solve()
     for name in ("heads", "tails", "energies"):
         promise(np.isfinite(getattr(solver, name)).all(), name, "not finite")
-    check_weights({**arguments, "max_influences": 0}, _Handed(solver))
+    asked = {key: value for key, value in arguments.items() if key != "rigid_parts"}
+    check_weights({**asked, "max_influences": 0}, _Handed(solver))
     return "joints"
 
 
