@@ -21,7 +21,7 @@ from .whole_poses import given_poses_in_steps
 POSE_OPTIONS = (
     *("pose_count", "swing", "twist", "reach_poses", "seed"),
     *("use_joint_limits", "symmetric"),
-    *("animation", "animation_frames"),
+    *("through_rig", "animation", "animation_frames"),
 )
 
 

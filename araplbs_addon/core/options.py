@@ -180,7 +180,13 @@ class Options:
         True,
         "Joint Limits",
         "Random poses stay inside the IK limits and the Limit Rotation constraints (in local "
-        "space) of the bones, where there are any",
+        "space) of the bones, where there are any, and locked axes do not turn",
+    )
+    through_rig: bool = option(
+        True,
+        "Through the Rig",
+        "Where constraints or drivers move deform bones, random poses are those of the controls, "
+        "and what the rig makes of them. Otherwise every deform bone turns on its own",
     )
     animation: str = option(
         "NONE",

@@ -93,6 +93,7 @@ def draw_pose_options(layout, properties, found=None):
     column.prop(properties, "reach_poses")
     column.prop(properties, "seed")
     layout.prop(properties, "use_joint_limits")
+    layout.prop(properties, "through_rig")
     layout.prop(properties, "animation")
     if found:
         lack = found.lacks(properties.animation)

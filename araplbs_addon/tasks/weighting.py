@@ -76,7 +76,9 @@ class WeightingTask:
             raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
-        poses = yield from given_poses_in_steps(armature, skeleton, options, view_layer)
+        poses = yield from given_poses_in_steps(
+            armature, skeleton, options, view_layer, self.warnings
+        )
         self.armature = Reference.to(armature)
         self.objects = [Reference.to(ob) for ob in objects]
         self.meshes, self.poses = meshes, poses

@@ -262,6 +262,10 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
     if option.name == "volume" or "volume" in NEEDS.get(option.name, {}):
         pytest.importorskip("meshio")
 
+    if option.name == "through_rig":
+        copy = rig.pose.bones[2].constraints.new("COPY_ROTATION")
+        copy.target, copy.subtarget = rig, rig.pose.bones[1].name
+
     class Stand:
         Solver = staticmethod(refuse_with)
 
@@ -308,6 +312,7 @@ DATA = {
     "tet_space": ["vertices"],
     "start_from": ["weights", "start_from_weights"],
     "use_joint_limits": ["bone_limits"],
+    "through_rig": ["poses", "pose_count"],
     "animation": ["poses"],
     "animation_frames": ["poses"],
     "pose_weight": ["pose_weights"],
