@@ -173,7 +173,8 @@ def is_control_name(name):
 
 
 def without_control_bones(arrays):
-    """(arguments of a Solver, the bones that are left)"""
+    """Arguments of a Solver as the add-on has them: control bones deform nothing, and what hangs
+    on them hangs on the next bone above, but for the first bone of a tree."""
     vertices, triangles = arrays["V"].astype(float), arrays["F"].astype(np.int64)
     heads, tails = arrays["bone_head"].astype(float), arrays["bone_tail"].astype(float)
     parents, deform = arrays["bone_parent"].astype(int), arrays["bone_deform"].astype(bool)
@@ -181,26 +182,21 @@ def without_control_bones(arrays):
     left = ~araplbs.control_bones(
         vertices, triangles, heads, tails, parents, bone_deform=deform, bone_named=named
     ).astype(bool)
-    kept, place = np.flatnonzero(left), np.cumsum(left) - 1
     above = parents.copy()
     for bone in range(len(parents)):
-        while above[bone] >= 0 and not left[above[bone]]:
+        while above[bone] >= 0 and not left[above[bone]] and parents[above[bone]] >= 0:
             above[bone] = parents[above[bone]]
-    arguments = {
-        "vertices": vertices, "triangles": triangles, "bone_heads": heads[kept],
-        "bone_tails": tails[kept], "bone_deform": deform[kept],
-        "bone_parents": np.where(above[kept] >= 0, place[above[kept]], -1),
+    return {
+        "vertices": vertices, "triangles": triangles, "bone_heads": heads, "bone_tails": tails,
+        "bone_deform": deform & left, "bone_parents": np.where(left, above, -1),
         "edges": arrays["E_loose"].astype(np.int64) if "E_loose" in arrays else None,
     }  # fmt: skip
-    return arguments, kept
 
 
-def weights_of(arguments, kept, bones, **settings):
+def weights_of(arguments, **settings):
     solver = araplbs.Solver(**arguments, **settings)
     solver.solve()
-    weights = np.zeros((len(arguments["vertices"]), bones))
-    weights[:, kept] = solver.weights
-    return weights
+    return solver.weights
 
 
 def judge(name):
@@ -209,15 +205,10 @@ def judge(name):
     yardstick = Yardstick(arrays)
     if "animation" not in yardstick.poses or len(arrays["V"]) > LARGEST:
         return None
-    arguments, kept = without_control_bones(arrays)
+    arguments = without_control_bones(arrays)
     found = {}
     for way, settings in WAYS.items():
-        seeds = [
-            yardstick.judge(
-                weights_of(arguments, kept, len(arrays["bone_head"]), seed=seed, **settings)
-            )
-            for seed in SEEDS
-        ]
+        seeds = [yardstick.judge(weights_of(arguments, seed=seed, **settings)) for seed in SEEDS]
         found[way] = {
             kind: {m: [s[kind][m] for s in seeds] for m in ("area", "p99", "drift")}
             for kind in seeds[0]
@@ -251,15 +242,15 @@ def way_line(rows, way):
 def draw(name, output):
     """A picture of a character in poses in which it reaches."""
     arrays = rigged.model(name)
-    yardstick, (arguments, kept) = Yardstick(arrays), without_control_bones(arrays)
-    weights = weights_of(arguments, kept, len(arrays["bone_head"]))
+    yardstick, arguments = Yardstick(arrays), without_control_bones(arrays)
+    weights = weights_of(arguments)
     rows, camera = yardstick.rows(weights), shaded.view(*SHOWN[name])
     skeleton = {
         k: arguments[k] for k in ("bone_heads", "bone_tails", "bone_parents", "bone_deform")
     }
     sampled = araplbs.sample_poses(**skeleton, count=2 * PICTURED, reach_poses=1)[::2]
     poses = np.tile(np.eye(4), (PICTURED, len(arrays["bone_head"]), 1, 1))
-    poses[:, kept, :3] = sampled
+    poses[:, :, :3] = sampled
     posed = [skin(yardstick.vertices, rows, pose[yardstick.deform]) for pose in poses]
     seen = np.concatenate(posed) @ camera.T
     low, high = seen[:, :2].min(0), seen[:, :2].max(0)
