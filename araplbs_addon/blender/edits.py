@@ -26,7 +26,8 @@ KINDS = (
     ("SMOOTH", "Smooth", "The weights of all bones vary smoothly here", "MOD_SMOOTH", 4),
     ("RIGID", "Rigid", "These vertices have the same weights: the part keeps its shape", "CUBE", 5),
 )
-OF_NO_BONE = {"LINK", "RIGID"}  # any number of them
+SEVERAL = {"LINK", "RIGID"}  # any number of a kind; of the others one for each bone
+OF_NO_BONE = {*SEVERAL, "SMOOTH"}
 PREFIX = ".araplbs."
 LINK_TITLE, SMOOTH_TITLE, RIGID_TITLE = "Link", "All Bones", "Rigid Part"
 
@@ -71,7 +72,7 @@ def find_edit(mesh, kind, bone):
 
 def ensure_edit(mesh, kind, bone):
     """The item of this kind and bone, made if there is none."""
-    item = None if kind in OF_NO_BONE else find_edit(mesh, kind, bone)
+    item = None if kind in SEVERAL else find_edit(mesh, kind, bone)
     if item:
         return item
     item = mesh.araplbs.edits.add()

@@ -11,6 +11,7 @@ from ..blender.binding import armature_of
 from ..blender.edits import (
     KINDS,
     OF_NO_BONE,
+    SEVERAL,
     add_link,
     drop_empty_edits,
     edited_vertices,
@@ -77,7 +78,7 @@ release them from it, or let the weights of all bones vary smoothly there"""
     bl_idname = "object.araplbs_edit_vertices"
     bl_label = "Edit Selected Vertices"
 
-    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] not in OF_NO_BONE])
+    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] not in SEVERAL])
     bone: StringProperty(name="Bone", description="Name of the bone; empty: the active group's")
     weight: FloatProperty(name="Weight", description="Wanted weight", default=1.0, min=0.0, max=1.0)
     strength: FloatProperty(
