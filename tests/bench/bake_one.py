@@ -1,0 +1,94 @@
+"""One line of the benchmark of baking, in a process of its own so that peak memory is its own.
+
+bake_one.py ours|dem_bones INPUT.npz OUTPUT.json
+
+INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bones, and iterations;
+`file` in place of frames: a .npy that ours reads frame by frame. Needs NumPy and the module
+araplbs, or NumPy and py-dem-bones."""
+
+import json
+import resource
+import sys
+import time
+
+import numpy as np
+
+INFLUENCES = 4
+
+
+def ours(problem):
+    import araplbs
+
+    given = {"transforms": problem["transforms"]} if "transforms" in problem else {}
+    start = time.perf_counter()
+    result = araplbs.bake(
+        problem["vertices"], problem["frames"], **given, triangles=problem["triangles"],
+        new_bones=int(problem.get("new_bones", 0)), max_influences=INFLUENCES,
+        iterations=int(problem["iterations"]), tolerance=0.0, smoothness=0.0,
+    )  # fmt: skip
+    seconds = time.perf_counter() - start
+    start, bones, values = result["weights"]
+    weights = np.zeros((len(start) - 1, result["transforms"].shape[1]))
+    weights[np.repeat(np.arange(len(weights)), np.diff(start)), bones] = values
+    return seconds, result["iterations"], weights, result["transforms"]
+
+
+def dem_bones(problem):
+    from py_dem_bones import DemBonesWrapper
+
+    wrapper = DemBonesWrapper()
+    native = wrapper.native_solver
+    iterations = int(problem["iterations"])
+    given = "transforms" in problem
+    count = problem["transforms"].shape[1] if given else int(problem["new_bones"])
+    wrapper.max_influences = INFLUENCES
+    wrapper.set_mesh_sequence(
+        problem["vertices"], np.asarray(problem["frames"], float), bone_count=count,
+        faces=problem["triangles"].tolist(),
+    )  # fmt: skip
+    wrapper.max_influences = INFLUENCES
+    native.nIters = iterations
+    native.weightsSmooth = 0.0
+    if given:
+        square = np.tile(np.eye(4), (*problem["transforms"].shape[:2], 1, 1))
+        square[:, :, :3] = problem["transforms"]
+        wrapper.set_transformations(square)
+        native.nTransIters = 0
+        native.nInitIters = 0
+    start = time.perf_counter()
+    wrapper.compute()
+    seconds = time.perf_counter() - start
+    result = wrapper.get_skinning_result()
+    weights, transforms = result.weights, result.transforms
+    return seconds, iterations, np.asarray(weights).T, np.asarray(transforms)[:, :, :3]
+
+
+def main(way, source, target):
+    with np.load(source) as file:
+        problem = dict(file)
+    if "file" in problem:
+        problem["frames"] = np.load(str(problem["file"]), mmap_mode="r")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds, iterations, weights, transforms = {"ours": ours, "dem_bones": dem_bones}[way](problem)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    points = np.column_stack([problem["vertices"], np.ones(len(problem["vertices"]))])
+    total, most = 0.0, 0.0
+    for frame, pose in zip(problem["frames"], transforms, strict=True):
+        moved = np.einsum("brc,nc->nbr", pose, points, optimize=True)
+        off = (np.einsum("nb,nbr->nr", weights, moved) - frame) ** 2
+        total += off.sum()
+        most = max(most, off.sum(1).max())
+    size = np.linalg.norm(np.ptp(problem["vertices"], axis=0))
+    row = {
+        "seconds": seconds, "iterations": iterations, "peak": 1024 * peak,
+        "grown": 1024 * (peak - before), "worst_sum": float(np.abs(weights.sum(1) - 1).max()),
+        "influences": int((weights > 1e-9).sum(1).max()),
+        "rms": float(np.sqrt(total / len(transforms) / len(points)) / size),
+        "max": float(np.sqrt(most) / size),
+    }  # fmt: skip
+    with open(target, "w", encoding="ascii") as file:
+        json.dump(row, file)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
