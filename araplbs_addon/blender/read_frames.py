@@ -25,8 +25,7 @@ MAKES_VERTICES = {
 }
 SIMULATES = {"CLOTH", "SOFT_BODY", "DYNAMIC_PAINT", "FLUID"}  # want all frames in their order
 NOT_DEFORMING = {"ARMATURE", "DATA_TRANSFER", "WEIGHTED_NORMAL", "NORMAL_EDIT", "COLLISION"}
-NOT_DEFORMING |= {"UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX"}
-NOT_DEFORMING |= {"VERTEX_WEIGHT_PROXIMITY"}
+NOT_DEFORMING |= {"UV_PROJECT", "UV_WARP"}
 
 
 def deforming_modifiers(ob):
@@ -117,10 +116,10 @@ def scene_frames_in_steps(ob, armature, skeleton, matrix, options, view_layer):
 def _link_forces(own, scene, ob):
     """What cloth collides with, and what blows at it."""
     for other in scene.objects:
-        field = other.field and other.field.type != "NONE"
-        if other != ob and (field or any(m.type == "COLLISION" for m in other.modifiers)):
-            if other.name not in own.collection.objects:
-                own.collection.objects.link(other)
+        blows = other.field and other.field.type != "NONE"
+        collides = any(m.type == "COLLISION" for m in other.modifiers)
+        if (blows or collides) and other != ob and other.name not in own.collection.objects:
+            own.collection.objects.link(other)
 
 
 @contextmanager

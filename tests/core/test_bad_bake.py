@@ -12,7 +12,9 @@ GOOD = {"vertices": V, "frames": POSED, "transforms": TRANSFORMS}
 EMPTY = np.zeros((0, 3))
 
 BAD_VALUES = {
-    "another topology": ({"frames": POSED[:, 1:]}, r"frames\[0\] has 103 vertices, the mesh has 104"),
+    "another topology": (
+        {"frames": POSED[:, 1:]}, r"frames\[0\] has 103 vertices, the mesh has 104",
+    ),
     "one frame of another topology": (
         {"frames": [*POSED[:5], POSED[5, :7]]}, r"frames\[5\] has 7 vertices, the mesh has 104",
     ),
@@ -20,7 +22,8 @@ BAD_VALUES = {
     "no frames": ({"frames": POSED[:0], "transforms": TRANSFORMS[:0]}, "there are no frames"),
     "another number of frames": ({"frames": POSED[:4]}, "frames has 4 frames, transforms has 6"),
     "frame that is not finite": (
-        {"frames": changed(POSED, (3, 9, 1), NAN)}, r"frames\[3\] holds nan at vertex 9: not finite",
+        {"frames": changed(POSED, (3, 9, 1), NAN)},
+        r"frames\[3\] holds nan at vertex 9: not finite",
     ),
     "mesh that is not finite": (
         {"vertices": changed(V, (2, 1), INF)}, r"vertices\[2, 1\] is inf: not finite",
@@ -35,7 +38,8 @@ BAD_VALUES = {
     "more bones than vertices": ({"new_bones": N + 1}, "new_bones is 105: more than the 104"),
     "weights of no bones": ({"transforms": None, "weights": WEIGHTS}, "weights needs transforms"),
     "candidates of no bones": (
-        {"transforms": None, "candidates": WEIGHTS > 0, "new_bones": 2}, "candidates needs transforms",
+        {"transforms": None, "candidates": WEIGHTS > 0, "new_bones": 2},
+        "candidates needs transforms",
     ),
     "nothing to measure": ({"iterations": 0}, "iterations is 0: that needs weights"),
     "new bones at once": (
@@ -44,7 +48,8 @@ BAD_VALUES = {
     "locks of nothing": ({"locked_vertices": np.ones(N, bool)}, "locked_vertices needs weights"),
     "locked bones of nothing": ({"locked_bones": np.ones(5, bool)}, "locked_bones needs weights"),
     "no candidates": (
-        {"candidates": changed(np.ones((N, 5), bool), 7, False)}, "vertex 7 has no bone that may move",
+        {"candidates": changed(np.ones((N, 5), bool), 7, False)},
+        "vertex 7 has no bone that may move",
     ),
     "all bones locked": (
         {"locked_bones": np.ones(5, bool), "weights": changed(WEIGHTS, 4, 0.0)},
@@ -52,7 +57,8 @@ BAD_VALUES = {
     ),
     "triangle": ({"triangles": [[0, 1, N]]}, "triangle 0 names vertex 104"),
     "edge": ({"edges": [[0, 1], [-1, 0]]}, "edge 1 names vertex -1"),
-    "weight": ({"weights": changed(WEIGHTS, (3, 1), -1.0)}, "the weight of vertex 3 for bone 1 is -1"),
+    "weight": ({"weights": changed(WEIGHTS, (3, 1), -1.0)},
+        "the weight of vertex 3 for bone 1 is -1"),
     "shape of the weights": ({"weights": WEIGHTS[:, :3]}, r"weights has shape \(104, 3\)"),
     "shape of the candidates": ({"candidates": np.ones((N, 2), bool)}, "candidates has shape"),
     "max_influences": ({"max_influences": -1}, "max_influences is -1: must be from 0"),

@@ -54,8 +54,8 @@ def problem(seed=1, frames=6, bones=5, most=3, noise=0.0):
 
 
 def best_by_brute_force(columns, target, most):
-    """Least squared distance of a convex combination of at most `most` columns (k, d): all sets, the
-    equality solution of each that is >= 0 (the best set is among them)."""
+    """Least squared distance of a convex combination of at most `most` columns (k, d): of all sets
+    the equality solution, where it is >= 0 (the best set is among these)."""
     best = np.inf
     for size in range(1, most + 1):
         for chosen in itertools.combinations(range(len(columns)), size):
@@ -100,7 +100,7 @@ def test_sums_are_exact_and_the_limit_is_obeyed():
 
 @pytest.mark.parametrize("noise", [0.02, 0.5])
 def test_weights_are_the_best_there_are(noise):
-    """Without a limit: no worse than SLSQP-free brute force over all sets of 5 bones."""
+    """Without a limit: no worse than brute force over all sets of bones."""
     _, transforms, posed = problem(bones=5, most=5, noise=noise)
     result = araplbs.bake(V, posed, transforms, max_influences=0)
     points = np.column_stack([V, np.ones(N)])
@@ -152,7 +152,7 @@ def test_given_weights_are_measured():
 
 
 def test_locks():
-    truth, transforms, posed = problem(most=5, noise=0.05)
+    _, transforms, posed = problem(most=5, noise=0.05)
     rng = np.random.default_rng(5)
     given = shapes.random_weights(rng, N, 5)
     vertices = np.arange(N) % 7 == 0
@@ -235,7 +235,7 @@ def test_bones_are_found(seed):
 
 
 def test_new_bones_beside_given_ones():
-    truth, transforms, posed = problem(bones=6, most=2, frames=10)
+    _, transforms, posed = problem(bones=6, most=2, frames=10)
     few = araplbs.bake(V, posed, transforms[:, :4], max_influences=2)
     more = araplbs.bake(V, posed, transforms[:, :4], max_influences=2, new_bones=2)
     assert more["rms"] < 0.8 * few["rms"]
@@ -245,7 +245,7 @@ def test_new_bones_beside_given_ones():
 
 @pytest.mark.parametrize("smoothness", [0, 1e-3])
 def test_the_error_never_rises(smoothness):
-    truth, transforms, posed = problem(bones=6, most=4, frames=10, noise=0.05)
+    _, _, posed = problem(bones=6, most=4, frames=10, noise=0.05)
     result = araplbs.bake(
         V, posed, new_bones=5, tolerance=0, iterations=15, smoothness=smoothness, triangles=F
     )
