@@ -8,7 +8,7 @@ import numpy as np
 
 from .error_map import FULL_SCALE, colors
 from .native_module import araplbs
-from .options import Options, option
+from .options import Options, check_limits, option
 from .report import names_in_line
 from .sparse_weights import SparseWeights
 
@@ -85,7 +85,8 @@ class BakeOptions:
     seed: int = _of_weighting("seed")
     use_joint_limits: bool = _of_weighting("use_joint_limits")
 
-    __post_init__ = Options.__post_init__
+    def __post_init__(self):
+        check_limits(self)
 
     @property
     def pose_count(self):
@@ -140,8 +141,8 @@ def bake(problem, options, threads=0, progress=None):
         return tell if progress else None
 
     common = {"weights": tuple(weights), "threads": threads}
-    place = problem.vertices, problem.frames, problem.transforms
-    before = araplbs.bake(*place, **common, iterations=0, progress=part(0, 0.2))
+    target = problem.vertices, problem.frames, problem.transforms
+    before = araplbs.bake(*target, **common, iterations=0, progress=part(0, 0.2))
     candidates = None
     if options.only_present:
         candidates = np.zeros((weights.count, len(problem.bones)), bool)
@@ -149,7 +150,7 @@ def bake(problem, options, threads=0, progress=None):
         candidates[~candidates.any(axis=1)] = True
     locked = problem.locked_bones
     after = araplbs.bake(
-        *place,
+        *target,
         **common,
         triangles=problem.triangles,
         edges=problem.edges,

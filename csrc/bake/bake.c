@@ -44,8 +44,7 @@ static arap_status check(arap_error *error, const arap_bake_problem *p,
     if (!n) return arap_fail(error, ARAP_BAD_VALUE, "the mesh has no vertices");
     if (!p->frames.count) return arap_fail(error, ARAP_BAD_VALUE, "there are no frames");
     if (!bones)
-        return arap_fail(error, ARAP_BAD_VALUE,
-                         "there are no bones: give transforms or new_bones");
+        return arap_fail(error, ARAP_BAD_VALUE, "there are no bones: give transforms or new_bones");
     if (bones == 1 && s->iterations && !s->move_bones && !s->new_bones)
         return arap_fail(error, ARAP_BAD_VALUE,
                          "there is one bone: it gets all weight, baking needs 2 or more");
@@ -106,8 +105,9 @@ static arap_status create_weights(arap_context *context, int n, int room, arap_b
     size_t places = (size_t)n * (size_t)room;
     *out = (arap_bake_weights){room, ARAP_NEW_ZERO(int, n), ARAP_NEW(int, places),
                                ARAP_NEW(double, places)};
-    return out->count && out->bone && out->weight ? ARAP_OK
-                                                  : arap_fail_memory(&context->error, "the weights");
+    return out->count && out->bone && out->weight
+               ? ARAP_OK
+               : arap_fail_memory(&context->error, "the weights");
 }
 
 static void clear_weights(arap_bake_weights *weights) {
@@ -187,18 +187,16 @@ static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]
     for (int first = 0; first < state->frames; first += ARAP_FRAME_BLOCK) {
         arap_status status = arap_bake_progress(state, "frames", 0);
         if (!status)
-            status = arap_read_frames(state->context, &state->problem->frames, first,
-                                      &state->block);
+            status =
+                arap_read_frames(state->context, &state->problem->frames, first, &state->block);
         if (status) return status;
-        memcpy(centers + first, state->block.center,
-               (size_t)state->block.count * sizeof *centers);
+        memcpy(centers + first, state->block.center, (size_t)state->block.count * sizeof *centers);
     }
     for (int p = 0; p < state->frames; p++)
         for (int b = 0; b < state->bones; b++) {
-            double *to =
-                state->transform + 12 * ((size_t)p * (size_t)state->bones + (size_t)b);
-            const double *from = state->problem->transforms +
-                                 12 * ((size_t)p * (size_t)state->given + (size_t)b);
+            double *to = state->transform + 12 * ((size_t)p * (size_t)state->bones + (size_t)b);
+            const double *from =
+                state->problem->transforms + 12 * ((size_t)p * (size_t)state->given + (size_t)b);
             for (int r = 0; r < 3; r++)
                 for (int c = 0; c < 4; c++) to[4 * r + c] = r == c;
             if (b >= state->given) continue;
@@ -266,8 +264,7 @@ static arap_status alternate(arap_bake_state *state, arap_baked *out) {
         if (!status) status = arap_fit_weights(state, k == 0, &error, &objective);
         state->done++;
         if (status) break;
-        out->history[out->iterations++] =
-            state->size * sqrt(error / state->frames / state->n);
+        out->history[out->iterations++] = state->size * sqrt(error / state->frames / state->n);
         if ((!state->has_moving && !(s->smoothness > 0)) || sqrt(objective) == 0 ||
             sqrt(last) - sqrt(objective) < s->tolerance * sqrt(last))
             break;
@@ -315,8 +312,8 @@ static arap_status give(arap_bake_state *state, double (*centers)[3], arap_baked
             out->weights.weight[out->weights.start[i] + (size_t)k] = weight;
             sum[b] += weight * weight;
             for (int c = 0; c < 3; c++)
-                out->centers[3 * b + c] += weight * weight *
-                                           state->problem->geometry.vertices[3 * (size_t)i + c];
+                out->centers[3 * b + c] +=
+                    weight * weight * state->problem->geometry.vertices[3 * (size_t)i + c];
         }
     for (int b = 0; b < state->bones; b++)
         for (int c = 0; c < 3; c++)
@@ -337,8 +334,9 @@ static arap_status give(arap_bake_state *state, double (*centers)[3], arap_baked
                 to[4 * r + 3] = shift;
             }
             if (!state->moves[b]) /* not one rounding away */
-                memcpy(to, state->problem->transforms +
-                               12 * ((size_t)p * (size_t)state->given + (size_t)b),
+                memcpy(to,
+                       state->problem->transforms +
+                           12 * ((size_t)p * (size_t)state->given + (size_t)b),
                        12 * sizeof *to);
         }
     return ARAP_OK;
@@ -368,8 +366,8 @@ arap_status arap_bake(arap_context *context, const arap_bake_problem *problem,
                         .centers = ARAP_NEW(double, 3 * bones),
                         .vertex_error = ARAP_NEW(double, state.n),
                         .history = ARAP_NEW(double, settings->iterations)};
-    if (!status && (!centers || !out->transforms || !out->centers || !out->vertex_error ||
-                    !out->history))
+    if (!status &&
+        (!centers || !out->transforms || !out->centers || !out->vertex_error || !out->history))
         status = arap_fail_memory(&context->error, "the result");
     state.planned = 2 + passes + arap_cluster_passes(&state);
     if (!status) status = place_transforms(&state, centers);

@@ -1,6 +1,7 @@
 /* Bake: weights, and when asked bones, whose linear blending comes nearest to given frames.
  *
- * After Kavan et al. 2010 and Le and Deng 2012, "Smooth Skinning Decomposition with Rigid Bones". */
+ * After Kavan et al. 2010 and Le and Deng 2012, "Smooth Skinning Decomposition with Rigid Bones".
+ */
 #ifndef ARAP_BAKE_H
 #define ARAP_BAKE_H
 
@@ -19,8 +20,8 @@ extern const arap_setting_table arap_bake_settings_table; /* of arap_bake_settin
 typedef struct arap_bake_problem {
     arap_geometry geometry; /* at rest; triangles and edges for smoothness alone */
     arap_frames frames;
-    int bone_count;             /* given bones */
-    const double *transforms;   /* (frames, bone_count, 3, 4) rest to posed */
+    int bone_count;              /* given bones */
+    const double *transforms;    /* (frames, bone_count, 3, 4) rest to posed */
     arap_sparse_weights weights; /* of the given bones: a start, and what locks keep */
     const char *locked_vertices; /* (vertices) */
     const char *locked_bones;    /* (bone_count) */

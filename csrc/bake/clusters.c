@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
+#define CHUNK 256
 #define ROUNDS 3           /* after every split */
 #define MOVES 4            /* rounds in which bones go to worse clusters */
 #define HARDLY_MISSED 0.25 /* of the error that it may save elsewhere */
@@ -60,14 +61,9 @@ static void put_alone(arap_bake_state *state, int vertex, int bone) {
     *arap_bake_values(&state->weights, vertex) = 1;
 }
 
-typedef struct assign_task {
-    clusters *of;
-} assign_task;
-
-#define CHUNK 256
 static void assign_chunk(void *data, int chunk, int worker) {
     (void)worker;
-    clusters *of = ((const assign_task *)data)->of;
+    clusters *of = data;
     arap_bake_state *state = of->state;
     int begin = chunk * CHUNK, end = begin + CHUNK < state->n ? begin + CHUNK : state->n;
     for (int i = begin; i < end; i++) {
@@ -98,8 +94,7 @@ static void assign_chunk(void *data, int chunk, int worker) {
 static void assign(clusters *of) {
     arap_bake_state *state = of->state;
     size_t m = (size_t)state->bones;
-    assign_task task = {of};
-    arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, assign_chunk, &task);
+    arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, assign_chunk, of);
     memset(of->total, 0, m * sizeof *of->total);
     memset(of->center, 0, 3 * m * sizeof *of->center);
     memset(of->missed, 0, m * sizeof *of->missed);
@@ -117,9 +112,8 @@ static void assign(clusters *of) {
     }
     for (int i = 0; i < state->n; i++) {
         int b = *bone_of(state, i);
-        double worth =
-            of->error[i] *
-            sqrt(arap_distance2(state->v + 4 * (size_t)i, of->center + 3 * (size_t)b));
+        double worth = of->error[i] *
+                       sqrt(arap_distance2(state->v + 4 * (size_t)i, of->center + 3 * (size_t)b));
         if (of->farthest[b] >= 0 && worth <= of->reach[b]) continue;
         of->farthest[b] = i;
         of->reach[b] = worth;
@@ -178,11 +172,11 @@ static int move_to_worst(clusters *of) {
             if (of->active[b] && of->farthest[b] >= 0 && b != cluster &&
                 (idle < 0 || of->missed[b] < of->missed[idle]))
                 idle = b;
-        if (cluster < 0 || idle < 0 ||
-            !(of->missed[idle] < HARDLY_MISSED * of->total[cluster]))
+        if (cluster < 0 || idle < 0 || !(of->missed[idle] < HARDLY_MISSED * of->total[cluster]))
             break;
         for (int i = 0; i < state->n; i++)
-            if (*bone_of(state, i) == idle && of->second[i] >= 0) put_alone(state, i, of->second[i]);
+            if (*bone_of(state, i) == idle && of->second[i] >= 0)
+                put_alone(state, i, of->second[i]);
         split(of, cluster, idle);
         of->farthest[idle] = -1;
     }

@@ -21,8 +21,8 @@
 #include "base/memory.h"
 
 #define CHUNK 64
-#define SLICE 64          /* chunks between two reports */
-#define NO_SHARE 1e-12    /* left by locked weights: nothing to be found */
+#define SLICE 64       /* chunks between two reports */
+#define NO_SHARE 1e-12 /* left by locked weights: nothing to be found */
 
 static void put_edge(const arap_bake_state *state, int *size, int i, int j) {
     if (i == j) return;
@@ -111,8 +111,8 @@ static void make_column(const void *data, int index, double *out) {
     const double *v = state->v + 4 * (size_t)of->vertex;
     const double *g = state->gram + 4 * (size_t)index * width;
     for (size_t k = 0; k < width; k++)
-        of->row[k] = v[0] * g[k] + v[1] * g[width + k] + v[2] * g[2 * width + k] +
-                     v[3] * g[3 * width + k];
+        of->row[k] =
+            v[0] * g[k] + v[1] * g[width + k] + v[2] * g[2 * width + k] + v[3] * g[3 * width + k];
     for (int b = 0; b < state->bones; b++) {
         const double *u = of->row + 4 * (size_t)b;
         out[b] = u[0] * v[0] + u[1] * v[1] + u[2] * v[2] + u[3] * v[3];
@@ -124,7 +124,8 @@ typedef struct fit_task {
     arap_bake_state *state;
     arap_bake_weights next;
     fit_space *spaces;
-    int fresh, first; /* first: chunk */
+    const double *own; /* (bones, 4, 4) the diagonal of the Gram matrix */
+    int fresh, first;  /* first: chunk */
 } fit_task;
 
 static int is_locked_bone(const arap_bake_state *state, int bone) {
@@ -199,6 +200,15 @@ static void put_row(const fit_task *task, int i, const arap_simplex_solution *fo
     next.count[i] = fill;
 }
 
+/* v^T g v */
+static double square(const double *g, const double *v) {
+    double sum = 0;
+    for (int r = 0; r < 4; r++)
+        sum += v[r] *
+               (g[4 * r] * v[0] + g[4 * r + 1] * v[1] + g[4 * r + 2] * v[2] + g[4 * r + 3] * v[3]);
+    return sum;
+}
+
 static void fit_vertex(const fit_task *task, fit_space *space, int i) {
     const arap_bake_state *state = task->state;
     const arap_bake_weights *old = &state->weights;
@@ -210,7 +220,7 @@ static void fit_vertex(const fit_task *task, fit_space *space, int i) {
     memcpy(space->linear, state->moment + (size_t)i * m, m * sizeof(double));
     columns.ridge = add_pulls(state, i, space->linear);
     for (size_t b = 0; b < m; b++) {
-        space->diagonal[b] = arap_bake_pair(state, i, (int)b, (int)b) + columns.ridge;
+        space->diagonal[b] = square(task->own + 16 * b, state->v + 4 * (size_t)i) + columns.ridge;
         space->allowed[b] = (char)may_move(state, i, (int)b);
     }
     if (!limit || limit > ARAP_SIMPLEX_MOST) limit = ARAP_SIMPLEX_MOST;
@@ -219,8 +229,7 @@ static void fit_vertex(const fit_task *task, fit_space *space, int i) {
         double weight = arap_bake_values(old, i)[k];
         if (is_locked_bone(state, own)) {
             make_column(&columns, own, space->simplex.product);
-            for (size_t b = 0; b < m; b++)
-                space->linear[b] -= weight * space->simplex.product[b];
+            for (size_t b = 0; b < m; b++) space->linear[b] -= weight * space->simplex.product[b];
             total -= weight;
             taken++;
         } else if (space->allowed[own] && known < limit) {
@@ -281,19 +290,20 @@ static void tell(const arap_bake_state *state, double *error, double *objective)
         const double *weight = arap_bake_values(w, i);
         double own = state->square[i];
         for (int k = 0; k < w->count[i]; k++) {
-            own -= 2 * weight[k] * state->moment[(size_t)i * (size_t)state->bones + (size_t)bone[k]];
+            own -=
+                2 * weight[k] * state->moment[(size_t)i * (size_t)state->bones + (size_t)bone[k]];
             for (int l = 0; l < w->count[i]; l++)
                 own += weight[k] * weight[l] * arap_bake_pair(state, i, bone[k], bone[l]);
         }
         *error += own > 0 ? own : 0;
         if (state->start.room && state->start.count[i])
-            pulls += state->settings->damping * state->frames *
-                     row_distance2(w, i, &state->start, i);
+            pulls +=
+                state->settings->damping * state->frames * row_distance2(w, i, &state->start, i);
         for (int k = state->ring ? state->ring_start[i] : 0;
              state->ring && k < state->ring_start[i + 1]; k++)
             if (state->ring[k] > i)
-                pulls += edge_pull(state, i, state->ring[k]) *
-                         row_distance2(w, i, w, state->ring[k]);
+                pulls +=
+                    edge_pull(state, i, state->ring[k]) * row_distance2(w, i, w, state->ring[k]);
     }
     *objective = *error + pulls;
 }
@@ -329,8 +339,14 @@ arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *error, d
                      .spaces = ARAP_NEW_ZERO(fit_space, context->threads),
                      .fresh = fresh};
     arap_status status = ARAP_OK;
-    if (!task.next.count || !task.next.bone || !task.next.weight || !task.spaces)
+    double *own = ARAP_NEW(double, 16 * (size_t)state->bones);
+    if (!task.next.count || !task.next.bone || !task.next.weight || !task.spaces || !own)
         status = arap_fail_memory(&context->error, "the weights");
+    size_t width = 4 * (size_t)state->bones;
+    for (size_t b = 0; b < (size_t)state->bones && !status; b++)
+        for (size_t k = 0; k < 16; k++)
+            own[16 * b + k] = state->gram[(4 * b + k / 4) * width + 4 * b + k % 4];
+    task.own = own;
     for (; task.spaces && made < context->threads && !status; made++)
         status = create_space(context, state->bones, task.spaces + made);
     for (int first = 0; first < chunks && !status; first += SLICE) {
@@ -347,6 +363,7 @@ arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *error, d
         tell(state, error, objective);
     }
     for (int k = 0; k < made; k++) clear_space(task.spaces + k);
+    arap_free(own);
     arap_free(task.spaces);
     arap_free(task.next.count);
     arap_free(task.next.bone);

@@ -17,8 +17,8 @@ typedef struct arap_frames {
  * are summed stay small. */
 typedef struct arap_frame_block {
     int first, count, vertices;
-    double scale;      /* of what was read: 1 / size of the mesh */
-    double *points;    /* (ARAP_FRAME_BLOCK, vertices, 3) */
+    double scale;        /* of what was read: 1 / size of the mesh */
+    double *points;      /* (ARAP_FRAME_BLOCK, vertices, 3) */
     double (*center)[3]; /* (ARAP_FRAME_BLOCK), the caller's units */
 } arap_frame_block;
 

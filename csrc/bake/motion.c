@@ -51,8 +51,7 @@ arap_status arap_motion_create(arap_bake_state *state, arap_motion *out) {
     *out = (arap_motion){.pair = ARAP_NEW_ZERO(double, 16 * m * m),
                          .target = ARAP_NEW(double, 12 * m * ARAP_FRAME_BLOCK)};
     arap_status status = ARAP_OK;
-    if (!out->pair || !out->target)
-        status = arap_fail_memory(&state->context->error, "the bones");
+    if (!out->pair || !out->target) status = arap_fail_memory(&state->context->error, "the bones");
     for (int i = 0; i < state->n && !status; i++) {
         const double *v = state->v + 4 * (size_t)i, *weight = arap_bake_values(w, i);
         const int *bone = arap_bake_bones(w, i);

@@ -22,10 +22,11 @@
 #include "base/memory.h"
 
 #define MOST ARAP_SIMPLEX_MOST
-#define RIDGE 1e-12     /* of the diagonal of A' */
-#define ROUNDING 4e-15  /* of that of A */
-#define FLAT 1e-11      /* slopes below this share of the diagonal count as 0 */
-#define GAIN 1e-12      /* share of the value that a swap must gain */
+#define RIDGE 1e-12    /* of the diagonal of A' */
+#define ROUNDING 4e-15 /* of that of A */
+#define FLAT 1e-11     /* slopes below this share of the diagonal count as 0 */
+#define GAIN 1e-12     /* share of the value that a swap must gain */
+#define LOOKED_AT 4    /* members that may be missed least */
 #define SWAP_ROUNDS 8
 #define SWAP_TRIES 3
 
@@ -57,12 +58,13 @@ typedef struct small {
     double total, value;
 } small;
 
-static double value_of(const small *s) {
+static double value_of(const small *s, const double *weight) {
     double value = 0;
     for (int i = 0; i < s->count; i++) {
         double product = 0;
-        for (int j = 0; j < s->count; j++) product += s->a[i][j] * s->weight[j];
-        value += s->weight[i] * (0.5 * product - s->linear[i]);
+        if (weight[i] == 0) continue;
+        for (int j = 0; j < s->count; j++) product += s->a[i][j] * weight[j];
+        value += weight[i] * (0.5 * product - s->linear[i]);
     }
     return value;
 }
@@ -89,12 +91,13 @@ static void solve_definite(int count, double (*k)[MOST], double *x) {
     }
 }
 
-/* Weights of the members `in` of s with the sum and any sign: out (s->count), 0 elsewhere. */
-static void solve_equality(const small *s, const char *in, double *out) {
+/* Weights of the members `in` of s with the sum and any sign: out (s->count), 0 elsewhere. weight:
+ * feasible ones. */
+static void solve_equality(const small *s, const char *in, const double *weight, double *out) {
     double k[MOST][MOST], x[MOST];
     int member[MOST], count = 0, r = -1;
     for (int i = 0; i < s->count; i++)
-        if (in[i] && (r < 0 || s->weight[i] > s->weight[r])) r = i;
+        if (in[i] && (r < 0 || weight[i] > weight[r])) r = i;
     for (int i = 0; i < s->count; i++)
         if (in[i] && i != r) member[count++] = i;
     for (int i = 0; i < count; i++) {
@@ -115,17 +118,17 @@ static void solve_equality(const small *s, const char *in, double *out) {
     }
 }
 
-/* Make weights that are feasible the best ones with w >= 0 on the members with weight; those that
- * arrive at 0 leave. */
-static void settle(small *s, char *in) {
+/* Make feasible weights the best ones with w >= 0 on the members `in`; those that arrive at 0
+ * leave. */
+static void settle(const small *s, char *in, double *weight) {
     double goal[MOST];
     for (;;) {
-        solve_equality(s, in, goal);
+        solve_equality(s, in, weight, goal);
         double step = 1;
         int first = -1;
         for (int i = 0; i < s->count; i++) {
             if (!in[i] || goal[i] > 0) continue;
-            double share = s->weight[i] / (s->weight[i] - goal[i]);
+            double share = weight[i] / (weight[i] - goal[i]);
             if (!(share >= 0)) share = 0;
             if (first < 0 || share < step) {
                 step = share;
@@ -133,42 +136,44 @@ static void settle(small *s, char *in) {
             }
         }
         for (int i = 0; i < s->count; i++)
-            if (in[i]) s->weight[i] += step * (goal[i] - s->weight[i]);
+            if (in[i]) weight[i] += step * (goal[i] - weight[i]);
         if (first < 0) return;
-        s->weight[first] = 0;
+        weight[first] = 0;
         in[first] = 0;
     }
 }
 
-/* The best weights of all members, from any feasible ones. */
-static void solve_small(small *s) {
+/* The best weights of all members but `barred` (-1: none), from any feasible ones; their value. */
+static double solve_members(const small *s, int barred, double *weight) {
     char in[MOST], tried[MOST] = {0};
-    for (int i = 0; i < s->count; i++) in[i] = s->weight[i] > 0;
-    settle(s, in);
+    for (int i = 0; i < s->count; i++) in[i] = weight[i] > 0;
+    settle(s, in, weight);
     for (int round = 0; round < 3 * MOST; round++) {
         double slope[MOST], mu = 0, scale = 0;
         int best = -1;
         for (int i = 0; i < s->count; i++) {
             slope[i] = s->linear[i];
-            for (int j = 0; j < s->count; j++) slope[i] -= s->a[i][j] * s->weight[j];
-            mu += s->weight[i] * slope[i] / s->total;
+            for (int j = 0; j < s->count; j++) slope[i] -= s->a[i][j] * weight[j];
+            mu += weight[i] * slope[i] / s->total;
             scale = fmax(scale, s->a[i][i]);
         }
         for (int i = 0; i < s->count; i++)
-            if (!in[i] && !tried[i] && slope[i] - mu > FLAT * scale * s->total &&
+            if (i != barred && !in[i] && !tried[i] && slope[i] - mu > FLAT * scale * s->total &&
                 (best < 0 || slope[i] > slope[best]))
                 best = i;
         if (best < 0) break;
         tried[best] = in[best] = 1;
-        settle(s, in);
+        settle(s, in, weight);
         if (in[best]) memset(tried, 0, sizeof tried);
     }
     /* The sum is exact but for the last rounding. */
     double sum = 0;
-    for (int i = 0; i < s->count; i++) sum += s->weight[i];
-    for (int i = 0; i < s->count; i++) s->weight[i] *= s->total / sum;
-    s->value = value_of(s);
+    for (int i = 0; i < s->count; i++) sum += weight[i];
+    for (int i = 0; i < s->count; i++) weight[i] *= s->total / sum;
+    return value_of(s, weight);
 }
+
+static void solve_small(small *s) { s->value = solve_members(s, -1, s->weight); }
 
 /* Add an index, with weight 0 or, to the empty set, all. */
 static void add(const arap_simplex_problem *p, arap_simplex_space *space, small *s, int index) {
@@ -190,26 +195,19 @@ static void add(const arap_simplex_problem *p, arap_simplex_space *space, small 
     for (int i = 0; i <= k; i++) s->a[i][k] = s->a[k][i] = column[s->index[i]];
 }
 
-/* Take out a member; its weight goes to the others. */
-static void leave_out(small *s, int at) {
-    double lost = s->weight[at], rest = s->total - lost;
-    s->count--;
-    for (int i = at; i < s->count; i++) {
-        s->index[i] = s->index[i + 1];
-        s->linear[i] = s->linear[i + 1];
-        s->weight[i] = s->weight[i + 1];
-        memmove(s->a[i], s->a[i + 1], sizeof s->a[i]);
-    }
-    for (int i = 0; i < s->count; i++) {
-        memmove(s->a[i] + at, s->a[i] + at + 1, (size_t)(MOST - at - 1) * sizeof(double));
-        s->weight[i] = rest > 1e-12 * s->total ? s->weight[i] * s->total / rest
-                                               : s->total / s->count;
-    }
-}
-
+/* Take out the members without weight. */
 static void drop_unused(small *s) {
-    for (int i = s->count - 1; i >= 0; i--)
-        if (!(s->weight[i] > 0)) leave_out(s, i);
+    int kept[MOST], count = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->weight[i] > 0) kept[count++] = i;
+    if (count == s->count) return;
+    for (int i = 0; i < count; i++) {
+        s->index[i] = s->index[kept[i]];
+        s->linear[i] = s->linear[kept[i]];
+        s->weight[i] = s->weight[kept[i]];
+        for (int j = 0; j < count; j++) s->a[i][j] = s->a[kept[i]][kept[j]];
+    }
+    s->count = count;
 }
 
 /* Slopes of all indices into space->product; the largest diagonal into *scale. */
@@ -263,16 +261,39 @@ static void solve_all(const arap_simplex_problem *p, arap_simplex_space *space, 
     }
 }
 
-/* Leave out the member that is missed least. */
+/* At most what the value rises by without a member: its weight goes to the one most alike. */
+static double missed(const small *s, int at) {
+    double least = INFINITY, w = s->weight[at];
+    for (int i = 0; i < s->count; i++)
+        if (i != at) least = fmin(least, s->a[at][at] - 2 * s->a[at][i] + s->a[i][i]);
+    return 0.5 * w * w * least;
+}
+
+/* Leave out the member that is missed least, of the few that look so. */
 static void shrink(small *s) {
-    small best = {.count = -1};
-    for (int i = 0; i < s->count; i++) {
-        small trial = *s;
-        leave_out(&trial, i);
-        solve_small(&trial);
-        if (best.count < 0 || trial.value < best.value) best = trial;
+    double estimate[MOST], best_weight[MOST], best = 0;
+    int found = 0;
+    for (int i = 0; i < s->count; i++) estimate[i] = missed(s, i);
+    for (int k = 0; k < LOOKED_AT && k < s->count; k++) {
+        int out = -1;
+        for (int i = 0; i < s->count; i++)
+            if (estimate[i] >= 0 && (out < 0 || estimate[i] < estimate[out])) out = i;
+        if (out < 0) break;
+        estimate[out] = -1;
+        double weight[MOST], rest = s->total - s->weight[out];
+        int enough = rest > 1e-12 * s->total;
+        for (int i = 0; i < s->count; i++)
+            weight[i] = i == out ? 0
+                        : enough ? s->weight[i] * s->total / rest
+                                 : s->total / (s->count - 1);
+        double value = solve_members(s, out, weight);
+        if (found && !(value < best)) continue;
+        found = 1;
+        best = value;
+        memcpy(best_weight, weight, (size_t)s->count * sizeof *weight);
     }
-    *s = best;
+    memcpy(s->weight, best_weight, (size_t)s->count * sizeof *best_weight);
+    s->value = best;
     drop_unused(s);
 }
 

@@ -13,7 +13,7 @@ typedef struct arap_simplex_problem {
     int most;             /* 1 to ARAP_SIMPLEX_MOST */
     const double *linear; /* (count) */
     const double *diagonal;
-    const char *allowed; /* (count) 0: stays 0 */
+    const char *allowed;                                      /* (count) 0: stays 0 */
     void (*column)(const void *data, int index, double *out); /* a column of A, (count) */
     const void *data;
 } arap_simplex_problem;

@@ -5,7 +5,8 @@
 
 #include "bake/bake.h"
 
-/* Weights: `room` places for each vertex, of which the first count[i] are taken, bones ascending. */
+/* Weights: `room` places for each vertex, of which the first count[i] are taken, bones ascending.
+ */
 typedef struct arap_bake_weights {
     int room;
     int *count;     /* (vertices) */
@@ -18,9 +19,9 @@ typedef struct arap_bake_state {
     const arap_bake_settings *settings;
     int n, bones, given, frames;
     double size, center[3];
-    double *v;          /* (n, 4) at rest, and 1 */
-    double *transform;  /* (frames, bones, 3, 4) */
-    char *moves;        /* (bones) its transforms are to be found */
+    double *v;         /* (n, 4) at rest, and 1 */
+    double *transform; /* (frames, bones, 3, 4) */
+    char *moves;       /* (bones) its transforms are to be found */
     int has_moving;
     arap_bake_weights weights, start; /* start: the given ones, room 0 where there are none */
     arap_frame_block block;

@@ -75,8 +75,8 @@ arap_status arap_sum_frames(arap_bake_state *state, int improve) {
     for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
         status = arap_bake_progress(state, "frames", 0.8 * first / state->frames);
         if (!status)
-            status = arap_read_frames(state->context, &state->problem->frames, first,
-                                      &state->block);
+            status =
+                arap_read_frames(state->context, &state->problem->frames, first, &state->block);
         if (status) break;
         if (improve) arap_improve_motion(state, &motion);
         pack(state, packed, rows);
@@ -119,8 +119,8 @@ static void add_errors(void *data, int chunk, int worker) {
                     at += v[r] + (state->center[r] - state->block.center[f][r]) / state->size;
                 for (int k = 0; k < w->count[i]; k++) {
                     const double *row = t + 12 * (size_t)bone[k] + 4 * r;
-                    at += weight[k] *
-                          (row[0] * v[0] + row[1] * v[1] + row[2] * v[2] + row[3] * v[3]);
+                    at +=
+                        weight[k] * (row[0] * v[0] + row[1] * v[1] + row[2] * v[2] + row[3] * v[3]);
                 }
                 off += at * at;
             }
@@ -143,8 +143,8 @@ arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
     for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
         status = arap_bake_progress(state, "error", (double)first / state->frames);
         if (!status)
-            status = arap_read_frames(state->context, &state->problem->frames, first,
-                                      &state->block);
+            status =
+                arap_read_frames(state->context, &state->problem->frames, first, &state->block);
         if (!status)
             arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_errors, &task);
     }
