@@ -150,7 +150,7 @@ def memory(python, name):
         file = FOLDER / f"frames{count}.npy"
         np.save(file, blend(vertices, weights, transforms).astype(np.float32))
         problem = {"vertices": vertices, "triangles": triangles, "transforms": transforms,
-                   "iterations": 1, "file": str(file)}  # fmt: skip
+                   "iterations": 1, "path": str(file)}  # fmt: skip
         label = f"{name}.memory{count}"
         found = {"ours": run(sys.executable, "ours", label, problem)}
         found["dem_bones"] = python and run(python, "dem_bones", label, problem)

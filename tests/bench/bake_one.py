@@ -3,7 +3,7 @@
 bake_one.py ours|dem_bones INPUT.npz OUTPUT.json
 
 INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bones, and iterations;
-`file` in place of frames: a .npy that is read frame by frame. Needs NumPy and the module
+`path` in place of frames: a .npy that is read frame by frame. Needs NumPy and the module
 araplbs, or NumPy and py-dem-bones."""
 
 import json
@@ -86,8 +86,8 @@ def dem_bones(problem):
 def main(way, source, target):
     with np.load(source) as file:
         problem = dict(file)
-    if "file" in problem:
-        problem["frames"] = Frames(str(problem["file"]))
+    if "path" in problem:
+        problem["frames"] = Frames(str(problem["path"]))
     before = peak_memory()
     seconds, iterations, weights, transforms = {"ours": ours, "dem_bones": dem_bones}[way](problem)
     grown = peak_memory() - before
