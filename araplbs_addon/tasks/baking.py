@@ -4,6 +4,7 @@ import numpy as np
 
 from ..blender.binding import is_deformed_by
 from ..blender.read_armature import bones_to_lock, read_armature
+from ..blender.read_caches import refuse_caches
 from ..blender.read_frames import (
     deforming_modifiers,
     left_out_modifiers,
@@ -53,6 +54,7 @@ class BakeTask:
         yield
         for ob in targets.meshes:
             refuse_mesh(ob)
+            refuse_caches(ob)
             if not is_deformed_by(ob, armature):
                 raise Refused(f"'{ob.name}' has no Armature modifier for '{armature.name}'")
             if any(reference.data_uid == ob.data.session_uid for reference in self.objects):

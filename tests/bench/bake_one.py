@@ -100,7 +100,7 @@ def main(way, source, target):
         most = max(most, off.sum(1).max())
     size = np.linalg.norm(np.ptp(problem["vertices"], axis=0))
     row = {
-        "seconds": seconds, "iterations": iterations, 
+        "seconds": seconds, "iterations": iterations,
         "grown": grown, "worst_sum": float(np.abs(weights.sum(1) - 1).max()),
         "influences": int((weights > 1e-9).sum(1).max()),
         "rms": float(np.sqrt(total / len(transforms) / len(points)) / size),

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+import struct
 
 import bpy
 import numpy as np
@@ -46,17 +47,23 @@ def edit_weights(tube):
     tube.modifiers.move(1, 0)
 
 
+def points_of(ob):
+    """(n, 3) evaluated vertices."""
+    mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3)
+
+
 def deformed(tube, rig, angle):
     """Vertices in a pose of the tube as it is on screen."""
     rig.pose.bones["middle"].rotation_mode = "XYZ"
     rig.pose.bones["middle"].rotation_euler = (angle, 0, 0)
     bpy.context.view_layer.update()
-    mesh = tube.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
+    points = points_of(tube)
     rig.pose.bones["middle"].rotation_euler = (0, 0, 0)
     bpy.context.view_layer.update()
-    return points.reshape(-1, 3)
+    return points
 
 
 def check(tube, rig, most=4):
@@ -247,6 +254,58 @@ def test_another_topology(character):
     tube.modifiers.new("More", "NODES").node_group = group
     for poses in ("RANDOM", "SCENE"):
         refused("'Tube' has 192 vertices, but .* after its modifiers at", tube, rig, poses=poses)
+
+
+def add_cache(tube, path, frames, count=None):
+    """A Mesh Cache modifier with a .pc2 file of these frames (p, n, 3)."""
+    count = count or frames.shape[1]
+    head = struct.pack("<12siiffi", b"POINTCACHE2", 1, count, 1.0, 1.0, len(frames))
+    path.write_bytes(head + frames.astype("<f4").tobytes())
+    cache = tube.modifiers.new("Cache", "MESH_CACHE")
+    cache.cache_format, cache.filepath, cache.frame_start = "PC2", str(path), 1.0
+    return cache
+
+
+def test_mesh_cache(character, tmp_path):
+    """A cache of what the bones do with other weights: these are found."""
+    tube, rig = character
+    tube.modifiers.remove(tube.modifiers["Smooth"])
+    bone = rig.pose.bones["upper"]
+    bone.rotation_mode = "XYZ"
+    wanted, frames = weights(tube, deform_names(rig)), []
+    for frame, angle in ((1, (0.0, 0, 0)), (10, (1.0, 0.3, 0.5))):
+        bone.rotation_euler = angle
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_end = 10
+    for frame in range(1, 11):
+        bpy.context.scene.frame_set(frame)
+        frames.append(points_of(tube))
+    for vertex in tube.data.vertices:  # all weights of the upper bones as if there were none
+        tube.vertex_groups["lower"].add([vertex.index], 1.0, "REPLACE")
+        for name in ("middle", "upper"):
+            tube.vertex_groups[name].remove([vertex.index])
+    add_cache(tube, tmp_path / "tube.pc2", np.array(frames))
+    assert bake(tube, rig, poses="SCENE", smoothness=0.0, turn_off=True) == {"FINISHED"}
+    at = deform_names(rig).index("upper")  # the others do not move
+    assert np.abs(weights(tube, deform_names(rig))[:, at] - wanted[:, at]).max() < 0.02
+    assert not tube.modifiers["Cache"].show_viewport
+
+
+def test_cache_of_another_topology(character, tmp_path):
+    tube, rig = character
+    cache = add_cache(tube, tmp_path / "tube.pc2", np.zeros((3, 7, 3)))
+    refused("cache of its modifier 'Cache' has 7 vertices, the mesh has 192", tube, rig)
+    cache.filepath = str(tmp_path / "nowhere.pc2")
+    refused("cache of its modifier 'Cache' cannot be read", tube, rig)
+    (tmp_path / "bad.pc2").write_bytes(b"no")
+    cache.filepath = str(tmp_path / "bad.pc2")
+    refused("cache of its modifier 'Cache' is no PC2 file", tube, rig)
+
+
+def test_cache_without_the_mesh(character, tmp_path):
+    tube, rig = character
+    tube.modifiers.new("Alembic", "MESH_SEQUENCE_CACHE")
+    refused("its modifier 'Alembic' has no cache file", tube, rig)
 
 
 def test_one_bone():
