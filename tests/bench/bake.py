@@ -9,8 +9,11 @@ import venv
 from pathlib import Path
 
 import araplbs
+import looks
 import numpy as np
+import plots
 import scipy.sparse
+import shaded
 from in_blender import BUILD
 from results import say, table, write_page
 from rigged import model, names
@@ -20,6 +23,8 @@ CHARACTERS = ("cesium_man", "q_rat", "m2m_horse", "mh_game")
 MOST_NEW = 3_000  # vertices: beyond, the peer takes many minutes for new bones
 NEW_BONES, ITERATIONS = 20, 10
 FRAMES = 50, 500
+PICTURED = "mh_game"
+SHOWN = 0.03  # of the size: the darkest color
 LIMIT = 600  # seconds for one run
 FOLDER = BUILD / "bake"
 NOTE = f"""\
@@ -159,6 +164,35 @@ def memory(python, name):
     return rows
 
 
+def draw_errors(output, name):
+    """The picture of the frame with the largest error of the artist's weights, None without it."""
+    kind, vertices, triangles, transforms, artist, frames = next(sequences(name))
+    label = f"{name}.{kind}.given"
+    found = {"the artist's weights": (artist, transforms)}
+    for way, title in (("ours", "ours"), ("dem_bones", "Dem Bones")):
+        path = FOLDER / f"{label}.{way}.npz"
+        if path.exists():
+            with np.load(path) as file:
+                found[title] = file["weights"], file["transforms"]
+    off = np.linalg.norm(blend(vertices, artist, transforms) - frames, axis=2)
+    worst = int(off.max(axis=1).argmax())
+    size = np.linalg.norm(np.ptp(vertices, axis=0))
+    panels = {"target": (frames[worst], np.zeros(len(vertices)))}
+    for title, (weights, moves) in found.items():
+        points = blend(vertices, weights, moves[worst : worst + 1])[0]
+        panels[title] = points, np.linalg.norm(points - frames[worst], axis=1) / size
+    fig, axes = plots.figure(len(panels), width=3.0 * len(panels), height=4.5)
+    camera = shaded.view(-60, 10)
+    for panel, (title, (points, error)) in zip(axes[0], panels.items(), strict=True):
+        shown = looks.MOST_STRAIN * error[triangles].mean(1) / SHOWN
+        looks.draw(panel, points, triangles, shown, camera)
+        panel.autoscale_view()
+        panel.set_aspect("equal")
+        panel.axis("off")
+        panel.set_title(f"{title}: {100 * error.max():.1f} %" if error.any() else title)
+    return plots.save(fig, output, "bake.png")
+
+
 def cell(value, scale=100.0, form=".3f"):
     return "–" if value is None else f"{scale * value:{form}}"
 
@@ -189,6 +223,10 @@ def main(_zip, output, *asked):
     chosen = [name for name in names(asked) if asked or name in CHARACTERS]
     rows = [row for name in chosen for row in compare(python, name)]
     sizes = memory(python, CHARACTERS[0] if not asked else chosen[0])
+    picture = draw_errors(Path(output), PICTURED) if PICTURED in chosen else None
+    told = [f"The frame of {PICTURED} (*volume*, *given*) where the artist's weights are farthest off, "
+            "and the largest error in it; darkest from "
+            f"{100 * SHOWN:.0f} % of the size:"] if picture else []  # fmt: skip
     head = (
         *("character", "target", "bones", "vertices", "of it", "frames", "before %", "ours %"),
         *("Dem Bones %", "most: ours", "Dem Bones", "ours s", "Dem Bones s", "times"),
@@ -198,7 +236,8 @@ def main(_zip, output, *asked):
         Path(output), "bake", "Bake", NOTE, table(head, map(line, rows)),
         "Memory that a run adds to what it starts with, over the number of frames, which ours "
         "reads one by one from a file (weights of given bones):",
-        table(of_memory, map(memory_line, sizes)), rows=rows + sizes,
+        table(of_memory, map(memory_line, sizes)), *told,
+        pictures=[picture] if picture else [], rows=rows + sizes,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 bake_one.py ours|dem_bones INPUT.npz OUTPUT.json
 
-INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bones, and iterations;
+OUTPUT.npz has the weights and transforms, OUTPUT.json the numbers. INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bones, and iterations;
 `path` in place of frames: a .npy that is read frame by frame. Needs NumPy and the module
 araplbs, or NumPy and py-dem-bones."""
 
@@ -106,6 +106,7 @@ def main(way, source, target):
         "rms": float(np.sqrt(total / len(transforms) / len(points)) / size),
         "max": float(np.sqrt(most) / size),
     }  # fmt: skip
+    np.savez(Path(target).with_suffix(".npz"), weights=weights, transforms=transforms)
     with open(target, "w", encoding="ascii") as file:
         json.dump(row, file)
 
