@@ -224,9 +224,10 @@ def main(_zip, output, *asked):
     rows = [row for name in chosen for row in compare(python, name)]
     sizes = memory(python, CHARACTERS[0] if not asked else chosen[0])
     picture = draw_errors(Path(output), PICTURED) if PICTURED in chosen else None
-    told = [f"The frame of {PICTURED} (*volume*, *given*) where the artist's weights are farthest off, "
-            "and the largest error in it; darkest from "
-            f"{100 * SHOWN:.0f} % of the size:"] if picture else []  # fmt: skip
+    told = [
+        f"The frame of {PICTURED} (*volume*, *given*) where the artist's weights are farthest off, "
+        f"and the largest error in it; darkest from {100 * SHOWN:.0f} % of the size:"
+    ]
     head = (
         *("character", "target", "bones", "vertices", "of it", "frames", "before %", "ours %"),
         *("Dem Bones %", "most: ours", "Dem Bones", "ours s", "Dem Bones s", "times"),
@@ -236,7 +237,7 @@ def main(_zip, output, *asked):
         Path(output), "bake", "Bake", NOTE, table(head, map(line, rows)),
         "Memory that a run adds to what it starts with, over the number of frames, which ours "
         "reads one by one from a file (weights of given bones):",
-        table(of_memory, map(memory_line, sizes)), *told,
+        table(of_memory, map(memory_line, sizes)), *(told if picture else ()),
         pictures=[picture] if picture else [], rows=rows + sizes,
     )  # fmt: skip
 

@@ -2,9 +2,9 @@
 
 bake_one.py ours|dem_bones INPUT.npz OUTPUT.json
 
-OUTPUT.npz has the weights and transforms, OUTPUT.json the numbers. INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bones, and iterations;
-`path` in place of frames: a .npy that is read frame by frame. Needs NumPy and the module
-araplbs, or NumPy and py-dem-bones."""
+INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bones, and iterations;
+`path` in place of frames: a .npy that is read frame by frame. OUTPUT.npz gets the weights and
+transforms. Needs NumPy and the module araplbs, or NumPy and py-dem-bones."""
 
 import json
 import re
