@@ -206,8 +206,8 @@ def bake_summary(report):
     for ob in report["objects"]:
         before, after = ob["error_before"], ob["error_after"]
         parts.append(
-            f"'{ob['name']}': {ob['frames']} frames, error {100 * before['rms']:.3f} → "
-            f"{100 * after['rms']:.3f} % of the size, at most {100 * before['max']:.2f} → "
-            f"{100 * after['max']:.2f} %"
+            f"'{ob['name']}': {ob['frames']} frames, error {100 * after['rms']:.3f} % of the size "
+            f"(was {100 * before['rms']:.3f} %), at most {100 * after['max']:.2f} % "
+            f"(was {100 * before['max']:.2f} %)"
         )
     return f"Baked {names_in_line(parts)}"

@@ -98,7 +98,8 @@ def test_corrective_smooth(character, capfd):
     check(tube, rig)
     told = capfd.readouterr().out
     assert "still on, and in the weights now too: Smooth" in told
-    before, after = re.search(r"error ([\d.]+) → ([\d.]+) % of the size", told).groups()
+    found = re.search(r"error ([\d.]+) % of the size \(was ([\d.]+) %\)", told)
+    after, before = found.groups()
     assert float(after) < float(before)
 
 
