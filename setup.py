@@ -1,5 +1,8 @@
 """Builds the extension module `araplbs`: csrc/ with CHOLMOD compiled in, OpenBLAS beside it.
 
+What the package is called and needs stands in pyproject.toml, its version in
+blender_manifest.toml. Work is done by the commands alone, not by importing this file.
+
 CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
 OpenBLAS from the package scipy-openblas32.  Every symbol is hidden and every BLAS name carries the
 prefix scipy_, because Blender itself loads another CHOLMOD and another BLAS into the same process.
@@ -21,10 +24,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy
-import scipy_openblas32
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext as _build_ext
+from setuptools.command.egg_info import egg_info as _egg_info
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
 import sources
@@ -37,18 +39,29 @@ WERROR = os.environ.get("ARAPLBS_WERROR") == "1"
 BUILD = "build/asan" if ASAN else "build/tsan" if TSAN else "build"
 
 
-def collect_licenses():
-    """Copies the license texts of all that is compiled in or bundled to build/licenses."""
-    openblas = importlib.metadata.distribution("scipy-openblas32")
-    texts = [f.locate() for f in openblas.files if sources.is_license(f)]
-    files = sources.collect_licenses(ROOT / "build/licenses", texts, openblas.version)
-    return [str(f.relative_to(ROOT)) for f in files]
+class egg_info(_egg_info):
+    """License texts of all that is compiled in or bundled go into the wheel."""
+
+    def run(self):
+        if sources.suitesparse_version():
+            openblas = importlib.metadata.distribution("scipy-openblas32")
+            texts = [f.locate() for f in openblas.files if sources.is_license(f)]
+            files = sources.collect_licenses(ROOT / "build/licenses", texts, openblas.version)
+            kept = self.distribution.metadata.license_files
+            self.distribution.metadata.license_files = [
+                *(f for f in kept if not f.startswith("build/licenses/")),
+                *(str(f.relative_to(ROOT)) for f in files),
+            ]
+        super().run()
 
 
 class build_ext(_build_ext):
     """Compiles in parallel and only what changed: each object keeps its command and its headers."""
 
     def build_extension(self, ext):
+        import numpy
+        import scipy_openblas32
+
         if not sources.suitesparse_version():
             sys.exit(
                 f"setup.py: no SuiteSparse sources in {SUITESPARSE}: run "
@@ -84,6 +97,10 @@ class build_ext(_build_ext):
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             objects = list(pool.map(lambda job: self.compile_one(*job), jobs))
 
+        ext.libraries = [scipy_openblas32.get_library(), "m"]
+        ext.library_dirs = [scipy_openblas32.get_lib_dir()]
+        # For the build in place; auditwheel replaces it when it takes OpenBLAS into the wheel.
+        ext.runtime_library_dirs = ext.library_dirs
         # The linking, with its own test whether anything is newer, is left to setuptools.
         listing = temp / "objects.txt"  # changes when a source file is added or taken away
         if not listing.exists() or listing.read_text().split() != objects:
@@ -118,37 +135,26 @@ class build_ext(_build_ext):
         return all(os.path.exists(h) and os.path.getmtime(h) <= built for h in headers)
 
 
-module = Extension(
-    "araplbs",
-    sources=[str(f.relative_to(ROOT)) for f in sources.own_sources()],
-    libraries=[scipy_openblas32.get_library(), "m"],
-    library_dirs=[scipy_openblas32.get_lib_dir()],
-    # For the build in place; auditwheel replaces it when it takes OpenBLAS into the wheel.
-    runtime_library_dirs=[scipy_openblas32.get_lib_dir()],
-    extra_link_args=["-pthread"] + ([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
-    py_limited_api=True,
-)
-
-stubs = (ROOT / "csrc/araplbs-stubs/__init__.pyi").exists()
-licenses = collect_licenses() if sources.suitesparse_version() else []
-
-setup(
-    name=MANIFEST["id"],
-    version=MANIFEST["version"],
-    description=MANIFEST["tagline"],
-    author=MANIFEST["maintainer"],
-    license="GPL-3.0-or-later",
-    license_files=["LICENSE", "THIRD_PARTY.md", *licenses],
-    python_requires=">=3.11",
-    install_requires=["numpy>=1.23"],
-    ext_modules=[module],
-    packages=["araplbs-stubs"] if stubs else [],
-    package_dir={"araplbs-stubs": "csrc/araplbs-stubs"} if stubs else {},
-    package_data={"araplbs-stubs": ["*.pyi", "py.typed"]} if stubs else {},
-    cmdclass={"build_ext": build_ext},
-    options={
-        "build": {"build_base": BUILD, "build_lib": f"{BUILD}/lib", "build_temp": f"{BUILD}/obj"},
-        "bdist_wheel": {"py_limited_api": "cp311"},
-        "egg_info": {"egg_base": "build"},
-    },
-)
+if __name__ == "__main__":
+    stubs = (ROOT / "csrc/araplbs-stubs/__init__.pyi").exists()
+    module = Extension(
+        "araplbs",
+        sources=[str(f.relative_to(ROOT)) for f in sources.own_sources()],
+        extra_link_args=["-pthread"] + ([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
+        py_limited_api=True,
+    )
+    setup(
+        version=MANIFEST["version"],
+        ext_modules=[module],
+        packages=["araplbs-stubs"] if stubs else [],
+        package_dir={"araplbs-stubs": "csrc/araplbs-stubs"} if stubs else {},
+        package_data={"araplbs-stubs": ["*.pyi", "py.typed"]} if stubs else {},
+        cmdclass={"build_ext": build_ext, "egg_info": egg_info},
+        options={
+            "build": {
+                "build_base": BUILD, "build_lib": f"{BUILD}/lib", "build_temp": f"{BUILD}/obj"
+            },
+            "bdist_wheel": {"py_limited_api": "cp311"},
+            "egg_info": {"egg_base": "build"},
+        },
+    )  # fmt: skip

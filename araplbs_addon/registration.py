@@ -17,6 +17,7 @@ from .operators import (
     live,
     load_preset,
     refine,
+    rigid,
     select_worst,
     settings,
 )
@@ -44,6 +45,9 @@ CLASSES = (
     edit.OBJECT_OT_araplbs_add_link,
     edit.OBJECT_OT_araplbs_remove_edit,
     edit.OBJECT_OT_araplbs_select_edit,
+    rigid.OBJECT_OT_araplbs_mark_rigid,
+    rigid.OBJECT_OT_araplbs_clear_rigid,
+    rigid.VIEW3D_MT_araplbs_rigid,
     select_worst.OBJECT_OT_araplbs_select_worst,
     bone_roles.OBJECT_OT_araplbs_take_in,
     bone_roles.OBJECT_OT_araplbs_deform_off,

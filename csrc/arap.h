@@ -116,6 +116,7 @@ typedef struct arap_given_poses {
     const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the joints of bendy
                                  bones, in place of `transforms` and `bends` of these, or NULL */
     const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
+    const double *weights;    /* (count) how often each counts, see pose_weights.h; NULL: once */
 } arap_given_poses;
 
 /* A plane of symmetry. */
@@ -142,8 +143,13 @@ typedef struct arap_edits {
     int influence_count; /* the bone may move the vertex, if it is of use, or must not */
     const int *influence_vertex, *influence_bone;
     const char *influence_allowed;
-    int release_count; /* spokes, peak and attach rows that do not count */
+    int smooth_count; /* the Laplacian of all weights of the vertex shall be 0 */
+    const int *smooth_vertex;
+    const double *smooth_strength; /* 0 to 1, see smoothness.h */
+    int release_count;             /* spokes, peak and attach rows that do not count */
     const int *release_vertex, *release_bone;
+    const int
+        *rigid_parts; /* (vertices) those of an equal number have the same weights, -1: free */
 } arap_edits;
 
 /* ---- Settings ----
@@ -244,10 +250,11 @@ typedef struct arap_island {
 
 typedef struct arap_report {
     int vertices, welded;       /* of the caller; merged into others */
-    int far_vertices;           /* that lie far off all others, see extent.h */
+    int far_vertices;           /* that lie far off all others, see mesh/extent.h */
     size_t collapsed_triangles; /* of the caller: with an area before vertices were merged */
     int coarse_vertices;        /* of the coarsest mesh solved, 0: only the mesh itself */
     int parts, linked_parts;
+    int rigid_parts, found_rigid; /* present ones of the level; of these, found by themselves */
     size_t links;
     int bones, deforming_bones, poses;
     int symmetric_bones;    /* deforming ones with a partner */
@@ -257,8 +264,9 @@ typedef struct arap_report {
     int iterations;
     int energy_count;
     const double *energies; /* relative: of the initial weights, then after each change of the
-                               influence maps and each iteration; on the coarser mesh until
-                               its stages are over; those of shared rotations with clusters */
+                               influence maps, each iteration and each displacement of components
+                               but the first, which comes before; on the coarser mesh until its
+                               stages are over; those of shared rotations with clusters */
     double energy_before;   /* the first of them, each vertex with its own rotations */
     /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
     int stage_start[ARAP_MOST_STAGES + 1];
@@ -319,6 +327,9 @@ typedef struct arap_usage {
 } arap_usage;
 arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
                               const arap_influences *weights, arap_usage *out);
+
+/* Number of the rigid part of each vertex of the caller, -1: none. out: (vertices) */
+void arap_solver_rigid_parts(const arap_solver *solver, int *out);
 
 /* The constraint rows that the present level has, none while a coarser mesh is solved: of the
  * caller's vertices (the first of welded ones) and bones. Release with arap_free. */

@@ -3,8 +3,8 @@
 # undefined-behavior sanitizers.
 # Leaks are not looked for: Python itself never frees much of what it allocates.
 # usage: asan.sh [--quick] [PYTEST_ARGUMENT...]
-#   --quick, as tests/run.sh asks for: without the tests below, whose numbers take long and whose
-#   code others run on smaller meshes.
+#   --quick, as tests/run.sh asks for: without those marked slow and the files below, whose numbers
+#   take long and whose code others run on smaller meshes.
 #        asan.sh --run PROGRAM [ARGUMENT...]
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -13,23 +13,10 @@ LONG=(
   test_quality.py test_yardstick.py
   test_kernels.py  # compiles the kernels by itself, without sanitizers
   test_acceleration.py
-  test_deformation.py::test_equals_the_yardstick
-  test_harmonic.py::test_stronger_is_smoother_and_less_rigid
-  test_reduce.py::test_solving_again_beats_cutting_off
-  test_reduce.py::test_a_limit_above_the_number_that_takes_part
-  test_spines.py::test_energies_of_vertices_sum_up
-  test_spines.py::test_gradient_with_transforms_fixed
-  test_spines.py::test_energy_product_right_side_and_matrix
-  test_joint_spines.py::test_the_quadratic_is_that_of_the_energy
-  test_joint_spines.py::test_energy_never_rises_and_joints_stay_connected
-  test_spines.py::test_jacobians_against_differences
-  test_joint_feet.py::test_joints_come_to_the_middle_of_a_tube
-  test_joint_feet.py::test_moves_of_joints_by_differences
-  test_control_bones.py::test_no_bone_of_an_artist_is_lost
 )
 quick=()
 if [ "${1:-}" = --quick ]; then
-  quick=("${LONG[@]/#/--deselect=tests/core/}")
+  quick=(-m "not slow" "${LONG[@]/#/--deselect=tests/core/}")
   export ARAPLBS_FAULT_STRIDE=5  # of the allocations that test_clean_up.py makes fail
   shift
 fi

@@ -7,6 +7,7 @@ the system. Each function checks one thing and raises Bad, naming the thing and 
 import base64
 import hashlib
 import io
+import posixpath
 import re
 import struct
 import subprocess
@@ -31,6 +32,8 @@ WINDOWS_FROM_BLENDER = re.compile(r"vcruntime140\.dll", re.IGNORECASE)
 MACOS_LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
 # zig's linker exports these from every library of macOS.
 MACOS_HARMLESS = {"__mh_dylib_header", "___dso_handle"}
+# What libgfortran wants besides; every Linux with Python has them.
+LINUX_OF_FORTRAN = {"libgcc_s.so.1", "libz.so.1"}
 LINUX_LIBRARIES = re.compile(r"lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d")
 LICENSES = {
     *("LICENSE", "THIRD_PARTY.md", "VERSIONS.txt", "OpenBLAS-LICENSE.txt", "zig-LICENSE.txt"),
@@ -121,11 +124,21 @@ def load_commands(data):
         at += size
 
 
+def thin(data):
+    """The one file inside a universal file for one processor; any other as it is."""
+    magic, count = struct.unpack_from(">II", data)
+    if magic != 0xCAFEBABE or count != 1:
+        return data
+    at, size = struct.unpack_from(">II", data, 16)
+    return data[at : at + size]
+
+
 def c_string(data, at):
     return data[at : data.index(b"\0", at)].decode()
 
 
 def read_macho(data):
+    data = thin(data)
     libraries, minimum, symbols = [], (), []
     for command, body in load_commands(data):
         if command in (0x0C, 0x80000018, 0x8000001F):  # LC_LOAD_DYLIB, weak, re-exported
@@ -152,6 +165,7 @@ def read_macho(data):
 
 def check_signature(name, data):
     """Apple silicon runs nothing unsigned: an ad hoc signature holds the hash of every page."""
+    data = thin(data)
     where = [struct.unpack_from("<II", b, 8) for c, b in load_commands(data) if c == 0x1D]
     if not where:
         raise Bad(f"{name} has no signature")
@@ -263,11 +277,19 @@ def check_imports(name, binary, system, blas_name, blas):
             raise Bad(f"{name} wants {symbol} of {library or 'nobody knows what'}")
 
 
-def check_openblas(name, binary, system, processor):
-    """The library that is bundled needs nothing but the system."""
+def check_bundled(name, binary, system, processor, files):
+    """A library that is bundled needs nothing but the system, and what is bundled beside it."""
     for library in binary.libraries:
         from_blender = processor == "aarch64" and WINDOWS_FROM_BLENDER.fullmatch(library)
-        if not (SYSTEM_LIBRARIES[system](library) or (system == "windows" and from_blender)):
+        place = posixpath.join(posixpath.dirname(name), library.removeprefix("@loader_path/"))
+        beside = posixpath.normpath(place) in files
+        of_fortran = "gfortran" in name and library in LINUX_OF_FORTRAN
+        if not (
+            SYSTEM_LIBRARIES[system](library)
+            or (system == "windows" and from_blender)
+            or (system == "macos" and library.startswith("@loader_path/") and beside)
+            or (system == "linux" and (beside or of_fortran))
+        ):
             raise Bad(f"{name} wants the library {library}")
 
 
@@ -309,20 +331,24 @@ def check_files(wheel_name, files):
     check_licenses(files, system)
     (module,) = (n for n in files if re.fullmatch(r"araplbs\.(pyd|abi3\.so)", n))
     (blas_name,) = (n for n in files if re.search(r"openblas[^/]*\.(dll|dylib|so)$", n))
-    read = READERS[system]
-    binary, blas = read(files[module]), read(files[blas_name])
-    for name, each in ((module, binary), (blas_name, blas)):
+    bundled = [n for n in files if re.search(r"\.(dll|dylib|so(\.\d+)*)$", n) and n != module]
+    binaries = {name: READERS[system](files[name]) for name in (module, *bundled)}
+    binary, blas = binaries[module], binaries[blas_name]
+    for name, each in binaries.items():
         check_processor(name, each, processor)
         check_minimum(name, each, minimum)
         if system == "macos" and processor == "aarch64":
             check_signature(name, files[name])
     check_exports(module, binary)
     check_imports(module, binary, system, blas_name, blas)
-    check_openblas(blas_name, blas, system, processor)
+    for name in bundled:
+        check_bundled(name, binaries[name], system, processor, files)
     if system == "windows":
         check_no_times(module, files[module])
     if system == "linux":
         check_run_path(module, files[module], ["$ORIGIN/" + blas_name.split("/")[0]])
+        if len(bundled) > 1:
+            check_run_path(blas_name, files[blas_name], ["$ORIGIN"])
 
 
 def check_wheel(path):

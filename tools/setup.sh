@@ -48,8 +48,12 @@ python=$(pick_python) ||
   fail "Python 3.11 or later is needed: install one, or name it in \$PYTHON"
 
 say "build/venv with $("$python" -V)"
-rm -rf "$VENV"
-"$python" -m venv "$VENV"
+if [ "$("$VENV/bin/python" -VV 2>/dev/null)" != "$("$python" -VV)" ] ||
+  ! "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
+  rm -rf "$VENV"
+  "$python" -m venv "$VENV"
+fi
+rm -f "$VENV/.ready"
 "$VENV/bin/python" -m pip install -q -r "$REQUIREMENTS" >"$(log pip)" 2>&1 ||
   fail "pip could not install tools/requirements.txt: $(grep -m1 ERROR "$(log pip)")"
 stamp "$VENV/bin/python" >"$VENV/.ready"

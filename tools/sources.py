@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 CSRC = ROOT / "csrc"
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CACHE = Path(
     os.environ.get("ARAPLBS_CACHE")
     or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "araplbs")

@@ -41,13 +41,6 @@ python_for() {  # python_for 3.11: a Python of that version that can make a venv
   return 1
 }
 
-# The Debian mirror of this machine's own apt; on Ubuntu $ARAPLBS_DEBIAN_MIRROR names one.
-debian_mirror() {
-  [ -z "${ARAPLBS_DEBIAN_MIRROR:-}" ] || { echo "$ARAPLBS_DEBIAN_MIRROR"; return; }
-  apt-get indextargets --format '$(ORIGIN)|$(RELEASE)|$(REPO_URI)' 'Created-By: Packages' |
-    awk -F'|' '$1 == "Debian" && $2 !~ /-/ { print $3; exit }'
-}
-
 build_chroot() {
   local suite=$1 root=$BEDS/$1 out mirror
   can_be_root || skip "a chroot needs root"

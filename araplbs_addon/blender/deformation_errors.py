@@ -19,8 +19,9 @@ from .whole_poses import given_poses_in_steps
 
 # The options that say which poses there are.
 POSE_OPTIONS = (
-    *("pose_count", "swing", "twist", "seed", "use_joint_limits", "symmetric"),
-    *("animation", "animation_frames"),
+    *("pose_count", "swing", "twist", "reach_poses", "seed"),
+    *("use_joint_limits", "symmetric"),
+    *("through_rig", "animation", "animation_frames"),
 )
 
 

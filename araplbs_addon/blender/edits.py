@@ -6,6 +6,9 @@ it stays with its vertices whatever becomes of the mesh, and a new vertex has no
   INFLUENCE  0 for none, 1 for an added bone, -1 for a removed one
   RELEASE    0 for none, 1 where nothing ties the vertex to the bone
   LINK       0 for none, 1 for its two ends
+  SMOOTH     0 for none, else how firmly the weights of all bones shall vary smoothly, up to 1
+  RIGID      0 for none, 1 for the vertices of the part; each part is an edit of its own
+LINK, SMOOTH and RIGID are of no bone.
 """
 
 import secrets
@@ -20,9 +23,12 @@ KINDS = (
     ("INFLUENCE", "Influence", "The bone may move these vertices, or must not", "BONE_DATA", 1),
     ("RELEASE", "Release", "The skin is not tied to the bone here", "SNAP_OFF", 2),
     ("LINK", "Link", "Two vertices move together, as if an edge joined them", "LINKED", 3),
+    ("SMOOTH", "Smooth", "The weights of all bones vary smoothly here", "MOD_SMOOTH", 4),
+    ("RIGID", "Rigid", "These vertices have the same weights: the part keeps its shape", "CUBE", 5),
 )
+OF_NO_BONE = {"LINK", "RIGID"}  # any number of them
 PREFIX = ".araplbs."
-LINK_TITLE = "Link"
+LINK_TITLE, SMOOTH_TITLE, RIGID_TITLE = "Link", "All Bones", "Rigid Part"
 
 
 def _attribute(mesh, item):
@@ -65,12 +71,12 @@ def find_edit(mesh, kind, bone):
 
 def ensure_edit(mesh, kind, bone):
     """The item of this kind and bone, made if there is none."""
-    item = find_edit(mesh, kind, bone) if kind != "LINK" else None
+    item = None if kind in OF_NO_BONE else find_edit(mesh, kind, bone)
     if item:
         return item
     item = mesh.araplbs.edits.add()
     item.kind, item.bone = kind, bone
-    item.name = bone or LINK_TITLE
+    item.name = bone or (SMOOTH_TITLE if kind == "SMOOTH" else LINK_TITLE)
     item.layer = PREFIX + secrets.token_hex(4)
     mesh.araplbs.active = len(mesh.araplbs.edits) - 1
     return item
@@ -83,6 +89,29 @@ def add_link(mesh, first, second):
     values = np.zeros(len(mesh.vertices), np.float32)
     values[[first, second]] = 1
     write_values(mesh, item, values)
+
+
+def add_rigid_part(mesh, vertices, name=""):
+    """Makes these vertices a rigid part; they leave those that they were in."""
+    leave_rigid_parts(mesh, vertices)
+    item = ensure_edit(mesh, "RIGID", "")
+    item.name = f"{RIGID_TITLE} {name}" if name else RIGID_TITLE
+    values = np.zeros(len(mesh.vertices), np.float32)
+    values[vertices] = 1
+    write_values(mesh, item, values)
+
+
+def leave_rigid_parts(mesh, vertices):
+    """Takes these vertices out of all rigid parts; empty ones go. Returns out of how many."""
+    left = 0
+    for item in mesh.araplbs.edits:
+        values = read_values(mesh, item)
+        if item.kind == "RIGID" and values[vertices].any():
+            values[vertices] = 0
+            write_values(mesh, item, values)
+            left += 1
+    drop_empty_edits(mesh)
+    return left
 
 
 def remove_edit(mesh, index):
@@ -112,7 +141,7 @@ def read_edits(mesh, bones):
     index = {name: i for i, name in enumerate(bones)}
     edits = Edits()
     for item in mesh.araplbs.edits:
-        if not item.use or (item.kind != "LINK" and item.bone not in index):
+        if not item.use or (item.kind not in OF_NO_BONE and item.bone not in index):
             continue
         values = read_values(mesh, item)
         vertices = np.flatnonzero(values)
@@ -124,6 +153,11 @@ def read_edits(mesh, bones):
             edits.influences += Pairs(vertices, pairs.bones, values > 0)
         elif item.kind == "RELEASE":
             edits.released += pairs
+        elif item.kind == "SMOOTH":
+            edits.smoothed += Pairs(vertices, pairs.bones, np.clip(values, 0, 1))
+        elif item.kind == "RIGID":
+            if len(vertices):
+                edits.rigid.append(vertices)
         elif len(vertices) == 2:  # what is left of a link with other ends says nothing
             edits.links = np.vstack([edits.links, vertices])
     return edits

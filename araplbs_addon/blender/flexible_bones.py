@@ -84,11 +84,17 @@ def pose_copy(copy, skeleton, rest, transforms, bends):
         if up >= 0:
             above = {"parent_matrix": targets[up], "parent_matrix_local": rest[up]}
         own = bone.convert_local_to_pose(targets[i], rest[i], invert=True, **above)
-        if skeleton.own_stretch[i]:
-            own = own @ _stretch(bends[i, 3], skeleton.volume[i])
-        posed.matrix_basis = own
-        if skeleton.kinds[i] == BENDY:
-            _curve(posed, bone, rest[i].to_3x3().transposed() @ Vector(bends[i, :3]))
+        posed.matrix_basis = flex(posed, own, skeleton, i, rest[i], bends[i])
+
+
+def flex(posed, own, skeleton, i, rest, bend):
+    """Bends bone i, if it is bendy, by this row of sample(); the matrix `own` of it in its parent,
+    stretched if it is stretchable."""
+    if skeleton.kinds[i] == BENDY:
+        _curve(posed, posed.bone, rest.to_3x3().transposed() @ Vector(bend[:3]))
+    if skeleton.own_stretch[i]:
+        own = own @ _stretch(bend[3], skeleton.volume[i])
+    return own
 
 
 def _matrix(transform):

@@ -9,8 +9,8 @@ import numpy as np
 from ..core.refusal import Refused
 from ..core.report import names_in_line
 from .binding import is_deformed_by
+from .pose_sources import action_curves
 from .read_mesh import refuse_linked
-from .read_poses import action_curves
 
 POSE_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]')
 NOTICEABLE = 1e-4  # share of a bone's length by which it is longer or shorter, or off its direction

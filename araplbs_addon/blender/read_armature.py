@@ -1,16 +1,26 @@
 """An armature at rest as a core Skeleton, with joint limits and what selection locks."""
 
 import math
+import re
 
 import bpy
 import numpy as np
 
 from ..core.problem import Skeleton
 from ..core.refusal import Refused
+from ..core.symmetry import bone_partners
 from .bone_kinds import read_deformers
 
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
 FREE_ANGLE = math.radians(170)
+
+# Types of constraints. Bones with these alone can still be posed.
+LEAVE_FREE = {
+    *("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"),
+    *("CHILD_OF", "ARMATURE", "FLOOR", "PIVOT", "SHRINKWRAP"),
+}
+
+ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]\.rotation')
 
 
 def read_armature(armature, use_joint_limits):
@@ -45,12 +55,16 @@ def read_armature(armature, use_joint_limits):
 
 def _limits(armature):
     limits = np.full((len(armature.data.bones), 3, 2), np.nan)
+    driven = _turned_by_drivers(armature)
     for i, bone in enumerate(armature.data.bones):
         posed = armature.pose.bones.get(bone.name)
         if posed is None:  # the pose of a new bone is made with the next update
             continue
         for axis, name in enumerate("xyz"):
             ranges = []
+            if is_locked(posed, axis) and not (bone.name in driven or _turned(posed)):
+                limits[i, axis] = 0
+                continue
             if getattr(posed, f"use_ik_limit_{name}"):
                 ranges.append((getattr(posed, f"ik_min_{name}"), getattr(posed, f"ik_max_{name}")))
             ranges += [
@@ -70,6 +84,52 @@ def _limits(armature):
     return limits
 
 
+def _turned(posed):
+    """Do constraints turn it? Then it is locked lest somebody tries to, as Rigify does."""
+    return any(
+        c.enabled and not c.mute and c.type != "IK" and c.type not in LEAVE_FREE
+        for c in posed.constraints
+    )
+
+
+def _turned_by_drivers(armature):
+    """Names of bones."""
+    animation = armature.animation_data
+    found = set()
+    for curve in animation.drivers if animation else ():
+        match = ROTATION.match(curve.data_path)
+        if match:
+            found.add(bpy.utils.unescape_identifier(match[1]))
+    return found
+
+
+def is_locked(posed, axis):
+    """Does this axis of a pose bone not turn, by its transform locks or, in a chain of IK, by those
+    of IK? Of an axis and angle, or a quaternion, with a lock for each component, a locked one that
+    is not 0 says nothing of its axis."""
+    if getattr(posed, f"lock_ik_{'xyz'[axis]}") and posed.is_in_ik_chain:
+        return True
+    four = posed.lock_rotations_4d and posed.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
+    if not four:
+        return posed.lock_rotation[axis]
+    if posed.rotation_mode == "QUATERNION":
+        return posed.lock_rotation[axis] and posed.rotation_quaternion[1 + axis] == 0
+    still = posed.rotation_axis_angle[1 + axis] == 0
+    return posed.lock_rotation_w or (posed.lock_rotation[axis] and still)
+
+
+def opposite_bone(armature, bone):
+    """Name of the deform bone on the other side, `bone` itself on the plane: by name, or by place
+    where the name has no side."""
+    flipped = bpy.utils.flip_name(bone)
+    if flipped != bone or not armature or bone not in armature.data.bones:
+        return flipped
+    skeleton = read_armature(armature, use_joint_limits=False)
+    partners = bone_partners(skeleton)
+    partner = -1 if partners is None else partners[skeleton.names.index(bone)]
+    return bone if partner < 0 else skeleton.names[partner]
+
+
 def selected_bones(armature):
     """Names of the bones that are selected in the mode that the armature is in."""
     flags = armature.data.edit_bones if armature.mode == "EDIT" else _flags(armature)
@@ -81,16 +141,21 @@ def bones_to_lock(armature):
 
     Hidden ones, and the unselected ones where the armature is in Pose mode with a selection.
     """
+    visible = visible_bones(armature)
+    selected = visible & np.array([flag.select for flag in _flags(armature)])
+    return ~selected if armature.mode == "POSE" and selected.any() else ~visible
+
+
+def visible_bones(armature):
+    """(m,) bool: neither hidden themselves nor in hidden collections alone."""
     bones, flags = armature.data.bones, _flags(armature)
-    visible = np.array(
+    return np.array(
         [
             not flag.hide
             and (not bone.collections or any(c.is_visible_effectively for c in bone.collections))
             for bone, flag in zip(bones, flags, strict=True)
         ]
     )
-    selected = visible & np.array([flag.select for flag in flags])
-    return ~selected if armature.mode == "POSE" and selected.any() else ~visible
 
 
 def _flags(armature):

@@ -58,6 +58,8 @@ def random_frames_in_steps(ob, armature, skeleton, matrix, options):
     """((p, m, 3, 4) transforms, [p arrays (n, 3)]) in armature space, of options.pose_count random
     poses; a generator of short steps. matrix: from the mesh to the armature at rest."""
     sampled, bends = sample(skeleton, options, None)
+    if bends is None:
+        bends = np.zeros((*sampled.shape[:2], 4))
     rest = [bone.matrix_local.copy() for bone in armature.data.bones]
     reader, transforms, frames = PoseReader(armature, skeleton), [], []
     while len(frames) < len(sampled):
@@ -73,7 +75,7 @@ def random_frames_in_steps(ob, armature, skeleton, matrix, options):
             begin = time.perf_counter()
             while len(frames) < len(sampled) and time.perf_counter() - begin < STEP:
                 k = len(frames)
-                pose_copy(bones, skeleton, rest, sampled[k], None if bends is None else bends[k])
+                pose_copy(bones, skeleton, rest, sampled[k], bends[k])
                 view_layer.update()
                 transforms.append(reader.read(bones, view_layer.depsgraph)[0])
                 frames.append(

@@ -85,6 +85,11 @@ def read_shape_in_steps(ob, armature, view_layer):
     return Mesh(ob.name, vertices, triangles, edges, matrix)
 
 
+def read_topology(ob):
+    """The Mesh of an object in its own space: vertices, triangles and loose edges."""
+    return Mesh(ob.name, coordinates(ob), _triangles(ob.data), _loose_edges(ob.data), np.eye(4))
+
+
 def coordinates(ob):
     keys = ob.data.shape_keys
     points = keys.reference_key.data if keys else ob.data.vertices

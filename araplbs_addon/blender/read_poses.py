@@ -8,35 +8,79 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ..core.poses import BENDY, Poses, no_poses
 from ..core.refusal import Refused
+from .pose_sources import action_curves, clips, marked_frames, pose_assets, weight_of
+
+TURNS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 
 
 def read_poses(armature, skeleton, which, most, view_layer):
     """At most `most` Poses of its animation.
 
-    which: "NONE", "ACTIVE" (the frames of the scene as the armature plays them) or "ALL"
-    (every action that moves bones of this armature). Raises Refused where there is no animation.
+    which: "NONE", "ACTIVE" (the frames of the scene as the armature plays them), "MARKERS" (those
+    of them that have a marker), "ALL" (every action that moves bones of this armature) or
+    "POSE_LIBRARY" (those that are pose assets). Raises Refused where there is none.
     """
     if which == "NONE":
         return no_poses(skeleton)
-    if which == "ACTIVE":
+    if which in ("ACTIVE", "MARKERS"):
         frames = _frames(_played_range(armature), most)
+        if which == "MARKERS":
+            frames = _some(marked_frames(armature, view_layer.id_data), most)
+        if not frames:
+            raise Refused(
+                "No frame is marked: add markers to the timeline, or to the action of "
+                f"'{armature.name}'"
+            )
         with stage(armature) as scene:
             return _evaluate(armature, skeleton, scene, frames)
-    clips = _clips(armature)
-    if not clips:
-        raise Refused(f"No action in this file moves bones of '{armature.name}'")
-    counts = _share_out(most, [action.frame_range for action, _slot in clips])
-    with stage(armature) as scene, _swapped_actions(armature, view_layer) as play:
+    at_rest = which == "POSE_LIBRARY"
+    parts = _assets(armature, most) if at_rest else _actions(armature, most)
+    weights = [weight_of(action) for action, _slot, _frames in parts]
+    with (
+        stage(armature) as scene,
+        _swapped_actions(armature, view_layer) as play,
+        _rested(armature, at_rest),
+    ):
         poses = no_poses(skeleton)
-        for (action, slot), count in zip(clips, counts, strict=True):
-            if count:
-                play(action, slot)
-                frames = _frames(action.frame_range, count)
-                poses = poses.and_more(_evaluate(armature, skeleton, scene, frames))
+        for (action, slot, frames), weight in zip(parts, weights, strict=True):
+            play(action, slot)
+            part = _evaluate(armature, skeleton, scene, frames).weighted(weight)
+            poses = poses.and_more(part)
         return poses
+
+
+def _actions(armature, most):
+    """[(action, slot, frames)] of every action."""
+    found = clips(armature)
+    if not found:
+        raise Refused(f"No action in this file moves bones of '{armature.name}'")
+    counts = _share_out(most, [action.frame_range for action, _slot in found])
+    return [
+        (action, slot, _frames(action.frame_range, count))
+        for (action, slot), count in zip(found, counts, strict=True)
+        if count
+    ]
+
+
+def _assets(armature, most):
+    """The like of pose assets."""
+    found = pose_assets(armature)
+    if not found:
+        raise Refused(
+            f"No pose asset in this file moves bones of '{armature.name}' (those of other files "
+            "have to be appended or linked first)"
+        )
+    return [(action, slot, [frame]) for action, slot, frame in _some(found, most)]
+
+
+def _some(items, most):
+    """At most so many of them, evenly spread."""
+    count = min(most, len(items))
+    return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
 
 
 def _frames(frame_range, most):
@@ -74,7 +118,8 @@ def _played_range(armature):
 def _evaluate(armature, skeleton, scene, frames):
     reader, read = PoseReader(armature, skeleton), []
     for frame in frames:
-        scene.frame_set(frame)
+        whole = int(np.floor(frame))
+        scene.frame_set(whole, subframe=frame - whole)
         read.append(reader.read(armature, scene.view_layers[0].depsgraph))
     poses = Poses(*(np.array(part) for part in zip(*read, strict=True)))
     if not (np.isfinite(poses.transforms).all() and np.isfinite(poses.joints).all()):
@@ -147,33 +192,19 @@ def stage(armature):
         bpy.data.scenes.remove(scene)
 
 
-def action_curves(action):
-    """(slot or None, F-curve) of all curves. Actions have slots since 4.4."""
-    if not hasattr(action, "layers"):
-        return [(None, curve) for curve in action.fcurves]
-    return [
-        (bag.slot, curve)
-        for layer in action.layers
-        for strip in layer.strips
-        for bag in strip.channelbags
-        for curve in bag.fcurves
-    ]
-
-
-def _clips(armature):
-    """(action, slot) of everything in the file that moves bones of this armature."""
-    paths = tuple(
-        f'pose.bones["{bpy.utils.escape_identifier(b.name)}"]' for b in armature.data.bones
-    )
-    clips = []
-    for action in bpy.data.actions:
-        slots = []
-        for slot, curve in action_curves(action):
-            of_object = slot is None or slot.target_id_type in ("OBJECT", "UNSPECIFIED")
-            if of_object and slot not in slots and curve.data_path.startswith(paths):
-                slots.append(slot)
-        clips += [(action, slot) for slot in slots]
-    return clips
+@contextmanager
+def _rested(armature, wanted):
+    """Bones without a key rest in place of staying as they were posed by hand."""
+    kept = []
+    try:
+        for bone in armature.pose.bones if wanted else ():
+            kept.append((bone, [getattr(bone, name)[:] for name in TURNS]))
+            bone.matrix_basis = Matrix()
+        yield
+    finally:
+        for bone, values in kept:
+            for name, value in zip(TURNS, values, strict=True):
+                setattr(bone, name, value)
 
 
 @contextmanager

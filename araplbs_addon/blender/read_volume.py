@@ -46,6 +46,11 @@ def read_volume(options, meshes):
                 f"'{mesh.name}' keeps some of its weights (locked groups, or a selection in Weight "
                 "Paint mode), which a volume cannot: set Volume to Surface Only, or unlock them"
             )
+        if mesh.edits.rigid and options.rigid_parts != "OFF":
+            raise Refused(
+                f"'{mesh.name}' has rigid parts, which a volume cannot keep: set Volume to Surface "
+                "Only, or Rigid Parts to Off"
+            )
     if options.volume == "INSIDE":
         return Source()
     matrix = None

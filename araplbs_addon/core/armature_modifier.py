@@ -198,14 +198,18 @@ def deformed_energy(problem, rows, poses, threads=0, progress=None):
         return energy(problem, _joined(parts), poses, threads=threads)
     arguments, total = problem.arguments, 0.0
     for some, posed in _posed(problem, parts, poses, threads, progress):
-        total += len(some) * araplbs.posed_energy(
+        weight = some.all_weights.sum()
+        if not weight:  # nothing of these counts
+            continue
+        total += weight * araplbs.posed_energy(
             arguments["vertices"],
             arguments["triangles"],
             posed,
             edges=arguments["edges"],
             threads=threads,
+            **some.weight_arguments,
         )
-    return total / max(1, len(poses))
+    return total / poses.all_weights.sum() if len(poses) else total
 
 
 def deformed(problem, rows, poses, threads=0, progress=None, **wanted):

@@ -82,6 +82,7 @@ class BakeOptions:
     )
     swing: float = _of_weighting("swing")
     twist: float = _of_weighting("twist")
+    reach_poses: float = _of_weighting("reach_poses")
     seed: int = _of_weighting("seed")
     use_joint_limits: bool = _of_weighting("use_joint_limits")
 

@@ -31,14 +31,16 @@ class Pairs:
 
 @dataclass
 class Edits:
-    """Kept with the mesh; see Solver.edit of the native module for what the first three do."""
+    """Kept with the mesh; see Solver.edit of the native module for what the first four do."""
 
     constraints: Pairs = field(default_factory=Pairs)  # values: wanted weights
     influences: Pairs = field(default_factory=Pairs)  # values: True allowed, False forbidden
     released: Pairs = field(default_factory=Pairs)  # values: unused
+    smoothed: Pairs = field(default_factory=Pairs)  # values: strengths; bones: unused
     links: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))  # vertices
+    rigid: list[np.ndarray] = field(default_factory=list)  # vertices of each rigid part
 
     @property
     def any(self):
-        pairs = (self.constraints, self.influences, self.released)
-        return any(len(p.vertices) for p in pairs) or len(self.links) > 0
+        pairs = (self.constraints, self.influences, self.released, self.smoothed)
+        return any(len(p.vertices) for p in pairs) or len(self.links) > 0 or bool(self.rigid)

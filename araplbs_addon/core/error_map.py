@@ -14,7 +14,12 @@ def pose_set(problem, options):
     arguments, given = problem.arguments, None
     if "poses" in arguments:
         whole = "pose_count" in arguments
-        given = Poses(arguments["poses"], arguments.get("segment_poses"), whole)
+        given = Poses(
+            arguments["poses"],
+            arguments.get("segment_poses"),
+            whole,
+            arguments.get("pose_weights"),
+        )
     return with_random(problem, options, given)
 
 
@@ -23,9 +28,12 @@ def with_random(problem, options, given):
     if given is not None and given.whole:
         return given
     sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"))
-    if given is not None and len(given):
-        sampled = np.concatenate([given.transforms, sampled])
-    return Poses(sampled, None)
+    if given is None or not len(given):
+        return Poses(sampled, None)
+    weights = None
+    if given.weights is not None:
+        weights = np.concatenate([given.weights, np.ones(len(sampled))])
+    return Poses(np.concatenate([given.transforms, sampled]), None, weights=weights)
 
 
 def minimized_energy(problem, options, rows, threads=0):
@@ -53,6 +61,7 @@ def energy(problem, rows, poses, **options):
         tuple(rows),
         poses.transforms,
         edges=arguments["edges"],
+        **poses.weight_arguments,
         **options,
     )
 

@@ -24,14 +24,19 @@ PATIENCE = 0.1  # seconds between two looks at whether a finished run is kept or
 
 # What a JointSolver takes of the arguments of a Solver.
 SHARED = (
-    *("vertices", "triangles", "edges", "poses", "symmetry"),
+    *("vertices", "triangles", "edges", "poses", "pose_weights", "symmetry"),
     *("bone_heads", "bone_tails", "bone_parents", "bone_roll_axes", "bone_deform", "bone_limits"),
 )
 
 
 @dataclass(frozen=True)
 class JointOptions(Options):
-    """Those of the weights, and those of the joints."""
+    """Those of the weights, and those of the joints.
+
+    A subclass, not two tables side by side: the task of the joints is one of the weights, which
+    reads, solves and reports by these, and the operator, the command line, scripts and reports
+    are flat: each would have to take the two apart and put them together again.
+    """
 
     optimize_weights: bool = option(
         True,
@@ -220,7 +225,10 @@ class JointRun:
         they have: to choose among these once more would only leave out more of them, but pinned
         weights need others. first: the SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
-        poses = Poses(solver.poses, None, whole=True)
+        given = self.problem.arguments.get("pose_weights")
+        if given is not None:  # the solver has the random poses first
+            given = np.concatenate([np.ones(len(solver.poses) - len(given)), given])
+        poses = Poses(solver.poses, None, whole=True, weights=given)
         problem = Problem(self._meshes, skeleton, poses, self.options.symmetric)
         if self.options.optimize_weights:
             problem.start_from(_with_locked(problem, SparseWeights(*solver.sparse_weights)))

@@ -4,6 +4,8 @@ arguments and the solver's keyword arguments are made from it."""
 import math
 from dataclasses import asdict, dataclass, field, fields
 
+from .rigid_parts import LOSS
+
 SOLVER, JOINTS = ("Solver",), ("JointSolver",)
 BOTH = SOLVER + JOINTS
 
@@ -70,6 +72,31 @@ class Options:
         "Symmetric",
         "Where the character is symmetric about the armature's X axis, vertices get exactly the "
         "same weights on both sides. The rest is weighted as if this were off",
+    )
+    rigid_parts: str = option(
+        "MARKED",
+        "Rigid Parts",
+        "Parts that keep their shape: all vertices of one get the same weights",
+        choices=(
+            ("OFF", "Off", "Every vertex has weights of its own"),
+            ("MARKED", "Marked", "Parts that are marked in the list of edits"),
+            (
+                "DETECTED",
+                "Detected",
+                "Marked ones, loose parts whose vertices have the same weights already, and those "
+                "that one bone can move as well as several",
+            ),
+        ),
+    )
+    rigid_influences: int = option(
+        1,
+        "Bones per Rigid Part",
+        "Most bones that may move a rigid part: 1 for one bone, 0 for as many as may move a vertex",
+        least=0,
+        most=32767,
+        soft_most=16,
+        advanced=True,
+        engine=SOLVER,
     )
     volume: str = option(
         "NONE",
@@ -145,6 +172,15 @@ class Options:
         angle=True,
         engine=BOTH,
     )
+    reach_poses: float = option(
+        0.0,
+        "Reach Poses",
+        "Share of the random poses in which limbs reach for targets, elbows and knees bending "
+        "together with shoulders and hips. In the others every bone turns on its own",
+        least=0.0,
+        most=1.0,
+        engine=BOTH,
+    )
     seed: int = option(
         0,
         "Seed",
@@ -158,25 +194,56 @@ class Options:
         True,
         "Joint Limits",
         "Random poses stay inside the IK limits and the Limit Rotation constraints (in local "
-        "space) of the bones, where there are any",
+        "space) of the bones, where there are any, and locked axes do not turn",
+    )
+    through_rig: bool = option(
+        True,
+        "Through the Rig",
+        "Where constraints or drivers move deform bones, random poses are those of the controls, "
+        "and what the rig makes of them. Otherwise every deform bone turns on its own",
     )
     animation: str = option(
         "NONE",
-        "Animation",
-        "Frames of the armature's animation that the mesh shall keep its shape in as well",
+        "Further Poses",
+        "Poses of the armature's own that the mesh shall keep its shape in as well",
         choices=(
             ("NONE", "None", "Random poses only"),
-            ("ACTIVE", "As Played", "Frames of the scene as the armature plays them now"),
+            (
+                "ACTIVE",
+                "As Played",
+                "Frames of the scene as the armature plays them now, by action or NLA",
+            ),
             ("ALL", "All Actions", "Frames of every action in the file that moves these bones"),
+            (
+                "POSE_LIBRARY",
+                "Pose Library",
+                "Every pose asset in the file that moves these bones; what it has no key for rests",
+            ),
+            (
+                "MARKERS",
+                "Marked Frames",
+                "Frames with a marker, in the timeline or in the armature's action, as the "
+                "armature plays them now",
+            ),
         ),
     )
     animation_frames: int = option(
         40,
-        "Frames",
-        "Most frames that are taken from the animation, evenly spread over it",
+        "Most Poses",
+        "Most of them that are taken, evenly spread over all there are",
         least=1,
         most=10000,
         soft_most=200,
+    )
+    pose_weight: float = option(
+        1.0,
+        "Pose Weight",
+        "How often each of these poses counts where a random one counts once. More keeps the "
+        "shape better in them and worse in all others",
+        least=0.001,
+        most=1000.0,
+        soft_most=10.0,
+        decimals=2,
     )
     control_bones: str = option(
         "LEAVE_OUT",
@@ -231,17 +298,6 @@ class Options:
         advanced=True,
         engine=SOLVER,
     )
-    rotation_clusters: float = option(
-        0.0,
-        "Rotation Clusters",
-        "Neighboring vertices whose weights differ by at most this share their rotations in the "
-        "poses: less time, about the same result. 0.1 saves a quarter, 0 shares nothing",
-        least=0.0,
-        most=1.0,
-        soft_most=0.5,
-        advanced=True,
-        engine=SOLVER,
-    )
     kept_sum: float = option(
         0.999,
         "Kept Sum",
@@ -282,6 +338,10 @@ class Options:
                 found[name] = value.lower() if "choices" in about else value
         return found
 
+    @property
+    def searches_rigid(self):
+        return self.rigid_parts == "DETECTED" and self.volume == "NONE"
+
     def solver_arguments(self):
         """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
         these, and what a volume begins with is for volumes only."""
@@ -293,6 +353,7 @@ class Options:
             # Where there is no truss; attach rows hold, too.
             "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
             "support": (1, self.kept_sum, self.relative),
+            "rigid_loss": LOSS if self.searches_rigid else 0.0,
         }
 
     def as_dict(self):

@@ -1,6 +1,6 @@
 """Poses as the solver takes them, and which bones do more than turn."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -21,12 +21,13 @@ class Poses:
     """Transforms from rest in armature space, of p poses of m bones.
 
     joints: those of the joints of all bendy bones, one bone after the other. whole: the random
-    poses are among them, the solver need not make its own.
+    poses are among them, the solver need not make its own. weights: how often each counts.
     """
 
     transforms: np.ndarray  # (p, m, 3, 4)
     joints: np.ndarray | None  # (p, j, 3, 4); None: there are no bendy bones
     whole: bool = False
+    weights: np.ndarray | None = None  # (p,); None: each once
 
     def __len__(self):
         return len(self.transforms)
@@ -34,18 +35,35 @@ class Poses:
     def __getitem__(self, which):
         """The Poses of a slice."""
         joints = None if self.joints is None else self.joints[which]
-        return Poses(self.transforms[which], joints, self.whole)
+        weights = None if self.weights is None else self.weights[which]
+        return Poses(self.transforms[which], joints, self.whole, weights)
 
     @property
     def key(self):
         """Equal for equal poses."""
         return self.transforms.tobytes() + self.joints.tobytes()
 
+    @property
+    def all_weights(self):
+        """(p,) how often each counts."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def weight_arguments(self):
+        """The argument of the engine's functions that says so."""
+        return {} if self.weights is None else {"pose_weights": self.weights}
+
+    def weighted(self, factor):
+        """The same, each counting so often in place of once."""
+        return self if factor == 1 else replace(self, weights=factor * self.all_weights)
+
     def and_more(self, more):
+        plain = self.weights is None and more.weights is None
         return Poses(
             np.concatenate([self.transforms, more.transforms]),
             np.concatenate([self.joints, more.joints]),
             self.whole or more.whole,
+            None if plain else np.concatenate([self.all_weights, more.all_weights]),
         )
 
 
@@ -67,6 +85,7 @@ def sample(skeleton, options, symmetry):
         "seed": options.seed,
         "swing": options.swing,
         "twist": options.twist,
+        "reach_poses": options.reach_poses,
     }
     place = skeleton.heads, skeleton.tails, skeleton.solver_parents, options.pose_count
     transforms = araplbs.sample_poses(*place, **arguments)

@@ -8,6 +8,7 @@ from .armature_modifier import Deformer
 from .edits import Edits, Pairs
 from .mirror_modifier import Reflection, image_rows, reflect
 from .poses import BENDY, RIGID
+from .rigid_parts import labels, parts_of_artist
 from .sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
 from .symmetry import symmetry_plane
 
@@ -51,9 +52,11 @@ class Skeleton:
 
     @property
     def solver_parents(self):
-        """(m,) the parents past what is left out; that hangs on nothing, and nothing on it."""
+        """(m,) the parents past what is left out, but for the first bone of a tree, which holds it
+        together; what is left out hangs on nothing."""
         parents = self.parents.copy()
-        while (passed := (parents >= 0) & self.left_out[parents]).any():
+        passable = self.left_out & (self.parents >= 0)
+        while (passed := (parents >= 0) & passable[parents]).any():
             parents[passed] = self.parents[parents[passed]]
         parents[self.left_out] = -1
         return parents
@@ -125,8 +128,11 @@ def join_geometry(meshes, wholes):
 class Problem:
     """Meshes and skeleton as arguments of araplbs.Solver."""
 
-    def __init__(self, meshes, skeleton, poses=None, symmetric=False, start="FRESH"):
-        """start: as in the options; with "PRESENT" all meshes come with their weights."""
+    def __init__(
+        self, meshes, skeleton, poses=None, symmetric=False, start="FRESH", rigid_parts="MARKED"
+    ):
+        """start, rigid_parts: as in the options; with "PRESENT" and "DETECTED" all meshes come with
+        their weights."""
         self.skeleton = skeleton
         self.names = [mesh.name for mesh in meshes]
         self.sizes = [len(mesh.vertices) for mesh in meshes]
@@ -156,6 +162,9 @@ class Problem:
             self.arguments["symmetry"] = symmetry
         if any(mesh.has_locks for mesh in meshes):
             self.arguments.update(self._locks(meshes, wholes))
+        self.rigid_parts = rigid_parts
+        is_searched = rigid_parts == "DETECTED"
+        self.found_rigid = parts_of_artist(meshes) if is_searched else [[] for _mesh in meshes]
         self.unweighted = None
         if start == "PRESENT":
             self.start_from(self._present(meshes, wholes))
@@ -176,9 +185,9 @@ class Problem:
             return {}
         joints = {"segment_poses": poses.joints} if self.skeleton.flexible else {}
         count = {"pose_count": 0} if poses.whole else {}
-        return {"poses": poses.transforms, **joints, **count}
+        return {"poses": poses.transforms, **poses.weight_arguments, **joints, **count}
 
-    def _images(self, mesh, vertices):
+    def images(self, mesh, vertices):
         """(positions in `vertices`, vertices of the problem): these of a mesh and their images."""
         source = self.sources[mesh]
         if len(source) == self.sizes[mesh]:
@@ -194,10 +203,14 @@ class Problem:
         """The arguments of Solver.edit for the Edits of all meshes."""
         none = Pairs()
         constraints, influences, released = none, none, none
+        smoothed = [np.zeros(0, np.int64)], [np.zeros(0)]
         for mesh, own in enumerate(edits):
             constraints += self._edit_images(mesh, own.constraints)
             influences += self._edit_images(mesh, own.influences)
             released += self._edit_images(mesh, own.released)
+            which, vertices = self.images(mesh, own.smoothed.vertices)
+            smoothed[0].append(vertices)
+            smoothed[1].append(own.smoothed.values[which])
         # A bone that shall have a weight must be in the influence map.
         wanted = constraints.values > 0
         vertices = np.concatenate([influences.vertices, constraints.vertices[wanted]])
@@ -207,11 +220,17 @@ class Problem:
             "constraints": (constraints.vertices, constraints.bones, constraints.values),
             "influences": (vertices, bones, allowed),
             "released": (released.vertices, released.bones),
+            "smoothed": (np.concatenate(smoothed[0]), np.concatenate(smoothed[1])),
+            **self._rigid(edits),
         }
+
+    def _rigid(self, edits):
+        label = None if self.rigid_parts == "OFF" else labels(self, edits, self.found_rigid)
+        return {} if label is None else {"rigid_parts": label}
 
     def _edit_images(self, mesh, pairs):
         pairs = pairs.of(~self.skeleton.left_out[pairs.bones])
-        which, vertices = self._images(mesh, pairs.vertices)
+        which, vertices = self.images(mesh, pairs.vertices)
         bones = pairs.bones[which]
         flipped = self.flipped[mesh][vertices - self.first[mesh]]
         return Pairs(

@@ -2,7 +2,7 @@
 
 from .control_bones import REASONS
 from .deformation import in_words
-from .outliers import find_far, taken_as_one
+from .extent import objects_far_from_bones, taken_as_one
 
 MOST_NAMES = 5
 MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
@@ -30,7 +30,9 @@ def make_report(problem, solution, options, armature, written=None):
     are then; else None.
     volume: of the tets, where there are any; symmetric is then the share of their vertices.
     pinned_error in it: how far pinned weights are off on the surface, at most, or None.
-    far: objects with vertices so far from all bones that they were hardly meant, see outliers.py.
+    far_vertices: so far off all others that the engine does not look at faces and edges there.
+    far_from_bones: objects with vertices so far from all bones that they were hardly meant; see
+    extent.py for both.
     taken_as_one: vertices that were welded with others apart from them, where these are many.
     control_bones: those that were left out, and why: {bone: identifier in REASONS}.
     objects: for each mesh its vertices, influences and, once written, changed entries.
@@ -40,7 +42,7 @@ def make_report(problem, solution, options, armature, written=None):
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
         "energy_after most_influences mean_influences symmetric_bones unknowns damping "
-        "collapsed_triangles far_vertices"
+        "collapsed_triangles far_vertices rigid_parts found_rigid_parts"
     )
     report = {
         "armature": armature,
@@ -61,7 +63,7 @@ def make_report(problem, solution, options, armature, written=None):
             for part in engine["unseen_parts"]
             for name, vertex in [problem.place(part["vertex"])]
         ],
-        "far": find_far(problem),
+        "far_from_bones": objects_far_from_bones(problem),
         "taken_as_one": 0
         if engine.get("volume")
         else taken_as_one(problem.arguments["vertices"], engine["welded"]),
@@ -97,13 +99,21 @@ def summary(report):
 def notes(report):
     """Lines about what was decided for the rigger."""
     found = report["control_bones"] if report else {}
-    lines = []
+    lines = _rigid_line(report) if report else []
     for identifier, _name, description in REASONS:
         names = [bone for bone, why in found.items() if why == identifier]
         if names:
             reason = description[0].lower() + description[1:]
             lines.append(f"Control bones left out, {reason}: {names_in_line(names)}")
     return lines
+
+
+def _rigid_line(report):
+    count, found = report["rigid_parts"], report["found_rigid_parts"]
+    if not count:
+        return []
+    which = "1 rigid part" if count == 1 else f"{count} rigid parts"
+    return [f"{which}, {found} of them since one bone moves them as well" if found else which]
 
 
 def warnings(report):
@@ -144,10 +154,10 @@ def warnings(report):
 def _far_lines(report):
     """What has most likely been selected, or left somewhere, by mistake."""
     lines = []
-    whole = [far["object"] for far in report["far"] if far["all"]]
+    whole = [far["object"] for far in report["far_from_bones"] if far["all"]]
     if whole:
         lines.append(f"far from all bones, selected by mistake? {names_in_line(whole)}")
-    for far in report["far"]:
+    for far in report["far_from_bones"]:
         if not far["all"]:
             which = "1 vertex lies" if far["count"] == 1 else f"{far['count']} vertices lie"
             lines.append(

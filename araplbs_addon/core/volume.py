@@ -110,8 +110,8 @@ class Embedding:
 
 def edits_of_nodes(problem, nodes):
     """The edits of a problem as arguments for its volume: each goes to the node of its vertex, and
-    of those that meet there for a bone a pinned weight is the mean, and an influence is allowed if
-    one of them is."""
+    of those that meet there for a bone a pinned weight is the mean, an influence is allowed if one
+    of them is, and the smoothest counts."""
     m = len(problem.skeleton.names)
 
     def join(name):
@@ -126,6 +126,8 @@ def edits_of_nodes(problem, nodes):
     vertices, bones, place, (allowed,) = join("influences")
     edits["influences"] = vertices, bones, np.bincount(place, allowed, len(bones)) > 0
     edits["released"] = join("released")[:2]
+    vertices, strengths = problem.arguments["smoothed"]
+    edits["smoothed"] = nodes[np.asarray(vertices, np.int64)], strengths
     return edits
 
 

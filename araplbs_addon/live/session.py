@@ -7,6 +7,7 @@ Main thread only. A session is READING, then RUNNING, then KEEPING or RESTORING,
 
 import os
 import time
+from abc import ABC, abstractmethod
 from contextlib import suppress
 
 from ..core.refusal import Refused
@@ -57,13 +58,10 @@ def threads_beside_window():
     return max(1, (os.cpu_count() or 1) - 1)
 
 
-class LiveSession:
+class LiveSession(ABC):
     """state: one of the above. report: of what was kept, else None. restored: all is as it was.
     message: why it ended otherwise than it was asked to, else None. error: what is no fault of the
-    user's, else None. worker: the thread that solves, None while reading.
-
-    To be implemented: frame, settled, _read() which sets the worker, _follow(), _keep().
-    """
+    user's, else None. worker: the thread that solves, None while reading."""
 
     keys = ()  # what can be pressed while it runs, for people
     token = ""  # by which meshes know of it, where they do
@@ -78,9 +76,9 @@ class LiveSession:
         _current[:] = [self]
 
     @property
+    @abstractmethod
     def frame(self):
         """The latest of what was reached, None before the first."""
-        raise NotImplementedError
 
     @property
     def stage(self):
@@ -88,9 +86,9 @@ class LiveSession:
         return self.worker.stage if self.worker else "reading"
 
     @property
+    @abstractmethod
     def settled(self):
         """Converged and shown, with nothing left that was asked for."""
-        raise NotImplementedError
 
     def objects(self):
         """The meshes whose weights change while it runs. Raises Refused when they are not what
@@ -127,7 +125,7 @@ class LiveSession:
         self.restored = True
         self._end()
 
-    def put_back_data(self):
+    def put_back_data(self):  # noqa: B027  nothing may have been changed
         """At once, what was changed in Blender's data."""
 
     def disturbed(self):
@@ -139,10 +137,10 @@ class LiveSession:
         """To be called when it has ended and all was told."""
         self.worker = self._steps = None
 
-    def before_save(self):
+    def before_save(self):  # noqa: B027  as put_back_data()
         """Files hold what was there before the session."""
 
-    def after_save(self):
+    def after_save(self):  # noqa: B027  as put_back_data()
         """Undoes before_save()."""
 
     def _run(self, targets, view_layer):
@@ -155,16 +153,17 @@ class LiveSession:
         if self.state == RESTORING:
             yield from self._restore()
 
+    @abstractmethod
     def _read(self, targets, view_layer):
-        raise NotImplementedError
+        """Reads the task, in steps, and sets the worker."""
 
+    @abstractmethod
     def _follow(self):
-        """One look at the thread, while RUNNING."""
-        raise NotImplementedError
+        """One look at the thread, in steps, while RUNNING."""
 
+    @abstractmethod
     def _keep(self):
-        """Writes, and sets the report; may come back RESTORING."""
-        raise NotImplementedError
+        """Writes, in steps, and sets the report; may come back RESTORING."""
 
     def _restore(self):
         """Puts everything back, in steps."""
@@ -173,8 +172,9 @@ class LiveSession:
         self.restored = not self.message
         yield
 
+    @abstractmethod
     def _survives_undo(self):
-        raise NotImplementedError
+        """Whether what it works on is still there after Blender's own undo or redo."""
 
     def _step(self):
         """One step; False where there is nothing to do before the next tick."""

@@ -222,7 +222,13 @@ class WeightSession(LiveSession):
         task.meshes = [replace(m, edits=e) for m, e in zip(task.meshes, edits, strict=True)]
         options = task.options
         before = task.problem
-        task.problem = Problem(task.meshes, before.skeleton, task.poses, options.symmetric)
+        task.problem = Problem(
+            task.meshes,
+            before.skeleton,
+            task.poses,
+            options.symmetric,
+            rigid_parts=options.rigid_parts,
+        )
         task.problem.parameters = before.parameters
         self.worker.restart(task.problem)
 

@@ -45,7 +45,13 @@ modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, c
         layout.use_property_split = True
         layout.use_property_decorate = False
         for name in option_names(BakeOptions):
-            if self.poses == "RANDOM" or name not in ("swing", "twist", "seed", "use_joint_limits"):
+            if self.poses == "RANDOM" or name not in (
+                "swing",
+                "twist",
+                "reach_poses",
+                "seed",
+                "use_joint_limits",
+            ):
                 layout.prop(self, name)
 
     def tell(self, report, task):

@@ -1,4 +1,5 @@
-"""Strokes in the viewport that change edits: the four brushes of the Auto-weight tools.
+"""Strokes in the viewport that change edits: the brushes of the Auto-weight tools.
+Strokes follow the mesh's own X Mirror.
 
 The radius is that of the screen at the point that is hit, and the brush touches what lies within a
 sphere of it, as Blender's own brushes do."""
@@ -10,14 +11,17 @@ from bpy.types import Operator
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
-from ..blender.edits import KINDS, add_link, find_edit, read_values
+from ..blender.binding import armature_of
+from ..blender.edits import KINDS, OF_NO_BONE, add_link, find_edit, read_values
 from ..blender.posed import posed_vertices
+from ..blender.read_armature import opposite_bone
 from ..blender.read_mesh import masked_vertices
 from ..core.extent import not_far_off
 from ..live.session import current_session
 from .edit import Change, active_bone, paint_edit, refuse_bone
 
 IDNAME = "object.araplbs_brush"
+GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
 LEAST_EFFECT = 0.02  # of the falloff: what is less is not touched
 MIRROR_DISTANCE = 1e-3  # of the mesh's size: how far a mirrored vertex may be off
 
@@ -40,7 +44,8 @@ class ARAPLBS_brush(bpy.types.PropertyGroup):
     )
     strength: FloatProperty(
         name="Strength",
-        description="How far one stroke moves the wanted weight toward that of the brush",
+        description="How far one stroke moves the wanted weight toward that of the brush, or how "
+        "smooth it makes the weights",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -115,7 +120,7 @@ class Stroke:
         )
         share = np.clip(distance / max((beside - place).length, 1e-12), 0, 1)
         falloff = (1 - share**2) ** 2
-        if self.kind != "WEIGHT":
+        if self.kind not in GRADED:
             falloff = falloff > 0
         np.maximum(self.effect, falloff, out=self.effect)
 
@@ -124,18 +129,19 @@ class Stroke:
         """Indices of the vertices that the stroke changes."""
         if self.kind == "LINK":
             return np.array(self.ends, int)
-        strength = self.brush.strength if self.kind == "WEIGHT" else 1.0
+        strength = self.brush.strength if self.kind in GRADED else 1.0
         return np.flatnonzero((self.effect * strength > LEAST_EFFECT) & self.open)
 
 
 class OBJECT_OT_araplbs_brush(Operator):
-    """Paint wanted weights, add or remove influences, release vertices from a bone or draw links"""
+    """Paint wanted weights, where they are smooth, add or remove influences, release vertices \
+from a bone or draw links"""
 
     bl_idname = IDNAME
     bl_label = "Auto-weight Brush"
     bl_options = {"REGISTER"}  # noqa: RUF012
 
-    kind: EnumProperty(name="Kind", items=KINDS)
+    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "RIGID"])
     erase: BoolProperty(
         name="Erase",
         description="Take back what the brush does; the influence brush removes influences",
@@ -151,7 +157,8 @@ class OBJECT_OT_araplbs_brush(Operator):
 
     def invoke(self, context, event):
         ob = context.active_object
-        reason = refuse_bone(ob, active_bone(ob)) if self.kind != "LINK" else None
+        has_bone = self.kind not in OF_NO_BONE
+        reason = refuse_bone(ob, active_bone(ob)) if has_bone else None
         if reason:
             self.report({"ERROR"}, reason)
             return {"CANCELLED"}
@@ -196,27 +203,39 @@ class OBJECT_OT_araplbs_brush(Operator):
     def _apply(self, stroke):
         mesh = stroke.ob.data
         if self.kind == "LINK":
-            if len(set(stroke.ends)) == 2:
-                add_link(mesh, *stroke.ends)
+            self._link(mesh, stroke.ends)
             return
-        if self.kind == "RELEASE":
-            tied, _held, _released = tied_vertices(current_session(), stroke.ob)
-            vertices = np.intersect1d(tied, stroke.touched)
-            if len(vertices):
-                bone = active_bone(stroke.ob)
-                paint_edit(mesh, "RELEASE", bone, vertices, 0 if self.erase else 1)
-            return
-        bone, vertices = active_bone(stroke.ob), stroke.touched
-        image = bpy.utils.flip_name(bone)
-        pairs = mirror_images(mesh, vertices) if mesh.use_mirror_x else np.zeros((0, 2), int)
-        pairs = pairs[stroke.open[pairs[:, 1]]]
+        bone = "" if self.kind in OF_NO_BONE else active_bone(stroke.ob)
+        image, vertices = bone, stroke.touched
+        pairs = np.zeros((0, 2), int)
+        if mesh.use_mirror_x:
+            image = opposite_bone(armature_of(stroke.ob), bone) if bone else bone
+            pairs = mirror_images(mesh, vertices)
+            pairs = pairs[stroke.open[pairs[:, 1]]]
         if image == bone:  # one stroke on both sides
             np.maximum.at(stroke.effect, pairs[:, 1], stroke.effect[vertices[pairs[:, 0]]])
             vertices = stroke.touched
         values = self._values(stroke, bone, vertices)
-        paint_edit(mesh, self.kind, bone, vertices, values)
+        self._paint(stroke, bone, vertices, values)
         if len(pairs) and image != bone and not refuse_bone(stroke.ob, image):
-            paint_edit(mesh, self.kind, image, pairs[:, 1], values[pairs[:, 0]])
+            self._paint(stroke, image, pairs[:, 1], values[pairs[:, 0]])
+
+    @staticmethod
+    def _link(mesh, ends):
+        """A link, and its image where that is another one."""
+        if len(set(ends)) != 2:
+            return
+        add_link(mesh, *ends)
+        images = mirror_images(mesh, np.array(ends))[:, 1].tolist() if mesh.use_mirror_x else []
+        if len(set(images)) == 2 and set(images) != set(ends):
+            add_link(mesh, *images)
+
+    def _paint(self, stroke, bone, vertices, values):
+        if self.kind == "RELEASE":  # what is not tied has nothing to release
+            tied, _held, _released = tied_vertices(current_session(), stroke.ob, bone)
+            vertices, values = np.intersect1d(tied, vertices), values[:1]
+        if len(vertices):
+            paint_edit(stroke.ob.data, self.kind, bone, vertices, values)
 
     def _values(self, stroke, bone, vertices):
         """Values of the edit (see blender/edits.py) that the stroke leaves at these vertices."""
@@ -224,10 +243,14 @@ class OBJECT_OT_araplbs_brush(Operator):
             return np.full(len(vertices), 0.0 if self.clear else -1.0 if self.erase else 1.0)
         if self.erase:
             return np.zeros(len(vertices))
-        item = find_edit(stroke.ob.data, "WEIGHT", bone)
+        if self.kind == "RELEASE":
+            return np.ones(len(vertices))
+        item = find_edit(stroke.ob.data, self.kind, bone)
         old = read_values(stroke.ob.data, item)[vertices] if item else np.zeros(len(vertices))
-        old = np.where(old > 0, old - 1, present(stroke.ob, bone, vertices))
         share = stroke.effect[vertices] * stroke.brush.strength
+        if self.kind == "SMOOTH":
+            return old + share * (1 - old)
+        old = np.where(old > 0, old - 1, present(stroke.ob, bone, vertices))
         return 1 + old + share * (stroke.brush.weight - old)
 
 
@@ -242,13 +265,13 @@ def present(ob, bone, vertices):
     return weights
 
 
-def tied_vertices(session, ob):
-    """(vertices of the object, share of the strength that is left, released): what ties it to its
-    active bone, as far as the session has come; arrays (k,) each."""
+def tied_vertices(session, ob, bone=None):
+    """(vertices of the object, share of the strength that is left, released): what ties it to a
+    bone, by default its active one, as far as the session has come; arrays (k,) each."""
     nothing = np.zeros(0, int), np.zeros(0), np.zeros(0, bool)
     if not session or not session.frame or ob not in session.objects():
         return nothing
-    names, bone = session.task.problem.skeleton.names, active_bone(ob)
+    names, bone = session.task.problem.skeleton.names, bone or active_bone(ob)
     if bone not in names:
         return nothing
     begin, end = session.problem_vertices(session.objects().index(ob))

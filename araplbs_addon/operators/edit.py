@@ -10,6 +10,7 @@ from bpy.types import Operator
 from ..blender.binding import armature_of
 from ..blender.edits import (
     KINDS,
+    OF_NO_BONE,
     add_link,
     drop_empty_edits,
     edited_vertices,
@@ -52,6 +53,7 @@ def paint_edit(mesh, kind, bone, vertices, values):
 
 class OfMesh:
     bl_options = {"REGISTER"}  # noqa: RUF012
+    edit_mode = False  # works in it, too
 
     @classmethod
     def poll(cls, context):
@@ -59,7 +61,7 @@ class OfMesh:
         if not ob or ob.type != "MESH":
             cls.poll_message_set("The active object is not a mesh")
             return False
-        if ob.mode == "EDIT":
+        if ob.mode == "EDIT" and not cls.edit_mode:
             cls.poll_message_set("Not in Edit mode")
             return False
         if ob.data.library or ob.data.override_library:
@@ -69,15 +71,23 @@ class OfMesh:
 
 
 class OBJECT_OT_araplbs_edit_vertices(OfMesh, Operator):
-    """Pin the weight of a bone at the selected vertices, add or remove its influence there, or \
-release them from it"""
+    """Pin the weight of a bone at the selected vertices, add or remove its influence there, \
+release them from it, or let the weights of all bones vary smoothly there"""
 
     bl_idname = "object.araplbs_edit_vertices"
     bl_label = "Edit Selected Vertices"
 
-    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "LINK"])
+    kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] not in OF_NO_BONE])
     bone: StringProperty(name="Bone", description="Name of the bone; empty: the active group's")
     weight: FloatProperty(name="Weight", description="Wanted weight", default=1.0, min=0.0, max=1.0)
+    strength: FloatProperty(
+        name="Strength",
+        description="How smooth the weights shall be, where they shall be so",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
     remove_influence: BoolProperty(
         name="Remove Influence", description="The bone must not move these vertices"
     )
@@ -85,10 +95,11 @@ release them from it"""
 
     def execute(self, context):
         ob = context.active_object
-        bone = self.bone or active_bone(ob)
+        has_bone = self.kind not in OF_NO_BONE
+        bone = self.bone or active_bone(ob) if has_bone else ""
         selected = np.empty(len(ob.data.vertices), bool)
         ob.data.vertices.foreach_get("select", selected)
-        reason = refuse_bone(ob, bone)
+        reason = refuse_bone(ob, bone) if has_bone else None
         if reason:
             self.report({"ERROR"}, reason)
             return {"CANCELLED"}
@@ -99,6 +110,7 @@ release them from it"""
             "WEIGHT": 1 + self.weight,
             "INFLUENCE": -1 if self.remove_influence else 1,
             "RELEASE": 1,
+            "SMOOTH": self.strength,
         }[self.kind]
         with Change(self.bl_label, ob):
             paint_edit(ob.data, self.kind, bone, selected, 0 if self.clear else value)

@@ -81,19 +81,29 @@ def draw_result_options(layout, properties):
     layout.prop(properties, "truss")
     layout.prop(properties, "link_parts")
     layout.prop(properties, "symmetric")
+    layout.prop(properties, "rigid_parts")
 
 
-def draw_pose_options(layout, properties):
+def draw_pose_options(layout, properties, found=None):
+    """found: blender/pose_sources.Found, which is told, too."""
     column = layout.column(align=True)
     column.prop(properties, "pose_count")
     column.prop(properties, "swing")
     column.prop(properties, "twist")
+    column.prop(properties, "reach_poses")
     column.prop(properties, "seed")
     layout.prop(properties, "use_joint_limits")
+    layout.prop(properties, "through_rig")
     layout.prop(properties, "animation")
-    row = layout.row()
-    row.active = properties.animation != "NONE"
-    row.prop(properties, "animation_frames")
+    if found:
+        lack = found.lacks(properties.animation)
+        row = layout.row()
+        row.alert = bool(lack)
+        row.label(text=lack or f"In this file: {found}", icon="ERROR" if lack else "INFO")
+    column = layout.column(align=True)
+    column.active = properties.animation != "NONE"
+    column.prop(properties, "animation_frames")
+    column.prop(properties, "pose_weight")
 
 
 def draw_advanced_options(layout, properties):

@@ -1,7 +1,7 @@
 """Options that operators had in version 0.1.0: presets and scripts that set them still run.
 
 Two of the joints have other names now, which take what is set here. The rest has no effect: what
-only made weights worse are options of the Python module alone, and Hold gave way to the truss. Only
+made weights worse are options of the Python module alone, and Hold gave way to the truss. Only
 Attach stands for the constraints of the 2018 paper, which it is one of.
 """
 
@@ -32,6 +32,7 @@ class RetiredProperties:
         "positivity": StringProperty(**_UNSEEN),
         "filter": StringProperty(**_UNSEEN),
         "harmonic": FloatProperty(**_UNSEEN),
+        "rotation_clusters": FloatProperty(**_UNSEEN),
     }
 
 

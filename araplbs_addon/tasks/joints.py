@@ -25,6 +25,7 @@ class JointTask(WeightingTask):
     def __init__(self, options, threads=0):
         if options.volume != "NONE":
             raise Refused("Joints are found for the surface: set Volume to Surface Only")
+        options = replace(options, through_rig=False)  # joints that move take their poses along
         if not options.optimize_weights:
             options = replace(options, start_from="PRESENT")
         super().__init__(options, threads)

@@ -66,7 +66,7 @@ class WeightingTask:
         if locked[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
         yield
-        wanted = with_entries or options.start_from == "PRESENT"
+        wanted = with_entries or options.start_from == "PRESENT" or options.searches_rigid
         objects, meshes = yield from self._read_meshes(
             targets, skeleton, view_layer, locked, wanted
         )
@@ -76,11 +76,20 @@ class WeightingTask:
             raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
-        poses = yield from given_poses_in_steps(armature, skeleton, options, view_layer)
+        poses = yield from given_poses_in_steps(
+            armature, skeleton, options, view_layer, self.warnings
+        )
         self.armature = Reference.to(armature)
         self.objects = [Reference.to(ob) for ob in objects]
         self.meshes, self.poses = meshes, poses
-        self.problem = Problem(meshes, skeleton, poses, options.symmetric, options.start_from)
+        self.problem = Problem(
+            meshes,
+            skeleton,
+            poses,
+            options.symmetric,
+            options.start_from,
+            "OFF" if self.volume else options.rigid_parts,
+        )
         self.problem.parameters = yield from curved_parameters_in_steps(
             armature, skeleton, self.problem.arguments["vertices"]
         )

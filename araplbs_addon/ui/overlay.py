@@ -196,6 +196,8 @@ def _draw_item(mesh, item, points):
         shades = colors((values[vertices] - 1) * FULL_SCALE)
     elif item.kind == "INFLUENCE":
         shades = [ADDED if value > 0 else REMOVED for value in values[vertices]]
+    elif item.kind == "SMOOTH":
+        shades = colors(values[vertices] * FULL_SCALE)
     else:
         shades = [RELEASED] * len(vertices)
     _points(points[vertices], shades)

@@ -3,11 +3,12 @@
 from bpy.types import Menu, Panel, UIList
 
 from ..blender import control_bones
+from ..blender.pose_sources import SourceCounts
 from ..blender.targets import find_targets
 from ..core.refusal import Refused
 from ..core.report import names_in_line
 from ..live.session import current_session
-from ..operators import bake, bendy, bone_roles, edit, select_worst
+from ..operators import bake, bendy, bone_roles, edit, rigid, select_worst
 from ..operators.auto_weight import IDNAME
 from ..operators.live import OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore
 from ..operators.load_preset import OBJECT_OT_araplbs_load_preset
@@ -18,6 +19,8 @@ from ..operators.properties import (
 )
 from ..operators.refine import IDNAME as REFINE
 from ..operators.settings import settings_of
+
+_counts = SourceCounts()
 
 
 class _InSidebar:
@@ -85,7 +88,10 @@ class VIEW3D_PT_araplbs_poses(_InSidebar, Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context):
-        draw_pose_options(self.split_layout(), settings_of(context))
+        armature, found = bone_roles.armature_at_hand(context), None
+        if armature and armature.type == "ARMATURE":
+            found = _counts.of(armature, context.scene)
+        draw_pose_options(self.split_layout(), settings_of(context), found)
 
 
 class VIEW3D_PT_araplbs_advanced(_InSidebar, Panel):
@@ -143,12 +149,18 @@ class VIEW3D_PT_araplbs_edits(_InSidebar, Panel):
             ("WEIGHT", "Pin Weight", False),
             ("INFLUENCE", "Add Influence", False),
             ("INFLUENCE", "Remove Influence", True),
+            ("SMOOTH", "Smooth Weights", False),
         ):
             button = column.operator(name, text=text)
             button.kind, button.bone, button.remove_influence = kind, bone, remove
             if kind == "WEIGHT":
                 button.weight = context.scene.araplbs_brush.weight
+            button.strength = context.scene.araplbs_brush.strength
         column.operator(edit.OBJECT_OT_araplbs_add_link.bl_idname)
+        column.operator(rigid.OBJECT_OT_araplbs_mark_rigid.bl_idname).source = "SELECTED"
+        count = sum(item.kind == "RIGID" and item.use for item in settings.edits)
+        text = f"Rigid Parts: {count}" if count else "Rigid Parts"
+        layout.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)
         if context.mode != "PAINT_WEIGHT":
             layout.label(text="Brushes: Weight Paint mode", icon="INFO")
 

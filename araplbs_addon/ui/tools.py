@@ -75,6 +75,22 @@ class ARAPLBS_TOOL_influence(_Tool, WorkSpaceTool):
         layout.prop(context.scene.araplbs_brush, "radius")
 
 
+class ARAPLBS_TOOL_smooth(_Tool, WorkSpaceTool):
+    bl_idname = "araplbs.smooth"
+    bl_label = "Smooth Weights (ARAP)"
+    bl_description = (
+        "Paint where the weights of all bones shall vary smoothly. The solver keeps it so and fits "
+        "the rest.\nCtrl leaves it to the optimization again"
+    )
+    bl_icon = "brush.paint_weight.blur"
+    bl_keymap = (_stroke("SMOOTH"), _stroke("SMOOTH", ctrl=True, erase=True), *SIZES)
+
+    @staticmethod
+    def draw_settings(context, layout, _tool):
+        for name in ("radius", "strength"):
+            layout.prop(context.scene.araplbs_brush, name)
+
+
 class ARAPLBS_TOOL_release(_Tool, WorkSpaceTool):
     bl_idname = "araplbs.release"
     bl_label = "Release from Bone (ARAP)"
@@ -99,7 +115,13 @@ class ARAPLBS_TOOL_link(_Tool, WorkSpaceTool):
     draw_cursor = None
 
 
-TOOLS = (ARAPLBS_TOOL_weight, ARAPLBS_TOOL_influence, ARAPLBS_TOOL_release, ARAPLBS_TOOL_link)
+TOOLS = (
+    ARAPLBS_TOOL_weight,
+    ARAPLBS_TOOL_influence,
+    ARAPLBS_TOOL_smooth,
+    ARAPLBS_TOOL_release,
+    ARAPLBS_TOOL_link,
+)
 
 
 def register():

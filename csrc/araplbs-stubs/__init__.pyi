@@ -76,6 +76,7 @@ class Solver:
         bone_segments: ArrayLike | None = None,
         bone_stretch: ArrayLike | None = None,
         poses: ArrayLike | None = None,
+        pose_weights: ArrayLike | None = None,
         bends: ArrayLike | None = None,
         segment_poses: ArrayLike | None = None,
         parameters: ArrayLike | None = None,
@@ -86,7 +87,9 @@ class Solver:
         vertex_sets: ArrayLike | None = None,
         constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        smoothed: tuple[ArrayLike, ArrayLike] | None = None,
         released: tuple[ArrayLike, ArrayLike] | None = None,
+        rigid_parts: ArrayLike | None = None,
         symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         progress: Callable[[str, float], bool | None] | None = None,
         threads: int = 0,
@@ -95,8 +98,11 @@ class Solver:
         seed: int = 0,
         swing: float = ...,
         twist: float = ...,
+        reach_poses: float = 0.0,
         max_influences: int = 4,
         widenings: int = 2,
+        rigid_influences: int = 1,
+        rigid_loss: float = 0.0,
         least_weight: float = 0.001,
         iterations: int = 30,
         tolerance: float = 0.002,
@@ -118,6 +124,7 @@ class Solver:
         edge_power: float = 3.0,
         truss: float = 12.0,
         least_worth: float = 4e-3,
+        displace_components: bool = True,
     ) -> None:
         """
         Geometry
@@ -146,14 +153,25 @@ class Solver:
           that the energy jumps where a spine comes in.
         Poses
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
-          `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees);
+          `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees). In the
+          share `reach_poses` of them, the last ones, limbs reach: the ends of chains of bones go to
+          targets spread over the places that they can reach, joints bending to the side that they
+          are bent to at rest by up to 1.5 `swing` within limits and ranges, and bones of no chain
+          swing less;
           poses (p, m, 3, 4) or (p, m, 4, 4): further ones, such as frames of an animation, with
           bends (p, m, 4) of what is not rigid, default none, or segment_poses (p, j, 3, 4) or
           (p, j, 4, 4), the transforms of the joints of all bendy bones that deform, one bone after
           the other, in place of their poses and bends; a rigid bone with a bend, an STB
           that turns about another axis than its own and a stretch that is not above 0 are errors.
+          pose_weights (p,): how often each of `poses` counts, 0 or from 1e-6 to 1e6 (default: 1, as
+          each random one does): a pose of weight 2 is the pose given twice.
           parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN for
           the place along the bone (default everywhere); those of rigid bones are not looked at.
+          displace_components: random poses turn the roots of a disconnected skeleton each about its
+          own head, which tears the mesh between them; its components then move as a whole, in each
+          of these poses, to where the energy is least (paper section 7, Figure 12), again before
+          every stage. Bones with a common ancestor, deforming or not, are one component, and roots
+          with their heads at one place. Not with STBs, spines or stretchable bones.
           With STBs and spines the transforms of one-rings are as rigid as desired (section 4.1) in
           place of rotations, so the energy may rise in some iterations; vertices next to them take
           about a microsecond per pose and iteration, and the memory 24 bytes per vertex, pose and
@@ -173,7 +191,17 @@ class Solver:
           influences: (vertices, bones, allowed): True adds the bone to the influence map, from
           where it gets weight if that lowers the energy; False keeps it out for good. Where both
           are said, False counts.
+          smoothed: (vertices, strengths), 0 to 1: where the cotangent Laplacian of all weights
+          shall be 0 (paper section 6), each the mean of its neighbors': about half of it is left
+          with 0.1, little with 1. Vertices of wires alone have no Laplacian.
           released: (vertices, bones): their spokes, peak and attach rows do not count.
+          rigid_parts: (n,) a number of 0 or more for the vertices of a part, -1 for none. All
+          vertices of a part have the same weights, bit for bit, in every result: those of one
+          bone, the one that the energy is least with, or a blend of rigid_influences bones at most
+          (0: of max_influences). Parts that share a welded vertex are one. What is edited for one
+          vertex is edited for its part. Locked vertices are of no part, nor are those with other
+          locked weights than the first of it. A part across a mirror plane with rigid_influences 1
+          is solved freely.
           Of a symmetric character both sides get what is given for one.
         Symmetry
           symmetry = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
@@ -240,7 +268,9 @@ class Solver:
         *,
         constraints: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         influences: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        smoothed: tuple[ArrayLike, ArrayLike] | None = None,
         released: tuple[ArrayLike, ArrayLike] | None = None,
+        rigid_parts: ArrayLike | None = None,
     ) -> None:
         """Other edits in place of the present ones; the weights go on from where they are.
 
@@ -261,6 +291,11 @@ class Solver:
         first) to bones. held: the share of its strength, from 0.1 to 1, that a spoke has left;
         released: it does not count, since an edit says so. A vertex of a mirror plane can have two.
         Empty while a coarse mesh is solved, and without a truss."""
+
+    @property
+    def rigid_parts(self) -> NDArray[np.int32]:
+        """(n,) number of the rigid part of each vertex, from 0 on, those given and those found by
+        rigid_loss alike; -1: it is of none."""
 
     @property
     def done(self) -> bool:
@@ -338,6 +373,7 @@ class JointSolver:
         bone_kinds: Sequence[BoneKind] | None = None,
         bone_ranges: ArrayLike | None = None,
         poses: ArrayLike | None = None,
+        pose_weights: ArrayLike | None = None,
         bends: ArrayLike | None = None,
         parameters: ArrayLike | None = None,
         symmetry: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
@@ -351,6 +387,7 @@ class JointSolver:
         seed: int = 0,
         swing: float = ...,
         twist: float = ...,
+        reach_poses: float = 0.0,
         max_influences: int = 4,
         link_parts: bool = True,
         method: Literal["alternate", "together"] = "alternate",
@@ -465,6 +502,7 @@ def energy(
     weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
     poses: ArrayLike,
     *,
+    pose_weights: ArrayLike | None = None,
     bone_heads: ArrayLike | None = None,
     bone_tails: ArrayLike | None = None,
     bone_kinds: Sequence[BoneKind] | None = None,
@@ -482,7 +520,8 @@ def energy(
     """Relative ARAP energy, the paper's, of any weights (n, m) over poses (p, m, 3, 4) or
     (p, m, 4, 4).
 
-    Rows are normalized; a vertex without weights stays at rest, as in Blender. `weld` joins
+    Rows are normalized; a vertex without weights stays at rest, as in Blender. The energy is the
+    mean over the poses, each as often as pose_weights (p,) say. `weld` joins
     coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
     energies of the vertices, each relative to its own one-ring. Bones that are not rigid:
     bone_kinds with bone_heads, bone_tails (m, 3) and the bends or segment_poses; bone_stretch needs
@@ -494,6 +533,7 @@ def posed_energy(
     triangles: ArrayLike | None,
     posed: ArrayLike,
     *,
+    pose_weights: ArrayLike | None = None,
     edges: ArrayLike | None = None,
     weld: bool = True,
     per_vertex: bool = False,
@@ -501,7 +541,8 @@ def posed_energy(
 ) -> Any:
     """Relative ARAP energy of points posed (p, n, 3) by whatever means, as `energy` tells it.
 
-    `weld` joins coincident vertices, of which the first is where they go.
+    The mean over the poses, each as often as pose_weights (p,) say. `weld` joins coincident
+    vertices, of which the first is where they go.
     """
 
 def dual_quaternion_skinning(
@@ -750,6 +791,7 @@ def sample_poses(
     seed: int = 0,
     swing: float = ...,
     twist: float = ...,
+    reach_poses: float = 0.0,
 ) -> Floats:
     """(count, m, 3, 4) random poses, the ones a Solver with the same arguments uses."""
 
@@ -770,6 +812,7 @@ def sample_poses(
     seed: int = 0,
     swing: float = ...,
     twist: float = ...,
+    reach_poses: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """The same with bone_kinds: the poses, and their bends (count, m, 4). What hangs on an STB or
     spine follows it at the place of its own head along it."""
@@ -784,6 +827,45 @@ def forward_kinematics(
 ) -> Floats:
     """(p, m, 3, 4) transforms of local rotations (p, m, 3, 3), given in rest orientation; with
     bends (p, m, 4) those that are not (0, 0, 0, 1) carry what hangs on them."""
+
+def inverse_kinematics(
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    effector: int,
+    targets: ArrayLike,
+    *,
+    chain_count: int = 0,
+    bone_roll_axes: ArrayLike | None = None,
+    bone_limits: ArrayLike | None = None,
+    method: Literal["fabrik", "ccd", "jacobian"] = "fabrik",
+    tolerance: float = 0.001,
+    iterations: int = 100,
+    swing: float = ...,
+    twist: float = ...,
+) -> tuple[Floats, Floats, NDArray[np.int32]]:
+    """Poses that bring the tail of the bone `effector` to each of the targets (k, 3), from rest.
+
+    (rotations (k, m, 3, 3), errors (k,), iterations (k,)): local rotations in rest orientation, for
+    forward_kinematics; the distance that is left; how many iterations there were. Of a target that
+    is not reached, the nearest place that was met.
+
+    chain_count bones turn, from the effector up; 0: all up to its root. Joints stay within
+    bone_limits, or else swing by at most `swing` (default 60 degrees) and twist by at most `twist`
+    (10 degrees); with pi there are no limits. method: forward and backward reaching (Aristidou &
+    Lasenby 2011), cyclic coordinate descent, or damped least squares. tolerance: a share of the
+    length of the chain; iterations: at most.
+    """
+
+def reach_chains(
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    *,
+    bone_deform: ArrayLike | None = None,
+) -> list[tuple[NDArray[np.int32], Floats]]:
+    """The limbs, necks, tails and fingers that reach in sampled poses: the bones of each from its
+    root down, and the place of its effector (3,) at rest."""
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
     """(n, 3, 3) proper rotations nearest to (n, 3, 3) matrices."""

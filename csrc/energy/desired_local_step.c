@@ -127,8 +127,10 @@ void arap_desired_local_step(const arap_desired_input *in, double *product, doub
             for (int i = 0; i < 9; i++) cov[i] += point[i / 3] * m[i % 3];
         }
         for (int i = 0; i < 9; i++) cov[i] *= scale;
-        *excess += best_transform(in, p, rigid, ring, cov, best);
+        double w = arap_pose_weight(poses, p);
+        *excess += w * best_transform(in, p, rigid, ring, cov, best);
         if (in->best) memcpy(in->best + 9 * (size_t)p, best, sizeof best);
+        for (int i = 0; i < 9; i++) best[i] *= w;
         for (int b = 0; b < in->bones; b++) {
             const double *t = transform + 12 * in->bone[b];
             double *out = product + 12 * b;

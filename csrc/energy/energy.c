@@ -2,6 +2,7 @@
  *
  *   E_i = sum_poses sum_k a_ik |e'_ik|^2 - 2 sum_poses tr(R_i^T cov_i) + #poses sum_k a_ik |e_ik|^2
  *
+ * with each pose as often as it counts (pose_weights.h).
  * The first sum is arap_stiffness_product's stretch, the second the alignment of the local
  * pass, both summed over poses before any vertex is visited or at once. Where R_i is no rotation
  * but as rigid as desired, the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass tells by how
@@ -39,11 +40,11 @@ arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             double e[3];
             arap_mesh_edge(mesh, (int)i, r, e);
-            rest += poses->count * mesh->edge_weight[r] * arap_dot(e, e);
+            rest += poses->total * mesh->edge_weight[r] * arap_dot(e, e);
         }
         double spokes;
         arap_mesh_tie(mesh, (int)i, &spokes);
-        rest += poses->count * spokes;
+        rest += poses->total * spokes;
         double own = stretch[i] - 2 * alignment[i] + rest + (excess ? excess[i] : 0);
         if (vertex_energy) vertex_energy[i] = rest > 0 ? fmax(own / rest, 0) : 0;
         total += own;

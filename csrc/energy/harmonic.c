@@ -19,7 +19,7 @@
 #define CHUNK 128
 
 arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, double strength,
-                                 arap_two_rings *out) {
+                                 const double *smoothed, double row, arap_two_rings *out) {
     size_t n = (size_t)mesh->count;
     double *factor = ARAP_NEW(double, n), *cotangent = ARAP_NEW_ZERO(double, mesh->ring[n]);
     arap_status status = ARAP_OK;
@@ -28,8 +28,13 @@ arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, d
         status = arap_fail_memory(&context->error, "the harmonic term");
         goto done;
     }
-    for (size_t i = 0; i < n; i++) factor[i] = strength * mesh->area[i];
     arap_add_cotangents(mesh, cotangent);
+    for (size_t i = 0; i < n; i++) {
+        double own = 0;
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) own += cotangent[r];
+        factor[i] = strength * mesh->area[i];
+        if (smoothed && own > 0) factor[i] += smoothed[i] * row * mesh->area[i] / (own * own);
+    }
     status = arap_two_rings_create(context, mesh, factor, cotangent, out);
 
 done:

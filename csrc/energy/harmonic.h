@@ -6,9 +6,11 @@
 #include "weights/influences.h"
 
 /* delta sum_i c_i sum_b |(L w_b)_i|^2 = w'Hw, delta c_i = strength Lambda_i, with h_kl between the
- * influences of vertices k and l that share a bone. All NULL: no such term. */
+ * influences of vertices k and l that share a bone. All NULL: no such term.
+ * smoothed (count) or NULL: for some vertices also smoothed_i row Lambda_i sum_b |(L w_b)_i /
+ * L_ii|^2, whose strength does not depend on edge lengths. */
 arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, double strength,
-                                 arap_two_rings *out);
+                                 const double *smoothed, double row, arap_two_rings *out);
 
 /* out[e] = (H w)_e for every influence. */
 void arap_harmonic_product(const arap_context *context, const arap_two_rings *harmonic,

@@ -9,7 +9,7 @@
  *
  * For each pose   cov = sum_b T_b M_b            (3x3, M_b 4x3)
  *                 R   = argmax tr(R^T cov) over rotations
- *                 P_b += T_b^T R                 (4x3, summed over poses)
+ *                 P_b += w T_b^T R               (4x3, summed over poses, w the pose's weight)
  *
  * Rotation (FOAM, Markley 1993), for B = cov / |cov|:
  *   lambda: largest root of (l^2 - 1)^2 - 8 l det B - 4 |cof B|^2, by Newton from
@@ -154,6 +154,7 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
     const REAL *transform = in->transform;
     const REAL *m = in->moments;
     VEC *sum = in->scratch;
+    const REAL *pose_weight = in->pose_weight;
     const int lanes = in->lanes, bones = in->bones;
     memset(sum, 0, (size_t)bones * 12 * sizeof(VEC));
     VEC excess = {0}, u[6] = {{0}};
@@ -170,7 +171,9 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
                 }
         }
         if (in->stretches) {
-            excess += TOKEN(KERNEL, stretch)(in, lane, u);
+            VEC more = TOKEN(KERNEL, stretch)(in, lane, u);
+            if (pose_weight) more *= *(const VEC *)(pose_weight + lane);
+            excess += more;
             if (!in->line) TOKEN(KERNEL, apply)(u, c);
         }
         VEC norm2 = c[0] * c[0];
@@ -198,6 +201,9 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
                     *(VEC *)(p + (size_t)r * (size_t)lanes) +=
                         q[3 * r] * mb[0] + q[3 * r + 1] * mb[1] + q[3 * r + 2] * mb[2];
             }
+        }
+        for (int i = 0; pose_weight && i < 9; i++) q[i] *= *(const VEC *)(pose_weight + lane);
+        if (in->pull) {
             for (int i = 0; i < 9; i++) sum[0] += c[i] * q[i];
             continue;
         }

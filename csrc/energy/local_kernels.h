@@ -27,14 +27,15 @@ typedef struct arap_kernel_input {
     const int *stretch_place;     /* (stretches) */
     const double *stretch_weight; /* (stretches) */
     const double *ring;           /* (6) sum_k a_ik e_ik e_ik^T, with a trace of 1 */
-    double *excess;               /* out: sum over poses of tr((U^2 - I) ring) */
+    double *excess;               /* out: sum over poses of w_p tr((U^2 - I) ring) */
     void *pull;                   /* (all bones, 3, lanes) or NULL: see below */
     double pull_scale;
+    const void *pose_weight; /* (lanes) w_p, 0 where padded, or NULL: all 1 */
 } arap_kernel_input;
 
-/* out (bones, 4, 3): P_b = sum over poses of T_b^T R. With `pull`, R m_b of every pose, m_b the
- * last row of M_b times pull_scale, is added to that in place of P_b, and out[0] is the sum over
- * poses of tr(R^T cov). */
+/* out (bones, 4, 3): P_b = sum over poses of w_p T_b^T R. With `pull`, R m_b of every pose, m_b the
+ * last row of M_b times pull_scale, without w_p, is added to that in place of P_b, and out[0] is
+ * the sum over poses of w_p tr(R^T cov). */
 typedef void (*arap_kernel)(const arap_kernel_input *in, double *out);
 
 /* The kernel for this processor. */

@@ -300,7 +300,8 @@ static double turn_rigidly(const arap_pass *p, arap_workspace *ws, int bones, do
                                .ring = ws->ring,
                                .excess = &excess,
                                .pull = pull,
-                               .pull_scale = unit};
+                               .pull_scale = unit,
+                               .pose_weight = p->packed->weight};
     p->kernel(&input, ws->product);
     return unit * excess;
 }

@@ -34,6 +34,15 @@ arap_status arap_packed_poses_create(arap_context *context, const arap_poses *po
             return arap_fail_memory(&context->error, "the poses");
         }
     }
+    if (poses->weight) {
+        packed->weight = arap_alloc_zero((size_t)padded, size);
+        if (!packed->weight) {
+            arap_packed_poses_clear(packed);
+            return arap_fail_memory(&context->error, "the poses");
+        }
+        for (size_t p = 0; p < (size_t)poses->count; p++)
+            put(precision, packed->weight, p, poses->weight[p]);
+    }
     arap_packed_poses_fill(poses, packed);
     return ARAP_OK;
 }
@@ -64,5 +73,6 @@ void arap_packed_poses_fill(const arap_poses *poses, arap_packed_poses *packed) 
 void arap_packed_poses_clear(arap_packed_poses *packed) {
     arap_free(packed->transform);
     arap_free(packed->stretch);
+    arap_free(packed->weight);
     *packed = (arap_packed_poses){0};
 }

@@ -13,6 +13,7 @@ typedef struct arap_packed_poses {
     int lanes;
     int columns;              /* transforms of a pose: see arap_poses */
     void *transform;          /* float or double */
+    void *weight;             /* (lanes) of each pose; NULL: all 1 */
     void *stretch;            /* the same of poses.stretches, (count, 6, lanes), or NULL */
     const arap_poses *source; /* they go on to be used where spines move vertices */
 } arap_packed_poses;

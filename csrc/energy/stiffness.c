@@ -68,14 +68,14 @@ static inline void pose_point(const arap_mesh *mesh, const arap_poses *poses, in
     for (int r = 0; r < 3; r++) out[r] = arap_dot(t + 4 * r, v) + t[4 * r + 3];
 }
 
-/* sum over poses of phi_kb . phi_lc */
+/* sum over poses of phi_kb . phi_lc, times its weight */
 static double product_over_poses(const arap_mesh *mesh, const arap_poses *poses, int k, int b,
                                  int l, int c) {
     double sum = 0, x[3], y[3];
     for (int p = 0; p < poses->count; p++) {
         pose_point(mesh, poses, k, b, p, x);
         pose_point(mesh, poses, l, c, p, y);
-        sum += arap_dot(x, y);
+        sum += arap_pose_weight(poses, p) * arap_dot(x, y);
     }
     return sum;
 }
@@ -244,6 +244,7 @@ static void multiply_posed_chunk(void *data, int chunk, int worker) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     size_t size = 3 * (size_t)p->poses->count;
+    const double *pose_weight = p->poses->weight;
     double *pull = p->pull + (size_t)worker * size, point[3];
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
     for (int i = chunk * CHUNK; i < end; i++) {
@@ -256,7 +257,7 @@ static void multiply_posed_chunk(void *data, int chunk, int worker) {
             for (size_t c = 0; c < size; c++) {
                 double d = own[c] - other[c];
                 pull[c] += mesh->edge_weight_sym[r] * d;
-                length2 += d * d;
+                length2 += (pose_weight ? pose_weight[c / 3] : 1) * (d * d);
             }
             stretch += mesh->edge_weight[r] * length2;
         }
@@ -265,7 +266,7 @@ static void multiply_posed_chunk(void *data, int chunk, int worker) {
             p->out[e] = 0;
             for (int k = 0; k < p->poses->count; k++) {
                 pose_point(mesh, p->poses, i, in->bone[e], k, point);
-                p->out[e] += arap_dot(point, pull + 3 * k);
+                p->out[e] += arap_pose_weight(p->poses, k) * arap_dot(point, pull + 3 * k);
             }
         }
     }

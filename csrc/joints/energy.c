@@ -174,7 +174,7 @@ arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
                                   .joints = joints,
                                   .spines = spines,
                                   .feet = feet,
-                                  .unit = poses->count * mesh->rest_energy};
+                                  .unit = poses->total * mesh->rest_energy};
     arap_status status = arap_joint_spines_reach(context, mesh, in, spines);
     if (!status)
         status = arap_packed_poses_create(context, spines->count ? &spines->posed : poses,
@@ -284,13 +284,13 @@ arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *ener
                 energy->pull[(size_t)i * (size_t)lanes + (size_t)p];
     arap_parallel(context, poses.count, pose_chunk, &task);
     double rest = spines->count ? energy->rest : mesh->rest_energy, beside = 0;
-    double sum = poses.count * rest;
+    double sum = poses.total * rest;
     if (spines->count)
         status =
             arap_joint_spines_energy(context, spines, mesh, energy->influences, &beside, force);
     if (status) goto done;
     sum += beside;
-    for (int p = 0; p < poses.count; p++) sum += task.square[p];
+    for (int p = 0; p < poses.count; p++) sum += arap_pose_weight(&poses, p) * task.square[p];
     for (int i = 0; i < mesh->count; i++) sum -= 2 * energy->alignment[i];
     *relative = energy->unit > 0 ? sum / energy->unit : 0;
     if (!isfinite(*relative))

@@ -14,7 +14,8 @@ typedef struct arap_joint_energy {
     const arap_joints *joints;
     arap_joint_spines *spines;
     arap_joint_feet *feet;
-    double unit;          /* what energies are relative to: rest_energy of all poses at the start */
+    double unit;          /* what energies are relative to: rest_energy of all poses at the start,
+                             each as often as it counts */
     double *moments;      /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
     double *edge_moments; /* (bones, bones, 4, 4) the same without spokes, NULL: there are none */
     double rest;          /* of spines: energy of the edges in `moments` at rest, of one pose */
@@ -39,7 +40,8 @@ arap_status arap_joint_energy_place(arap_context *context, arap_joint_energy *en
 
 /* The relative energy of the transforms (poses, bones, 3, 4), each vertex with its best rotation,
  * the ends of spines at `places` (joints, 3), and -1/2 of the derivative of E by the columns of
- * joints/spines.h, the translations of bones: force (poses, columns, 3). */
+ * joints/spines.h, the translations of bones: force (poses, columns, 3), of a pose that counts
+ * once. */
 arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *energy,
                                   const double *transforms, const double *places, double *relative,
                                   double *force);

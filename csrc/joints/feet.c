@@ -188,6 +188,7 @@ static void pull_bone(void *data, int bone, int worker) {
                 for (size_t p = 0; p < (size_t)packed->poses; p++) {
                     double x = 0;
                     for (size_t k = 0; k < 4; k++) x += other[(4 * r + k) * width + p] * q[k];
+                    x *= arap_pose_weight(packed->source, (int)p);
                     for (size_t k = 0; k < 3; k++)
                         pull[3 * end + k] += own[(4 * r + k) * width + p] * x;
                 }
@@ -212,7 +213,7 @@ arap_status arap_joint_feet_pull(arap_context *context, arap_joint_feet *feet,
                 double *to = task.pull + 6 * spoke->bone + 3 * end;
                 for (int c = 0; c < 3; c++)
                     to[c] -= share * (feet->turned[3 * k + (size_t)c] -
-                                      packed->poses * (spoke->point[c] - v[c]));
+                                      packed->source->total * (spoke->point[c] - v[c]));
             }
         }
     for (int b = 0; b < feet->bones; b++)

@@ -226,7 +226,9 @@ arap_status arap_joint_solver_create(arap_context *context, const arap_problem *
     if (!s) return arap_fail_memory(&context->error, "the joints");
     s->settings = *joint_settings;
     s->given = problem->start_from_weights;
-    status = arap_solver_create(context, problem, settings, &s->weights);
+    arap_settings own = *settings;
+    own.displace_components = 0; /* the joint steps do it */
+    status = arap_solver_create(context, problem, &own, &s->weights);
     if (!status && s->given && joint_settings->optimize_weights)
         status = arap_solver_reduce(context, s->weights);
     if (!status)

@@ -204,11 +204,12 @@ static void sum_block(void *data, int block, int worker) {
         free_components(s, s->columns_joined + joined * (size_t)p, n);
         pull_through_chains(s, n, task->row + (size_t)block * wide);
         make_legs(s, p, legs);
+        double w = arap_joint_pose_weight(s, (size_t)p);
         for (int b = 0; b < columns; b++)
-            for (int c = 0; c < columns; c++)
-                if (n[(size_t)b * wide + (size_t)c] != 0)
-                    add_legs(s, n[(size_t)b * wide + (size_t)c], legs + LEGS * b, legs + LEGS * c,
-                             matrix);
+            for (int c = 0; c < columns; c++) {
+                double number = w * n[(size_t)b * wide + (size_t)c];
+                if (number != 0) add_legs(s, number, legs + LEGS * b, legs + LEGS * c, matrix);
+            }
     }
 }
 
@@ -254,6 +255,7 @@ void arap_joint_spine_right_side(const arap_joint_system *s, const double *force
                 for (size_t c = 0; c < columns; c++)
                     left[3 * c + (size_t)r] -= joined[(size_t)k * columns + c] * x;
             }
+        for (size_t c = 0; s->pose_weight && c < 3 * columns; c++) left[c] *= s->pose_weight[p];
         memcpy(pushed, left, 3 * columns * sizeof *pushed);
         arap_joint_push_down(s, left, pushed);
         make_legs(s, (int)p, s->legs);

@@ -308,7 +308,8 @@ arap_status arap_joint_spines_energy(arap_context *context, const arap_joint_spi
     summation s = {.spines = spines, .mesh = mesh, .in = in, .force = force};
     arap_status status = sum_poses(context, &s);
     *square = 0;
-    for (int p = 0; p < spines->poses && !status; p++) *square += s.square[p];
+    for (int p = 0; p < spines->poses && !status; p++)
+        *square += arap_pose_weight(&spines->posed, p) * s.square[p];
     arap_free(s.square);
     return status;
 }

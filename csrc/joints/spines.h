@@ -47,7 +47,7 @@ void arap_joint_spines_place(arap_context *context, const arap_mesh *mesh, const
                              const double *transforms, arap_joint_spines *spines);
 
 /* E of the reached vertices over the poses, R_i = desired; -1/2 of its derivative by the columns is
- * added to force (poses, columns, 3). */
+ * added to force (poses, columns, 3), of a pose that counts once. */
 arap_status arap_joint_spines_energy(arap_context *context, const arap_joint_spines *spines,
                                      const arap_mesh *mesh, const arap_influences *in,
                                      double *square, double *force);

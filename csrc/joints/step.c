@@ -68,7 +68,7 @@ arap_status arap_joint_place(arap_context *context, arap_joint_solver *s) {
 
 arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *s) {
     double since = arap_seconds();
-    double drift = s->settings.drift * arap_joint_unit(s) / s->weights->poses.count;
+    double drift = s->settings.drift * arap_joint_unit(s) / s->weights->poses.total;
     const arap_symmetry *symmetry = s->weights->symmetry.bone ? &s->weights->symmetry : NULL;
     if (s->has_system) return ARAP_OK;
     arap_status status = arap_joint_place(context, s);

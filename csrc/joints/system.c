@@ -11,7 +11,8 @@
  *     B_J = sum_p D_p^T C^T (g_p - S P X P^T g_p).
  * K is a number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
  * sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the poses are
- * visited for it. A single component moves freely (S P = 0) and is left where it is.
+ * visited for it. Of a pose that counts w_p times its terms of both sums do; dc_p stays the same.
+ * A single component moves freely (S P = 0) and is left where it is.
  *
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
  * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
@@ -111,6 +112,19 @@ static void take_turns(arap_joint_system *s, const double *transforms) {
         }
 }
 
+/* sum_p w_p D_p^T D_p */
+static arap_status multiply_turns(arap_context *context, const arap_joint_system *s, double *gram) {
+    size_t n = (size_t)s->joints->deforming, size = 9 * n,
+           all = s->pose_weight ? (size_t)s->poses : 0;
+    double *scaled = ARAP_NEW(double, size * all);
+    if (!scaled) return arap_fail_memory(&context->error, "the joint system");
+    for (size_t k = 0; k < size * all; k++)
+        scaled[k] = sqrt(arap_joint_pose_weight(s, k / size)) * s->turns[k];
+    arap_gram(3 * s->poses, 3 * (int)n, s->pose_weight ? scaled : s->turns, gram);
+    arap_free(scaled);
+    return ARAP_OK;
+}
+
 static void add_data(arap_joint_system *s, const double *chained, const double *gram) {
     const arap_joints *joints = s->joints;
     int n = joints->deforming;
@@ -188,6 +202,7 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
                              .symmetry = symmetry,
                              .poses = energy->poses->count,
                              .size = (int)size,
+                             .pose_weight = energy->poses->weight,
                              .turns = ARAP_NEW(double, 9 * n * (size_t)energy->poses->count),
                              .chain = ARAP_NEW(double, n * n),
                              .joined = ARAP_NEW(double, count * n),
@@ -225,7 +240,8 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
         if (status) goto done;
     } else {
         pull_through_chains(s, squeezed, work);
-        arap_gram(3 * s->poses, 3 * (int)n, s->turns, gram);
+        status = multiply_turns(context, s, gram);
+        if (status) goto done;
         add_data(s, squeezed, gram);
     }
     add_penalties(s, skeleton->deform_bone);
@@ -294,6 +310,7 @@ void arap_joint_right_side(const arap_joint_system *s, const double *force, doub
                 for (size_t d = 0; d < n; d++)
                     left[3 * d + (size_t)r] -= s->joined[(size_t)k * n + d] * x;
             }
+        for (size_t k = 0; s->pose_weight && k < 3 * n; k++) left[k] *= s->pose_weight[p];
         arap_joint_push_down(s, left, pushed);
         for (size_t d = 0; d < n; d++) {
             if (joints->pivot[d] < 0) continue;

@@ -10,6 +10,7 @@ typedef struct arap_joint_system {
     const arap_joints *joints;
     const arap_symmetry *symmetry; /* or NULL */
     int poses, size;               /* size: 3 joints */
+    const double *pose_weight;     /* (poses) how often each counts; NULL: once */
     double *turns;   /* (poses, 3, deforming, 3) D_d = A_up - A_d, 0 without up; rows of a stack */
     double *chain;   /* (deforming, deforming) C of dt = C D dJ + component displacements */
     double *joined;  /* (components, deforming) P^T S */
@@ -33,6 +34,11 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
                                      const arap_joint_energy *energy, double drift,
                                      arap_joint_system *system);
 void arap_joint_system_clear(arap_joint_system *system);
+
+/* How often a pose counts. */
+static inline double arap_joint_pose_weight(const arap_joint_system *system, size_t pose) {
+    return system->pose_weight ? system->pose_weight[pose] : 1;
+}
 
 /* B_J (size) of forces (poses, columns of joints/spines.h, 3). */
 void arap_joint_right_side(const arap_joint_system *system, const double *force, double *right);

@@ -3,15 +3,17 @@
  *     E_i = sum_poses sum_k a_ik |e'_ik - R_i e_ik|^2
  *     R_i nearest to cov_i = sum_k a_ik e'_ik e_ik^T
  *
- * (docs/energy.md 3), relative to #poses sum_ik a_ik |e_ik|^2. Nothing is known of how the points
- * came about, so every edge is read in every pose: about 0.2 us per vertex and pose. O(vertices)
- * memory, vertices in parallel. Fails without memory and for points that are not finite. */
+ * (docs/energy.md 3), each pose as often as it counts, relative to #poses sum_ik a_ik |e_ik|^2.
+ * Nothing is known of how the points came about, so every edge is read in every pose: about 0.2 us
+ * per vertex and pose. O(vertices) memory, vertices in parallel. Fails without memory and for
+ * points that are not finite. */
 #include "measures/posed_energy.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "linalg/rotation.h"
 #include "mesh/rings.h"
+#include "rig/pose_weights.h"
 
 #define CHUNK 256
 
@@ -19,7 +21,9 @@ typedef struct energy_task {
     const arap_mesh *mesh;
     int poses;
     const double *posed;
-    double *own, *unit; /* (count) E_i and what it is relative to */
+    const double *pose_weight; /* (poses) how often each counts; NULL: once */
+    double total;              /* sum of that */
+    double *own, *unit;        /* (count) E_i and what it is relative to */
 } energy_task;
 
 /* Posed edge in units of the mesh. */
@@ -62,10 +66,12 @@ static void sum_chunk(void *data, int chunk, int worker) {
             unit += mesh->edge_weight[e] * arap_dot(rest, rest);
         }
         task->own[i] = 0;
-        task->unit[i] = task->poses * unit;
-        for (int p = 0; p < task->poses; p++)
+        task->unit[i] = task->total * unit;
+        for (int p = 0; p < task->poses; p++) {
+            const double *points = task->posed + 3 * (size_t)mesh->input_count * (size_t)p;
             task->own[i] +=
-                energy_in_pose(mesh, task->posed + 3 * (size_t)mesh->input_count * (size_t)p, i);
+                (task->pose_weight ? task->pose_weight[p] : 1) * energy_in_pose(mesh, points, i);
+        }
     }
 }
 
@@ -81,12 +87,17 @@ static arap_status check_points(arap_error *error, int poses, int vertices, cons
 }
 
 arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int poses,
-                              const double *posed, double *energy, double *vertex_energy) {
+                              const double *posed, const double *weights, double *energy,
+                              double *vertex_energy) {
     arap_status status = check_points(&context->error, poses, mesh->input_count, posed);
+    double *pose_weight = NULL, sum;
+    if (!status) status = arap_pose_weights_create(context, 0, poses, weights, &pose_weight, &sum);
     if (status) return status;
     energy_task task = {.mesh = mesh,
                         .poses = poses,
                         .posed = posed,
+                        .pose_weight = pose_weight,
+                        .total = sum,
                         .own = ARAP_NEW(double, mesh->count),
                         .unit = ARAP_NEW(double, mesh->count)};
     if (!task.own || !task.unit) {
@@ -105,14 +116,15 @@ arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int 
         status = arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", *energy);
 
 done:
+    arap_free(pose_weight);
     arap_free(task.own);
     arap_free(task.unit);
     return status;
 }
 
 arap_status arap_evaluate_posed(arap_context *context, const arap_geometry *geometry, int weld,
-                                int poses, const double *posed, double *energy,
-                                double *vertex_energy) {
+                                int poses, const double *posed, const double *weights,
+                                double *energy, double *vertex_energy) {
     arap_mesh mesh = {0};
     double *welded = NULL;
     arap_status status =
@@ -120,7 +132,7 @@ arap_status arap_evaluate_posed(arap_context *context, const arap_geometry *geom
     if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0, 0);
     if (!status && vertex_energy && !(welded = ARAP_NEW(double, mesh.count)))
         status = arap_fail_memory(&context->error, "the energy");
-    if (!status) status = arap_posed_energy(context, &mesh, poses, posed, energy, welded);
+    if (!status) status = arap_posed_energy(context, &mesh, poses, posed, weights, energy, welded);
     if (!status && vertex_energy)
         for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
     arap_free(welded);

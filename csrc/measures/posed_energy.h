@@ -5,15 +5,17 @@
 #include "mesh/mesh.h"
 
 /* posed (poses, input_count, 3) in the caller's units; of welded vertices the first counts.
- * Relative energy as arap_energy tells it, and unless NULL that of each vertex (count), relative to
- * its own one-ring. Errors name the first coordinate that is not finite. */
+ * weights (poses): how often each pose counts, or NULL: once (pose_weights.h). Relative energy as
+ * arap_energy tells it, and unless NULL that of each vertex (count), relative to its own one-ring.
+ * Errors name the first coordinate that is not finite. */
 arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int poses,
-                              const double *posed, double *energy, double *vertex_energy);
+                              const double *posed, const double *weights, double *energy,
+                              double *vertex_energy);
 
 /* The same for the caller's geometry, with the paper's edge weights; vertex_energy of each of the
  * caller's vertices, or NULL. */
 arap_status arap_evaluate_posed(arap_context *context, const arap_geometry *geometry, int weld,
-                                int poses, const double *posed, double *energy,
-                                double *vertex_energy);
+                                int poses, const double *posed, const double *weights,
+                                double *energy, double *vertex_energy);
 
 #endif

@@ -48,10 +48,10 @@ static int list_two_ring(const build *b, int k) {
         b->sum[mesh->neighbor[r]] = 0;
         b->listed[count++] = mesh->neighbor[r];
     }
-    count = add_row(b, k, k, b->factor[k] * b->own[k], count);
+    if (b->factor[k] != 0) count = add_row(b, k, k, b->factor[k] * b->own[k], count);
     for (size_t r = mesh->ring[k]; r < mesh->ring[k + 1]; r++) {
         int i = mesh->neighbor[r];
-        if (b->conductance[r] != 0)
+        if (b->conductance[r] != 0 && b->factor[i] != 0)
             count = add_row(b, k, i, -b->factor[i] * b->conductance[r], count);
     }
     for (int a = 1; a < count; a++) { /* ascending */

@@ -5,7 +5,8 @@
 #include "mesh/mesh.h"
 
 /* A symmetric matrix h_kl between vertices within two edges of each other: row k holds those of k,
- * ascending. All NULL: there is none. */
+ * ascending, of vertices two edges away those with a factor between them. All NULL: there is none.
+ */
 typedef struct arap_two_rings {
     int largest_ring;
     size_t *ring;            /* (count + 1) */

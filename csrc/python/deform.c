@@ -16,7 +16,7 @@
 PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "posed_energy",
-        .names = "vertices triangles? posed * edges weld per_vertex threads"};
+        .names = "vertices triangles? posed * pose_weights edges weld per_vertex threads"};
     PyObject *each = NULL, *result = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -31,11 +31,16 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     npy_intp n = geometry.vertex_count;
     const double *posed = arap_posed_from_inputs(&in, 0, &poses);
     if (!posed) goto done;
+    if (in.pose_weights && arap_input_size(&in, 'p') != poses) {
+        PyErr_Format(PyExc_ValueError, "pose_weights has shape (%zd,), expected (%zd,)",
+                     arap_input_size(&in, 'p'), poses);
+        goto done;
+    }
     if (in.per_vertex && !(each = arap_new_doubles(1, &n, NULL))) goto done;
     double *vertex_energy = each ? PyArray_DATA((PyArrayObject *)each) : NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = arap_evaluate_posed(&run.context, &geometry, in.weld, (int)poses, posed, &energy,
-                                 vertex_energy);
+    status = arap_evaluate_posed(&run.context, &geometry, in.weld, (int)poses, posed,
+                                 in.pose_weights, &energy, vertex_energy);
     Py_END_ALLOW_THREADS
     if (status)
         arap_raise(PyModule_GetState(module), &run.context);
@@ -77,10 +82,7 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
                                                geometry.vertices, &rows, bones.count, posed.count,
                                                posed.transforms, in.bone_axes, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);
@@ -114,10 +116,7 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     Py_BEGIN_ALLOW_THREADS
     status = arap_diffuse_parameters(&run.context, &geometry, &bones, settings.link_parts, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);
@@ -147,10 +146,7 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     Py_BEGIN_ALLOW_THREADS
     status = arap_control_bones(&run.context, &geometry, &bones, in.bone_named, control);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);

@@ -110,10 +110,7 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
     if (!status) status = arap_deformation_add(&run.context, &d, &unmoved, NULL, posed);
     if (!status) arap_triangle_strain(&d.surface, d.poses, d.strain2, out);
     Py_END_ALLOW_THREADS
-    if (status) {
-        Py_CLEAR(result);
-        arap_raise(PyModule_GetState(module), &run.context);
-    }
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_deformation_clear(&d);

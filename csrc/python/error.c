@@ -59,3 +59,10 @@ int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads)
                               .progress = progress == Py_None ? NULL : progress};
     return 0;
 }
+
+PyObject *arap_finish(const arap_module_state *state, const arap_py_context *run,
+                      arap_status status, PyObject *result) {
+    if (!status) return result;
+    Py_DECREF(result);
+    return arap_raise(state, &run->context);
+}

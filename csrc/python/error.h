@@ -25,4 +25,9 @@ typedef struct arap_py_context {
 } arap_py_context;
 int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads);
 
+/* What a function returns for which the context has filled `result`, a reference that is taken: it,
+ * or NULL with the exception where the context failed. */
+PyObject *arap_finish(const arap_module_state *state, const arap_py_context *run,
+                      arap_status status, PyObject *result);
+
 #endif

@@ -29,9 +29,10 @@ static int evaluated_bones(arap_inputs *in, arap_bones *bones) {
 PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "energy",
-        .names = "vertices triangles? weights poses * bone_heads bone_tails bone_kinds "
-                 "bone_segments bone_stretch bends segment_poses parameters edges tets weld "
-                 "per_vertex threads"};
+        .names =
+            "vertices triangles? weights poses * pose_weights bone_heads bone_tails bone_kinds "
+            "bone_segments bone_stretch bends segment_poses parameters edges tets weld "
+            "per_vertex threads"};
     PyObject *result = NULL, *each = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -72,7 +73,8 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     static const arap_signature signature = {
         .function = "sample_poses",
         .names = "bone_heads bone_tails bone_parents count * bone_roll_axes bone_deform "
-                 "bone_limits bone_kinds bone_ranges bone_segments symmetry seed swing twist",
+                 "bone_limits bone_kinds bone_ranges bone_segments symmetry seed swing twist "
+                 "reach_poses",
         .tables = {&arap_sampling_settings}};
     PyObject *result = NULL, *bent = NULL;
     arap_sampling sampling;
@@ -82,6 +84,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     arap_skeleton skeleton = {0};
     arap_reflection reflection;
     arap_symmetry symmetry = {0};
+    arap_reach reach = {0};
     int mirrored = 0;
     arap_py_context run;
     arap_settings_fill(&arap_sampling_settings, &sampling);
@@ -102,6 +105,10 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
         goto done;
     }
     sampling.pose_count = in.count;
+    if (arap_reach_create(&run.context, &skeleton, &sampling, &reach)) {
+        arap_raise(PyModule_GetState(module), &run.context);
+        goto done;
+    }
     npy_intp sizes[4] = {sampling.pose_count, bones.count, 3, 4};
     npy_intp bend_sizes[3] = {sampling.pose_count, bones.count, ARAP_BEND};
     size_t m = (size_t)bones.count;
@@ -113,7 +120,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
     for (int p = 0; bent && p < sampling.pose_count; p++) {
         double *out = (double *)PyArray_DATA((PyArrayObject *)result) + 12 * m * (size_t)p;
         double *bends = (double *)PyArray_DATA((PyArrayObject *)bent) + ARAP_BEND * m * (size_t)p;
-        arap_sample_pose(&skeleton, &symmetry, &sampling, turns, p, local, bends);
+        arap_sample_pose(&skeleton, &symmetry, &sampling, &reach, turns, p, local, bends);
         arap_forward_kinematics(&skeleton, local, bends, out);
     }
     arap_free(turns);
@@ -123,6 +130,7 @@ PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwarg
 
 done:
     Py_XDECREF(bent);
+    arap_reach_clear(&reach);
     arap_symmetry_clear(&symmetry);
     arap_skeleton_clear(&skeleton);
     arap_inputs_release(&in);

@@ -118,7 +118,8 @@ int arap_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_
     *poses = (arap_given_poses){.count = (int)arap_input_size(in, 'p'),
                                 .transforms = in->poses,
                                 .bends = in->bends,
-                                .parameters = in->parameters};
+                                .parameters = in->parameters,
+                                .weights = in->pose_weights};
     if (!in->segment_poses) return 0;
     arap_shape shape = {2, {poses->count, arap_joint_count(bones)}};
     poses->joints =
@@ -242,6 +243,28 @@ static npy_intp pair_arrays(arap_arrays *arrays, PyObject *argument, const char 
     return shape.size[0];
 }
 
+static int smoothed_from_inputs(arap_inputs *in, arap_edits *edits) {
+    PyObject *argument = in->smoothed;
+    arap_shape shape = {1, {-1}};
+    if (!argument || argument == Py_None) return 0;
+    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != 2) {
+        PyErr_SetString(PyExc_TypeError, "smoothed must be a tuple (vertices, strengths)");
+        return -1;
+    }
+    edits->smooth_vertex =
+        arap_ints(&in->arrays, PyTuple_GetItem(argument, 0), "smoothed[0]", &shape);
+    if (PyErr_Occurred()) return -1;
+    edits->smooth_strength =
+        arap_doubles(&in->arrays, PyTuple_GetItem(argument, 1), "smoothed[1]", &shape);
+    if (PyErr_Occurred()) return -1;
+    if (!edits->smooth_vertex || !edits->smooth_strength) {
+        PyErr_SetString(PyExc_TypeError, "smoothed must be two arrays, not None");
+        return -1;
+    }
+    edits->smooth_count = (int)shape.size[0];
+    return 0;
+}
+
 int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits) {
     arap_arrays *arrays = &in->arrays;
     PyObject *third = NULL;
@@ -266,7 +289,8 @@ int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits) {
                         &edits->release_vertex, &edits->release_bone, &third);
     if (count < 0) return -1;
     edits->release_count = (int)count;
-    return 0;
+    edits->rigid_parts = in->rigid_parts;
+    return smoothed_from_inputs(in, edits);
 }
 
 int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem) {
@@ -313,5 +337,19 @@ int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, in
     }
     memcpy(reflection->point, point, sizeof reflection->point);
     memcpy(reflection->normal, normal, sizeof reflection->normal);
+    return 0;
+}
+
+int arap_problem_from_inputs(arap_inputs *in, arap_problem *problem, arap_sparse_weights *rows,
+                             arap_reflection *reflection) {
+    int mirrored = 0;
+    if (arap_geometry_from_inputs(in, &problem->geometry) ||
+        arap_bones_from_inputs(in, &problem->bones) ||
+        arap_poses_from_inputs(in, &problem->bones, &problem->poses) ||
+        arap_sparse_weights_from_inputs(in, rows) ||
+        arap_reflection_from_inputs(in, reflection, &mirrored))
+        return -1;
+    problem->weights = in->weights ? rows : NULL;
+    problem->symmetry = mirrored ? reflection : NULL;
     return 0;
 }

@@ -31,8 +31,8 @@ const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *po
  * non-zeros count; None: no rows. */
 int arap_sparse_weights_from_inputs(arap_inputs *in, arap_sparse_weights *rows);
 
-/* constraints (vertices, bones, targets), influences (vertices, bones, allowed) and released
- * (vertices, bones): tuples of arrays (k,), or None. */
+/* constraints (vertices, bones, targets), influences (vertices, bones, allowed), smoothed
+ * (vertices, strengths) and released (vertices, bones): tuples of arrays (k,), or None. */
 int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits);
 
 /* locked_vertices (n,); locked_bones (m,), or (sets, m) with vertex_sets (n,). */
@@ -40,5 +40,10 @@ int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem);
 
 /* symmetry: (bone partners (m,), plane point (3,), plane normal (3,)); None: *given = 0. */
 int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, int *given);
+
+/* What Solver and JointSolver have in common: geometry, bones, poses, weights and symmetry. The
+ * problem keeps references to `rows` and `reflection` where they were given. */
+int arap_problem_from_inputs(arap_inputs *in, arap_problem *problem, arap_sparse_weights *rows,
+                             arap_reflection *reflection);
 
 #endif

@@ -88,8 +88,11 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
             ((npy_int64 *)PyArray_DATA((PyArrayObject *)start))[i] =
                 (npy_int64)in.influences->start[i];
         }
-        for (npy_intp u = 0; u < unknowns; u++)
-            ((npy_int64 *)PyArray_DATA((PyArrayObject *)entry))[u] = (npy_int64)in.system->entry[u];
+        const arap_system *system = in.system;
+        for (npy_intp i = 0; i < n && unknowns; i++) /* of a rigid part, those of any vertex */
+            for (int u = 0; u < system->size[i]; u++)
+                ((npy_int64 *)PyArray_DATA((PyArrayObject *)entry))[system->offset[i] + u] =
+                    (npy_int64)system->entry[system->first[i] + (size_t)u];
     }
     int failed = put(dict, "ring", ring) | put(dict, "start", start) | put(dict, "entry", entry);
     failed = failed || put(dict, "weld", arap_new_ints(1, &inputs, in.mesh->weld)) ||

@@ -34,7 +34,8 @@ static void joints_dealloc(joints_object *self) {
 const arap_signature arap_joint_solver_signature = {
     "JointSolver",
     "vertices triangles? bone_heads bone_tails bone_parents * edges bone_roll_axes bone_deform "
-    "bone_limits bone_kinds bone_ranges poses bends parameters symmetry weights progress pinned "
+    "bone_limits bone_kinds bone_ranges poses pose_weights bends parameters symmetry weights "
+    "progress pinned "
     "joint_stiffness tangential threads **",
     "Joints of a skeleton, optimized for a mesh, and the weights that go with them.",
     {&arap_sampling_settings, &arap_common_settings, &arap_joint_settings_table}};
@@ -49,26 +50,16 @@ static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
     arap_py_context run;
     arap_joint_solver *created = NULL;
     void *const places[] = {&settings.sampling, &settings, &joint_settings};
-    int mirrored = 0, result = -1;
+    int result = -1;
     arap_settings_default(&settings);
     arap_joint_settings_default(&joint_settings);
     arap_inputs_init(&in);
-    if (arap_py_take(&self->base.lock, "JointSolver")) return -1;
-    if (self->solver) {
-        PyErr_SetString(PyExc_RuntimeError, "a JointSolver is created once");
-        goto done;
-    }
+    if (arap_py_object_begin(&self->base)) return -1;
     if (arap_parse(&arap_joint_solver_signature, args, kwargs, &in, places) ||
         arap_py_context_init(&run, in.progress, in.threads) ||
-        arap_geometry_from_inputs(&in, &problem.geometry) ||
-        arap_bones_from_inputs(&in, &problem.bones) ||
-        arap_poses_from_inputs(&in, &problem.bones, &problem.poses) ||
-        arap_sparse_weights_from_inputs(&in, &rows) ||
-        arap_reflection_from_inputs(&in, &reflection, &mirrored))
+        arap_problem_from_inputs(&in, &problem, &rows, &reflection))
         goto done;
-    problem.weights = in.weights ? &rows : NULL;
     problem.start_from_weights = in.weights != NULL;
-    problem.symmetry = mirrored ? &reflection : NULL;
     joint_settings.pinned = in.pinned;
     joint_settings.end_joint_stiffness = in.joint_stiffness;
     joint_settings.end_tangential = in.tangential;

@@ -12,6 +12,7 @@
 #include "python/error.h"
 #include "python/functions.h"
 #include "python/joints.h"
+#include "python/reach.h"
 #include "python/solver.h"
 
 #ifdef ARAP_FAULT_INJECTION
@@ -50,6 +51,10 @@ static PyMethodDef methods[] = {
      "Random poses of a skeleton, (count, bones, 3, 4)."},
     {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS,
      "Transforms (poses, bones, 3, 4) of local rotations (poses, bones, 3, 3)."},
+    {"inverse_kinematics", KEYWORDS(arap_py_inverse_kinematics),
+     "Local rotations (k, m, 3, 3), errors and iterations of a chain that reaches for targets."},
+    {"reach_chains", KEYWORDS(arap_py_reach_chains),
+     "Bones and effectors of the limbs that reach in sampled poses."},
     {"nearest_rotations", arap_py_nearest_rotations, METH_O,
      "Nearest rotations to (n, 3, 3) matrices."},
     {"optimize_joints", KEYWORDS(arap_py_optimize_joints),

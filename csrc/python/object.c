@@ -38,6 +38,14 @@ void arap_py_object_free(PyObject *self) {
     Py_DECREF((PyObject *)type);
 }
 
+int arap_py_object_begin(arap_py_object *self) {
+    if (arap_py_take(&self->lock, self->name)) return -1;
+    if (!self->created) return 0;
+    arap_py_leave(&self->lock);
+    PyErr_Format(PyExc_RuntimeError, "a %s is created once", self->name);
+    return -1;
+}
+
 void arap_py_object_created(arap_py_object *self, const arap_py_context *run) {
     self->threads = run->context.threads;
     Py_XINCREF(run->progress);

@@ -24,6 +24,10 @@ int arap_py_object_traverse(PyObject *self, visitproc visit, void *arg);
 int arap_py_object_clear(PyObject *self);
 void arap_py_object_free(PyObject *self);
 
+/* For tp_init: take the lock of an object that is created now, for the first time; -1 with an
+ * exception otherwise. Release it with arap_py_leave. */
+int arap_py_object_begin(arap_py_object *self);
+
 /* It works: what `run` was given is used from now on. */
 void arap_py_object_created(arap_py_object *self, const arap_py_context *run);
 

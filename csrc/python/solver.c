@@ -39,10 +39,11 @@ static void solver_dealloc(solver_object *self) {
 const arap_signature arap_solver_signature = {
     "Solver",
     "vertices triangles? bone_heads bone_tails bone_parents * edges tets bone_roll_axes "
-    "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses bends "
+    "bone_deform bone_limits bone_kinds bone_ranges bone_segments bone_stretch poses pose_weights "
+    "bends "
     "segment_poses "
     "parameters weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
-    "influences released symmetry progress threads **",
+    "influences smoothed released rigid_parts symmetry progress threads **",
     "Skinning weights of one mesh and skeleton.",
     {&arap_sampling_settings, &arap_common_settings, &arap_solver_settings}};
 
@@ -55,27 +56,16 @@ static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
     arap_py_context run;
     arap_solver *created = NULL;
     void *const places[] = {&settings.sampling, &settings, &settings};
-    int mirrored = 0, result = -1;
+    int result = -1;
     arap_settings_default(&settings);
     arap_inputs_init(&in);
-    if (arap_py_take(&self->base.lock, "Solver")) return -1;
-    if (self->solver) {
-        PyErr_SetString(PyExc_RuntimeError, "a Solver is created once");
-        goto done;
-    }
+    if (arap_py_object_begin(&self->base)) return -1;
     if (arap_parse(&arap_solver_signature, args, kwargs, &in, places) ||
         arap_py_context_init(&run, in.progress, in.threads) ||
-        arap_geometry_from_inputs(&in, &problem.geometry) ||
-        arap_bones_from_inputs(&in, &problem.bones) ||
-        arap_poses_from_inputs(&in, &problem.bones, &problem.poses) ||
-        arap_sparse_weights_from_inputs(&in, &rows) ||
-        arap_edits_from_inputs(&in, &problem.edits) ||
-        arap_reflection_from_inputs(&in, &reflection, &mirrored) ||
-        arap_locks_from_inputs(&in, &problem))
+        arap_problem_from_inputs(&in, &problem, &rows, &reflection) ||
+        arap_edits_from_inputs(&in, &problem.edits) || arap_locks_from_inputs(&in, &problem))
         goto done;
-    problem.weights = in.weights ? &rows : NULL;
     problem.start_from_weights = in.start_from_weights;
-    problem.symmetry = mirrored ? &reflection : NULL;
 
     Py_BEGIN_ALLOW_THREADS
     arap_solver_create(&run.context, &problem, &settings, &created);
@@ -123,9 +113,20 @@ static PyObject *solver_solve(arap_py_object *self, PyObject *unused) {
     return arap_py_object_solve(self, iterate_locked, nothing_left);
 }
 
+/* -1 with an exception, unless there are so many vertices. */
+static int refuse_size(const solver_object *self, npy_intp size) {
+    arap_report report;
+    arap_solver_report(self->solver, &report);
+    if (size == report.vertices) return 0;
+    PyErr_Format(PyExc_ValueError, "rigid_parts has %zd entries, expected %d", size,
+                 report.vertices);
+    return -1;
+}
+
 static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {.function = "edit",
-                                             .names = "* constraints influences released"};
+                                             .names = "* constraints influences smoothed released "
+                                                      "rigid_parts"};
     arap_inputs in;
     arap_edits edits;
     arap_py_context run;
@@ -134,6 +135,10 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
     if (arap_parse(&signature, args, kwargs, &in, NULL) || arap_edits_from_inputs(&in, &edits) ||
         arap_py_object_enter(&self->base))
         goto done;
+    if (edits.rigid_parts && refuse_size(self, arap_input_size(&in, 'n'))) {
+        arap_py_leave(&self->base.lock);
+        goto done;
+    }
     arap_py_object_start(&self->base, &run);
     self->has_weights = 0;
     Py_BEGIN_ALLOW_THREADS
@@ -236,6 +241,15 @@ static PyObject *spokes(solver_object *self) {
     return arrays;
 }
 
+static PyObject *rigid_parts(solver_object *self) {
+    arap_report report;
+    arap_solver_report(self->solver, &report);
+    npy_intp n = report.vertices;
+    PyObject *array = PyArray_SimpleNew(1, &n, NPY_INT);
+    if (array) arap_solver_rigid_parts(self->solver, PyArray_DATA((PyArrayObject *)array));
+    return array;
+}
+
 static PyObject *is_done(solver_object *self) {
     return PyBool_FromLong(arap_solver_done(self->solver));
 }
@@ -296,20 +310,21 @@ static PyObject *full_report(solver_object *self) {
     arap_report r;
     arap_solver_report(self->solver, &r);
     PyObject *report = Py_BuildValue(
-        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,s:i,s:i,"
+        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,"
+        "s:i,s:i,"
         "s:i,s:i,"
         "s:d,s:N}",
         "vertices", r.vertices, "welded", r.welded, "collapsed_triangles",
         (Py_ssize_t)r.collapsed_triangles, "far_vertices", r.far_vertices, "coarse_vertices",
-        r.coarse_vertices, "parts", r.parts, "linked_parts", r.linked_parts, "links",
-        (Py_ssize_t)r.links, "symmetric_bones", r.symmetric_bones, "symmetric_vertices",
-        r.symmetric_vertices, "unseen_parts", unseen_parts(&r), "bones", r.bones, "deforming_bones",
-        r.deforming_bones, "poses", r.poses, "iterations", r.iterations, "stage_starts",
-        stage_starts(&r), "energy_before", r.energy_before, "energy_after", self->energy,
-        "unknowns", r.unknowns, "factor_size", r.factor_size, "peak_rows", r.peak_rows,
-        "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows, "positivity_rows",
-        r.positivity_rows, "damping", r.damping, "seconds",
-        arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
+        r.coarse_vertices, "parts", r.parts, "linked_parts", r.linked_parts, "rigid_parts",
+        r.rigid_parts, "found_rigid_parts", r.found_rigid, "links", (Py_ssize_t)r.links,
+        "symmetric_bones", r.symmetric_bones, "symmetric_vertices", r.symmetric_vertices,
+        "unseen_parts", unseen_parts(&r), "bones", r.bones, "deforming_bones", r.deforming_bones,
+        "poses", r.poses, "iterations", r.iterations, "stage_starts", stage_starts(&r),
+        "energy_before", r.energy_before, "energy_after", self->energy, "unknowns", r.unknowns,
+        "factor_size", r.factor_size, "peak_rows", r.peak_rows, "attach_rows", r.attach_rows,
+        "neumann_rows", r.neumann_rows, "positivity_rows", r.positivity_rows, "damping", r.damping,
+        "seconds", arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
     PyObject *facts = report ? influence_facts(self) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
     Py_XDECREF(facts);
@@ -337,7 +352,8 @@ static PyMethodDef solver_methods[] = {
     {"iterate", (PyCFunction)solver_iterate, METH_VARARGS,
      "iterate(count=1) -> relative energy after up to `count` iterations"},
     {"edit", (PyCFunction)(void (*)(void))solver_edit, METH_VARARGS | METH_KEYWORDS,
-     "edit(*, constraints=None, influences=None, released=None): replaces those of the creation"},
+     "edit(*, constraints=None, influences=None, smoothed=None, released=None, rigid_parts=None): "
+     "replaces those of the creation"},
     {"solve", (PyCFunction)solver_solve, METH_NOARGS,
      "solve() -> relative energy; iterates until done"},
     {0}};
@@ -358,6 +374,7 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("raw_weights", raw_weights, 0, "present weights before clipping"),
     PROPERTY("constraint_rows", constraint_rows, 0, "rows that hold weights"),
     PROPERTY("spokes", spokes, 0, "what ties vertices to bones"),
+    PROPERTY("rigid_parts", rigid_parts, 0, "number of the rigid part of each vertex, or -1"),
     PROPERTY("done", is_done, 0, "whether nothing is left to do"),
     PROPERTY("_inside", inside, 0, "arrays that the tests look at"),
     {0}};

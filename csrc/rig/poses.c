@@ -18,6 +18,9 @@
  * 2018), shifted at random and in random order for each bone: every bone covers its own range
  * evenly with few poses, and no two bones move together.
  *
+ * In the share `reach_poses` of the pairs, the last ones, limbs reach for targets (reach.c), by
+ * streams of their own. What is said of the second pose of a pair holds there too.
+ *
  * The bend of an STB turns it about itself, that of a spine or bendy bone about an axis uniform on
  * the sphere; with the stretch these are four more numbers, of a lattice and a stream of their own:
  * rigid bones move the same whatever the kinds of others. In the second pose of a pair an STB takes
@@ -33,6 +36,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "linalg/blas.h"
+#include "rig/joint_range.h"
 
 #define FARTHEST 1e6 /* numbers in transforms of the mesh scaled to 1: squares lose the rest */
 
@@ -45,6 +49,8 @@ static const double bend_lattice[BEND_NUMBERS] = {0.8566748838545029, 0.73389185
                                                   0.6287067210378087, 0.5385972572236101};
 #define BEND_STREAM 0xD1B54A32D192ED03u /* apart from the seeds of turns */
 
+#define REACH_STREAM 0x8CB92BA72F3D8DD7u
+
 #define STEP 0x9E3779B97F4A7C15u /* of the random state */
 
 static double uniform(uint64_t *state) {
@@ -55,59 +61,14 @@ static double uniform(uint64_t *state) {
     return (double)(z >> 11) * 0x1p-53;
 }
 
-static void multiply33(const double *a, const double *b, double *out) {
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            out[3 * r + c] = a[3 * r] * b[c] + a[3 * r + 1] * b[3 + c] + a[3 * r + 2] * b[6 + c];
-}
-
-/* Rotation by the vector `v` (axis times angle), Rodrigues' formula. */
-static void rotation_from_vector(const double *v, double *out) {
-    double angle2 = arap_dot(v, v), angle = sqrt(angle2);
-    double s = angle2 > 1e-16 ? sin(angle) / angle : 1;
-    double c = angle2 > 1e-16 ? (1 - cos(angle)) / angle2 : 0.5;
-    double k[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
-    double kk[9];
-    multiply33(k, k, kk);
-    for (int i = 0; i < 9; i++) out[i] = (i % 4 == 0) + s * k[i] + c * kk[i];
-}
-
-/* Replace a range by that of the bone, if it has one. */
-static void own_range(const arap_skeleton *s, int b, int which, double *lo, double *hi) {
-    const double *range = s->ranges + 2 * (ARAP_RANGES * b + which);
-    if (isnan(range[0])) return;
-    *lo = range[0];
-    *hi = range[1];
-}
-
 /* Local rotation of one bone from three numbers in [0, 1). */
 static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, int b,
                         const double *u, double *out) {
-    const double *limit = s->limits + 6 * b, *axes = s->axes + 9 * b;
-    double swing[3] = {0, 0, 0}, twist[3] = {0, 0, 0}, lo = 0, hi = sampling->swing;
-    if (isnan(limit[0]) && isnan(limit[4])) {
-        own_range(s, b, ARAP_RANGE_ROLL, &lo, &hi);
-        double direction = 6.283185307179586 * (u[2] - 0.5), angle = lo + (hi - lo) * u[0];
-        swing[0] = angle * cos(direction);
-        swing[2] = angle * sin(direction);
-    } else {
-        for (int c = 0; c < 3; c += 2) {
-            lo = isnan(limit[2 * c]) ? -sampling->swing : limit[2 * c];
-            hi = isnan(limit[2 * c]) ? sampling->swing : limit[2 * c + 1];
-            swing[c] = lo + (hi - lo) * u[c];
-        }
-    }
-    lo = -sampling->twist, hi = sampling->twist;
-    own_range(s, b, ARAP_RANGE_TWIST, &lo, &hi);
-    if (!isnan(limit[2])) lo = limit[2], hi = limit[3];
-    twist[1] = lo + (hi - lo) * u[1];
-    double swing_matrix[9], twist_matrix[9], both[9], back[9];
-    rotation_from_vector(swing, swing_matrix);
-    rotation_from_vector(twist, twist_matrix);
-    multiply33(swing_matrix, twist_matrix, both);
-    multiply33(axes, both, back);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(back + 3 * r, axes + 3 * c);
+    double turn[3];
+    arap_joint_range range;
+    arap_joint_range_of(s, sampling, b, &range);
+    arap_joint_sample(&range, u, turn);
+    arap_turn_to_rotation(s->axes + 9 * b, turn, out);
 }
 
 /* Bend of one bone from BEND_NUMBERS numbers: axis (2), angle, stretch. */
@@ -115,7 +76,7 @@ static void sample_bend(const arap_skeleton *s, const arap_sampling *sampling, i
                         const double *u, int is_second, double *out) {
     const double *axes = s->axes + 9 * b;
     double axis[3] = {0, 1, 0}, lo = -sampling->swing, hi = sampling->swing, share = u[2];
-    own_range(s, b, ARAP_RANGE_BEND, &lo, &hi);
+    arap_own_range(s, b, ARAP_RANGE_BEND, &lo, &hi);
     if (s->kinds[b] != ARAP_BONE_STB) {
         double across = 2 * sqrt(u[0] * (1 - u[0])), angle = 6.283185307179586 * u[1];
         axis[0] = across * cos(angle);
@@ -126,7 +87,7 @@ static void sample_bend(const arap_skeleton *s, const arap_sampling *sampling, i
     }
     for (int r = 0; r < 3; r++) out[r] = (lo + (hi - lo) * share) * arap_dot(axes + 3 * r, axis);
     lo = hi = 1;
-    own_range(s, b, ARAP_RANGE_STRETCH, &lo, &hi);
+    arap_own_range(s, b, ARAP_RANGE_STRETCH, &lo, &hi);
     out[3] = lo + (hi - lo) * u[3];
 }
 
@@ -137,8 +98,9 @@ static int mirror_partner(const arap_skeleton *s, const arap_symmetry *symmetry,
 }
 
 size_t arap_turn_count(const arap_skeleton *s, const arap_sampling *sampling) {
-    size_t numbers = s->bent_count ? 3 + BEND_NUMBERS : 3;
-    return numbers * (size_t)s->count * (size_t)((sampling->pose_count + 1) / 2);
+    size_t numbers = s->bent_count ? 3 + BEND_NUMBERS : 3, bones = (size_t)s->count;
+    return numbers * bones * (size_t)((sampling->pose_count + 1) / 2) +
+           ARAP_REACH_NUMBERS * bones * (size_t)arap_reach_pairs(sampling);
 }
 
 /* The points of one lattice for all bones and pairs of poses, (pairs, bones, size). */
@@ -170,35 +132,73 @@ static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry
 
 void arap_sample_turns(const arap_skeleton *s, const arap_symmetry *symmetry,
                        const arap_sampling *sampling, double *turns) {
-    int pairs = (sampling->pose_count + 1) / 2;
-    sample_lattice(s, symmetry, sampling->seed, pairs, 3, turn_lattice, turns);
+    int pairs = (sampling->pose_count + 1) / 2, reaching = arap_reach_pairs(sampling);
+    size_t bones = (size_t)s->count;
+    sample_lattice(s, symmetry, sampling->seed, pairs - reaching, 3, turn_lattice, turns);
+    turns += 3 * bones * (size_t)(pairs - reaching);
+    sample_lattice(s, symmetry, sampling->seed ^ REACH_STREAM, reaching, 3, turn_lattice, turns);
+    turns += 3 * bones * (size_t)reaching;
+    sample_lattice(s, symmetry, ~sampling->seed ^ REACH_STREAM, reaching, ARAP_REACH_NUMBERS,
+                   bend_lattice, turns);
+    turns += ARAP_REACH_NUMBERS * bones * (size_t)reaching;
     if (s->bent_count)
         sample_lattice(s, symmetry, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
-                       turns + 3 * (size_t)s->count * (size_t)pairs);
+                       turns);
+}
+
+/* Local rotations of a pose in which every bone turns on its own. */
+static void sample_swings(const arap_skeleton *s, const arap_symmetry *symmetry,
+                          const arap_sampling *sampling, const double *numbers, int is_second,
+                          double *local) {
+    for (int b = 0; b < s->count; b++) {
+        const double *u = numbers + 3 * b, flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
+        int partner = mirror_partner(s, symmetry, b);
+        if (arap_deforming(s, b) < 0) {
+            for (int i = 0; i < 9; i++) local[9 * b + i] = i % 4 == 0;
+        } else if (is_second && partner >= 0) {
+            double image[9];
+            sample_bone(s, sampling, partner, numbers + 3 * partner, image);
+            arap_reflect_rotation(symmetry, image, local + 9 * b);
+        } else {
+            sample_bone(s, sampling, b, is_second ? flipped : u, local + 9 * b);
+        }
+    }
+}
+
+/* Those of a pose in which limbs reach. */
+static void sample_reach(const arap_skeleton *s, const arap_symmetry *symmetry,
+                         const arap_sampling *sampling, arap_reach *reach, const double *numbers,
+                         const double *targets, int is_second, double *local) {
+    arap_reach_pose(s, sampling, reach, numbers, targets, is_second, local);
+    if (!is_second || !symmetry->bone) return;
+    arap_reach_pose(s, sampling, reach, numbers, targets, 0, reach->image);
+    for (int b = 0; b < s->count; b++) {
+        int partner = mirror_partner(s, symmetry, b);
+        if (partner >= 0)
+            arap_reflect_rotation(symmetry, reach->image + 9 * partner, local + 9 * b);
+    }
 }
 
 void arap_sample_pose(const arap_skeleton *s, const arap_symmetry *symmetry,
-                      const arap_sampling *sampling, const double *turns, int pose, double *local,
-                      double *bends) {
+                      const arap_sampling *sampling, arap_reach *reach, const double *turns,
+                      int pose, double *local, double *bends) {
     size_t bones = (size_t)s->count, pairs = (size_t)((sampling->pose_count + 1) / 2);
-    const double *pair = turns + 3 * bones * (size_t)(pose / 2);
-    const double *bend_pair = turns + 3 * bones * pairs + BEND_NUMBERS * bones * (size_t)(pose / 2);
+    size_t reaching = (size_t)arap_reach_pairs(sampling), at = (size_t)(pose / 2);
+    size_t swinging = pairs - reaching;
+    const double *pair = turns + 3 * bones * at, *targets = turns + 3 * bones * pairs;
+    const double *bend_pair =
+        targets + ARAP_REACH_NUMBERS * bones * reaching + BEND_NUMBERS * bones * at;
+    if (at < swinging)
+        sample_swings(s, symmetry, sampling, pair, pose % 2, local);
+    else
+        sample_reach(s, symmetry, sampling, reach, pair,
+                     targets + ARAP_REACH_NUMBERS * bones * (at - swinging), pose % 2, local);
     for (int b = 0; b < s->count; b++) {
-        const double *u = pair + 3 * b, flipped[3] = {u[0], 1 - u[1], 1 - u[2]};
-        int partner = mirror_partner(s, symmetry, b), is_image = pose % 2 && partner >= 0;
+        int partner = mirror_partner(s, symmetry, b);
         double *bend = bends + ARAP_BEND * b;
-        if (arap_deforming(s, b) < 0) {
-            for (int i = 0; i < 9; i++) local[9 * b + i] = i % 4 == 0;
-        } else if (is_image) {
-            double image[9];
-            sample_bone(s, sampling, partner, pair + 3 * partner, image);
-            arap_reflect_rotation(symmetry, image, local + 9 * b);
-        } else {
-            sample_bone(s, sampling, b, pose % 2 ? flipped : u, local + 9 * b);
-        }
         if (s->kinds[b] == ARAP_BONE_RIGID) {
             for (int i = 0; i < ARAP_BEND; i++) bend[i] = i == 3;
-        } else if (is_image) {
+        } else if (pose % 2 && partner >= 0) {
             double image[ARAP_BEND];
             sample_bend(s, sampling, partner, bend_pair + BEND_NUMBERS * partner, 0, image);
             arap_reflect_rotation_vector(symmetry, image, bend);
@@ -280,13 +280,17 @@ arap_status arap_poses_gram(arap_context *context, arap_poses *poses) {
         status = arap_fail_memory(&context->error, "the pose matrix");
         goto done;
     }
-    for (int p = 0; p < poses->count; p++)
+    for (int p = 0; p < poses->count; p++) {
         for (int b = 0; b < poses->columns; b++)
             for (int k = 0; k < 3; k++)
                 memcpy(stack + (size_t)(3 * p + k) * (size_t)columns + 4 * b,
                        poses->transform + 12 * ((size_t)p * (size_t)poses->columns + (size_t)b) +
                            4 * k,
                        4 * sizeof(double));
+        double *own = stack + 3 * (size_t)p * (size_t)columns;
+        double root = sqrt(arap_pose_weight(poses, p));
+        for (int i = 0; root != 1 && i < 3 * columns; i++) own[i] *= root;
+    }
     arap_gram(rows, columns, stack, product);
     for (int b = 0; b < poses->columns; b++)
         for (int c = 0; c < poses->columns; c++)
@@ -303,7 +307,8 @@ done:
 /* Room for `count` poses of so many bones, of which the first are those of the skeleton. */
 static arap_status allocate_poses(arap_context *context, const arap_skeleton *s,
                                   const arap_mesh *mesh, int count, int bones,
-                                  const double *parameters, arap_poses *poses) {
+                                  const arap_given_poses *given, arap_poses *poses) {
+    const double *parameters = given->parameters;
     *poses = (arap_poses){.count = count, .columns = bones + arap_bendy_columns(s)};
     if (count < 1) return arap_fail(&context->error, ARAP_BAD_VALUE, "there are no poses");
     size_t columns = (size_t)poses->columns;
@@ -313,6 +318,9 @@ static arap_status allocate_poses(arap_context *context, const arap_skeleton *s,
                              ? arap_spines_create(context, s, poses->columns, count, &poses->spines)
                              : arap_fail_memory(&context->error, "the poses");
     if (!status) status = arap_bendy_create(context, s, mesh, bones, parameters, &poses->bendy);
+    if (!status)
+        status = arap_pose_weights_create(context, count - given->count, given->count,
+                                          given->weights, &poses->weight, &poses->total);
     if (status) arap_poses_clear(poses);
     return status;
 }
@@ -389,21 +397,23 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, con
     size_t bones = (size_t)s->count;
     int count = sampling->pose_count + given->count;
     arap_status status = check_transforms(&context->error, given, bones);
-    if (!status)
-        status = allocate_poses(context, s, mesh, count, s->deform_count, given->parameters, poses);
+    if (!status) status = allocate_poses(context, s, mesh, count, s->deform_count, given, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
     double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
     double *bends = ARAP_NEW(double, ARAP_BEND * bones);
+    arap_reach reach = {0};
     if (!turns || !local || !transforms || !bends) {
         status = arap_fail_memory(&context->error, "the poses");
         goto done;
     }
+    status = arap_reach_create(context, s, sampling, &reach);
+    if (status) goto done;
     arap_sample_turns(s, symmetry, sampling, turns);
     for (int p = 0; p < sampling->pose_count; p++) {
         double *out = poses->transform + size * (size_t)p;
-        arap_sample_pose(s, symmetry, sampling, turns, p, local, bends);
+        arap_sample_pose(s, symmetry, sampling, &reach, turns, p, local, bends);
         arap_forward_kinematics(s, local, bends, transforms);
         store_pose(s, transforms, out);
         arap_bendy_bend(&poses->bendy, s, bends, out);
@@ -420,6 +430,7 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, con
     if (!status) status = complete(context, s, mesh, given, poses);
 
 done:
+    arap_reach_clear(&reach);
     arap_free(turns);
     arap_free(local);
     arap_free(transforms);
@@ -431,8 +442,7 @@ done:
 arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                              int bones, const arap_given_poses *given, arap_poses *poses) {
     arap_status status = check_transforms(&context->error, given, (size_t)bones);
-    if (!status)
-        status = allocate_poses(context, s, mesh, given->count, bones, given->parameters, poses);
+    if (!status) status = allocate_poses(context, s, mesh, given->count, bones, given, poses);
     if (status) return status;
     for (size_t p = 0; p < (size_t)given->count; p++)
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
@@ -448,6 +458,7 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, cons
 void arap_poses_clear(arap_poses *poses) {
     arap_free(poses->transform);
     arap_free(poses->gram);
+    arap_free(poses->weight);
     arap_spines_clear(&poses->spines);
     arap_bendy_clear(&poses->bendy);
     arap_stretches_clear(&poses->stretches);

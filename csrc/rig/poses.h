@@ -7,6 +7,8 @@
 
 #include "arap.h"
 #include "rig/bendy.h"
+#include "rig/pose_weights.h"
+#include "rig/reach.h"
 #include "rig/skeleton.h"
 #include "rig/spines.h"
 #include "rig/stretch.h"
@@ -14,13 +16,19 @@
 
 typedef struct arap_poses {
     int count;
-    int columns;       /* transforms of a pose: deforming bones, then further joints (bendy.h) */
-    double *transform; /* (count, columns, 3, 4) row-major [R | t], units of arap_mesh.v */
-    double *gram; /* (columns, columns, 4, 4) G_bc = sum over poses of T_b^T T_c, docs/energy.md */
+    int columns;        /* transforms of a pose: deforming bones, then further joints (bendy.h) */
+    double *transform;  /* (count, columns, 3, 4) row-major [R | t], units of arap_mesh.v */
+    double *gram;       /* (columns, columns, 4, 4) G_bc = sum_p w_p T_b^T T_c, docs/energy.md */
+    double *weight;     /* (count) w, how often each counts; NULL: once */
+    double total;       /* sum of w, count without weights */
     arap_spines spines; /* `transform` and `gram` are those of their bases, T(u) at u = 0 */
     arap_bendy bendy;
     arap_stretches stretches;
 } arap_poses;
+
+static inline double arap_pose_weight(const arap_poses *poses, int pose) {
+    return poses->weight ? poses->weight[pose] : 1;
+}
 
 /* Sampled poses followed by those of the caller, for all bones of the skeleton. Errors name a pose
  * that is not finite. symmetry: see arap_sample_pose. */
@@ -47,12 +55,13 @@ void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
 
 /* Random poses. The numbers in [0, 1) that all of them come from, arap_turn_count of them; then
  * the local rotations (bones, 3, 3) and bends (bones, ARAP_BEND) of one pose. Poses 2 k and 2 k + 1
- * mirror each other, with the bones that have partners changing sides: see poses.c. */
+ * mirror each other, with the bones that have partners changing sides: see poses.c. reach: made for
+ * the same skeleton and sampling. */
 size_t arap_turn_count(const arap_skeleton *skeleton, const arap_sampling *sampling);
 void arap_sample_turns(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                        const arap_sampling *sampling, double *turns);
 void arap_sample_pose(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
-                      const arap_sampling *sampling, const double *turns, int pose, double *local,
-                      double *bends);
+                      const arap_sampling *sampling, arap_reach *reach, const double *turns,
+                      int pose, double *local, double *bends);
 
 #endif

@@ -17,6 +17,9 @@
 /* How near a twin has to be, as a share of the bone's length. */
 #define TWIN_TOLERANCE 0.02
 
+/* Heads that are one joint, as a share of the mesh's diagonal. */
+#define SAME_HEAD 1e-6
+
 static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
     static const char *const names[ARAP_RANGES] = {"roll", "twist", "bend", "stretch"};
     for (int r = 0; r < ARAP_RANGES; r++) {
@@ -334,6 +337,48 @@ int arap_skeleton_span(const arap_skeleton *s, char *set, int *members) {
             }
     }
     return added;
+}
+
+static int find_set(int *set, int b) {
+    while (set[b] != b) b = set[b] = set[set[b]];
+    return b;
+}
+
+arap_status arap_skeleton_components(arap_context *context, const arap_skeleton *s, int *component,
+                                     int *count) {
+    int *set = ARAP_NEW(int, s->count), *number = ARAP_NEW(int, s->count);
+    arap_status status = ARAP_OK;
+    *count = 0;
+    if (!set || !number) {
+        status = arap_fail_memory(&context->error, "the components");
+        goto done;
+    }
+    for (int b = 0; b < s->count; b++) {
+        set[b] = b;
+        number[b] = -1;
+    }
+    for (int b = 0; b < s->count; b++)
+        if (s->parents[b] >= 0) set[find_set(set, b)] = find_set(set, s->parents[b]);
+    for (int d = 0; d < s->deform_count; d++) {
+        int b = s->deform_bone[d], up = s->deform_parent[d];
+        if (up >= 0) set[find_set(set, b)] = find_set(set, s->deform_bone[up]);
+        for (int e = 0; e < d && up < 0; e++) {
+            int other = s->deform_bone[e];
+            if (s->deform_parent[e] < 0 &&
+                arap_distance2(s->heads + 3 * b, s->heads + 3 * other) <= SAME_HEAD * SAME_HEAD)
+                set[find_set(set, b)] = find_set(set, other);
+        }
+    }
+    for (int d = 0; d < s->deform_count; d++) {
+        int root = find_set(set, s->deform_bone[d]);
+        if (number[root] < 0) number[root] = (*count)++;
+        component[d] = number[root];
+    }
+
+done:
+    arap_free(set);
+    arap_free(number);
+    return status;
 }
 
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,

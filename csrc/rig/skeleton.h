@@ -69,6 +69,12 @@ static inline int arap_deforming(const arap_skeleton *skeleton, int bone) {
  * (deform_count) ints. Returns the number of bones added. */
 int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
 
+/* Connected components of the skeleton, by deforming bone (deform_count), numbered as they come:
+ * bones with a common ancestor, deforming or not, are of one, and so are deforming bones without a
+ * deforming parent whose heads are at one place. O(bones^2). */
+arap_status arap_skeleton_components(arap_context *context, const arap_skeleton *skeleton,
+                                     int *component, int *count);
+
 /* The bone nearest to a vertex that is not barred from it (NULL: none is), or -1. */
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
                       arap_barred_fn barred, const void *data);

@@ -61,7 +61,7 @@ void arap_release_maps(arap_solver *s) {
 /* Penalty rows of the present influence maps, with the given damping. */
 static arap_status make_penalties(arap_context *context, arap_solver *s, double damping) {
     arap_maps *m = &s->maps;
-    double unit = s->poses.count;
+    double unit = s->poses.total;
     arap_penalties_clear(&m->penalties);
     arap_status status = arap_penalties_create(context, &s->influences, &m->penalties);
     if (status) return status;
@@ -94,7 +94,7 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
     arap_status status = arap_progress(context, "assembly", 0);
     if (!status)
         status = arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences,
-                                    s->order, &m->system);
+                                    &s->parts, s->order, &m->system);
     if (status) return status;
     m->active = ARAP_NEW_ZERO(char, s->influences.start[s->influences.count]);
     m->unknowns = ARAP_NEW(double, m->system.unknowns);
@@ -133,7 +133,7 @@ static void add_harmonic(const arap_context *context, arap_solver *s) {
 
 arap_status arap_measure(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    double rest = s->poses.count * s->mesh.rest_energy, energy = rest + s->present.excess;
+    double rest = s->poses.total * s->mesh.rest_energy, energy = rest + s->present.excess;
     double *fixed = ARAP_NEW(double, s->mesh.spoke_start ? s->mesh.count : 0);
     if (!fixed) return arap_fail_memory(&context->error, "the energy");
     arap_status status =
@@ -154,6 +154,7 @@ arap_status arap_refresh(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double since = arap_seconds();
     arap_symmetry_weights(&s->symmetry, &s->influences);
+    arap_rigid_weights(&s->parts, &s->influences);
     arap_pass_run(context, m->pass, m->right_side, NULL);
     const double *excess = arap_pass_excess(m->pass);
     s->present.excess = 0;
@@ -205,7 +206,7 @@ arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
 
 /* Strength of the rows that hold a weight at zero, over an area of 1. */
 static double hard(const arap_solver *s) {
-    return s->settings.constraint_strength * s->poses.count;
+    return s->settings.constraint_strength * s->poses.total;
 }
 
 /* Energy, harmonic term and penalties, less their constant, without the rows that may be let down:
@@ -218,7 +219,7 @@ static double objective(const arap_solver *s) {
     for (size_t e = 0; e < in->start[in->count]; e++)
         if (!m->active[e]) sum += (p->stiffness[e] * in->weight[e] - 2 * p->aim[e]) * in->weight[e];
     return sum - arap_constraints_cost(&s->mesh, in, &s->constraints.list, s->constraints.peaks,
-                                       s->poses.count, m->active);
+                                       s->poses.total, m->active);
 }
 
 static arap_status refactor(arap_context *context, arap_solver *s) {
@@ -271,6 +272,7 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
     arap_status status = ARAP_OK;
     if (m->guarded) {
         find_descent(s);
+        arap_rigid_sum(&s->parts, &s->influences, m->residual);
         m->active_changes += arap_release_bounds(&s->mesh, &s->influences, m->residual, hard(s),
                                                  m->active, &m->penalties);
         if (m->active_changes) status = refactor(context, s);
@@ -279,6 +281,9 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
     if (!status && s->settings.filter)
         status = arap_filter_weights(context, &s->mesh, s->settings.filter,
                                      s->skeleton.deform_count, &s->influences);
+    if (!status && s->settings.filter)
+        status = arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count, NULL, NULL,
+                                 &s->influences);
     if (status) return status;
     if (m->guarded)
         m->active_changes +=
@@ -357,7 +362,7 @@ arap_status arap_solver_repose(arap_context *context, arap_solver *s, const doub
     arap_maps *m = &s->maps;
     size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
     memcpy(s->poses.transform, transforms, size);
-    arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
+    if (spines) arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
     arap_status status = arap_poses_gram(context, &s->poses);
     if (status) return status;
     arap_packed_poses_fill(&s->poses, &s->packed);

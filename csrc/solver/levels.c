@@ -73,11 +73,13 @@ static arap_status copy_rows(arap_context *context, const arap_solver *s,
     return ARAP_OK;
 }
 
-/* The edits of the clusters of these vertices. A vertex that forbids a bone does so for its cluster
- * only as the seed. */
+/* The edits of the clusters of these vertices. A vertex that forbids a bone, or is smoothed, does
+ * so for its cluster only as the seed, and the seed says which rigid part a cluster belongs to. */
 typedef struct coarse_edits {
-    int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex;
+    int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex, *smooth_vertex;
+    int *rigid_parts;
     char *influence_allowed;
+    double *smooth_strength;
 } coarse_edits;
 
 static void free_edits(coarse_edits *c) {
@@ -86,6 +88,9 @@ static void free_edits(coarse_edits *c) {
     arap_free(c->influence_bone);
     arap_free(c->influence_allowed);
     arap_free(c->release_vertex);
+    arap_free(c->smooth_vertex);
+    arap_free(c->smooth_strength);
+    arap_free(c->rigid_parts);
 }
 
 /* The coarse solver's own number, as its caller, of the cluster of vertex v. */
@@ -97,14 +102,18 @@ static int cluster_of(const arap_solver *s, int v) {
 static arap_status map_edits(arap_context *context, const arap_solver *s, const arap_edits *fine,
                              coarse_edits *c, arap_edits *out) {
     const int *weld = s->mesh.weld;
-    int count = 0;
+    int count = 0, smooth_count = 0;
     c->constraint_vertex = ARAP_NEW(int, fine->constraint_count);
     c->influence_vertex = ARAP_NEW(int, fine->influence_count);
     c->influence_bone = ARAP_NEW(int, fine->influence_count);
     c->influence_allowed = ARAP_NEW(char, fine->influence_count);
     c->release_vertex = ARAP_NEW(int, fine->release_count);
+    c->smooth_vertex = ARAP_NEW(int, fine->smooth_count);
+    c->smooth_strength = ARAP_NEW(double, fine->smooth_count);
+    c->rigid_parts = ARAP_NEW(int, s->clusters.count);
     if (!c->constraint_vertex || !c->influence_vertex || !c->influence_bone ||
-        !c->influence_allowed || !c->release_vertex)
+        !c->influence_allowed || !c->release_vertex || !c->smooth_vertex || !c->smooth_strength ||
+        !c->rigid_parts)
         return arap_fail_memory(&context->error, "the edits");
     for (int k = 0; k < fine->constraint_count; k++)
         c->constraint_vertex[k] = cluster_of(s, weld[fine->constraint_vertex[k]]);
@@ -117,7 +126,19 @@ static arap_status map_edits(arap_context *context, const arap_solver *s, const 
         c->influence_bone[count] = fine->influence_bone[k];
         c->influence_allowed[count++] = fine->influence_allowed[k];
     }
+    for (int k = 0; k < fine->smooth_count; k++) {
+        int v = weld[fine->smooth_vertex[k]], cluster = cluster_of(s, v);
+        if (s->clusters.seed[cluster] != v) continue;
+        c->smooth_vertex[smooth_count] = cluster;
+        c->smooth_strength[smooth_count++] = fine->smooth_strength[k];
+    }
+    for (int k = 0; k < s->clusters.count; k++)
+        c->rigid_parts[k] = s->parts.count ? s->parts.number[s->clusters.seed[k]] : -1;
     *out = *fine;
+    out->smooth_count = smooth_count;
+    out->smooth_vertex = c->smooth_vertex;
+    out->smooth_strength = c->smooth_strength;
+    out->rigid_parts = s->parts.count ? c->rigid_parts : NULL;
     out->constraint_vertex = c->constraint_vertex;
     out->influence_count = count;
     out->influence_vertex = c->influence_vertex;
@@ -187,12 +208,16 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
     return status;
 }
 
-/* Vertices that may share a cluster: locked alike and of the same set. */
+/* Vertices that may share a cluster: locked alike and of the same set, or of the same rigid part.
+ */
 static void group_vertices(const arap_solver *s, const arap_problem *problem, int *group) {
     for (int v = 0; v < s->mesh.count; v++) {
         int i = s->mesh.first[v];
         group[v] = (problem->vertex_set ? 2 * problem->vertex_set[i] : 0) +
                    (problem->locked_vertices && problem->locked_vertices[i]);
+        int part = s->parts.count ? s->parts.number[v] : -1;
+        if (part >= 0 && !(problem->locked_vertices && problem->locked_vertices[i]))
+            group[v] = -1 - part;
     }
 }
 
@@ -214,6 +239,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
+    settings.rigid_loss = 0; /* small parts are too few clusters to tell */
     if (!coarse.geometry.tet_count) settings.initial = ARAP_INITIAL_HEAT;
     if (!status) status = arap_solver_create(context, &coarse, &settings, &s->coarse);
     if (status) goto done;

@@ -66,6 +66,24 @@ void arap_dense_row(const arap_skeleton *skeleton, const arap_sparse_weights *ro
     }
 }
 
+/* The weight of deforming bone d at input vertex i, 0 where there is none. */
+static double given_weight(const arap_locks *l, const arap_skeleton *skeleton, int i, int d) {
+    for (long long e = l->start[i]; e < l->start[i + 1]; e++)
+        if (arap_deforming(skeleton, l->bone[e]) == d) return l->weight[e];
+    return 0;
+}
+
+int arap_same_locks(const arap_locks *l, const arap_skeleton *skeleton, int i, int j) {
+    if (!l->vertex) return 1;
+    if (l->vertex[i] || l->vertex[j]) return 0;
+    for (int d = 0; d < l->bones; d++) {
+        int locked = arap_is_locked(l, i, d);
+        if (locked != arap_is_locked(l, j, d)) return 0;
+        if (locked && given_weight(l, skeleton, i, d) != given_weight(l, skeleton, j, d)) return 0;
+    }
+    return 1;
+}
+
 /* Locked entries of one vertex. */
 typedef struct lock_row {
     double *weight; /* (bones) NAN where nothing is locked; 0: locked without weight */

@@ -28,6 +28,10 @@ static inline int arap_is_locked(const arap_locks *locks, int i, int d) {
     return locks->vertex && (locks->vertex[i] || locks->column[locks->set[i] * locks->bones + d]);
 }
 
+/* Are the weights of input vertices i and j locked alike, to the same numbers, and not all of them?
+ */
+int arap_same_locks(const arap_locks *locks, const arap_skeleton *skeleton, int i, int j);
+
 /* Rebuild influences with the locked weights as locked entries. */
 arap_status arap_locks_apply(arap_context *context, const arap_locks *locks, const arap_mesh *mesh,
                              const arap_skeleton *skeleton, arap_influences *influences);

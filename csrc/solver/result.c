@@ -7,6 +7,7 @@
 #include "energy/energy.h"
 #include "solver/levels.h"
 #include "solver/solver.h"
+#include "solver/steering.h"
 
 void arap_solver_report(const arap_solver *s, arap_report *report) {
     *report = (arap_report){0};
@@ -24,6 +25,8 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->unseen_count = s->heat_report.unseen_count;
     report->unseen = s->heat_report.unseen;
     report->coarse_vertices = s->coarse_vertices;
+    report->rigid_parts = s->parts.count;
+    report->found_rigid = s->found_rigid;
     report->linked_parts = s->linked_parts;
     report->links = s->link_count;
     report->iterations = s->iterations;
@@ -65,6 +68,9 @@ static arap_status present_weights(arap_context *context, const arap_solver *s,
     if (!s->coarse) return arap_influences_copy(context, &s->influences, out);
     arap_status status = arap_coarse_weights(context, s, out);
     if (!status) status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, out);
+    if (!status)
+        status = arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count,
+                                 arap_closing(s), s, out);
     if (status) arap_influences_clear(out);
     return status;
 }
@@ -79,6 +85,7 @@ static arap_status tidy(arap_context *context, const arap_solver *s, arap_influe
     if (status) return status;
     arap_influences_normalize(&whole);
     arap_symmetry_weights(symmetry, &whole);
+    arap_rigid_weights(&s->parts, &whole);
     size_t entries = whole.start[whole.count];
     char *keep = ARAP_NEW(char, entries);
     if (!keep) {
@@ -99,6 +106,7 @@ static arap_status tidy(arap_context *context, const arap_solver *s, arap_influe
     if (status) goto done;
     arap_influences_normalize(out);
     arap_symmetry_weights(symmetry, out);
+    arap_rigid_weights(&s->parts, out);
 
 done:
     arap_free(keep);
@@ -139,7 +147,8 @@ static int export_row(const arap_solver *s, const arap_influences *in, int i, in
     }
     double rest = taken < 1 ? 1 - taken : 0;
     /* Symmetric rows have no locked weights: nothing to share, but sums in different order. */
-    if (bone && s->locks.vertex && open > 0 && arap_symmetry_image(&s->symmetry, v) < 0)
+    int lead = arap_lead(&s->parts, v);
+    if (bone && s->locks.vertex && open > 0 && arap_symmetry_image(&s->symmetry, lead) < 0)
         for (int k = first_free; k < count; k++) weight[k] *= rest / open;
     return count;
 }
@@ -220,6 +229,11 @@ arap_status arap_solver_raw_weights(arap_context *context, const arap_solver *s,
     if (!status) status = hand_out(context, s, &present, out);
     arap_influences_clear(&present);
     return status;
+}
+
+void arap_solver_rigid_parts(const arap_solver *s, int *out) {
+    for (int i = 0; i < s->mesh.input_count; i++)
+        out[i] = s->parts.count ? s->parts.number[s->mesh.weld[i]] : -1;
 }
 
 arap_status arap_solver_constraints(arap_context *context, const arap_solver *s, int *count,

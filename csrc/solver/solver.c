@@ -10,6 +10,10 @@
  * The truss (truss.h) begins at full strength; before each stage but the first, spokes that the
  * weights do not satisfy give way.
  *
+ * Displacements. The random poses tear the components of a disconnected skeleton apart. They are
+ * moved to where the mesh is whole (displacements.h), for the initial weights and before each stage
+ * but the first; a finer level goes on with those of the coarser one.
+ *
  * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
  * weights found there, as many influences as there may be, and one stage of its own. Fails where
  * a part does; a solver that failed within an iteration cannot go on. */
@@ -26,6 +30,8 @@
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
+#include "solver/rigid.h"
+#include "solver/smoothness.h"
 #include "solver/steering.h"
 #include "supports/reduce.h"
 #include "supports/supports.h"
@@ -81,9 +87,10 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     double since = arap_seconds(), *right_side = NULL;
     arap_status status = arap_penalties_create(context, &s->influences, &rows);
     if (status) return status;
-    arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.count, &rows);
+    arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
-                                    m->product, &s->harmonic, &rows, &s->symmetry, &rule, &limited);
+                                    m->product, &s->harmonic, &rows, &s->symmetry, &s->parts, &rule,
+                                    &limited);
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (status) return status;
@@ -102,21 +109,10 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     return status;
 }
 
-/* What keeps bones out of influence maps; NULL: nothing. */
-static arap_barred_fn barred(const arap_solver *s) {
-    return s->locks.vertex || s->marks.count ? arap_is_barred : NULL;
-}
-
-/* Influence maps that are the same on both sides. */
-static arap_status symmetric_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
-    if (!s->symmetry.vertex) return ARAP_OK;
-    return arap_symmetry_maps(context, &s->symmetry, s->skeleton.deform_count, barred(s), s, maps);
-}
-
 /* Go on from maps that are yet to be reduced: made symmetric, with a local step for their weights,
  * whose energy the history leaves out. */
 static arap_status take_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
-    arap_status status = symmetric_maps(context, s, maps);
+    arap_status status = arap_share_maps(context, s, maps);
     if (status) {
         arap_influences_clear(maps);
         return status;
@@ -130,14 +126,14 @@ static arap_status take_maps(arap_context *context, arap_solver *s, arap_influen
 arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
     int most = s->settings.max_influences;
     if (!most) return ARAP_OK;
-    arap_status status = limit(context, s, (arap_limit){most, -1});
+    arap_status status = limit(context, s, (arap_limit){most, -1, 0});
     return status ? status : arap_refresh(context, s);
 }
 
 static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
-    arap_status status = arap_widen_influences(context, &s->mesh, &s->influences,
-                                               s->skeleton.deform_count, barred(s), s, &wider);
+    arap_status status = arap_widen_influences(
+        context, &s->mesh, &s->influences, s->skeleton.deform_count, arap_closing(s), s, &wider);
     return status ? status : take_maps(context, s, &wider);
 }
 
@@ -152,13 +148,31 @@ static int stage_influences(const arap_solver *s) {
 /* Reduce the maps of this stage; when cancelled, the next step begins with it. */
 static arap_status reduce_stage(arap_context *context, arap_solver *s) {
     double spare = s->stage.number > 1 ? s->settings.least_worth : -1;
-    arap_status status = limit(context, s, (arap_limit){stage_influences(s), spare});
+    int part = s->stage.number == s->stage.last ? s->settings.rigid_influences : 0;
+    arap_status status = limit(context, s, (arap_limit){stage_influences(s), spare, part});
     s->stage.must_reduce = status == ARAP_CANCELLED;
     return status;
 }
 
-/* Start the next stage: its influence maps. */
+/* Move the components of a disconnected skeleton to where the present weights leave the mesh whole;
+ * the energy then goes to the history. When cancelled, nothing has changed. */
+static arap_status displace(arap_context *context, arap_solver *s) {
+    if (!s->displacements.poses) return ARAP_OK;
+    double since = arap_seconds();
+    double *transforms = ARAP_NEW(double, 12 * (size_t)s->poses.count * (size_t)s->poses.columns);
+    if (!transforms) return arap_fail_memory(&context->error, "the poses");
+    arap_status status = arap_displace(context, &s->mesh, &s->poses, &s->influences,
+                                       s->settings.tolerance, &s->displacements, transforms);
+    arap_lap(s, ARAP_TIME_LOCAL, &since);
+    if (!status) status = arap_solver_repose(context, s, transforms, NULL, 0);
+    arap_free(transforms);
+    return status;
+}
+
+/* Start the next stage: the displacements of its poses, then its influence maps. */
 static arap_status enter_stage(arap_context *context, arap_solver *s) {
+    arap_status displaced = s->stage.number ? displace(context, s) : ARAP_OK;
+    if (displaced) return displaced;
     s->stage.number++;
     s->stage.iterations = s->stage.over = 0;
     if (s->stage.number > 1) {
@@ -173,7 +187,8 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
         }
         return status ? status : reduce_stage(context, s);
     }
-    return stage_influences(s) ? reduce_stage(context, s) : ARAP_OK;
+    int limits_parts = s->parts.count && s->stage.last == 1 && s->settings.rigid_influences;
+    return stage_influences(s) || limits_parts ? reduce_stage(context, s) : ARAP_OK;
 }
 
 /* From the coarse level to this one: its weights, as many influences as there may be, and one
@@ -184,6 +199,13 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     if (!status) status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, &weights);
     if (!status) status = arap_apply_edits(context, s, NULL, &weights);
     if (!status) status = arap_coarse_inherit(context, s);
+    if (!status && s->displacements.poses) {
+        arap_displacements_inherit(&s->coarse->displacements,
+                                   s->coarse->mesh.diagonal / s->mesh.diagonal, &s->displacements,
+                                   &s->poses);
+        arap_packed_poses_fill(&s->poses, &s->packed);
+        status = arap_poses_gram(context, &s->poses);
+    }
     if (!status && s->mesh.spoke_start)
         arap_truss_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
     if (status) {
@@ -210,11 +232,33 @@ static arap_status coarse_step(arap_context *context, arap_solver *s) {
     return arap_solver_done(s->coarse) ? leave_coarse(context, s) : ARAP_OK;
 }
 
+/* Is the last stage over, but the search for rigid parts still to come? */
+static int must_search(const arap_solver *s) {
+    return s->settings.rigid_loss > 0 && !s->stage.searched && !s->coarse && s->stage.over &&
+           s->stage.number == s->stage.last;
+}
+
+/* What loses nothing by it becomes rigid, and the last stage starts again where that changes
+ * something. */
+static arap_status search_rigid(arap_context *context, arap_solver *s) {
+    arap_influences maps;
+    arap_status status = arap_find_rigid_parts(context, s, &maps);
+    if (status) return status;
+    s->stage.searched = 1;
+    if (!maps.start) return status;
+    s->stage.iterations = s->stage.over = 0;
+    status = take_maps(context, s, &maps);
+    return status ? status : reduce_stage(context, s);
+}
+
 static arap_status step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_status status = ARAP_OK;
     if (s->coarse) return coarse_step(context, s);
-    if (s->stage.must_reduce)
+    if (must_search(s)) {
+        status = search_rigid(context, s);
+        if (s->stage.over) return status;
+    } else if (s->stage.must_reduce)
         status = reduce_stage(context, s);
     else if (s->stage.number == 0 || (s->stage.over && s->stage.number < s->stage.last))
         status = enter_stage(context, s);
@@ -259,7 +303,7 @@ static arap_status enter_edits(arap_context *context, arap_solver *s) {
     }
     if (s->stage.last < 2) s->stage.last = 2;
     s->stage.number = s->stage.last - 1;
-    s->stage.iterations = s->stage.over = s->stage.must_reduce = 0;
+    s->stage.iterations = s->stage.over = s->stage.must_reduce = s->stage.searched = 0;
     return take_maps(context, s, &maps);
 }
 
@@ -275,7 +319,7 @@ arap_status arap_solver_edit(arap_context *context, arap_solver *s, const arap_e
 }
 
 int arap_solver_done(const arap_solver *s) {
-    return !s->coarse && s->stage.over && s->stage.number == s->stage.last;
+    return !s->coarse && s->stage.over && s->stage.number == s->stage.last && !must_search(s);
 }
 
 /* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
@@ -285,16 +329,6 @@ static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
     return set->coarsen && s->mesh.count >= set->coarsen && !problem->start_from_weights &&
            !set->attach && !set->neumann && set->positivity == ARAP_POSITIVITY_CLIP &&
            !s->skeleton.spine_count;
-}
-
-/* The harmonic term, and an elimination order for the wider system that comes with it. */
-static arap_status make_harmonic(arap_context *context, arap_solver *s) {
-    const arap_settings *set = &s->settings;
-    double strength = set->harmonic * set->constraint_strength * s->poses.count;
-    arap_status status = arap_harmonic_create(context, &s->mesh, strength, &s->harmonic);
-    if (status) return status;
-    return arap_fill_reducing_order(context, s->mesh.count, s->harmonic.ring, s->harmonic.neighbor,
-                                    s->order);
 }
 
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
@@ -384,24 +418,32 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     if (!status)
         status = arap_poses_create(context, &s->skeleton, &s->mesh, &s->symmetry,
                                    &settings->sampling, &problem->poses, &s->poses);
+    if (!status && settings->displace_components)
+        status = arap_displacements_create(context, &s->skeleton, &s->poses,
+                                           settings->sampling.pose_count, &s->displacements);
     if (!status)
         status = arap_packed_poses_create(context, &s->poses, settings->precision, &s->packed);
     arap_lap(s, ARAP_TIME_POSES, &since);
-    if (!status && settings->harmonic > 0) status = make_harmonic(context, s);
+    if (!status && settings->harmonic > 0) status = arap_make_harmonic(context, s);
     arap_lap(s, ARAP_TIME_SYSTEM, &since);
     if (!status) status = make_truss(context, s, problem);
+    if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     if (!status && wants_coarse(s, problem)) status = arap_coarse_create(context, s, problem);
     s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
     s->coarse_vertices = !s->coarse                   ? 0
                          : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
                                                       : s->coarse->mesh.count;
     if (!status) status = arap_initial_weights(context, s, problem);
-    if (!status) status = symmetric_maps(context, s, &s->influences);
+    if (!status) status = arap_share_maps(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
     if (!status && s->coarse)
         status = arap_history_add(context, &s->history, s->coarse->history.energies[0]);
     if (!status && !s->coarse) status = arap_begin_maps(context, s);
     if (!status && !s->coarse) status = arap_refresh(context, s);
+    if (!status && !s->coarse && s->displacements.poses) {
+        arap_history_drop(&s->history);
+        status = displace(context, s);
+    }
     if (!status) s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
     if (!status && !s->coarse && s->maps.clusters.count)
         status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &s->influences,
@@ -422,14 +464,18 @@ void arap_solver_free(arap_solver *s) {
     arap_skeleton_clear(&s->skeleton);
     arap_symmetry_clear(&s->symmetry);
     arap_poses_clear(&s->poses);
+    arap_displacements_clear(&s->displacements);
     arap_packed_poses_clear(&s->packed);
     arap_two_rings_clear(&s->harmonic);
+    arap_free(s->smoothed);
     arap_visibility_clear(&s->visibility);
     arap_heat_report_clear(&s->heat_report);
     arap_influences_clear(&s->initial);
     arap_influences_clear(&s->influences);
     arap_free(s->order);
     arap_constraint_list_clear(&s->constraints.list);
+    arap_free(s->rigid_labels);
+    arap_rigid_parts_clear(&s->parts);
     arap_marks_clear(&s->marks);
     arap_locks_clear(&s->locks);
     arap_history_clear(&s->history);

@@ -1,11 +1,13 @@
 /* The solver's own data, shared by the files of this room: initial_weights.c (what it begins with),
- * solver.c (stages), iteration.c, levels.c, steering.c and result.c (what the caller gets). */
+ * solver.c (stages), iteration.c, levels.c, steering.c, smoothness.c and result.c (what the caller
+ * gets). */
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
 #include "arap.h"
 #include "base/clock.h"
 #include "base/context.h"
+#include "energy/displacements.h"
 #include "energy/harmonic.h"
 #include "energy/local_step.h"
 #include "initial/heat.h"
@@ -13,6 +15,7 @@
 #include "mesh/coarse.h"
 #include "mesh/mesh.h"
 #include "rig/poses.h"
+#include "rig/rigid_parts.h"
 #include "rig/skeleton.h"
 #include "rig/symmetry.h"
 #include "solver/history.h"
@@ -62,6 +65,7 @@ typedef struct arap_stage {
     int iterations;
     int over;
     int must_reduce; /* its maps are yet to be reduced */
+    int searched;    /* for rigid parts, at the end of the last stage */
 } arap_stage;
 
 /* The present weights, not relative. */
@@ -84,13 +88,18 @@ struct arap_solver {
     arap_skeleton skeleton;
     arap_symmetry symmetry;
     arap_poses poses;
+    arap_displacements displacements; /* those that `poses` and `lanes` have */
     arap_packed_poses packed;
     int *order; /* elimination order of the vertices */
     arap_two_rings harmonic;
+    double *smoothed; /* (count) s_i^2 of smoothness.h; NULL: nothing is */
     arap_visibility visibility;
     int has_visibility;
     arap_heat_report heat_report;
     arap_locks locks;
+    int *rigid_labels; /* (input vertices) of the edits, then those found; NULL: none */
+    int found_rigid;   /* how many were found */
+    arap_rigid_parts parts;
     arap_marks marks;
     arap_constraints constraints;
     int linked_parts;
@@ -115,10 +124,10 @@ struct arap_solver {
     double seconds[ARAP_TIMES];
 };
 
-/* Other transforms (poses, deforming bones, 3, 4) for the poses, and the spines that go with them,
- * with a local step, whose energy goes to the history. keep_factor: the present system is not made
- * anew, but solves for steps of the new one by conjugate gradients. Not while a coarser mesh is
- * solved. */
+/* Other transforms (poses, deforming bones, 3, 4) for the poses, and the spines that go with them
+ * (NULL: as they are), with a local step, whose energy goes to the history. keep_factor: the
+ * present system is not made anew, but solves for steps of the new one by conjugate gradients. Not
+ * while a coarser mesh is solved. */
 arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const double *transforms,
                                const arap_spines *spines, int keep_factor);
 

@@ -6,6 +6,8 @@
  * edits are checked before. */
 #include "solver/steering.h"
 
+#include "solver/rigid.h"
+#include "solver/smoothness.h"
 #include "supports/truss.h"
 
 /* A constraint of the user, and its image where there is one. */
@@ -23,15 +25,18 @@ static arap_status add_constraint(arap_context *context, arap_solver *s, int ver
 void arap_release_constraints(arap_solver *s) {
     for (int r = 0; r < s->constraints.peaks + s->constraints.attachments; r++) {
         arap_constraint *row = &s->constraints.list.rows[r];
-        row->released = (arap_find_mark(&s->marks, row->vertex, row->bone) & ARAP_RELEASED) != 0;
+        int lead = arap_lead(&s->parts, row->vertex);
+        row->released = (arap_find_mark(&s->marks, lead, row->bone) & ARAP_RELEASED) != 0;
     }
-    if (s->mesh.spoke_start) arap_truss_release(&s->mesh, &s->marks);
+    if (s->mesh.spoke_start) arap_truss_release(&s->mesh, &s->parts, &s->marks);
 }
 
 arap_status arap_take_edits(arap_context *context, arap_solver *s, const arap_edits *edits) {
     arap_marks marks;
-    arap_status status =
-        arap_marks_create(context, edits, &s->mesh, &s->skeleton, &s->symmetry, &marks);
+    arap_status status = arap_take_rigid_parts(context, s, edits);
+    if (!status)
+        status = arap_marks_create(context, edits, &s->mesh, &s->skeleton, &s->symmetry, &s->parts,
+                                   &marks);
     if (status) return status;
     arap_marks_clear(&s->marks);
     s->marks = marks;
@@ -43,15 +48,19 @@ arap_status arap_take_edits(arap_context *context, arap_solver *s, const arap_ed
                                     edits->constraint_target[c]);
     }
     arap_release_constraints(s);
-    return status;
+    return status ? status : arap_smooth(context, s, edits);
 }
 
 int arap_is_barred(const void *solver, int vertex, int bone) {
     const arap_solver *s = solver;
-    if (arap_find_mark(&s->marks, vertex, bone) & ARAP_FORBIDDEN) return 1;
+    if (arap_find_mark(&s->marks, arap_lead(&s->parts, vertex), bone) & ARAP_FORBIDDEN) return 1;
     for (int i = s->mesh.first[vertex]; i >= 0 && s->locks.vertex; i = s->mesh.next[i])
         if (arap_is_locked(&s->locks, i, bone)) return 1;
     return 0;
+}
+
+arap_barred_fn arap_closing(const arap_solver *s) {
+    return s->locks.vertex || s->marks.count ? arap_is_barred : NULL;
 }
 
 arap_status arap_apply_edits(arap_context *context, const arap_solver *s,

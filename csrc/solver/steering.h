@@ -18,4 +18,7 @@ arap_status arap_apply_edits(arap_context *context, const arap_solver *solver,
  * an arap_closed_fn. */
 int arap_is_barred(const void *solver, int vertex, int bone);
 
+/* It, where something can be closed, else NULL. */
+arap_barred_fn arap_closing(const arap_solver *solver);
+
 #endif

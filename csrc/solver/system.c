@@ -1,9 +1,10 @@
 /* Assembly of the global step: see system.h and docs/energy.md 4.
  *
- * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and written
+ * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and added
  * to the column of the earlier one; columns of different vertices are independent and run in
- * parallel. O(edges x influences^2) time; memory is that of A. Fails without memory and for more
- * non-zeros than an int counts. */
+ * parallel. A rigid part is a vertex with the neighbors of all of its vertices, and its block is
+ * the sum of those between them. O(edges x influences^2) time; memory is that of A. Fails without
+ * memory and for more non-zeros than an int counts. */
 #include "solver/system.h"
 
 #include <limits.h>
@@ -23,10 +24,13 @@ typedef struct assembly {
     const size_t *ring;
     const int *neighbor;
     const double *edge_weight_sym;
-    int largest_ring;
-    const int *order, *place;
+    const arap_rigid_parts *parts;
+    int count;         /* parts, single vertices included */
+    const int *order;  /* (count) their leads in the order of elimination */
+    const int *place;  /* (vertices) of a lead in this order */
+    size_t most_edges; /* from the vertices of a part */
     arap_system *system;
-    double *block; /* (workers, widest * widest + largest ring) */
+    double *block; /* (workers, widest * widest + most_edges) */
     int widest;
 } assembly;
 
@@ -47,93 +51,152 @@ static void form_block(const assembly *a, int k, int l, double factor, double sa
     }
 }
 
-/* Write rows [offset_k, offset_k + size_k) of the columns of l, from position `at` of the first
- * column on; for the diagonal block only the lower triangle. */
-static void write_block(const assembly *a, int k, int l, const double *block, int at) {
+/* Add the block to rows [offset_k, offset_k + size_k) of the columns of l, from position `at` of
+ * the first column on; of a diagonal block only the lower triangle. */
+static void add_block(const assembly *a, int k, int l, const double *block, int at) {
     const arap_influences *in = a->in;
     arap_system *s = a->system;
     size_t width = row_size(in, l);
-    if (!s->size[k] || !s->size[l]) return;
     size_t k0 = s->eliminated[k] - in->start[k], l0 = s->eliminated[l] - in->start[l];
+    int diagonal = s->offset[k] == s->offset[l];
     for (int u = 0; u < s->size[l]; u++) {
-        size_t q = s->entry[s->offset[l] + u] - in->start[l];
+        size_t q = s->entry[s->first[l] + (size_t)u] - in->start[l];
         /* Column u is u entries shorter: the diagonal block above it is missing. */
         double *value = s->matrix.value + s->matrix.start[s->offset[l] + u] + at - u;
-        int *row = s->matrix.row + s->matrix.start[s->offset[l] + u] + at - u;
-        for (int t = k == l ? u : 0; t < s->size[k]; t++) {
-            size_t p = s->entry[s->offset[k] + t] - in->start[k];
-            value[t] = block[p * width + q] - block[k0 * width + q] - block[p * width + l0] +
-                       block[k0 * width + l0];
-            row[t] = s->offset[k] + t;
+        for (int t = diagonal ? u : 0; t < s->size[k]; t++) {
+            size_t p = s->entry[s->first[k] + (size_t)t] - in->start[k];
+            value[t] += block[p * width + q] - block[k0 * width + q] - block[p * width + l0] +
+                        block[k0 * width + l0];
         }
     }
 }
 
-static void assemble_vertex(const assembly *a, int l, double *block, int *later) {
+/* Where lead k is, or would be, among these, which ascend in the order of elimination. */
+static int find_lead(const assembly *a, const int *leads, int count, int k) {
+    int lo = 0, hi = count;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (a->place[leads[mid]] < a->place[k])
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The leads of the later neighbors of the part of lead l, in the order of elimination. */
+static int later_leads(const assembly *a, int l, int *later) {
+    int count = 0;
+    for (int m = l; m >= 0; m = arap_next_of_part(a->parts, m))
+        for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) {
+            int k = arap_lead(a->parts, a->neighbor[r]);
+            if (a->place[k] <= a->place[l] || !a->system->size[k]) continue;
+            int at = find_lead(a, later, count, k);
+            if (at < count && later[at] == k) continue;
+            memmove(later + at + 1, later + at, (size_t)(count - at) * sizeof *later);
+            later[at] = k;
+            count++;
+        }
+    return count;
+}
+
+/* The rows of the columns of lead l, and no values yet. `at`: position of each later one in the
+ * first column. */
+static void begin_columns(const assembly *a, int l, const int *later, int count, int *at) {
+    arap_system *s = a->system;
+    for (int j = 0, fill = s->size[l]; j < count; fill += s->size[later[j++]]) at[j] = fill;
+    for (int u = 0; u < s->size[l]; u++) {
+        int fill = s->matrix.start[s->offset[l] + u];
+        for (int t = u; t < s->size[l]; t++) s->matrix.row[fill++] = s->offset[l] + t;
+        for (int j = 0; j < count; j++)
+            for (int t = 0; t < s->size[later[j]]; t++)
+                s->matrix.row[fill++] = s->offset[later[j]] + t;
+        memset(s->matrix.value + s->matrix.start[s->offset[l] + u], 0,
+               (size_t)(fill - s->matrix.start[s->offset[l] + u]) * sizeof(double));
+    }
+}
+
+static void assemble_part(const assembly *a, int l, double *block, int *later) {
     const arap_two_rings *h = a->harmonic;
     arap_system *s = a->system;
-    const int *ring = a->neighbor + a->ring[l];
-    double sum = 0;
-    int later_count = 0;
     if (!s->size[l]) return;
-    for (size_t r = a->ring[l]; r < a->ring[l + 1]; r++) {
-        sum += a->edge_weight_sym[r];
-        int k = a->neighbor[r];
-        if (a->place[k] < a->place[l] || !s->size[k]) continue;
-        int at = later_count++; /* ascending in elimination order */
-        for (; at > 0 && a->place[ring[later[at - 1]]] > a->place[k]; at--)
-            later[at] = later[at - 1];
-        later[at] = (int)(r - a->ring[l]);
-    }
-    sum += arap_mesh_tie(a->mesh, l, NULL);
-    form_block(a, l, l, sum, h->own ? h->own[l] : 0, block);
-    write_block(a, l, l, block, 0);
-    int at = s->size[l];
-    for (int j = 0; j < later_count; j++) {
-        int k = ring[later[j]];
-        size_t r = a->ring[l] + (size_t)later[j];
-        form_block(a, k, l, -a->edge_weight_sym[r], h->edge ? h->edge[r] : 0, block);
-        write_block(a, k, l, block, at);
-        at += s->size[k];
+    int count = later_leads(a, l, later), *at = later + a->most_edges;
+    begin_columns(a, l, later, count, at);
+    for (int m = l; m >= 0; m = arap_next_of_part(a->parts, m)) {
+        double sum = 0;
+        for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) sum += a->edge_weight_sym[r];
+        sum += arap_mesh_tie(a->mesh, m, NULL);
+        form_block(a, m, m, sum, h->own ? h->own[m] : 0, block);
+        add_block(a, m, m, block, 0);
+        for (size_t r = a->ring[m]; r < a->ring[m + 1]; r++) {
+            int k = a->neighbor[r], lead = arap_lead(a->parts, k);
+            if (a->place[lead] < a->place[l] || !s->size[k]) continue;
+            form_block(a, k, m, -a->edge_weight_sym[r], h->edge ? h->edge[r] : 0, block);
+            add_block(a, k, m, block, lead == l ? 0 : at[find_lead(a, later, count, lead)]);
+        }
     }
 }
 
 static void assemble_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
-    double *block = a->block + (size_t)worker * ((size_t)a->widest * (size_t)a->widest +
-                                                 (size_t)a->largest_ring);
-    int *later = (int *)(block + (size_t)a->widest * (size_t)a->widest);
-    int end = (chunk + 1) * CHUNK < a->mesh->count ? (chunk + 1) * CHUNK : a->mesh->count;
-    for (int j = chunk * CHUNK; j < end; j++) assemble_vertex(a, a->order[j], block, later);
+    size_t largest = (size_t)a->widest * (size_t)a->widest;
+    double *block = a->block + (size_t)worker * (largest + a->most_edges);
+    int *later = (int *)(block + largest);
+    int end = (chunk + 1) * CHUNK < a->count ? (chunk + 1) * CHUNK : a->count;
+    for (int j = chunk * CHUNK; j < end; j++) assemble_part(a, a->order[j], block, later);
+}
+
+/* The unknowns of vertex i, from number `offset` on; returns how many. */
+static int number_vertex(const arap_influences *in, int i, int offset, arap_system *s) {
+    int found = 0;
+    s->offset[i] = offset;
+    s->first[i] = in->start[i];
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        if (in->locked[e]) continue;
+        if (!found++)
+            s->eliminated[i] = e;
+        else
+            s->entry[s->first[i] + (size_t)found - 2] = e;
+    }
+    return s->size[i] = found ? found - 1 : 0;
 }
 
 /* Number the unknowns in elimination order. */
-static void number_unknowns(const arap_influences *in, const int *order, arap_system *s) {
-    int fill = 0;
-    for (int j = 0; j < in->count; j++) {
-        int i = order[j], found = 0;
-        s->offset[i] = fill;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            if (in->locked[e]) continue;
-            if (!found++)
-                s->eliminated[i] = e;
-            else
-                s->entry[fill++] = e;
-        }
-        s->size[i] = fill - s->offset[i];
+static void number_unknowns(const assembly *a) {
+    arap_system *s = a->system;
+    for (int j = 0; j < a->count; j++) {
+        int size = 0;
+        for (int m = a->order[j]; m >= 0; m = arap_next_of_part(a->parts, m))
+            size = number_vertex(a->in, m, s->unknowns, s);
+        s->unknowns += size;
     }
-    s->unknowns = fill;
 }
 
-/* Column starts; ARAP_NO_MEMORY when the matrix passes 2^31 entries. */
-static arap_status size_columns(arap_context *context, const assembly *a) {
+/* The leads in the order of the last vertices of their parts. */
+static void order_parts(assembly *a, const int *vertices, int *leads, int *place) {
+    int n = a->mesh->count;
+    for (int j = 0; j < n; j++) place[arap_lead(a->parts, vertices[j])] = j;
+    for (int j = 0; j < n; j++) {
+        int lead = arap_lead(a->parts, vertices[j]);
+        if (place[lead] == j) leads[a->count++] = lead;
+    }
+    for (int j = 0; j < a->count; j++) {
+        size_t edges = 0;
+        place[leads[j]] = j;
+        for (int m = leads[j]; m >= 0; m = arap_next_of_part(a->parts, m))
+            edges += a->ring[m + 1] - a->ring[m];
+        if (edges > a->most_edges) a->most_edges = edges;
+    }
+}
+
+/* Column starts; ARAP_NO_MEMORY when the matrix passes 2^31 entries. later: (most_edges) scratch */
+static arap_status size_columns(arap_context *context, const assembly *a, int *later) {
     arap_system *s = a->system;
     size_t fill = 0;
-    for (int j = 0; j < a->mesh->count; j++) {
-        int l = a->order[j];
+    for (int j = 0; j < a->count; j++) {
+        int l = a->order[j], count = later_leads(a, l, later);
         size_t below = 0;
-        for (size_t r = a->ring[l]; r < a->ring[l + 1]; r++)
-            if (a->place[a->neighbor[r]] > j) below += (size_t)s->size[a->neighbor[r]];
+        for (int k = 0; k < count; k++) below += (size_t)s->size[later[k]];
         for (int u = 0; u < s->size[l]; u++) {
             s->matrix.start[s->offset[l] + u] = (int)fill;
             fill += below + (size_t)(s->size[l] - u);
@@ -148,9 +211,10 @@ static arap_status size_columns(arap_context *context, const assembly *a) {
 
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
-                               const arap_influences *in, const int *order, arap_system *s) {
+                               const arap_influences *in, const arap_rigid_parts *parts,
+                               const int *order, arap_system *s) {
     size_t n = (size_t)mesh->count, entries = in->start[n];
-    int *place = ARAP_NEW(int, n);
+    int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n);
     int wide = harmonic->ring != NULL;
     assembly a = {.mesh = mesh,
                   .poses = poses,
@@ -159,33 +223,35 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                   .ring = wide ? harmonic->ring : mesh->ring,
                   .neighbor = wide ? harmonic->neighbor : mesh->neighbor,
                   .edge_weight_sym = wide ? harmonic->edge_weight_sym : mesh->edge_weight_sym,
-                  .largest_ring = wide ? harmonic->largest_ring : mesh->largest_ring,
-                  .order = order,
+                  .parts = parts,
+                  .order = leads,
                   .place = place,
                   .system = s};
     arap_status status = ARAP_OK;
     *s = (arap_system){.vertices = mesh->count,
                        .offset = ARAP_NEW(int, n),
                        .size = ARAP_NEW(int, n),
+                       .first = ARAP_NEW(size_t, n),
                        .entry = ARAP_NEW(size_t, entries),
                        .eliminated = ARAP_NEW(size_t, n)};
-    if (!place || !s->offset || !s->size || !s->entry || !s->eliminated) goto no_memory;
-    for (size_t j = 0; j < n; j++) place[order[j]] = (int)j;
+    if (!place || !leads || !s->offset || !s->size || !s->first || !s->entry || !s->eliminated)
+        goto no_memory;
+    order_parts(&a, order, leads, place);
     for (size_t i = 0; i < n; i++)
         if ((int)row_size(in, (int)i) > a.widest) a.widest = (int)row_size(in, (int)i);
-    number_unknowns(in, order, s);
+    number_unknowns(&a);
     s->matrix.size = s->unknowns;
     s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
     a.block = ARAP_NEW(double, (size_t)context->threads *
-                                   ((size_t)a.widest * (size_t)a.widest + (size_t)a.largest_ring));
+                                   ((size_t)a.widest * (size_t)a.widest + a.most_edges));
     if (!s->matrix.start || !a.block) goto no_memory;
-    status = size_columns(context, &a);
+    status = size_columns(context, &a, (int *)a.block);
     if (status) goto done;
     s->matrix.row = ARAP_NEW(int, s->matrix.start[s->unknowns]);
     s->matrix.value = ARAP_NEW(double, s->matrix.start[s->unknowns]);
     s->penalized = ARAP_NEW(double, s->matrix.start[s->unknowns]);
     if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
-    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
+    arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
     memcpy(s->penalized, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
     goto done;
 
@@ -193,6 +259,7 @@ no_memory:
     status = arap_fail_memory(&context->error, "the weight system");
 done:
     arap_free(place);
+    arap_free(leads);
     arap_free(a.block);
     if (status) arap_system_clear(s);
     return status;
@@ -201,6 +268,7 @@ done:
 void arap_system_clear(arap_system *s) {
     arap_free(s->offset);
     arap_free(s->size);
+    arap_free(s->first);
     arap_free(s->entry);
     arap_free(s->eliminated);
     arap_matrix_clear(&s->matrix);
@@ -213,21 +281,23 @@ void arap_system_penalize(arap_system *s, const double *stiffness) {
     for (int i = 0; i < s->vertices; i++)
         for (int u = 0; u < s->size[i]; u++) {
             double *value = s->penalized + s->matrix.start[s->offset[i] + u];
-            value[0] += stiffness[s->entry[s->offset[i] + u]];
+            value[0] += stiffness[s->entry[s->first[i] + (size_t)u]];
             for (int t = 0; t < s->size[i] - u; t++) value[t] += stiffness[s->eliminated[i]];
         }
 }
 
 void arap_system_reduce(const arap_system *s, const double *full, double *reduced) {
+    memset(reduced, 0, (size_t)s->unknowns * sizeof *reduced);
     for (int i = 0; i < s->vertices; i++)
-        for (int u = s->offset[i]; u < s->offset[i] + s->size[i]; u++)
-            reduced[u] = full[s->entry[u]] - full[s->eliminated[i]];
+        for (int u = 0; u < s->size[i]; u++)
+            reduced[s->offset[i] + u] +=
+                full[s->entry[s->first[i] + (size_t)u]] - full[s->eliminated[i]];
 }
 
 void arap_system_add_step(const arap_system *s, const double *x, double *weight) {
     for (int i = 0; i < s->vertices; i++)
-        for (int u = s->offset[i]; u < s->offset[i] + s->size[i]; u++) {
-            weight[s->entry[u]] += x[u];
-            weight[s->eliminated[i]] -= x[u];
+        for (int u = 0; u < s->size[i]; u++) {
+            weight[s->entry[s->first[i] + (size_t)u]] += x[s->offset[i] + u];
+            weight[s->eliminated[i]] -= x[s->offset[i] + u];
         }
 }

@@ -5,29 +5,33 @@
 #include "energy/harmonic.h"
 #include "linalg/factor.h"
 #include "rig/poses.h"
+#include "rig/rigid_parts.h"
 #include "weights/influences.h"
 
 /* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, F with the harmonic
  * term where there is one (harmonic.h). One free weight per vertex, its first, is eliminated by sum
  * w = 1, and locked weights are constants, so a step is w += Z x with unknowns x. It minimizes E
- * plus penalties when A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. */
+ * plus penalties when A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. The vertices
+ * of a rigid part have the same unknowns: what Z says of each adds up in its columns. */
 typedef struct arap_system {
     int vertices;
     int unknowns;
     int *offset;        /* (vertices) first unknown of a vertex; they are consecutive */
     int *size;          /* (vertices) number of its unknowns */
-    size_t *entry;      /* (unknowns) influence of an unknown */
+    size_t *first;      /* (vertices) where those of a vertex are in `entry` */
+    size_t *entry;      /* influence of a vertex that an unknown is */
     size_t *eliminated; /* (vertices) influence that balances the others, if size > 0 */
     arap_matrix matrix; /* Z'FZ, in elimination order */
     double *penalized;  /* (matrix.start[unknowns]) values of A, penalties included */
 } arap_system;
 
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
- * elimination order of the vertices; their unknowns stay together. */
+ * elimination order of the vertices; their unknowns stay together. A part goes with the last of its
+ * vertices. */
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
-                               const arap_influences *influences, const int *order,
-                               arap_system *system);
+                               const arap_influences *influences, const arap_rigid_parts *parts,
+                               const int *order, arap_system *system);
 void arap_system_clear(arap_system *system);
 
 /* Set `penalized` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a

@@ -34,10 +34,24 @@ arap_status arap_check_edits(arap_error *error, const arap_edits *e, int vertice
     if (!status)
         status = check_pairs(error, "released", e->release_count, e->release_vertex,
                              e->release_bone, vertices, bones);
+    for (int k = 0; k < e->smooth_count && !status; k++) {
+        if (e->smooth_vertex[k] < 0 || e->smooth_vertex[k] >= vertices)
+            status = arap_fail(error, ARAP_BAD_VALUE, "smoothed %d names vertex %d of %d", k,
+                               e->smooth_vertex[k], vertices);
+        else if (!(e->smooth_strength[k] >= 0 && e->smooth_strength[k] <= 1))
+            status = arap_fail(error, ARAP_BAD_VALUE,
+                               "smoothed %d has the strength %g: must be from 0 to 1", k,
+                               e->smooth_strength[k]);
+    }
     for (int c = 0; c < e->constraint_count && !status; c++)
         if (!isfinite(e->constraint_target[c]))
             status = arap_fail(error, ARAP_BAD_VALUE, "constraint %d has the target %g", c,
                                e->constraint_target[c]);
+    for (int i = 0; i < vertices && e->rigid_parts && !status; i++)
+        if (e->rigid_parts[i] < -1)
+            status = arap_fail(error, ARAP_BAD_VALUE,
+                               "rigid_parts[%d] is %d: must be -1 or the number of a part", i,
+                               e->rigid_parts[i]);
     return status;
 }
 
@@ -58,9 +72,8 @@ static void add_mark(arap_marks *marks, const arap_mesh *mesh, const arap_skelet
 
 arap_status arap_marks_create(arap_context *context, const arap_edits *e, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_symmetry *symmetry,
-                              arap_marks *marks) {
+                              const arap_rigid_parts *parts, arap_marks *marks) {
     size_t most = 2 * ((size_t)e->influence_count + (size_t)e->release_count);
-    int joined = 0;
     *marks = (arap_marks){0};
     if (!most) return ARAP_OK;
     marks->marks = ARAP_NEW(arap_mark, most);
@@ -71,6 +84,15 @@ arap_status arap_marks_create(arap_context *context, const arap_edits *e, const 
     for (int k = 0; k < e->release_count; k++)
         add_mark(marks, mesh, skeleton, symmetry, e->release_vertex[k], e->release_bone[k],
                  ARAP_RELEASED);
+    arap_marks_lead(marks, parts);
+    return ARAP_OK;
+}
+
+void arap_marks_lead(arap_marks *marks, const arap_rigid_parts *parts) {
+    int joined = 0;
+    if (!marks->count) return;
+    for (int k = 0; k < marks->count; k++)
+        marks->marks[k].vertex = arap_lead(parts, marks->marks[k].vertex);
     qsort(marks->marks, (size_t)marks->count, sizeof *marks->marks, by_pair);
     for (int k = 0; k < marks->count; k++) {
         if (joined && !by_pair(&marks->marks[joined - 1], &marks->marks[k]))
@@ -79,7 +101,6 @@ arap_status arap_marks_create(arap_context *context, const arap_edits *e, const 
             marks->marks[joined++] = marks->marks[k];
     }
     marks->count = joined;
-    return ARAP_OK;
 }
 
 void arap_marks_clear(arap_marks *marks) {

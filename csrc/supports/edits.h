@@ -4,11 +4,13 @@
 #define ARAP_EDITS_H
 
 #include "arap.h"
+#include "rig/rigid_parts.h"
 #include "rig/skeleton.h"
 #include "rig/symmetry.h"
 #include "weights/influences.h"
 
-/* Errors name the vertex or bone that is out of range, and the target that is not finite. */
+/* Errors name the vertex or bone that is out of range, the target that is not finite and the
+ * strength that is not from 0 to 1. */
 arap_status arap_check_edits(arap_error *error, const arap_edits *edits, int vertices, int bones);
 
 enum { ARAP_ALLOWED = 1, ARAP_FORBIDDEN = 2, ARAP_RELEASED = 4 }; /* forbidden beats allowed */
@@ -23,13 +25,17 @@ typedef struct arap_marks {
     arap_mark *marks; /* ascending by vertex, then bone; each pair once */
 } arap_marks;
 
-/* The marks of edits, and those of their images where vertices and bones have partners. */
+/* The marks of edits, and those of their images where vertices and bones have partners; those of
+ * the vertices of a rigid part are of its lead. */
 arap_status arap_marks_create(arap_context *context, const arap_edits *edits, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_symmetry *symmetry,
-                              arap_marks *marks);
+                              const arap_rigid_parts *parts, arap_marks *marks);
 void arap_marks_clear(arap_marks *marks);
 
-/* What is said of a pair, 0: nothing. */
+/* The marks of the vertices of new parts become those of their leads. */
+void arap_marks_lead(arap_marks *marks, const arap_rigid_parts *parts);
+
+/* What is said of a pair, 0: nothing; the vertex is a lead. */
 int arap_find_mark(const arap_marks *marks, int vertex, int bone);
 
 /* Add the allowed influences and those that `offered` has, if it is not NULL, with weight 0 but

@@ -20,6 +20,9 @@
  * the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best row lowers the
  * energy by
  *     (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b).
+ * A rigid part has one row: Q and c are the sums over its vertices, Q with the blocks between them,
+ * and its neighbors are fixed. Of several bones a part that shall have one keeps that for which
+ * rest Q_bb - 2 c_b is least.
  * Symmetric vertices: the lower of two partners decides for both; on the mirror plane a bone and
  * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
  * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
@@ -48,6 +51,7 @@ typedef struct reduce_task {
     const arap_two_rings *harmonic;
     const arap_penalties *rows;
     const arap_symmetry *symmetry;
+    const arap_rigid_parts *parts;
     const arap_limit *rule;
     int widest;
     char *keep;      /* (entries) */
@@ -235,12 +239,76 @@ static int tied_influence(const reduce_row *r, const arap_mesh *mesh, const arap
     return -1;
 }
 
+/* The lead of the mirror image of the part of lead i, or -1. */
+static int image_of(const reduce_task *task, int i) {
+    int image = arap_symmetry_image(task->symmetry, i);
+    return image < 0 ? -1 : arap_lead(task->parts, image);
+}
+
+/* Add the block of F between the influences of vertices k and l of one part. */
+static void add_block(const reduce_task *task, int k, int l, double factor, double same, int row,
+                      double *scratch, double *block) {
+    arap_gram_block(task->mesh, task->poses, task->in, k, l, factor, scratch);
+    for (int e = 0; e < row * row; e++) block[e] += scratch[e];
+    for (int e = 0; e < row; e++) block[e * row + e] += same;
+}
+
+/* F_ii into `block`, of a rigid part the sum over its vertices. Returns the rest energy of the
+ * one-rings, twice. */
+static double own_block(const reduce_task *task, int i, int row, double *scratch, double *block) {
+    const arap_mesh *mesh = task->mesh;
+    const arap_two_rings *h = task->harmonic;
+    double ring = 0;
+    memset(block, 0, (size_t)(row * row) * sizeof *block);
+    for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m)) {
+        double both = 0;
+        for (size_t r = mesh->ring[m]; r < mesh->ring[m + 1]; r++) {
+            double edge[3];
+            arap_mesh_edge(mesh, m, r, edge);
+            both += mesh->edge_weight_sym[r];
+            ring += mesh->edge_weight_sym[r] * arap_dot(edge, edge);
+            int k = mesh->neighbor[r];
+            if (arap_lead(task->parts, k) == i)
+                add_block(task, k, m, -mesh->edge_weight_sym[r], 0, row, scratch, block);
+        }
+        both += arap_mesh_tie(mesh, m, NULL);
+        add_block(task, m, m, both, h->own ? h->own[m] : 0, row, scratch, block);
+        for (size_t r = h->own ? h->ring[m] : 0; h->own && r < h->ring[m + 1]; r++)
+            for (int e = 0; e < row && arap_lead(task->parts, h->neighbor[r]) == i; e++)
+                block[e * row + e] += h->edge[r];
+    }
+    return ring;
+}
+
+/* Keep the one influence that the energy is least with. */
+static void keep_one(reduce_row *r, double rest) {
+    int best = 0;
+    double least = 0;
+    for (int a = 0; a < r->size; a++) {
+        double cost = rest * r->q[a * r->size + a] - 2 * r->c[a];
+        if (a && !(cost < least - 1e-9 * fabs(least))) continue;
+        least = cost;
+        best = a;
+    }
+    memset(r->live, 0, (size_t)r->size);
+    r->live[best] = 1;
+    r->best[best] = rest;
+}
+
+/* Influences that the part of lead i may have. */
+static int most_influences(const reduce_task *task, int i) {
+    int most = task->rule->most, part = task->rule->most_part;
+    int is_part = arap_next_of_part(task->parts, i) >= 0;
+    return is_part && part && (!most || part < most) ? part : most;
+}
+
+/* The row of a vertex, or of the part that it leads. */
 static void reduce_vertex(const reduce_task *task, int i, double *scratch) {
     const arap_influences *in = task->in;
     const arap_mesh *mesh = task->mesh;
-    const double *v = mesh->v + 3 * (size_t)i;
     size_t begin = in->start[i];
     int row = (int)(in->start[i + 1] - begin), locked = 0;
+    int is_part = arap_next_of_part(task->parts, i) >= 0;
     double *block = scratch;
     reduce_row r = {.q = block + row * row};
     r.slack = r.q + row * row;
@@ -251,7 +319,7 @@ static void reduce_vertex(const reduce_task *task, int i, double *scratch) {
     r.set = (int *)(r.weight + row);
     r.twin = r.set + row;
     r.live = (char *)(r.twin + row);
-    double rest = 1, both = 0, trace = 0, rows = 0;
+    double rest = 1, trace = 0, rows = 0;
     for (int e = 0; e < row; e++) {
         if (!in->locked[begin + (size_t)e]) {
             r.live[r.size] = 1;
@@ -262,52 +330,52 @@ static void reduce_vertex(const reduce_task *task, int i, double *scratch) {
         locked += in->weight[begin + (size_t)e] > 0;
         rest -= in->weight[begin + (size_t)e];
     }
-    if (arap_symmetry_image(task->symmetry, i) == i) /* all of its influences are free */
+    if (image_of(task, i) == i) /* all of its influences are free */
         for (int e = 0; e < row; e++)
             r.twin[e] = (int)(arap_find_influence(
                                   in, i, task->symmetry->bone[in->bone[begin + (size_t)e]]) -
                               (ptrdiff_t)begin);
-    int size = r.size, room = task->rule->most ? task->rule->most - locked : size;
+    int size = r.size, limit = most_influences(task, i), room = limit ? limit - locked : size;
     if (room < 1) room = 1;
     if (size < 2 || (size <= room && task->rule->spare < 0)) return;
 
-    double ring = 0; /* rest energy of the one-ring, twice */
-    for (size_t k = mesh->ring[i]; k < mesh->ring[i + 1]; k++) {
-        double edge[3];
-        arap_sub(mesh->v + 3 * (size_t)mesh->neighbor[k], v, edge);
-        both += mesh->edge_weight_sym[k];
-        ring += mesh->edge_weight_sym[k] * arap_dot(edge, edge);
-    }
-    both += arap_mesh_tie(mesh, i, NULL);
+    double ring = own_block(task, i, row, r.root, block);
     double spare =
-        task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->count * ring;
-    arap_gram_block(mesh, task->poses, in, i, i, both, block);
-    if (task->harmonic->own)
-        for (int e = 0; e < row; e++) block[e * row + e] += task->harmonic->own[i];
-    for (int a = 0; a < size; a++) {
-        trace += block[r.set[a] * row + r.set[a]];
-        rows += task->rows->stiffness[begin + (size_t)r.set[a]];
-    }
+        task->rule->spare < 0 ? -INFINITY : task->rule->spare * task->poses->total * ring;
+    for (int a = 0; a < size; a++) trace += block[r.set[a] * row + r.set[a]];
+    for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m))
+        for (int a = 0; a < size; a++)
+            rows += task->rows->stiffness[in->start[m] + (size_t)r.set[a]];
     double energy = trace > NO_ENERGY ? trace : rows > NO_ENERGY ? rows : 1;
     for (int a = 0; a < size; a++) {
-        size_t e = begin + (size_t)r.set[a];
-        double pull = DEFINITE * energy;
-        r.weight[a] = in->weight[e];
+        double pull = DEFINITE * energy, weight = in->weight[begin + (size_t)r.set[a]];
+        double slope = 0, aim = 0, stiffness = 0;
+        for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m)) {
+            size_t e = in->start[m] + (size_t)r.set[a];
+            slope += task->right_side[e] - task->product[e];
+            aim += task->rows->aim[e];
+            stiffness += task->rows->stiffness[e];
+        }
+        r.weight[a] = weight;
         /* c, less what the locked weights contribute to Q w, pulled to the present weights */
-        r.c[a] = task->right_side[e] - task->product[e] + pull * in->weight[e] + task->rows->aim[e];
+        r.c[a] = slope + pull * weight + aim;
         for (int b = 0; b < size; b++) {
             r.q[a * size + b] = block[r.set[a] * row + r.set[b]];
             r.c[a] += r.q[a * size + b] * in->weight[begin + (size_t)r.set[b]];
         }
-        r.q[a * size + a] += pull + task->rows->stiffness[e];
+        r.q[a * size + a] += pull + stiffness;
     }
     rest = rest > 0 ? rest : 0;
     for (int a = 0; a < size; a++) task->keep[begin + (size_t)r.set[a]] = 0;
-    int most = candidates(task->rule);
-    r.tied = tied_influence(&r, mesh, in, i);
-    if (size > most + 1) choose_candidates(&r, rest, most);
-    minimize(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
-    reduce(&r, room, spare);
+    if (is_part && room == 1) {
+        keep_one(&r, rest);
+    } else {
+        int most = candidates(task->rule);
+        r.tied = is_part ? -1 : tied_influence(&r, mesh, in, i);
+        if (size > most + 1) choose_candidates(&r, rest, most);
+        minimize(r.size, r.q, r.c, rest, r.root, r.best, r.slack);
+        reduce(&r, room, spare);
+    }
     for (int a = 0; a < r.size; a++) {
         if (!r.live[a]) continue;
         task->keep[begin + (size_t)r.set[a]] = 1;
@@ -320,8 +388,9 @@ static void reduce_chunk(void *data, int chunk, int worker) {
     int count = task->in->count, end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
     double *scratch = task->scratch + (size_t)worker * scratch_size(task->widest);
     for (int i = chunk * CHUNK; i < end; i++) {
-        int image = arap_symmetry_image(task->symmetry, i);
-        if (image < 0 || image >= i) reduce_vertex(task, i, scratch);
+        int image = image_of(task, i);
+        if (arap_lead(task->parts, i) == i && (image < 0 || image >= i))
+            reduce_vertex(task, i, scratch);
     }
 }
 
@@ -346,12 +415,24 @@ static void mirror_limits(const reduce_task *task) {
     }
 }
 
+/* What has been decided for a rigid part, for all of its vertices. */
+static void spread_limits(const reduce_task *task) {
+    const arap_influences *in = task->in;
+    for (int i = 0; i < in->count && task->parts->count; i++) {
+        size_t lead = in->start[task->parts->lead[i]];
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++, lead++) {
+            task->keep[e] = task->keep[lead];
+            task->weight[e] = task->weight[lead];
+        }
+    }
+}
+
 arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
                                    const double *right_side, const double *product,
                                    const arap_two_rings *harmonic, const arap_penalties *rows,
-                                   const arap_symmetry *symmetry, const arap_limit *rule,
-                                   arap_influences *out) {
+                                   const arap_symmetry *symmetry, const arap_rigid_parts *parts,
+                                   const arap_limit *rule, arap_influences *out) {
     size_t entries = in->start[in->count];
     reduce_task task = {.mesh = mesh,
                         .poses = poses,
@@ -361,6 +442,7 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                         .harmonic = harmonic,
                         .rows = rows,
                         .symmetry = symmetry,
+                        .parts = parts,
                         .rule = rule};
     for (int i = 0; i < in->count; i++) {
         int size = (int)(in->start[i + 1] - in->start[i]);
@@ -380,6 +462,7 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                                   slice(context, rule, task.widest), reduce_chunk, &task);
     if (status) goto done;
     mirror_limits(&task);
+    spread_limits(&task);
     status = arap_influences_filter(context, in, task.keep, out);
     if (status) goto done;
     size_t fill = 0;
@@ -387,6 +470,7 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
         if (task.keep[e]) out->weight[fill++] = task.weight[e];
     arap_influences_normalize(out);
     arap_symmetry_weights(symmetry, out);
+    arap_rigid_weights(parts, out);
 
 done:
     arap_free(task.keep);

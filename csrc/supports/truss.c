@@ -483,7 +483,7 @@ static term make_term(int column, double share, const double *point) {
 static double spoke_error(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
                           int i, const arap_spoke *spoke, double along, term *terms) {
     const double *v = mesh->v + 3 * (size_t)i;
-    double sum = 0, rest = poses->count * arap_distance2(spoke->point, v);
+    double sum = 0, rest = poses->total * arap_distance2(spoke->point, v);
     int count = 0;
     for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
         terms[count++] = make_term(spoke->column[k], spoke->share[k], spoke->point);
@@ -551,11 +551,11 @@ void arap_truss_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *clu
     weigh(mesh);
 }
 
-void arap_truss_release(arap_mesh *mesh, const arap_marks *marks) {
+void arap_truss_release(arap_mesh *mesh, const arap_rigid_parts *parts, const arap_marks *marks) {
     for (int i = 0; i < mesh->count; i++)
         for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
             arap_spoke *spoke = &mesh->spoke[j];
-            int mark = arap_find_mark(marks, i, spoke->bone);
+            int mark = arap_find_mark(marks, arap_lead(parts, i), spoke->bone);
             spoke->released = (mark & (ARAP_RELEASED | ARAP_FORBIDDEN)) != 0;
         }
     weigh(mesh);

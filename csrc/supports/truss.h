@@ -24,6 +24,6 @@ void arap_truss_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *clu
 
 /* Spokes of pairs that are marked as released or forbidden count for nothing, the others count
  * again. */
-void arap_truss_release(arap_mesh *mesh, const arap_marks *marks);
+void arap_truss_release(arap_mesh *mesh, const arap_rigid_parts *parts, const arap_marks *marks);
 
 #endif

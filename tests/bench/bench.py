@@ -26,6 +26,8 @@ PARTS = {
     "clusters": "what sharing rotations in clusters of vertices saves and costs",
     "bake": "any deformation baked into weights, beside Dem Bones",
     "joints": "joints and weights optimized together, from joints that were displaced",
+    "reach": "inverse kinematics beside Blender's, and poses in which limbs reach",
+    "poses": "weights for some clips of a character, judged on the others",
     "spines": "rigid and bendy bones beside stretchable-twistable bones and spines, with pictures",
     "preserve_volume": "energies as Preserve Volume deforms, and what optimizing for it would gain",
     "wires": "meshes of edges alone: a creature, hair",

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import araplbs
 import numpy as np
-from in_blender import BUILD, ROOT, run_in_blender
+from in_blender import BUILD, run_in_blender
+from paths import DATA
 
-DATA = ROOT.parent / "shared/data"
 FOLDER = BUILD / "problems"
 LIMIT = 1800  # seconds for all of them
 

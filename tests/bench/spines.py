@@ -10,11 +10,9 @@ from pathlib import Path
 import araplbs
 import numpy as np
 import plots
+import reference
 import shaded
 from results import table, write_page
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "core"))
-import reference
 
 NOTE = """\
 A cylinder, a tail and an arm with a hand, 2 m long and of {n:,} vertices, with the weights that the

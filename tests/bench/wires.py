@@ -9,8 +9,6 @@ import araplbs
 import numpy as np
 import plots
 from results import table, write_page
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "core"))
 from test_wires import NO_FACES, creature, nearest, strands
 
 UNSEEN = 100

@@ -1,13 +1,10 @@
 """Real characters: no vertex without weights, within the promised limits, also where Blender's
 own automatic weights fail."""
 
-from pathlib import Path
-
 import bpy
 import pytest
+from paths import DATA
 from scenes import assert_good, auto_weight, deform_names, weights
-
-DATA = Path(__file__).parents[3] / "shared/data"
 
 
 @pytest.fixture

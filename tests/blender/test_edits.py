@@ -57,6 +57,77 @@ def test_values_of_each_kind(tube):
     assert len(tube.data.araplbs.edits) == 4, "empty ones go"
 
 
+def test_smooth_vertices(tube):
+    """Of no bone; what a script leaves out of range counts as the end of the range."""
+    pick(tube, [3, 4, 5])
+    tube.vertex_groups.active_index = -1
+    assert edit(kind="SMOOTH", strength=0.5) == {"FINISHED"}
+    pick(tube, [5])
+    assert edit(kind="SMOOTH") == {"FINISHED"}
+    (item,) = tube.data.araplbs.edits
+    assert (item.kind, item.bone, item.name) == ("SMOOTH", "", "All Bones")
+    for names in (("lower", "middle", "upper"), ()):
+        edits = read(tube, names)
+        assert edits.any and edits.smoothed.vertices.tolist() == [3, 4, 5]
+        assert edits.smoothed.values.tolist() == [0.5, 0.5, 1]
+    module = addon("blender.edits")
+    values = module.read_values(tube.data, item)
+    values[3] = 7
+    module.write_values(tube.data, item, values)
+    assert read(tube).smoothed.values.tolist() == [1, 0.5, 1]
+    pick(tube, [3, 4, 5])
+    assert edit(kind="SMOOTH", clear=True) == {"FINISHED"}
+    assert not tube.data.araplbs.edits
+
+
+def roughness(ob, names, vertices):
+    """How far the weights of these vertices are from the mean of their neighbors'."""
+    weights = np.zeros((len(ob.data.vertices), len(names)))
+    for column, name in enumerate(names):
+        group = ob.vertex_groups[name].index
+        for vertex in ob.data.vertices:
+            for element in vertex.groups:
+                if element.group == group:
+                    weights[vertex.index, column] = element.weight
+    around = {v: [] for v in vertices}
+    for edge in ob.data.edges:
+        a, b = edge.vertices
+        if a in around:
+            around[a].append(b)
+        if b in around:
+            around[b].append(a)
+    return np.mean([np.abs(weights[v] - weights[n].mean(0)).sum() for v, n in around.items()])
+
+
+def test_weights_are_smooth_where_they_shall_be(tube):
+    names = ["lower", "middle", "upper"]
+    rough = [v.index for v in tube.data.vertices if abs(v.co.z - 1) < 0.25]
+    before = roughness(tube, names, rough)
+    pick(tube, rough)
+    assert edit(kind="SMOOTH") == {"FINISHED"}
+    select(tube, tube.parent)
+    auto_weight(tube, tube.parent)
+    assert roughness(tube, names, rough) < 0.7 * before
+    tube.data.araplbs.edits[0].use = False
+    auto_weight(tube, tube.parent)
+    assert roughness(tube, names, rough) == pytest.approx(before, rel=1e-6)
+
+
+def test_opposite_bones(tube):
+    """By name, else by place; none on the plane or without an image."""
+    opposite = addon("blender.read_armature").opposite_bone
+    rig = tube.parent
+    assert opposite(rig, "arm.L") == "arm.R" and opposite(None, "arm_r") == "arm_l"
+    assert opposite(rig, "middle") == "middle" and opposite(rig, "none") == "none"
+    select(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, x in (("one", 1), ("other", -1), ("alone", 2)):
+        bone = rig.data.edit_bones.new(name)
+        bone.head, bone.tail = (0.1 * x, 0, 1), (x, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [opposite(rig, n) for n in ("one", "other", "alone")] == ["other", "one", "alone"]
+
+
 def test_the_list(tube):
     pick(tube, [3, 4])
     edit(kind="WEIGHT", bone="upper")

@@ -3,21 +3,16 @@ optimization has not seen and in the characters' own animations.
 
 Compared in one Blender; the others differ in nothing that counts here."""
 
-import sys
-from pathlib import Path
-
 import bpy
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared/data"
+from paths import DATA
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(bpy.app.version[:2] != (4, 5), reason="energies: in Blender 4.5 only"),
     pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data here"),
 ]
-sys.path.insert(0, str(ROOT / "demo"))
 
 CHARACTERS = sorted(path.stem for path in DATA.glob("*.blend")) if DATA.is_dir() else []
 

@@ -50,6 +50,16 @@ def test_angles_of_half_a_turn():
     assert auto_weight(tube, rig, swing=math.pi, twist=math.pi, pose_count=5) == {"FINISHED"}
 
 
+def test_reach_poses_are_other_poses():
+    tube, rig = tube_and_rig()
+    found = []
+    for share in (0.0, 1.0, 1.0):
+        assert auto_weight(tube, rig, reach_poses=share) == {"FINISHED"}
+        found.append(assert_good(tube, rig, 4))
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+    np.testing.assert_array_equal(found[1], found[2])
+
+
 def test_files_may_lie_beside_the_blend_file():
     """Blender warns since 4.5 where a property does not say so."""
     file = bpy.ops.object.araplbs_auto_weight.get_rna_type().properties["tet_file"]
@@ -227,6 +237,7 @@ def another(option, present):
 # What must be so that an option counts at all.
 NEEDS = {
     "animation_frames": {"animation": "ALL"},
+    "pose_weight": {"animation": "ALL"},
     "tet_file": {"volume": "FILE"},
     "tet_space": {"volume": "FILE"},
     "initial": {"volume": "FILE"},
@@ -248,8 +259,12 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
     this value where it has one of this name."""
     tube, rig = counting_scene()
     files = [write_tets(tmp_path / name, size) for name, size in (("a.mesh", 3.5), ("b.mesh", 4))]
-    if option.name in ("volume", *NEEDS) and option.name != "animation_frames":
+    if option.name == "volume" or "volume" in NEEDS.get(option.name, {}):
         pytest.importorskip("meshio")
+
+    if option.name == "through_rig":
+        copy = rig.pose.bones[2].constraints.new("COPY_ROTATION")
+        copy.target, copy.subtarget = rig, rig.pose.bones[1].name
 
     class Stand:
         Solver = staticmethod(refuse_with)
@@ -266,6 +281,8 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
     value = str(files[1]) if option.name == "tet_file" else another(option, default)
     if option.name == "volume":
         value = "FILE"  # whether TetGen is there or not
+    if "volume" in {option.name, *given}:
+        tube.data.araplbs.edits.clear()  # no volume keeps rigid parts
 
     def arguments(**options):
         task = addon("tasks.weighting").WeightingTask(addon("core.options").Options(**options))
@@ -289,13 +306,16 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
 # Arguments of the solver that options of another name are.
 DATA = {
     "symmetric": ["symmetry"],
+    "rigid_parts": ["rigid_parts"],
     "volume": ["vertices", "triangles", "edges", "tets", "initial", "parameters"],
     "tet_file": ["vertices"],
     "tet_space": ["vertices"],
     "start_from": ["weights", "start_from_weights"],
     "use_joint_limits": ["bone_limits"],
+    "through_rig": ["poses", "pose_count"],
     "animation": ["poses"],
     "animation_frames": ["poses"],
+    "pose_weight": ["pose_weights"],
     "control_bones": ["bone_deform", "bone_parents", "bone_heads", "bone_tails"],
     "kept_sum": ["support"],
     "relative": ["support"],
@@ -304,7 +324,7 @@ DATA = {
 
 
 def counting_scene():
-    """A tube with weights, and a rig with a limit, an action and a control bone."""
+    """A tube with weights and a rigid part, a rig with a limit, an action and a control bone."""
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("arm", (0, 0, 0.05), (0, 0, 1.5), "root"),
@@ -313,6 +333,7 @@ def counting_scene():
     rig, tube = add_armature(bones=bones), add_tube()
     tube.location.z = 0.01  # its space is not that of the armature
     auto_weight(tube, rig)
+    addon("blender.edits").add_rigid_part(tube.data, range(40))
     posed = rig.pose.bones["hand"]
     posed.use_ik_limit_x, posed.ik_min_x, posed.ik_max_x = True, 0, 0.5
     posed.rotation_mode = "XYZ"
@@ -468,6 +489,7 @@ op.neumann = True
 op.positivity = 'PENALTY'
 op.filter = 'ALL'
 op.harmonic = 0.5
+op.rotation_clusters = 0.5
 op.method = 'TOGETHER'
 op.centring = 0.02  # of 0.1.0
 op.material = 0.7
@@ -496,13 +518,8 @@ def test_presets_of_0_1_0(attach, tmp_path):
     assert joints.joint_stiffness == pytest.approx(0.7)
     for operator in (settings, joints):
         shown = [p for p in operator.bl_rna.properties if not p.is_hidden]
-        assert not {p.identifier for p in shown} & {
-            "attach",
-            "neumann",
-            "filter",
-            "method",
-            "material",
-        }
+        gone = {"attach", "neumann", "filter", "method", "material", "rotation_clusters"}
+        assert not {p.identifier for p in shown} & gone
 
 
 def test_scripts_of_0_1_0():
@@ -510,9 +527,8 @@ def test_scripts_of_0_1_0():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     plain = weights(tube, ["lower", "upper"])
-    assert auto_weight(tube, rig, hold=0.1, filter="ALL", harmonic=0.5, positivity="NONE") == {
-        "FINISHED"
-    }
+    unheeded = {"hold": 0.1, "filter": "ALL", "harmonic": 0.5, "rotation_clusters": 0.5}
+    assert auto_weight(tube, rig, positivity="NONE", **unheeded) == {"FINISHED"}
     np.testing.assert_array_equal(weights(tube, ["lower", "upper"]), plain)
     auto_weight(tube, rig, attach=True)
     attached = weights(tube, ["lower", "upper"])

@@ -33,6 +33,7 @@ def plain_weights(cache=[]):  # noqa: B006
     return cache[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENES)
 def test_scene(name, tmp_path, capfd):
     expected = plain_weights()

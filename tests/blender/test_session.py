@@ -239,6 +239,30 @@ def test_release():
     finish(session)
 
 
+def test_smooth_weights():
+    """Painted while it runs and taken back again; ending puts everything back."""
+    tube, rig = painted_tube()
+    before = snapshot()
+    session = start(tube, rig)
+    settle(session)
+    rough = [v.index for v in tube.data.vertices if abs(v.co.z - 1) < 0.25]
+    paint_edit = addon("operators.edit").paint_edit
+    found = []
+    for strength in (0, 1, 0):
+        kept = session.copy_edits()
+        paint_edit(tube.data, "SMOOTH", "", rough, strength)
+        session.note_edit(kept)
+        settle(session)
+        found.append(session.frame.energies[-1])
+    assert found[1] > found[0] and found[2] < found[1]
+    session.undo_edit()
+    settle(session)
+    assert [item.kind for item in tube.data.araplbs.edits] == ["SMOOTH"]
+    session.restore()
+    finish(session)
+    assert snapshot() == before
+
+
 def test_release_of_attached_vertices():
     """With the paper's rows in place of spokes."""
     tube, rig = painted_tube()

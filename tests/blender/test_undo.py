@@ -13,6 +13,7 @@ ROWS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROWS)
 def test_undo_and_redo(name):
     tube = make(name, None).tube.name

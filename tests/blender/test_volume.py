@@ -234,6 +234,10 @@ def test_influences_that_meet_at_a_node(tet_file):
     edits = volume.edits_of_nodes(task.problem, np.full(len(found), 6))
     assert [list(each) for each in edits["influences"]] == [[6, 6], [0, 2], [True, False]]
     assert [list(each) for each in edits["released"]] == [[6, 6], [0, 1]]
+    assert not len(edits["smoothed"][0])
+    arguments["smoothed"] = [3, 4], [0.5, 1.0]
+    edits = volume.edits_of_nodes(task.problem, np.arange(len(found)) + 2)
+    assert [list(each) for each in edits["smoothed"]] == [[5, 6], [0.5, 1.0]]
     assert volume.pinned_error(task.problem, task.solution.rows) is None
 
 

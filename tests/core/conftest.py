@@ -11,6 +11,12 @@ import numpy as np
 import pytest
 
 
+def pytest_runtest_setup(item):
+    everything = os.name != "nt" or os.environ.get("ARAPLBS_TEST_ALL")
+    if not everything and item.get_closest_marker("slow"):
+        pytest.skip("slow: on Linux only")
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20180813)

@@ -167,7 +167,7 @@ def odd_weights(rng, n, m):
 
 
 def add_given(rng, arguments):
-    """Poses, weights, locks, edits and a mirror."""
+    """Poses, weights, locks, edits, rigid parts and a mirror."""
     n, m = len(arguments["vertices"]), len(arguments["bone_heads"])
     ends = [arguments[key] for key in ("bone_heads", "bone_tails", "bone_parents")]
     size = float(np.abs(arguments["vertices"]).max())
@@ -177,6 +177,10 @@ def add_given(rng, arguments):
         poses[..., :3] *= 10.0 ** rng.uniform(-3, 1) if rng.random() < 0.3 else 1
         poses[..., 3] = rng.normal(size=poses.shape[:3]) * size
         arguments["poses"] = poses
+        # Of a stream of their own: all that comes after it is the same with and without them.
+        own = np.random.default_rng(np.frombuffer(poses.tobytes(), np.uint32)[-8:])
+        if own.random() < 0.5:
+            arguments["pose_weights"] = 10.0 ** own.uniform(-6, 6, len(poses))
     if rng.random() < 0.35:
         arguments["weights"] = odd_weights(rng, n, m)
         arguments["start_from_weights"] = bool(rng.random() < 0.5)
@@ -190,6 +194,7 @@ def add_given(rng, arguments):
         arguments["constraints"] = (*pairs, rng.uniform(-0.2, 1.2, k).clip(0, 1))
         arguments["influences"] = (rng.integers(0, n, k), pairs[1], rng.random(k) < 0.5)
         arguments["released"] = (pairs[0], pairs[1])
+        arguments["smoothed"] = (pairs[0], rng.random(k))
     if rng.random() < 0.2:
         partners = np.arange(m)
         arguments["symmetry"] = (partners, np.zeros(3), np.eye(3)[int(rng.integers(3))])
@@ -200,6 +205,8 @@ def add_given(rng, arguments):
         arguments.pop("symmetry", None)
     if rng.random() < 0.2:
         arguments["bone_stretch"] = rng.random(m) < 0.5
+    if rng.random() < 0.2:
+        arguments["rigid_parts"] = rng.integers(-1, int(rng.integers(1, 5)), n).astype(np.int32)
     return ends
 
 
@@ -224,7 +231,11 @@ def add_settings(rng, arguments):
         "acceleration": lambda: int(rng.choice([0, 5, 20])),
         "rotation_clusters": lambda: float(rng.choice([0, 0.02, 1])),
         "coarsen": lambda: int(rng.choice([0, 10, 1000])),
+        "reach_poses": lambda: float(rng.choice([0, 0.5, 1])),
         "swing": lambda: float(rng.uniform(0, 3.1)),
+        "rigid_influences": lambda: int(rng.choice([0, 1, 3])),
+        "rigid_loss": lambda: float(rng.choice([1e-3, 1])),
+        "displace_components": lambda: bool(rng.random() < 0.5),
     }
     for name, draw in usual.items():
         if rng.random() < 0.12:
@@ -285,6 +296,11 @@ def check_weights(arguments, solver):
     if most and solver.done:
         count = (weights[:, ~kept] > 0).sum(1)[free]
         promise(not len(count) or count.max() <= most, "influences", count.max(initial=0))
+    if "rigid_parts" in arguments and free.all() and not kept.any():
+        label = arguments["rigid_parts"]
+        for part in range(int(label.max(initial=-1)) + 1):
+            rows = weights[label == part]
+            promise((rows == rows[:1]).all(), "part", part, "is not rigid")
     promise(np.isfinite(solver.energies).all() and solver.energy >= 0, "energies", solver.energies)
 
 
@@ -311,7 +327,12 @@ def edits_later(rng, arguments):
     n, m = len(arguments["vertices"]), len(arguments["bone_heads"])
     k = int(rng.integers(1, 6))
     pairs = rng.integers(0, n, k), rng.integers(0, m, k)
-    return {"constraints": (*pairs, rng.random(k)), "influences": (*pairs, rng.random(k) < 0.7)}
+    return {
+        "constraints": (*pairs, rng.random(k)),
+        "influences": (*pairs, rng.random(k) < 0.7),
+        "smoothed": (pairs[0], rng.random(k)),
+        "rigid_parts": arguments.get("rigid_parts"),
+    }
 
 
 def solve(rng, arguments):
@@ -346,7 +367,15 @@ def joints(rng, arguments):
     """Some of the same to a JointSolver."""
     taken = {
         key: arguments[key]
-        for key in ("edges", "bone_deform", "poses", "symmetry", "max_influences", "pose_count")
+        for key in (
+            "edges",
+            "bone_deform",
+            "poses",
+            "pose_weights",
+            "symmetry",
+            "max_influences",
+            "pose_count",
+        )
         if arguments.get(key) is not None
     }
     mesh = (arguments["vertices"], arguments["triangles"])
@@ -356,7 +385,8 @@ def joints(rng, arguments):
     solver.solve()
     for name in ("heads", "tails", "energies"):
         promise(np.isfinite(getattr(solver, name)).all(), name, "not finite")
-    check_weights({**arguments, "max_influences": 0}, _Handed(solver))
+    asked = {key: value for key, value in arguments.items() if key != "rigid_parts"}
+    check_weights({**asked, "max_influences": 0}, _Handed(solver))
     return "joints"
 
 

@@ -2,16 +2,11 @@
 next to the project, where there is one: tests that want one of them skip without it."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from paths import DATA, FIXTURES
 from shapes import Bones
-
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-
-
-FIXTURES = Path(__file__).resolve().parent / "fixtures"
 
 
 @cache
@@ -31,7 +26,7 @@ class Character:
     """A rigged mesh of ../shared/data."""
 
     def __init__(self, name):
-        data = load(SHARED / "data", name)
+        data = load(DATA, name)
         self.name, self.data = name, data
         self.vertices, self.triangles = data["V"], data["F"]
         self.edges = data.get("wire_edges")

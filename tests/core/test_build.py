@@ -6,8 +6,7 @@ from pathlib import Path
 
 import araplbs
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+from paths import ROOT
 
 
 @pytest.mark.skipif(

@@ -53,6 +53,7 @@ def surface_problem():
         "bone_ranges": np.full((M, 4, 2), np.nan),
         "bone_stretch": np.ones(M, bool),
         "poses": poses(),
+        "pose_weights": np.array([2.0, 0.5]),
         "weights": sparse(N),
         "start_from_weights": True,
         "locked_vertices": whole(np.arange(N) % 7 == 0, bool),
@@ -60,6 +61,7 @@ def surface_problem():
         "vertex_sets": whole(np.arange(N) % 2, np.int32),
         "constraints": (np.array([3, 8], np.int32), np.array([0, 2], np.int32), np.array([0.5, 1])),
         "influences": (np.array([5], np.int32), np.array([2], np.int32), np.ones(1, bool)),
+        "smoothed": (np.array([6, 7], np.int32), np.array([0.5, 1])),
         "released": (np.array([4], np.int32), np.array([0], np.int32)),
         "symmetry": (np.arange(M, dtype=np.int32), np.zeros(3), np.array([1.0, 0, 0])),
     }
@@ -165,7 +167,7 @@ def edited(problem, progress):
 
 def edits_problem():
     problem = surface_problem()
-    return {key: problem[key] for key in ("constraints", "influences", "released")}
+    return {key: problem[key] for key in ("constraints", "influences", "smoothed", "released")}
 
 
 CASES = {

@@ -48,6 +48,20 @@ def levels():
     return solver.weights, solver.energy
 
 
+def in_pieces():
+    """A disconnected skeleton with a bendy bone, and vertices that are smoothed."""
+    tails = BONES.tails - np.array([[0, 0, 0.1]])
+    solver = araplbs.Solver(
+        VERTICES, TRIANGLES, BONES.heads, tails, [-1, 0, -1], pose_count=5, widenings=1,
+        bone_kinds=["rigid", "bendy", "rigid"], bone_segments=[0, 2, 0],
+        smoothed=([3, 9], [0.5, 1.0]), symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0)),
+    )  # fmt: skip
+    solver.iterate(2)
+    solver.edit(smoothed=([4], [0.5]))
+    solver.solve()
+    return solver.weights, solver.energy
+
+
 def from_weights():
     weights = start().initial_weights
     return everything(
@@ -100,6 +114,13 @@ def baked():
         smoothness=1e-3, iterations=2, **more,
     )  # fmt: skip
     return tuple(result.values())
+
+
+def reach():
+    poses = araplbs.sample_poses(*BONES, 4, reach_poses=1)
+    chains = araplbs.reach_chains(*BONES)
+    solved = araplbs.inverse_kinematics(*BONES, 2, [[0.3, 0.2, 1.0]])
+    return poses, chains, solved, *everything(reach_poses=0.5, threads=1)
 
 
 def deformation():
@@ -155,6 +176,7 @@ WORK = {
         max_influences=0, attach=True, neumann=True, positivity="penalty", threads=1
     ),
     "from weights": from_weights,
+    "in pieces": in_pieces,
     "harmonic": lambda: everything(harmonic=0.1),
     "clusters": lambda: everything(rotation_clusters=0.1),
     "mirrored": lambda: everything(symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
@@ -165,6 +187,7 @@ WORK = {
         parameters=np.full((len(VERTICES), 3), 0.5), pose_count=2,
     ),
     "functions of poses": functions_of_poses,
+    "reach": reach,
     "deformation": deformation,
     "bake": baked,
     "wires": lambda: everything(edges=[[0, 1], [30, 31]]),

@@ -254,6 +254,7 @@ BROAD = ["sintel", "ranger", "m2m_dragon", "q_trex", "human_game_engine"]
 
 @pytest.mark.parametrize("hints", [True, False])
 @pytest.mark.parametrize("name", [*FOUND, *UNTOUCHED, *BROAD])
+@pytest.mark.slow
 def test_no_bone_of_an_artist_is_lost(name, hints):
     """No bone with more than a percent of the weights; with hints, all that pull at the skin."""
     character = Character(name)

@@ -9,8 +9,9 @@ import pytest
 import reference
 import refusals
 import shapes
+from paths import DATA, SHARED
 from refusals import INF, NAN, POSES, changed
-from shared_data import SHARED, load
+from shared_data import load
 
 NAMES = ("area", "face", "p99", "drift", "worst_drift", "volume")
 
@@ -462,8 +463,9 @@ def test_progress_is_told(arm):
 @pytest.mark.parametrize(
     "name", ["cesium_man", "knight", "m2m_horse", "mh_game", "q_robot", "q_wasp", "webxr_hand"]
 )
+@pytest.mark.slow
 def test_equals_the_yardstick(name):
-    data = load(SHARED / "data", name)
+    data = load(DATA, name)
     spec = importlib.util.spec_from_file_location("yardstick", SHARED / "tools/yardstick.py")
     yardstick = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(yardstick)

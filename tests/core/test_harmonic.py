@@ -90,6 +90,7 @@ FIXED = {"coarsen": 0, "widenings": 0, "max_influences": 0, "tolerance": 1e-4}
 
 
 @pytest.mark.parametrize("settings", [{}, FIXED], ids=["all stages", "fixed maps"])
+@pytest.mark.slow
 def test_stronger_is_smoother_and_less_rigid(settings):
     """Less rigid on the same influence maps: the term may help to choose others."""
     rough, energies = [], []

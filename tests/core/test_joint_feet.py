@@ -55,6 +55,7 @@ class WithFeet:
         return heads, tails
 
 
+@pytest.mark.slow
 def test_moves_of_joints_by_differences(rng):
     """Feet go with the joints that bones turn about; free ends stay."""
     s = WithFeet(rng)
@@ -95,6 +96,7 @@ TUBES = {  # (mesh, bones, radius)
 
 @pytest.mark.parametrize("name", TUBES)
 @pytest.mark.parametrize("off", [0, 0.2, 0.4])
+@pytest.mark.slow
 def test_joints_come_to_the_middle_of_a_tube(name, off):
     """With the default truss, and poses enough that they have no side; one that is there stays."""
     mesh, bones, radius = TUBES[name]

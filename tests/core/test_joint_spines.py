@@ -160,6 +160,7 @@ class Dense:
 
 
 @pytest.mark.parametrize(("drift", "given"), [(1e3, False), (1e-3, True)])
+@pytest.mark.slow
 def test_the_quadratic_is_that_of_the_energy(rng, drift, given):
     bones, mesh = two_trees()
     weights = shapes.random_weights(rng, len(mesh[0]), 6)
@@ -203,6 +204,7 @@ def check_connected(s, bones):
 
 @pytest.mark.parametrize("ranges", [RANGES, STRETCHED], ids=["bent", "stretched"])
 @pytest.mark.parametrize("method", ["alternate", "together"])
+@pytest.mark.slow
 def test_energy_never_rises_and_joints_stay_connected(method, ranges):
     settings = {"iterations": 6, "tolerance": 1e-4, **reference.PAPER_HELD}
     s = solver(BENT.but(ranges=ranges), method=method, **settings)

@@ -9,15 +9,14 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import araplbs
 import numpy as np
 import pytest
 import reference
 import shapes
+from paths import CSRC
 
-CSRC = Path(__file__).resolve().parents[2] / "csrc"
 LANES = 16
 SETS = ["avx512", "avx2", "portable"]
 
@@ -44,6 +43,7 @@ class Input(ctypes.Structure):
         ("excess", ctypes.c_void_p),
         ("pull", ctypes.c_void_p),
         ("pull_scale", ctypes.c_double),
+        ("pose_weight", ctypes.c_void_p),
     )
 
 
@@ -115,6 +115,11 @@ def run(library, name, double, transforms, used, moments, weights, line=False, *
     given = Input(t, lanes, poses, len(used), b, m, w, line, share, s)
     if "pull" in more:
         given.pull, given.pull_scale = more["pull"].ctypes.data, more["scale"]
+    often = np.zeros(lanes)
+    often[:poses] = more.get("pose_weight", 1)
+    held.append(often := aligned(often, dtype))
+    if "pose_weight" in more:
+        given.pose_weight = often.ctypes.data
     if "stretch" not in more:
         kernel(given, out.ctypes.data)
         return out
@@ -130,7 +135,7 @@ def run(library, name, double, transforms, used, moments, weights, line=False, *
     ]
     given.stretches = len(shares)
     given.stretch, given.stretch_place, given.stretch_weight, given.ring, given.excess = (
-        array.ctypes.data for array in held[5:]
+        array.ctypes.data for array in held[6:]
     )
     kernel(given, out.ctypes.data)
     return out, held[-1][0]
@@ -198,6 +203,38 @@ def test_against_the_svd(library, name, double, poses, rng):
         got = run(library, name, double, transforms, used, moments, weights)
         worst = max(worst, np.abs(got - expected(transforms, used, moments)).max() / poses)
     assert worst < (1e-12 if double else 1e-5)
+
+
+@precisions
+@sets
+@pytest.mark.parametrize("poses", [1, 16, 37])
+@pytest.mark.parametrize("pulled", [False, True])
+def test_weights_of_poses(library, name, double, poses, pulled, rng):
+    """Sums over poses are weighted, what is left of each pose for joints is not."""
+    used, weights = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2])
+    transforms = rng.normal(size=(poses, 6, 3, 4))
+    moments = rng.normal(size=(3, 4, 3)) * 0.3
+    often = rng.uniform(0, 3, poses)
+    lanes = -(-poses // LANES) * LANES
+    pull = aligned(np.zeros((6, 3, lanes)), np.float64 if double else np.float32)
+    more = {"pull": pull, "scale": 1.0} if pulled else {}
+    got = run(
+        library, name, double, transforms, used, moments, weights, pose_weight=often, **more
+    )  # fmt: skip
+    tolerance = 1e-9 if double else 1e-3
+    if not pulled:
+        each = [expected(pose[None], used, moments) for pose in transforms]
+        np.testing.assert_allclose(
+            got, np.tensordot(often, each, 1), atol=tolerance * np.abs(each).max() * poses
+        )
+        return
+    alone = [expected_pull(pose[None], used, moments, 1.0) for pose in transforms]
+    each = np.array([pull[0] for pull, _ in alone])
+    np.testing.assert_allclose(
+        pull[used, :, :poses].transpose(2, 0, 1), each, atol=tolerance * np.abs(each).max()
+    )
+    alignment = often @ [a for _, a in alone]
+    assert abs(got[0, 0, 0] - alignment) < tolerance * alignment
 
 
 @precisions

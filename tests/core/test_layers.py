@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from paths import CSRC
 
-CSRC = Path(__file__).resolve().parents[2] / "csrc"
 # From the ground up.
 ROOMS = [
     "base",

@@ -24,7 +24,7 @@ def without_control_bones(character):
     kinds = araplbs.control_bones(*character.arguments, bone_deform=deform, edges=character.edges)
     parents = np.array(bones.parents)
     for b, parent in enumerate(bones.parents):
-        while parent >= 0 and kinds[parent]:
+        while parent >= 0 and kinds[parent] and bones.parents[parent] >= 0:
             parent = bones.parents[parent]
         parents[b] = -1 if kinds[b] else parent
     return parents, deform & (kinds == 0)

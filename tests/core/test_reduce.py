@@ -30,6 +30,7 @@ def test_never_more_than_asked_for(problem, limit):
 
 
 @pytest.mark.parametrize("limit", [3, 4, 6])
+@pytest.mark.slow
 def test_solving_again_beats_cutting_off(problem, limit):
     """On average: which influences are found depends on the poses that were drawn."""
     mesh, bones = problem
@@ -340,6 +341,7 @@ def test_the_bone_of_a_spoke_takes_part(crowd, rng):
     assert kept[every, tied].all()
 
 
+@pytest.mark.slow
 def test_a_limit_above_the_number_that_takes_part(crowd):
     mesh, bones = crowd
     solver = araplbs.Solver(*mesh, *bones, **bones.more, **EVERYWHERE, max_influences=60)

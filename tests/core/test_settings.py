@@ -7,12 +7,11 @@ import math
 import sys
 import types
 from dataclasses import fields
-from pathlib import Path
 
 import araplbs
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 KINDS = list(araplbs.SETTINGS)
 
 # The add-on starts elsewhere, on purpose.
@@ -20,6 +19,7 @@ OTHER_DEFAULTS = {"anchor": "an artist's joints shall go no farther than it pays
 # The add-on offers less than the engine takes, on purpose.
 NARROWER = {
     "max_influences": "no more bones than a vertex can have in a file",
+    "rigid_influences": "likewise",
     "pose_count": "without random poses there may be none",
     "iterations": "more never helps",
     "swing": "half a turn is all there is; the engine leaves room for rounding",

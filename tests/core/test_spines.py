@@ -42,6 +42,7 @@ def test_points(angle, stretch):
 
 
 @pytest.mark.parametrize(("angle", "stretch"), BENDS)
+@pytest.mark.slow
 def test_jacobians_against_differences(angle, stretch):
     """Where u is linear around a vertex, so that the least squares gradient is exact."""
     mesh = shapes.tube(5, 9)
@@ -168,6 +169,7 @@ def some_parameters(rng, vertices):
 
 
 @pytest.mark.parametrize("given", [False, True])
+@pytest.mark.slow
 def test_energy_product_right_side_and_matrix(given, rng):
     s = Solved(rng, some_parameters(rng, 35) if given else None)
     expected = s.energy(s.weights)
@@ -203,6 +205,7 @@ def test_energy_product_right_side_and_matrix(given, rng):
     assert s.solver.energies[1] == pytest.approx(s.energy(after.reshape(-1, 3)), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_gradient_with_transforms_fixed(rng):
     s = Solved(rng)
     design, target = s.quadratic()
@@ -215,6 +218,7 @@ def test_gradient_with_transforms_fixed(rng):
     np.testing.assert_allclose(gradient, s.differences((up - down) / (2 * h)), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_energies_of_vertices_sum_up(rng):
     s = Solved(rng)
     rest = {"bone_heads": s.bones.heads, "bone_tails": s.bones.tails, "bone_kinds": KINDS}

@@ -1,12 +1,12 @@
 """The benchmark's yardstick beside the one of ../shared, on weights that fit nothing."""
 
 import importlib.util
-from pathlib import Path
 
 import pytest
-from shared_data import SHARED, load
+from paths import DATA, SHARED, TESTS
+from shared_data import load
 
-OWN = Path(__file__).parents[1] / "bench/yardstick.py"
+OWN = TESTS / "bench/yardstick.py"
 NAMES = {"infl": "influences", "L1": "l1"}
 
 
@@ -23,7 +23,7 @@ def module(name, path):
 def test_it_measures_what_the_other_does(name, rng):
     given = module("given_yardstick", SHARED / "tools/yardstick.py")
     own = module("own_yardstick", OWN)
-    model = load(SHARED / "data", name)
+    model = load(DATA, name)
     weights = rng.random((len(model["V"]), len(model["bone_head"]))) ** 6
 
     class Archive(dict):

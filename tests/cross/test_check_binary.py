@@ -12,15 +12,14 @@ import pytest
 from check_binary import Bad
 from sources import ROOT
 
-TARGETS = {name: target.tag for name, target in cross.TARGETS.items()}
-targets = pytest.mark.parametrize("target", TARGETS)
+targets = pytest.mark.parametrize("target", cross.TARGETS)
 MODULE = r"araplbs\.(pyd|abi3\.so)"
 BLAS = r"openblas[^/]*\.(dll|dylib|so)$"
 
 
 @cache
 def read(target):
-    path = cross.WHEELS / f"araplbs-{cross.VERSION}-cp311-abi3-{TARGETS[target]}.whl"
+    path = cross.WHEELS / cross.TARGETS[target].wheel
     if not path.exists():
         pytest.skip(f"no wheel for {target}: run make extension-all")
     with zipfile.ZipFile(path) as archive:
@@ -32,7 +31,7 @@ class Wheel:
 
     def __init__(self, target):
         self.files = dict(read(target))
-        self.name = f"araplbs-{cross.VERSION}-cp311-abi3-{TARGETS[target]}.whl"
+        self.name = cross.TARGETS[target].wheel
         self.module = next(n for n in self.files if re.fullmatch(MODULE, n))
         self.blas = next(n for n in self.files if re.search(BLAS, n))
 
@@ -122,26 +121,27 @@ def test_a_blas_name_without_our_prefix(wheel, unsigned):
     wheel.refused("wants xcipy_dpotrs_ of ")
 
 
+def rename_library(wheel, target, file):
+    """A system library that `file` wants becomes one that no system has: its name."""
+    old, new = {
+        "win": (b"KERNEL32.dll", b"KERNEL33.dll"),
+        "macos": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
+        "linux": (b"libm.so.6", b"libn.so.6"),
+    }[target.split("_")[0]]
+    wheel.replace(file, old, new)
+    return new.decode()
+
+
 @targets
 def test_another_library(wheel, target, unsigned):
-    old, new = {
-        "w": (b"KERNEL32.dll", b"KERNEL33.dll"),
-        "m": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
-        "l": (b"libm.so.6", b"libn.so.6"),
-    }[target[0]]
-    wheel.replace(wheel.module, old, new)
-    wheel.refused("wants the library .*" + new.decode())
+    new = rename_library(wheel, target, wheel.module)
+    wheel.refused(f"wants the library .*{new}")
 
 
 @targets
 def test_openblas_wants_another_library(wheel, target, unsigned):
-    old, new = {
-        "w": (b"KERNEL32.dll", b"KERNEL33.dll"),
-        "m": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
-        "l": (b"libm.so.6", b"libn.so.6"),
-    }[target[0]]
-    wheel.replace(wheel.blas, old, new)
-    wheel.refused("openblas.* wants the library .*" + new.decode())
+    new = rename_library(wheel, target, wheel.blas)
+    wheel.refused(f"openblas.* wants the library .*{new}")
 
 
 @targets
@@ -202,14 +202,23 @@ def test_a_tag_of_no_system():
         check_binary.promise("araplbs-0.1.0-cp311-abi3-linux_x86_64.whl")
 
 
+@pytest.mark.parametrize("target", ["macos_arm64", "linux_aarch64"])
+def test_the_fortran_library_is_missing(wheel):
+    name = next(n for n in wheel.files if "libgfortran" in n)
+    del wheel.files[name]
+    wheel.refused("openblas.* wants the library .*libgfortran")
+
+
 def test_one_openblas_for_all():
-    """The wheel for this machine and those of the cross compiler hold the same version, and there
-    is a hash for each target."""
-    tools = ROOT / "tools"
-    native, others = (
-        re.search(r"^scipy-openblas32==(\S+)", (tools / name).read_text(), re.MULTILINE)[1]
-        for name in ("requirements.txt", "requirements-platforms.txt")
-    )
-    assert native == others
-    hashes = (tools / "requirements-platforms.txt").read_text().count("--hash=sha256:")
-    assert hashes == 2 * len(cross.TARGETS)
+    """The wheel for this machine and those of the cross compiler hold the same version, one for
+    ARM and one for the others, and there is a hash for each target."""
+
+    def versions(name):
+        text = (ROOT / "tools" / name).read_text()
+        return re.findall(r"^scipy-openblas32==([\d.]+)", text, re.MULTILINE), text
+
+    lists = ["requirements-platforms.txt", "requirements-platforms-arm.txt"]
+    assert versions("requirements.txt")[0] == [v for name in lists for v in versions(name)[0]]
+    for name in lists:
+        targets = [t for t in cross.TARGETS.values() if t.requirements == name]
+        assert versions(name)[1].count("--hash=sha256:") == 2 * len(targets)

@@ -1,15 +1,12 @@
 """What GUI tests share: the sidebar, clicks and strokes, waiting, and which panels are drawn."""
 
-import sys
+import os
 import threading
 import time
-from pathlib import Path
 from unittest import SkipTest
 
 import bpy
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 import scenes
 
 
@@ -17,6 +14,13 @@ def newest_only():
     """For what takes long, or is there to be looked at: it runs in the newest Blender alone."""
     if bpy.app.version < (5, 0):
         raise SkipTest("slow: in the newest Blender only")
+
+
+def when_named():
+    """For what measures, or is there to be looked at: `tests/run.sh sid-gui` runs it, a run of
+    everything does not."""
+    if not os.environ.get("ARAPLBS_TEST_ALL"):
+        raise SkipTest("measures or pictures: where the run is named only")
 
 
 def region(ui, kind):

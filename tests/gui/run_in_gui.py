@@ -22,6 +22,8 @@ from xml.etree import ElementTree
 
 import bpy
 
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS), *(str(TESTS / d) for d in ("gui", "blender", "../demo"))]
 LIMIT = 180  # seconds for one test
 
 

@@ -1,27 +1,22 @@
 """The operator as a user meets it: button, progress, Esc, undo, redo panel, pictures."""
 
-import sys
 import time
-from pathlib import Path
 from unittest import SkipTest
 
 import bpy
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
-sys.path.insert(0, str(Path(__file__).parent))
 import scenes
 from driver import (
     Draws,
     click,
     inside,
+    newest_only,
     open_sidebar,
     reset_settings,
     settings,
     solving,
     wait_for_end,
 )
-
-DATA = Path(__file__).parents[2].parent / "shared/data"
+from paths import DATA
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
 BUTTON = (120, 227)
@@ -135,6 +130,7 @@ def test_escape(ui):
 
 def test_objects_that_go_meanwhile(ui):
     """Deleted or changed by another add-on's timer, say, while the worker is busy."""
+    newest_only()
     for change, name in ((delete_tube, "Tube"), (delete_rig, "Rig"), (add_vertex, "Tube")):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         yield 0.3
@@ -251,6 +247,26 @@ def test_panel_and_menus(ui):
         yield from click(ui, inside(ui, "UI", BUTTON))
         yield from wait_for_end()
         assert scenes.snapshot() == before
+
+
+def test_what_poses_the_panel_finds(ui):
+    """To be looked at: what there is, then why the choice has nothing."""
+    _tube, rig = make_tube()
+    rig.animation_data_create().action = pose = bpy.data.actions.new("Pose")
+    rig.pose.bones["middle"].keyframe_insert("rotation_quaternion", frame=1)
+    pose.asset_mark()
+    bpy.context.scene.araplbs.animation = "POSE_LIBRARY"
+    with Draws() as draws:
+        yield from open_sidebar(ui)
+        below, panel = SUB_PANELS[1]
+        yield from click(ui, inside(ui, "UI", (60, below)))
+        yield 1.0  # it slides open
+        assert panel in draws.since()
+        ui.picture("poses-found")
+        bpy.context.scene.araplbs.animation = "MARKERS"
+        yield 0.5
+        assert panel in draws.since()
+        ui.picture("poses-lacking")
 
 
 def test_control_bones_in_the_panel(ui):

@@ -1,13 +1,10 @@
 """Bendy bones to bones in a window: Esc while it runs, the end, undo."""
 
-import sys
 import time
-from pathlib import Path
 
 import bpy
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
 import scenes
+from driver import newest_only
 
 
 def bendy_tube():
@@ -86,6 +83,7 @@ def to_the_end(ui, mode):
 
 
 def test_bendy_end_and_undo(ui):
+    newest_only()
     for mode in ("OBJECT", "POSE", "EDIT"):
         yield from to_the_end(ui, mode)
 

@@ -1,14 +1,7 @@
 """Optimize Joints as a user meets it: ghosts of the old bones, accepted, cancelled, undone."""
 
-import sys
-from pathlib import Path
-
 import bpy
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
 import scenes
 from driver import (
     Draws,
@@ -20,6 +13,7 @@ from driver import (
     session,
     show,
     wait_until,
+    when_named,
 )
 
 HEADS = {"lower": (0, 0, 0.05), "middle": (0.12, 0.03, 1.0), "upper": (-0.08, 0.05, 2.0)}
@@ -166,6 +160,7 @@ def test_joints_and_another_file(ui):
 def test_joints_of_a_character(ui):
     """To be looked at: ghosts of displaced joints, the whole and the arm, panel open."""
     newest_only()
+    when_named()
     import character
 
     for ob in list(bpy.data.objects):

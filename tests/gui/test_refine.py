@@ -2,17 +2,12 @@
 to it meanwhile."""
 
 import json
-import sys
 import time
-from pathlib import Path
 
 import bpy
 import numpy as np
-from bpy_extras.view3d_utils import location_3d_to_region_2d
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
-sys.path.insert(0, str(Path(__file__).parent))
 import scenes
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 from driver import (
     click,
     inside,
@@ -23,9 +18,9 @@ from driver import (
     show,
     stroke,
     wait_until,
+    when_named,
 )
 
-DATA = Path(__file__).parents[2].parent / "shared/data"
 RINGS, SIDES = 60, 24
 
 
@@ -66,6 +61,7 @@ def settle():
 
 
 def test_three_iterations_then_escape(ui):
+    newest_only()
     tube, _rig = make_tube(rings=400, sides=100)
     show(ui)
     before = scenes.snapshot()
@@ -148,6 +144,7 @@ def test_stroke_accept_undo(ui):
 
 def test_brushes_without_a_session(ui):
     """Each stroke is an undo step; Ctrl and Shift, the mirror, links."""
+    newest_only()
     tube, _rig = make_tube()
     tube.data.use_mirror_x = True
     yield from paint_mode(ui, tube, "araplbs.influence")
@@ -235,6 +232,98 @@ def test_release(ui):
     ui.key("ESC")
     yield from over()
     assert not tube.data.araplbs.edits
+
+
+def test_smooth_weights(ui):
+    """On both sides of the mirror; Ctrl takes it back."""
+    tube, _rig = make_tube()
+    tube.data.use_mirror_x = True
+    yield from paint_mode(ui, tube, "araplbs.smooth")
+    brush = bpy.context.scene.araplbs_brush
+    brush.radius, brush.strength = 60, 0.8
+    begin(ui)
+    yield from settle()
+    before = scenes.entries(tube)
+    yield from stroke(ui, (0.47, 0.45), (0.47, 0.55))
+    (item,) = tube.data.araplbs.edits
+    assert (item.kind, item.bone) == ("SMOOTH", "")
+    values = scenes.addon("blender.edits").read_values(tube.data, item)
+    x = np.array([v.co.x for v in tube.data.vertices])
+    left, right = values[x < -0.05], values[x > 0.05]
+    assert (left > 0).sum() == (right > 0).sum() > 5
+    np.testing.assert_allclose(np.sort(left), np.sort(right), atol=1e-6)
+    assert values.max() <= 0.8 + 1e-6 and len(set(values.round(3))) > 3, "it has a falloff"
+    yield from settle()
+    assert scenes.entries(tube) != before
+    yield 0.5
+    ui.picture("smooth")
+    yield from stroke(ui, (0.3, 0.5), (0.7, 0.5), ctrl=True)
+    left = sum(
+        len(scenes.addon("blender.edits").edited_vertices(tube.data, item))
+        for item in tube.data.araplbs.edits
+    )
+    assert left < (values > 0).sum()
+    ui.key("ESC")
+    yield from over()
+    assert not tube.data.araplbs.edits
+
+
+def test_strokes_on_both_sides(ui):
+    """Of bones of two sides, of bones whose names have none, and of links."""
+    tube, rig = make_tube()
+    scenes.select(rig)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="EDIT")
+        for name, x in (("one", -1), ("other", 1)):
+            bone = rig.data.edit_bones.new(name)
+            bone.head, bone.tail = (0.1 * x, 0, 1), (x, 0, 1)
+        bpy.ops.object.mode_set(mode="OBJECT")
+    scenes.auto_weight(tube, rig)
+    tube.data.use_mirror_x = True
+    yield from paint_mode(ui, tube, "araplbs.release")
+    tube.vertex_groups.active = tube.vertex_groups["one"]
+    brush = bpy.context.scene.araplbs_brush
+    brush.radius = 40
+    with ui.override():
+        bpy.ops.wm.tool_set_by_id(name="araplbs.influence")
+    yield from stroke(ui, (0.46, 0.5), (0.46, 0.5))
+    edits = scenes.addon("blender.edits")
+    assert [(i.kind, i.bone) for i in tube.data.araplbs.edits] == [
+        ("INFLUENCE", "one"),
+        ("INFLUENCE", "other"),
+    ]
+    x = np.array([v.co.x for v in tube.data.vertices])
+    own, image = (edits.edited_vertices(tube.data, item) for item in tube.data.araplbs.edits)
+    assert len(own) == len(image) > 3
+    np.testing.assert_allclose(np.sort(x[own]), np.sort(-x[image]), atol=1e-6)
+    with ui.override():
+        bpy.ops.wm.tool_set_by_id(name="araplbs.link")
+    yield from stroke(ui, (0.47, 0.4), (0.47, 0.6))
+    links = [
+        edits.edited_vertices(tube.data, item)
+        for item in tube.data.araplbs.edits
+        if item.kind == "LINK"
+    ]
+    assert len(links) == 2
+    np.testing.assert_allclose(np.sort(x[links[0]]), np.sort(-x[links[1]]), atol=1e-6)
+
+
+def test_release_on_both_sides(ui):
+    tube, _rig = make_tube()
+    tube.data.use_mirror_x = True
+    yield from paint_mode(ui, tube, "araplbs.release")
+    bpy.context.scene.araplbs_brush.radius = 40
+    tube.vertex_groups.active = tube.vertex_groups["middle"]
+    begin(ui)
+    yield from settle()
+    yield from stroke(ui, (0.47, 0.45), (0.47, 0.55))
+    (item,) = tube.data.araplbs.edits
+    vertices = scenes.addon("blender.edits").edited_vertices(tube.data, item)
+    x = np.array([v.co.x for v in tube.data.vertices])[vertices]
+    assert (item.kind, item.bone) == ("RELEASE", "middle")
+    assert (x < -0.05).sum() == (x > 0.05).sum() > 0
+    ui.key("ESC")
+    yield from over()
 
 
 def test_keeps_on_while_posing(ui):
@@ -430,7 +519,7 @@ def test_buttons_and_panels(ui):
 def test_character(ui):
     """The demo's, posed, to be looked at: live, steered, and where it deforms worst."""
     newest_only()
-    sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
+    when_named()
     import character
 
     for ob in list(bpy.data.objects):
@@ -480,6 +569,7 @@ def test_stalls(ui):
     """What a session costs the window on some 50,000 vertices: stalls.json, which
     tests/bench/stalls.py makes a page of."""
     newest_only()
+    when_named()
     tube, rig = make_tube(rings=500, sides=100, weigh=False)
     scenes.select(tube, rig)
     show(ui)

@@ -1,12 +1,6 @@
 """Twice gives the same bits, and undo and redo give back each state of all data, in a window."""
 
-import sys
-from pathlib import Path
-
 import bpy
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "blender"))
-sys.path.insert(0, str(Path(__file__).parent))
 import odd_scenes
 import scenes
 from deep import deep_snapshot, difference, without_memory

@@ -9,7 +9,6 @@ op.relative = 0.05
 op.least_worth = 0.00003
 op.edge_power = 0.0
 op.widenings = 0
-op.rotation_clusters = 0.0
 op.paper_constraints = True
 op.symmetric = False
 op.control_bones = "INCLUDE"

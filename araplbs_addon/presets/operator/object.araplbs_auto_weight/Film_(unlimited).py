@@ -9,7 +9,6 @@ op.relative = 0.001
 op.least_worth = 0.001
 op.edge_power = 3.0
 op.widenings = 2
-op.rotation_clusters = 0.0
 op.paper_constraints = False
 op.symmetric = True
 op.control_bones = "LEAVE_OUT"

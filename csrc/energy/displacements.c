@@ -1,0 +1,244 @@
+/* Displacements of components: see displacements.h.
+ *
+ * Random poses turn every root about its own head. What joins two components on the mesh is torn by
+ * that, although nobody would pose them so. With weights w and rotations R fixed, the translations
+ * t_c of the components c of a pose, W_ic = sum of w_ib over the bones b of c, change the energy by
+ *     sum_cd S_cd t_c . t_d - 2 sum_c g_c . t_c,
+ *     Q_cb = sum_ik a_ik (W_kc - W_ic) (w_kb v_k - w_ib v_i)     (v homogeneous)
+ *     S_cd = sum of the last numbers of Q_cb over the bones b of d
+ *     g_c  = sum_i R_i sum_k a_ik (W_kc - W_ic) e_ik - sum_b T_b Q_cb,
+ * a spoke counting as an edge to its foot. The minimum is t = S^-1 g for each pose, and S is the
+ * same for all, however often a pose counts. Rounds of a local step and these translations never
+ * raise the energy. S says nothing of moves that stretch nothing, as that of the whole skeleton: a
+ * small stiffness DRIFT, that of JointSolver, makes these 0.
+ *
+ * A round costs a local step in double precision. Fails without memory only. */
+#include "energy/displacements.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "energy/local_step.h"
+#include "linalg/blas.h"
+
+#define DRIFT 1e-6 /* of the rest energy of a pose */
+#define ROUNDS 10
+
+arap_status arap_displacements_create(arap_context *context, const arap_skeleton *skeleton,
+                                      const arap_poses *poses, int random, arap_displacements *d) {
+    *d = (arap_displacements){0};
+    if (!random || poses->spines.count || poses->stretches.count) return ARAP_OK;
+    d->component = ARAP_NEW(int, poses->columns);
+    if (!d->component) return arap_fail_memory(&context->error, "the components");
+    arap_status status = arap_skeleton_components(context, skeleton, d->component, &d->count);
+    if (status || d->count < 2) {
+        arap_displacements_clear(d);
+        return status;
+    }
+    const arap_bendy *bendy = &poses->bendy;
+    for (int k = 0; k < bendy->count; k++)
+        for (int j = 0; j < bendy->segments[k]; j++)
+            d->component[bendy->further[k] + j] = d->component[bendy->bone[k]];
+    d->poses = random;
+    d->moved = ARAP_NEW_ZERO(double, 3 * (size_t)random * (size_t)d->count);
+    if (d->moved) return ARAP_OK;
+    arap_displacements_clear(d);
+    return arap_fail_memory(&context->error, "the components");
+}
+
+void arap_displacements_clear(arap_displacements *d) {
+    arap_free(d->component);
+    arap_free(d->moved);
+    *d = (arap_displacements){0};
+}
+
+/* What is summed over the mesh. */
+typedef struct sums {
+    const arap_displacements *displacements;
+    int columns;
+    double *reach;   /* (components, columns, 4) Q */
+    double *inverse; /* (components, components) of S */
+    double *work;    /* (components, components) */
+    double *share;   /* (components) W_kc - W_ic of an edge */
+} sums;
+
+/* Add `sign` times the weights of vertex i to the shares of components. */
+static void add_shares(const sums *s, const arap_influences *in, int i, double sign) {
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        s->share[s->displacements->component[in->bone[e]]] += sign * in->weight[e];
+}
+
+/* Q_cb += factor share_c w (v, 1) for all components c. */
+static void add_point(const sums *s, int column, double factor, const double *v) {
+    for (int c = 0; c < s->displacements->count; c++) {
+        double x = factor * s->share[c];
+        if (x == 0) continue;
+        double *q = s->reach + 4 * ((size_t)c * (size_t)s->columns + (size_t)column);
+        for (int k = 0; k < 3; k++) q[k] += x * v[k];
+        q[3] += x;
+    }
+}
+
+static void add_row(const sums *s, const arap_mesh *mesh, const arap_influences *in, int i,
+                    double factor) {
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        add_point(s, in->bone[e], factor * in->weight[e], mesh->v + 3 * (size_t)i);
+}
+
+/* Q, of weights of columns. */
+static void sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *in) {
+    size_t count = (size_t)s->displacements->count;
+    memset(s->reach, 0, 4 * count * (size_t)s->columns * sizeof(double));
+    for (int i = 0; i < mesh->count; i++) {
+        for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+            int k = mesh->neighbor[r];
+            memset(s->share, 0, count * sizeof(double));
+            add_shares(s, in, k, 1);
+            add_shares(s, in, i, -1);
+            add_row(s, mesh, in, k, mesh->edge_weight[r]);
+            add_row(s, mesh, in, i, -mesh->edge_weight[r]);
+        }
+        const arap_spoke *spoke;
+        for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
+            memset(s->share, 0, count * sizeof(double));
+            add_shares(s, in, i, -1);
+            for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
+                s->share[s->displacements->component[spoke->column[k]]] += spoke->share[k];
+            for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
+                add_point(s, spoke->column[k], spoke->weight * spoke->share[k], spoke->point);
+            add_row(s, mesh, in, i, -spoke->weight);
+        }
+    }
+}
+
+/* The inverse of S; 0: there is none. */
+static int invert(const sums *s, double drift) {
+    int count = s->displacements->count;
+    size_t size = (size_t)count * (size_t)count;
+    memset(s->work, 0, size * sizeof(double));
+    memset(s->inverse, 0, size * sizeof(double));
+    for (int c = 0; c < count; c++) {
+        const double *q = s->reach + 4 * (size_t)c * (size_t)s->columns;
+        for (int b = 0; b < s->columns; b++)
+            s->work[c * count + s->displacements->component[b]] += q[4 * b + 3];
+    }
+    for (int c = 0; c < count; c++) {
+        for (int k = 0; k < c; k++) /* but for rounding it is symmetric */
+            s->work[c * count + k] = s->work[k * count + c];
+        s->work[c * count + c] += drift;
+        s->inverse[c * count + c] = 1;
+    }
+    if (!(drift > 0) || !arap_cholesky(count, s->work)) return 0;
+    arap_cholesky_solve(count, s->work, count, s->inverse);
+    return 1;
+}
+
+/* Move the components of one pose, whose rotations have left `pull`; returns the gain. */
+static double move_pose(const sums *s, const double *pull, size_t lanes, size_t pose, double *slope,
+                        double *moved, double *transforms) {
+    const arap_displacements *d = s->displacements;
+    int count = d->count;
+    double gain = 0, *move = slope + 3 * count;
+    memset(slope, 0, 3 * (size_t)count * sizeof(double));
+    for (int b = 0; b < s->columns; b++)
+        for (int r = 0; r < 3; r++)
+            slope[3 * d->component[b] + r] += pull[(size_t)(3 * b + r) * lanes + pose];
+    for (int c = 0; c < count; c++)
+        for (int b = 0; b < s->columns; b++) {
+            const double *q = s->reach + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);
+            const double *t = transforms + 12 * b;
+            for (int r = 0; r < 3; r++)
+                slope[3 * c + r] -= arap_dot(t + 4 * r, q) + t[4 * r + 3] * q[3];
+        }
+    for (int c = 0; c < count; c++)
+        for (int r = 0; r < 3; r++) {
+            double sum = 0;
+            for (int k = 0; k < count; k++) sum += s->inverse[c * count + k] * slope[3 * k + r];
+            gain += sum * slope[3 * c + r];
+            move[3 * c + r] = sum;
+            moved[3 * c + r] += sum;
+        }
+    for (int b = 0; b < s->columns; b++)
+        for (int r = 0; r < 3; r++) transforms[12 * b + 4 * r + 3] += move[3 * d->component[b] + r];
+    return gain;
+}
+
+arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
+                          const arap_influences *in, double tolerance, arap_displacements *d,
+                          double *transforms) {
+    size_t count = (size_t)d->count, columns = (size_t)poses->columns;
+    size_t moves = 3 * count * (size_t)d->poses;
+    arap_poses random = *poses;
+    arap_influences expanded = {0};
+    arap_packed_poses packed = {0};
+    arap_pass *pass = NULL;
+    sums s = {.displacements = d,
+              .columns = poses->columns,
+              .reach = ARAP_NEW(double, 4 * count * columns),
+              .inverse = ARAP_NEW(double, count * count),
+              .work = ARAP_NEW(double, count * count),
+              .share = ARAP_NEW(double, count)};
+    double *slope = ARAP_NEW(double, 6 * count), *moved = ARAP_NEW(double, moves);
+    double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL, total = 0;
+    arap_status status = ARAP_OK;
+    if (!s.reach || !s.inverse || !s.work || !s.share || !slope || !moved || !alignment)
+        goto no_memory;
+    memcpy(transforms, poses->transform, 12 * columns * (size_t)poses->count * sizeof *transforms);
+    memcpy(moved, d->moved, moves * sizeof *moved);
+    random.count = d->poses;
+    random.transform = transforms;
+    status = arap_packed_poses_create(context, &random, ARAP_DOUBLE, &packed);
+    if (!status) status = arap_pass_create(context, mesh, &packed, in, NULL, &pass);
+    if (!status && poses->bendy.count)
+        status = arap_bendy_expand(context, &poses->bendy, in, &expanded);
+    if (status) goto done;
+    pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * columns * (size_t)packed.lanes);
+    if (!pull) goto no_memory;
+    sum_up(&s, mesh, poses->bendy.count ? &expanded : in);
+    if (!invert(&s, DRIFT * mesh->rest_energy)) goto done; /* nothing has any size */
+    for (int p = 0; p < d->poses; p++) total += arap_pose_weight(poses, p);
+    for (int round = 0; round < ROUNDS; round++) {
+        double gain = 0;
+        status = arap_progress(context, "components", (double)round / ROUNDS);
+        if (status) goto done;
+        arap_packed_poses_fill(&random, &packed);
+        arap_pass_pull(context, pass, pull, alignment, NULL, NULL);
+        for (size_t p = 0; p < (size_t)d->poses; p++)
+            gain += arap_pose_weight(poses, (int)p) * move_pose(&s, pull, (size_t)packed.lanes, p,
+                                                                slope, moved + 3 * count * p,
+                                                                transforms + 12 * columns * p);
+        if (!(gain > tolerance * total * mesh->rest_energy)) break;
+    }
+    memcpy(d->moved, moved, moves * sizeof *moved);
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the components");
+done:
+    arap_pass_free(pass);
+    arap_packed_poses_clear(&packed);
+    arap_influences_clear(&expanded);
+    arap_free(s.reach);
+    arap_free(s.inverse);
+    arap_free(s.work);
+    arap_free(s.share);
+    arap_free(slope);
+    arap_free(moved);
+    arap_free(alignment);
+    arap_free(pull);
+    return status;
+}
+
+void arap_displacements_inherit(const arap_displacements *from, double scale, arap_displacements *d,
+                                arap_poses *poses) {
+    for (size_t p = 0; p < (size_t)d->poses; p++) {
+        const double *other = from->moved + 3 * p * (size_t)d->count;
+        double *own = d->moved + 3 * p * (size_t)d->count;
+        for (int k = 0; k < 3 * d->count; k++) own[k] += scale * other[k];
+        for (int b = 0; b < poses->columns; b++) {
+            double *t = poses->transform + 12 * (p * (size_t)poses->columns + (size_t)b);
+            for (int r = 0; r < 3; r++) t[4 * r + 3] += scale * other[3 * d->component[b] + r];
+        }
+    }
+}

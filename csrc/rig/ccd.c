@@ -1,0 +1,20 @@
+/* Cyclic coordinate descent: see ik.h. (Wang & Chen 1991.)
+ *
+ * From the last bone to the root, each turns by the shortest rotation that has the effector point
+ * at the target, as far as its range lets it; twist comes along where that helps. No step leads
+ * away from the target but where a range cuts it short. */
+#include "base/vec3.h"
+#include "rig/ik.h"
+
+void arap_ccd_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work) {
+    const double *effector = work->points + 3 * chain->count;
+    for (int i = chain->count - 1; i >= 0; i--) {
+        double from[3], to[3], rotation[9];
+        arap_sub(effector, work->points + 3 * i, from);
+        arap_sub(target, work->points + 3 * i, to);
+        if (!(arap_dot(from, from) > 0) || !(arap_dot(to, to) > 0)) continue;
+        arap_shortest_rotation(from, to, rotation);
+        arap_ik_rotate(chain, i, rotation, work);
+        arap_ik_place(chain, i, work);
+    }
+}

@@ -1,0 +1,131 @@
+/* Which chains a skeleton has: see chains.h.
+ *
+ * Upwards from every leaf, of which the tail is the effector. Where several chains meet in a bone,
+ * the longest goes on through it if the next is less than COMPARABLE of it: an upper arm is not
+ * ended by its twist bone, nor a tail by its fins. Otherwise all of them end below that bone, as
+ * the fingers do at the hand and the legs at the hips, and a new chain comes to its head as
+ * effector: an arm reaches by its wrist. Where all that meet are short (below LEAST_LENGTH of the
+ * skeleton), as eyes and ears are, the bone is like a leaf. Short chains and those of one bone are
+ * none.
+ *
+ * Lengths are those of paths from joint to joint. O(bones). Fails without memory. */
+#include "rig/chains.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define COMPARABLE 0.5    /* of the longer chain */
+#define LEAST_LENGTH 0.03 /* of the diagonal of the skeleton */
+
+/* What comes up to each deforming bone. */
+typedef struct study {
+    const arap_skeleton *s;
+    int *longest;   /* the child with the longest chain, -1: none */
+    double *first;  /* length of that chain from the head of the bone */
+    double *second; /* of the next one */
+    double *length; /* of the chain that goes on, from the head of the bone */
+    char *meeting;  /* chains end below this bone */
+} study;
+
+static double size_of(const arap_skeleton *s) {
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int d = 0; d < s->deform_count; d++)
+        for (int c = 0; c < 3; c++) {
+            double head = s->heads[3 * s->deform_bone[d] + c];
+            double tail = s->tails[3 * s->deform_bone[d] + c];
+            lo[c] = fmin(lo[c], fmin(head, tail));
+            hi[c] = fmax(hi[c], fmax(head, tail));
+        }
+    return sqrt(arap_distance2(lo, hi));
+}
+
+static const double *head_of(const arap_skeleton *s, int d) {
+    return s->heads + 3 * s->deform_bone[d];
+}
+
+static void find_meetings(study *t, double least) {
+    const arap_skeleton *s = t->s;
+    for (int d = 0; d < s->deform_count; d++) {
+        t->longest[d] = -1;
+        t->first[d] = t->second[d] = 0;
+    }
+    for (int i = s->deform_count - 1; i >= 0; i--) {
+        int d = s->order[i], up = s->deform_parent[d], b = s->deform_bone[d];
+        t->meeting[d] = t->second[d] > 0 && t->second[d] >= COMPARABLE * t->first[d];
+        t->length[d] = t->meeting[d] ? 0 : t->first[d];
+        if (t->meeting[d] && t->first[d] < least) t->meeting[d] = 0, t->longest[d] = -1;
+        if (t->longest[d] < 0)
+            t->length[d] = sqrt(arap_distance2(s->heads + 3 * b, s->tails + 3 * b));
+        if (up < 0) continue;
+        double way = t->length[d] + sqrt(arap_distance2(head_of(s, up), head_of(s, d)));
+        if (t->longest[up] < 0 || way > t->first[up]) {
+            t->second[up] = t->first[up];
+            t->first[up] = way;
+            t->longest[up] = d;
+        } else {
+            t->second[up] = fmax(t->second[up], way);
+        }
+    }
+}
+
+/* Add the chain that begins with bone d, if it is one. */
+static void add_chain(const study *t, int d, double least, arap_chains *chains) {
+    const arap_skeleton *s = t->s;
+    int at = chains->start[chains->count], count = 0;
+    if (t->meeting[d] || t->length[d] < least) return;
+    const double *effector = NULL;
+    for (; !effector; d = t->longest[d]) {
+        if (t->meeting[d]) {
+            effector = head_of(s, d);
+            break;
+        }
+        chains->bone[at + count++] = s->deform_bone[d];
+        if (t->longest[d] < 0) effector = s->tails + 3 * s->deform_bone[d];
+    }
+    if (count < 2) return;
+    memcpy(chains->effector + 3 * chains->count, effector, 3 * sizeof(double));
+    chains->start[++chains->count] = at + count;
+}
+
+arap_status arap_chains_find(arap_context *context, const arap_skeleton *s, arap_chains *chains) {
+    size_t n = (size_t)s->deform_count;
+    arap_status status = ARAP_OK;
+    study t = {.s = s,
+               .longest = ARAP_NEW(int, n),
+               .first = ARAP_NEW(double, n),
+               .second = ARAP_NEW(double, n),
+               .length = ARAP_NEW(double, n),
+               .meeting = ARAP_NEW(char, n)};
+    *chains = (arap_chains){.start = ARAP_NEW_ZERO(int, n + 1),
+                            .bone = ARAP_NEW(int, n),
+                            .effector = ARAP_NEW(double, 3 * n)};
+    if (!t.longest || !t.first || !t.second || !t.length || !t.meeting || !chains->start ||
+        !chains->bone || !chains->effector) {
+        status = arap_fail_memory(&context->error, "the chains of bones");
+        arap_chains_clear(chains);
+        goto done;
+    }
+    double least = LEAST_LENGTH * size_of(s);
+    find_meetings(&t, least);
+    for (int i = 0; i < s->deform_count; i++) {
+        int d = s->order[i], up = s->deform_parent[d];
+        if (up < 0 || t.meeting[up] || t.longest[up] != d) add_chain(&t, d, least, chains);
+    }
+
+done:
+    arap_free(t.longest);
+    arap_free(t.first);
+    arap_free(t.second);
+    arap_free(t.length);
+    arap_free(t.meeting);
+    return status;
+}
+
+void arap_chains_clear(arap_chains *chains) {
+    arap_free(chains->start);
+    arap_free(chains->bone);
+    arap_free(chains->effector);
+    *chains = (arap_chains){0};
+}

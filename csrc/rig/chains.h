@@ -1,0 +1,20 @@
+/* Chains of bones: the limbs, tails, necks and fingers of a skeleton. */
+#ifndef ARAP_CHAINS_H
+#define ARAP_CHAINS_H
+
+#include "rig/skeleton.h"
+
+/* Disjoint paths of deforming bones of the caller, from the root of each down; what each brings
+ * somewhere is its effector. */
+typedef struct arap_chains {
+    int count;
+    int *start;       /* (count + 1) */
+    int *bone;        /* (start[count]) */
+    double *effector; /* (count, 3) its place at rest, units of arap_mesh.v */
+} arap_chains;
+
+arap_status arap_chains_find(arap_context *context, const arap_skeleton *skeleton,
+                             arap_chains *chains);
+void arap_chains_clear(arap_chains *chains);
+
+#endif

@@ -1,0 +1,123 @@
+/* Forward and backward reaching inverse kinematics: see ik.h. (Aristidou & Lasenby 2011.)
+ *
+ * Backwards from the target, every joint is drawn along the line to the next one until it is as far
+ * from it as the bone is long; then forwards from the root, every bone swings to where its end was
+ * drawn to, as far as its range lets it, and carries the next one there. A bone keeps its twist but
+ * where its range keeps the next one from its goal, as a hinge does: then it twists to
+ * bring that goal into the plane of the hinge.
+ *
+ * Ranges count forwards only: where they bind, an iteration may lead away from the target. A target
+ * farther than the chain is long is pointed at. */
+#include <string.h>
+
+#include "base/vec3.h"
+#include "rig/ik.h"
+
+#define OFF 1e-6 /* of a bone's length: a range has kept it from its goal */
+
+/* Turn `rotation` and the way of bone i by it so that bone i + 1, which goes along `next`, is
+ * within the range of the joint between them. */
+static void make_room(const arap_ik_chain *chain, int i, const double *next, double *rotation,
+                      const arap_ik_work *work) {
+    double own[3], offset[3], turn[3], local[9], legal[3], back[9], turned[9];
+    for (int c = 0; c < 3; c++)
+        own[c] = rotation[c] * next[0] + rotation[3 + c] * next[1] + rotation[6 + c] * next[2];
+    arap_sub(chain->points + 3 * (i + 2), chain->points + 3 * (i + 1), offset);
+    memcpy(turn, work->turns + 3 * (i + 1), sizeof turn);
+    arap_turn_to_aim(chain->axes + 9 * (i + 1), offset, own, turn);
+    arap_joint_clamp(chain->ranges + i + 1, turn);
+    arap_turn_to_rotation(chain->axes + 9 * (i + 1), turn, local);
+    for (int r = 0; r < 3; r++) own[r] = arap_dot(local + 3 * r, offset);
+    for (int r = 0; r < 3; r++) legal[r] = arap_dot(rotation + 3 * r, own);
+    arap_shortest_rotation(legal, next, back);
+    arap_multiply33(back, rotation, turned);
+    memcpy(rotation, turned, sizeof turned);
+}
+
+static void draw_back(const arap_ik_chain *chain, const double *target, arap_ik_work *work) {
+    memcpy(work->goals + 3 * chain->count, target, 3 * sizeof(double));
+    for (int i = chain->count - 1; i > 0; i--) {
+        double *goal = work->goals + 3 * i, way[3], next[3], from[3], swing[9], rotation[9];
+        double offset[3];
+        arap_sub(goal + 3, work->points + 3 * i, way);
+        arap_sub(work->points + 3 * (i + 1), work->points + 3 * i, from);
+        arap_shortest_rotation(from, way, swing);
+        arap_multiply33(swing, work->rotations + 9 * i, rotation);
+        if (i + 1 < chain->count) {
+            arap_sub(goal + 6, goal + 3, next);
+            if (arap_dot(next, next) > 0) make_room(chain, i, next, rotation, work);
+        }
+        arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
+        for (int r = 0; r < 3; r++) goal[r] = goal[3 + r] - arap_dot(rotation + 3 * r, offset);
+    }
+}
+
+/* Rotation and end of bone i from its turn. */
+static void carry(const arap_ik_chain *chain, int i, arap_ik_work *work) {
+    double local[9], offset[3], *rotation = work->rotations + 9 * i;
+    arap_turn_to_rotation(chain->axes + 9 * i, work->turns + 3 * i, local);
+    if (i)
+        arap_multiply33(rotation - 9, local, rotation);
+    else
+        memcpy(rotation, local, sizeof local);
+    arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
+    for (int r = 0; r < 3; r++)
+        work->points[3 * (i + 1) + r] =
+            work->points[3 * i + r] + arap_dot(rotation + 3 * r, offset);
+}
+
+/* Swing bone i to a point. */
+static void swing_to(const arap_ik_chain *chain, int i, const double *goal, arap_ik_work *work) {
+    const double *above = work->rotations + 9 * (i - 1);
+    double offset[3], aim[3], own[3];
+    arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
+    arap_sub(goal, work->points + 3 * i, aim);
+    memcpy(own, aim, sizeof own);
+    for (int c = 0; c < 3 && i; c++)
+        own[c] = above[c] * aim[0] + above[3 + c] * aim[1] + above[6 + c] * aim[2];
+    arap_turn_to_aim(chain->axes + 9 * i, offset, own, work->turns + 3 * i);
+    arap_joint_clamp(chain->ranges + i, work->turns + 3 * i);
+    carry(chain, i, work);
+}
+
+/* Twist bone i - 1 so that the end of bone i comes as near to its goal as that can bring it. */
+static void twist_for(const arap_ik_chain *chain, int i, const double *goal, arap_ik_work *work) {
+    const double *pivot = work->points + 3 * i;
+    double axis[3], from[3], to[3], side[3], rotation[9];
+    arap_sub(pivot, pivot - 3, axis);
+    double length = sqrt(arap_dot(axis, axis));
+    if (!(length > 0)) return;
+    for (int c = 0; c < 3; c++) axis[c] /= length;
+    arap_sub(pivot + 3, pivot, from);
+    arap_sub(goal, pivot, to);
+    arap_cross(from, to, side);
+    double sine = arap_dot(axis, side);
+    double cosine = arap_dot(from, to) - arap_dot(from, axis) * arap_dot(to, axis);
+    double angle = sine != 0 || cosine != 0 ? atan2(sine, cosine) : 0;
+    for (int c = 0; c < 3; c++) axis[c] *= angle;
+    arap_rotation_from_vector(axis, rotation);
+    arap_ik_rotate(chain, i - 1, rotation, work);
+    carry(chain, i - 1, work);
+    swing_to(chain, i, goal, work);
+}
+
+void arap_fabrik_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work) {
+    double way[3];
+    arap_sub(target, chain->points, way);
+    int is_beyond = arap_dot(way, way) >= chain->length * chain->length;
+    if (!is_beyond) draw_back(chain, target, work);
+    for (int i = 0; i < chain->count; i++) {
+        const double *goal = is_beyond ? target : work->goals + 3 * (i + 1);
+        double offset[3], aim[3], end[3];
+        swing_to(chain, i, goal, work);
+        if (!i) continue;
+        /* Where along the way to the goal the end is wanted. */
+        arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
+        arap_sub(goal, work->points + 3 * i, aim);
+        double size = sqrt(arap_dot(offset, offset)), far = sqrt(arap_dot(aim, aim));
+        for (int c = 0; c < 3; c++)
+            end[c] = work->points[3 * i + c] + (far > 0 ? size / far * aim[c] : 0);
+        if (arap_distance2(end, work->points + 3 * (i + 1)) > OFF * OFF * size * size)
+            twist_for(chain, i, goal, work);
+    }
+}

@@ -1,0 +1,67 @@
+/* Damped least squares on the Jacobian: see ik.h. (Wampler 1986, Nakamura & Hanafusa 1986.)
+ *
+ * A rotation w_i of bone i moves the effector by w_i x v_i, v_i its place from the head of the
+ * bone. For the gap g to the target the rotations of least |sum_i w_i x v_i - g|^2 + damping sum_i
+ * |w_i|^2 are w_i = v_i x f with (sum_i (|v_i|^2 I - v_i v_i^T) + damping I) f = g, which is 3 x 3
+ * however long the chain. They are then clamped to their ranges, of which the system knows nothing.
+ * A step that leads away is taken back and the damping raised, else it falls (Levenberg,
+ * Marquardt). */
+#include <string.h>
+
+#include "base/vec3.h"
+#include "rig/ik.h"
+
+#define FIRST 1e-2 /* damping, of the squared length of the chain */
+#define LEAST 1e-9
+#define MOST 1e3
+#define EASE 0.25
+#define RAISE 8
+
+/* f of m f = g, m symmetric and positive. */
+static void solve33(const double *m, const double *g, double *f) {
+    double rows[3][3];
+    arap_cross(m + 3, m + 6, rows[0]);
+    arap_cross(m + 6, m, rows[1]);
+    arap_cross(m, m + 3, rows[2]);
+    double determinant = arap_dot(m, rows[0]);
+    for (int c = 0; c < 3; c++)
+        f[c] = (rows[0][c] * g[0] + rows[1][c] * g[1] + rows[2][c] * g[2]) / determinant;
+}
+
+void arap_jacobian_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work) {
+    const double *effector = work->points + 3 * chain->count;
+    double gap[3], f[3], system[9] = {0}, length2 = chain->length * chain->length;
+    size_t bytes = 3 * (size_t)chain->count * sizeof(double);
+    double *before = work->goals; /* the turns to go back to */
+    if (!(work->damping > 0)) work->damping = FIRST;
+    arap_sub(target, effector, gap);
+    double error2 = arap_dot(gap, gap);
+    for (int i = 0; i < chain->count; i++) {
+        double v[3];
+        arap_sub(effector, work->points + 3 * i, v);
+        double v2 = arap_dot(v, v);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) system[3 * r + c] += (r == c ? v2 : 0) - v[r] * v[c];
+    }
+    for (int c = 0; c < 3; c++) system[4 * c] += work->damping * length2;
+    solve33(system, gap, f);
+    memcpy(before, work->turns, bytes);
+    /* From the last bone up, so that the rotations of those above are still those of the system. */
+    double end[3];
+    memcpy(end, effector, sizeof end);
+    for (int i = chain->count - 1; i >= 0; i--) {
+        double v[3], w[3], rotation[9];
+        arap_sub(end, work->points + 3 * i, v);
+        arap_cross(v, f, w);
+        arap_rotation_from_vector(w, rotation);
+        arap_ik_rotate(chain, i, rotation, work);
+    }
+    arap_ik_place(chain, 0, work);
+    if (arap_distance2(effector, target) < error2) {
+        work->damping = fmax(EASE * work->damping, LEAST);
+        return;
+    }
+    work->damping = fmin(RAISE * work->damping, MOST);
+    memcpy(work->turns, before, bytes);
+    arap_ik_place(chain, 0, work);
+}

@@ -1,0 +1,182 @@
+/* Turns of joints and their ranges: see joint_range.h.
+ *
+ * Swing and twist of a rotation R, in the bone's axes: the swing takes Y to R Y by the shortest
+ * way, what is left is the twist. Half a turn of Y is the one place where that jumps.
+ *
+ * Aiming: with the twist done, `a` is to be swung to `b` of the same length about an axis u across
+ * Y. It must be at right angles to b - a, so u = Y x (b - a); the angle is that between the parts
+ * of a and b at right angles to u. Where a bone's child sits on its tail, a is along Y and this is
+ * the shortest rotation. If b - a is along Y, a and b are images of each other: half a turn about
+ * the part of a across Y, or about X. */
+#include "rig/joint_range.h"
+
+#include "base/vec3.h"
+
+#define TINY2 1e-24 /* squared: a direction across that is none */
+
+void arap_multiply33(const double *a, const double *b, double *out) {
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[3 * r + c] = a[3 * r] * b[c] + a[3 * r + 1] * b[3 + c] + a[3 * r + 2] * b[6 + c];
+}
+
+void arap_rotation_from_vector(const double *v, double *out) { /* Rodrigues' formula */
+    double angle2 = arap_dot(v, v), angle = sqrt(angle2);
+    double s = angle2 > 1e-16 ? sin(angle) / angle : 1;
+    double c = angle2 > 1e-16 ? (1 - cos(angle)) / angle2 : 0.5;
+    double k[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
+    double kk[9];
+    arap_multiply33(k, k, kk);
+    for (int i = 0; i < 9; i++) out[i] = (i % 4 == 0) + s * k[i] + c * kk[i];
+}
+
+void arap_shortest_rotation(const double *a, const double *b, double *out) {
+    double axis[3], across;
+    arap_cross(a, b, axis);
+    across = sqrt(arap_dot(axis, axis));
+    double along = arap_dot(a, b), angle = atan2(across, along);
+    if (across * across <= TINY2 * (along * along + across * across)) {
+        int least = 0;
+        double unit[3] = {0, 0, 0};
+        for (int c = 1; c < 3; c++)
+            if (fabs(a[c]) < fabs(a[least])) least = c;
+        unit[least] = 1;
+        arap_cross(a, unit, axis);
+        across = sqrt(arap_dot(axis, axis));
+        angle = along < 0 ? 3.141592653589793 : 0;
+    }
+    for (int c = 0; c < 3; c++) axis[c] *= across > 0 ? angle / across : 0;
+    arap_rotation_from_vector(axis, out);
+}
+
+void arap_own_range(const arap_skeleton *s, int b, int which, double *lo, double *hi) {
+    const double *range = s->ranges + 2 * (ARAP_RANGES * b + which);
+    if (isnan(range[0])) return;
+    *lo = range[0];
+    *hi = range[1];
+}
+
+void arap_joint_range_of(const arap_skeleton *s, const arap_sampling *sampling, int b,
+                         arap_joint_range *out) {
+    const double *limit = s->limits + 6 * b;
+    *out = (arap_joint_range){.is_cone = isnan(limit[0]) && isnan(limit[4]),
+                              .x = {-sampling->swing, sampling->swing},
+                              .twist = {-sampling->twist, sampling->twist},
+                              .z = {-sampling->swing, sampling->swing}};
+    if (out->is_cone) {
+        out->x[0] = 0;
+        arap_own_range(s, b, ARAP_RANGE_ROLL, &out->x[0], &out->x[1]);
+    } else {
+        if (!isnan(limit[0])) out->x[0] = limit[0], out->x[1] = limit[1];
+        if (!isnan(limit[4])) out->z[0] = limit[4], out->z[1] = limit[5];
+    }
+    arap_own_range(s, b, ARAP_RANGE_TWIST, &out->twist[0], &out->twist[1]);
+    if (!isnan(limit[2])) out->twist[0] = limit[2], out->twist[1] = limit[3];
+}
+
+void arap_joint_sample(const arap_joint_range *range, const double *u, double *turn) {
+    if (range->is_cone) {
+        double direction = 6.283185307179586 * (u[2] - 0.5);
+        double angle = range->x[0] + (range->x[1] - range->x[0]) * u[0];
+        turn[0] = angle * cos(direction);
+        turn[2] = angle * sin(direction);
+    } else {
+        turn[0] = range->x[0] + (range->x[1] - range->x[0]) * u[0];
+        turn[2] = range->z[0] + (range->z[1] - range->z[0]) * u[2];
+    }
+    turn[1] = range->twist[0] + (range->twist[1] - range->twist[0]) * u[1];
+}
+
+static double clamp(double x, const double *range) { return fmin(fmax(x, range[0]), range[1]); }
+
+void arap_joint_clamp(const arap_joint_range *range, double *turn) {
+    turn[1] = clamp(turn[1], range->twist);
+    if (!range->is_cone) {
+        turn[0] = clamp(turn[0], range->x);
+        turn[2] = clamp(turn[2], range->z);
+        return;
+    }
+    /* A roll by a negative angle is one about the opposite axis. */
+    double angle = sqrt(turn[0] * turn[0] + turn[2] * turn[2]);
+    double ends[2] = {fabs(range->x[0]), fabs(range->x[1])};
+    double size[2] = {range->x[0] * range->x[1] <= 0 ? 0 : fmin(ends[0], ends[1]),
+                      fmax(ends[0], ends[1])};
+    double wanted = clamp(angle, size);
+    if (wanted == angle) return;
+    if (angle > 0) {
+        turn[0] *= wanted / angle;
+        turn[2] *= wanted / angle;
+    } else {
+        turn[0] = wanted;
+    }
+}
+
+void arap_turn_to_rotation(const double *axes, const double *turn, double *out) {
+    double swing[3] = {turn[0], 0, turn[2]}, twist[3] = {0, turn[1], 0};
+    double swing_matrix[9], twist_matrix[9], both[9], back[9];
+    arap_rotation_from_vector(swing, swing_matrix);
+    arap_rotation_from_vector(twist, twist_matrix);
+    arap_multiply33(swing_matrix, twist_matrix, both);
+    arap_multiply33(axes, both, back);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(back + 3 * r, axes + 3 * c);
+}
+
+void arap_turn_from_rotation(const double *axes, const double *rotation, double *turn) {
+    double turned[9], own[9], swing[3], matrix[9];
+    arap_multiply33(rotation, axes, turned);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            own[3 * r + c] =
+                axes[r] * turned[c] + axes[3 + r] * turned[3 + c] + axes[6 + r] * turned[6 + c];
+    double x = own[7], z = -own[1], across = sqrt(x * x + z * z);
+    double angle = atan2(across, own[4]);
+    swing[0] = across * across > TINY2 ? angle * x / across : angle;
+    swing[1] = 0;
+    swing[2] = across * across > TINY2 ? angle * z / across : 0;
+    arap_rotation_from_vector(swing, matrix);
+    double cosine = 0, sine = 0; /* of the twist: swing^T own */
+    for (int k = 0; k < 3; k++) {
+        cosine += matrix[3 * k] * own[3 * k];
+        sine += matrix[3 * k] * own[3 * k + 2];
+    }
+    turn[0] = swing[0];
+    turn[1] = atan2(sine, cosine);
+    turn[2] = swing[2];
+}
+
+void arap_turn_to_aim(const double *axes, const double *offset, const double *direction,
+                      double *turn) {
+    double size = sqrt(arap_dot(offset, offset)), far = sqrt(arap_dot(direction, direction));
+    if (!(size > 0) || !(far > 0)) return;
+    double rest[3], a[3], b[3];
+    for (int c = 0; c < 3; c++) {
+        rest[c] = (axes[c] * offset[0] + axes[3 + c] * offset[1] + axes[6 + c] * offset[2]) / size;
+        b[c] = (axes[c] * direction[0] + axes[3 + c] * direction[1] + axes[6 + c] * direction[2]) /
+               far;
+    }
+    double cosine = cos(turn[1]), sine = sin(turn[1]);
+    a[0] = cosine * rest[0] + sine * rest[2];
+    a[1] = rest[1];
+    a[2] = cosine * rest[2] - sine * rest[0];
+    double u[3] = {b[2] - a[2], 0, a[0] - b[0]}, norm2 = arap_dot(u, u);
+    if (norm2 <= TINY2) {
+        if (a[1] * b[1] >= 0 || fabs(a[1] - b[1]) < 1e-9) {
+            turn[0] = turn[2] = 0;
+            return;
+        }
+        u[0] = a[0], u[2] = a[2];
+        norm2 = arap_dot(u, u);
+        if (norm2 <= TINY2) u[0] = norm2 = 1, u[2] = 0;
+    }
+    for (int c = 0; c < 3; c++) u[c] /= sqrt(norm2);
+    double along_a = arap_dot(a, u), along_b = arap_dot(b, u), side[3];
+    for (int c = 0; c < 3; c++) {
+        a[c] -= along_a * u[c];
+        b[c] -= along_b * u[c];
+    }
+    arap_cross(a, b, side);
+    double angle = atan2(arap_dot(side, u), arap_dot(a, b));
+    turn[0] = angle * u[0];
+    turn[2] = angle * u[2];
+}

@@ -1,0 +1,46 @@
+/* How far a joint turns: ranges of its swing and twist, in the axes of its bone. */
+#ifndef ARAP_JOINT_RANGE_H
+#define ARAP_JOINT_RANGE_H
+
+#include "rig/skeleton.h"
+
+/* The turn of a joint is a vector (x, y, z): swing(x, 0, z) after twist(0, y, 0), rotation vectors
+ * in the bone's own axes X, Y (the bone) and Z. */
+typedef struct arap_joint_range {
+    int is_cone;     /* the angle of the swing has the range `x`, about any axis; else a box */
+    double x[2];     /* radians, from lower to upper */
+    double twist[2]; /* of y */
+    double z[2];
+} arap_joint_range;
+
+/* That of a bone: its limits, or else its own ranges, or else those of the settings. */
+void arap_joint_range_of(const arap_skeleton *skeleton, const arap_sampling *sampling, int bone,
+                         arap_joint_range *out);
+
+/* A range of that kind, if the bone has one of its own. */
+void arap_own_range(const arap_skeleton *skeleton, int bone, int which, double *lo, double *hi);
+
+/* A turn in the range from three numbers in [0, 1): angle and direction of a swing in a cone are
+ * the first and the last, those about X and Z in a box. */
+void arap_joint_sample(const arap_joint_range *range, const double *u, double *turn);
+
+/* The nearest turn in the range: the angle of the swing is clamped in a cone, its parts in a box.
+ */
+void arap_joint_clamp(const arap_joint_range *range, double *turn);
+
+/* Rotation by the vector `v` (axis times angle). */
+void arap_rotation_from_vector(const double *v, double *out);
+/* The shortest rotation from direction `a` to direction `b`, vectors of any length above 0. */
+void arap_shortest_rotation(const double *a, const double *b, double *out);
+void arap_multiply33(const double *a, const double *b, double *out);
+
+/* The turn as a rotation in rest orientation, and back; axes (3, 3): columns X, Y, Z. */
+void arap_turn_to_rotation(const double *axes, const double *turn, double *out);
+void arap_turn_from_rotation(const double *axes, const double *rotation, double *turn);
+
+/* Keep the twist of a turn and swing so that `offset`, in rest orientation, points along
+ * `direction`. */
+void arap_turn_to_aim(const double *axes, const double *offset, const double *direction,
+                      double *turn);
+
+#endif

@@ -1,0 +1,44 @@
+/* Weights of poses: see pose_weights.h.
+ *
+ * E = sum_p w_p E_p (docs/energy.md 3). The rotations of a pose do not depend on its weight; G_bc
+ * and the right-hand side are sums with it, and what counts poses (the rest energy, the strength of
+ * rows) counts sum_p w_p instead. So a pose of weight 2 is the pose given twice, and weights that
+ * are all multiplied by a number change nothing but E. The range keeps sums in single precision far
+ * from overflow. O(poses). Fails without memory and for weights out of range. */
+#include "rig/pose_weights.h"
+
+#include "base/context.h"
+#include "base/memory.h"
+
+static arap_status check(arap_error *error, int count, const double *weights) {
+    for (int p = 0; p < count; p++) {
+        double w = weights[p];
+        if (w != 0 && !(w >= 1 / ARAP_MOST_POSE_WEIGHT && w <= ARAP_MOST_POSE_WEIGHT))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "pose_weights[%d] is %g: must be 0, or from %g to %g", p, w,
+                             1 / ARAP_MOST_POSE_WEIGHT, ARAP_MOST_POSE_WEIGHT);
+    }
+    return ARAP_OK;
+}
+
+arap_status arap_pose_weights_create(arap_context *context, int sampled, int count,
+                                     const double *weights, double **out, double *total) {
+    *out = NULL;
+    *total = sampled + count;
+    if (!weights) return ARAP_OK;
+    arap_status status = check(&context->error, count, weights);
+    if (status) return status;
+    int plain = 1;
+    *total = sampled;
+    for (int p = 0; p < count; p++) {
+        *total += weights[p];
+        plain &= weights[p] == 1;
+    }
+    if (!(*total > 0))
+        return arap_fail(&context->error, ARAP_BAD_VALUE, "pose_weights are all 0: no pose counts");
+    if (plain) return ARAP_OK;
+    *out = ARAP_NEW(double, sampled + count);
+    if (!*out) return arap_fail_memory(&context->error, "the poses");
+    for (int p = 0; p < sampled + count; p++) (*out)[p] = p < sampled ? 1 : weights[p - sampled];
+    return ARAP_OK;
+}

@@ -1,0 +1,16 @@
+/* How often each pose counts in the energy. */
+#ifndef ARAP_POSE_WEIGHTS_H
+#define ARAP_POSE_WEIGHTS_H
+
+#include "arap.h"
+
+#define ARAP_MOST_POSE_WEIGHT 1e6
+
+/* Weights (count) of the caller, NULL: 1 each, after `sampled` poses of weight 1. An error names
+ * one that is not 0 or from 1 / ARAP_MOST_POSE_WEIGHT to ARAP_MOST_POSE_WEIGHT; it is one, too, if
+ * all are 0. out (sampled + count), or NULL where all are 1; total: their sum. Release with
+ * arap_free. */
+arap_status arap_pose_weights_create(arap_context *context, int sampled, int count,
+                                     const double *weights, double **out, double *total);
+
+#endif

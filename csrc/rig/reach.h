@@ -1,0 +1,37 @@
+/* Poses in which limbs reach. */
+#ifndef ARAP_REACH_H
+#define ARAP_REACH_H
+
+#include "rig/chains.h"
+#include "rig/ik.h"
+
+#define ARAP_REACH_NUMBERS 4
+
+/* The chains of a skeleton, and room to solve for them; all zero where no pose reaches. */
+typedef struct arap_reach {
+    arap_chains chains;
+    arap_ik_work work;
+    double *points; /* of the longest chain, see arap_ik_chain */
+    double *axes;
+    arap_joint_range *ranges;
+    double *fold;  /* (bones of it, FOLD) reach.c */
+    double *image; /* (bones, 3, 3) the first pose of a pair */
+    double *twist; /* (bones) */
+} arap_reach;
+
+/* Of all pairs of poses, how many reach: the last ones. */
+int arap_reach_pairs(const arap_sampling *sampling);
+
+arap_status arap_reach_create(arap_context *context, const arap_skeleton *skeleton,
+                              const arap_sampling *sampling, arap_reach *reach);
+void arap_reach_clear(arap_reach *reach);
+
+/* Local rotations (bones, 3, 3) of a pose. swings (bones, 3): numbers in [0, 1) as those that
+ * turn a bone in other poses; targets (bones, ARAP_REACH_NUMBERS): of each chain, by its first
+ * bone. is_second: what a mirrored skeleton gets is the mirror image of the first pose of the pair.
+ */
+void arap_reach_pose(const arap_skeleton *skeleton, const arap_sampling *sampling,
+                     arap_reach *reach, const double *swings, const double *targets, int is_second,
+                     double *local);
+
+#endif

@@ -1,0 +1,280 @@
+/* Rigid parts: see rigid_parts.h.
+ *
+ * The weights of all vertices are w = P c, where c holds one row for each part and P copies it to
+ * the vertices of the part, so the energy w'Fw - 2 b'w is c'(P'FP)c - 2 (P'b)'c: blocks and right
+ * sides are summed over the vertices of a part (system.c, reduce.c), and a step of c is the same
+ * numbers added to the same numbers for all of them.
+ *
+ * Parts that share a vertex, as welded ones do, are one. On a symmetric mesh the images of a part
+ * are a part; where image and part share a vertex both are one. The lead is a vertex with an
+ * image, which leads the image of the part: rows of leads that are images make the parts images.
+ *
+ * O(labels log labels) to make them, O(entries) for the rest; fails without memory only. */
+#include "rig/rigid_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+typedef struct labelled {
+    int label, vertex;
+} labelled;
+
+static int by_label(const void *a, const void *b) {
+    const labelled *x = a, *y = b;
+    if (x->label != y->label) return x->label < y->label ? -1 : 1;
+    return (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+/* The first vertex of the tree of vertex i. */
+static int root_of(int *parent, int i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static void join(int *parent, int a, int b) {
+    int x = root_of(parent, a), y = root_of(parent, b);
+    if (x < y)
+        parent[y] = x;
+    else
+        parent[x] = y;
+}
+
+/* The partner of vertex i that may be of a part, -1: none. */
+static int partner_of(const arap_symmetry *symmetry, const char *kept_out, int i) {
+    int image = symmetry->vertex ? symmetry->vertex[i] : -1;
+    return image >= 0 && kept_out && kept_out[image] ? -1 : image;
+}
+
+/* Join the vertices of each label, and their images. */
+static void join_labels(const arap_symmetry *symmetry, const char *kept_out, const labelled *all,
+                        size_t count, int *parent) {
+    int image = -1;
+    for (size_t k = 0; k < count; k++) {
+        int first = !k || all[k].label != all[k - 1].label;
+        if (first) image = -1;
+        if (!first) join(parent, all[k - 1].vertex, all[k].vertex);
+        int own = partner_of(symmetry, kept_out, all[k].vertex);
+        if (own < 0) continue;
+        if (image >= 0) join(parent, image, own);
+        image = own;
+    }
+}
+
+/* Leads and lists, from the trees. */
+static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, const char *kept_out,
+                       int *parent, arap_rigid_parts *parts) {
+    int n = mesh->count;
+    for (int i = 0; i < n; i++) {
+        parts->lead[i] = -1; /* of the part with this root */
+        parts->number[i] = parts->next[i] = -1;
+        parent[i] = root_of(parent, i);
+    }
+    for (int pass = 0; pass < 2; pass++) /* those with an image first */
+        for (int i = 0; i < n; i++) {
+            int root = parent[i], image = partner_of(symmetry, kept_out, i);
+            if (parts->lead[root] >= 0 || (!pass && image < 0)) continue;
+            parts->lead[root] = i;
+            int other = image < 0 ? root : parent[image];
+            if (parts->lead[other] < 0) parts->lead[other] = image;
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        int lead = parts->lead[parent[i]];
+        if (lead == i) continue;
+        parts->next[i] = parts->next[lead];
+        parts->next[lead] = i;
+    }
+    for (int i = 0; i < n; i++) {
+        int root = parent[i], lead = parts->lead[root];
+        if (parts->next[lead] < 0) continue;
+        if (i == root) parts->number[i] = parts->count++;
+        parts->number[i] = parts->number[root];
+    }
+    /* A root is the first vertex of its tree: from the last on, its lead is not overwritten yet. */
+    for (int i = n - 1; i >= 0; i--) parts->lead[i] = parts->lead[parent[i]];
+}
+
+arap_status arap_rigid_parts_create(arap_context *context, const arap_mesh *mesh,
+                                    const arap_symmetry *symmetry, const int *label,
+                                    const char *kept_out, arap_rigid_parts *parts) {
+    size_t n = (size_t)mesh->count, count = 0;
+    *parts = (arap_rigid_parts){0};
+    for (int i = 0; i < mesh->input_count && label; i++)
+        count += label[i] >= 0 && !(kept_out && kept_out[mesh->weld[i]]);
+    if (!count) return ARAP_OK;
+    labelled *all = ARAP_NEW(labelled, count);
+    int *parent = ARAP_NEW(int, n);
+    parts->number = ARAP_NEW(int, n);
+    parts->lead = ARAP_NEW(int, n);
+    parts->next = ARAP_NEW(int, n);
+    arap_status status = ARAP_OK;
+    if (!all || !parent || !parts->number || !parts->lead || !parts->next) {
+        status = arap_fail_memory(&context->error, "the rigid parts");
+        goto done;
+    }
+    for (int i = 0, fill = 0; i < mesh->input_count; i++)
+        if (label[i] >= 0 && !(kept_out && kept_out[mesh->weld[i]]))
+            all[fill++] = (labelled){label[i], mesh->weld[i]};
+    qsort(all, count, sizeof *all, by_label);
+    for (size_t i = 0; i < n; i++) parent[i] = (int)i;
+    join_labels(symmetry, kept_out, all, count, parent);
+    list_parts(mesh, symmetry, kept_out, parent, parts);
+
+done:
+    arap_free(all);
+    arap_free(parent);
+    if (status || !parts->count) arap_rigid_parts_clear(parts);
+    return status;
+}
+
+void arap_rigid_parts_clear(arap_rigid_parts *parts) {
+    arap_free(parts->number);
+    arap_free(parts->lead);
+    arap_free(parts->next);
+    *parts = (arap_rigid_parts){0};
+}
+
+/* Is the bone closed to a vertex of the part of this lead? */
+static int is_closed(const arap_rigid_parts *parts, arap_barred_fn closed, const void *data,
+                     int lead, int bone) {
+    for (int i = lead; i >= 0 && closed; i = parts->next[i])
+        if (closed(data, i, bone)) return 1;
+    return 0;
+}
+
+/* The free weights of a dense row (NAN: no entry), none below 0, share what the locked ones leave.
+ */
+static void share_rest(int bones, double *row, const char *locked) {
+    double rest = 1, open = 0;
+    int first = -1;
+    for (int b = 0; b < bones; b++) {
+        if (isnan(row[b])) continue;
+        if (locked[b]) {
+            rest -= row[b];
+            continue;
+        }
+        row[b] = fmax(row[b], 0);
+        open += row[b];
+        if (first < 0) first = b;
+    }
+    for (int b = 0; b < bones && open > 0; b++)
+        if (!isnan(row[b]) && !locked[b]) row[b] *= fmax(rest, 0) / open;
+    if (!(open > 0) && first >= 0) row[first] = fmax(rest, 0);
+}
+
+/* The row of a part as a dense one (NAN: no entry); locked[b]: of its lead. */
+static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int bones,
+                      arap_barred_fn closed, const void *data, const arap_influences *in, int lead,
+                      double *row, char *locked) {
+    double area = 0;
+    int left = 0, dropped = 0;
+    for (int b = 0; b < bones; b++) {
+        row[b] = NAN;
+        locked[b] = 0;
+    }
+    for (int i = lead; i >= 0; i = parts->next[i]) {
+        area += mesh->area[i];
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            int b = in->bone[e];
+            row[b] = (isnan(row[b]) ? 0 : row[b]) + mesh->area[i] * in->weight[e];
+        }
+    }
+    for (int b = 0; b < bones; b++)
+        if (!isnan(row[b])) row[b] = area > 0 ? row[b] / area : 0;
+    for (size_t e = in->start[lead]; e < in->start[lead + 1]; e++) {
+        locked[in->bone[e]] = in->locked[e];
+        if (in->locked[e] || !(area > 0)) row[in->bone[e]] = in->weight[e];
+    }
+    for (int b = 0; b < bones; b++)
+        left += !isnan(row[b]) && (locked[b] || !is_closed(parts, closed, data, lead, b));
+    for (int b = 0; b < bones && left; b++)
+        if (!locked[b] && !isnan(row[b]) && is_closed(parts, closed, data, lead, b)) {
+            row[b] = NAN;
+            dropped++;
+        }
+    if (dropped) share_rest(bones, row, locked);
+}
+
+arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts,
+                            const arap_mesh *mesh, int bones, arap_barred_fn closed,
+                            const void *data, arap_influences *in) {
+    if (!parts->count) return ARAP_OK;
+    int n = in->count;
+    int *sizes = ARAP_NEW_ZERO(int, n);
+    double *row = ARAP_NEW(double, bones);
+    char *locked = ARAP_NEW(char, bones);
+    arap_influences out = {0};
+    arap_status status = ARAP_OK;
+    if (!sizes || !row || !locked) {
+        status = arap_fail_memory(&context->error, "the rigid parts");
+        goto done;
+    }
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0; i < n; i++) {
+            size_t begin = in->start[i], own = in->start[i + 1] - begin;
+            if (parts->number[i] < 0) {
+                sizes[i] = (int)own;
+                if (!fill) continue;
+                memcpy(out.bone + out.start[i], in->bone + begin, own * sizeof *out.bone);
+                memcpy(out.weight + out.start[i], in->weight + begin, own * sizeof *out.weight);
+                memcpy(out.locked + out.start[i], in->locked + begin, own);
+                continue;
+            }
+            if (parts->lead[i] != i) continue;
+            join_rows(parts, mesh, bones, closed, data, in, i, row, locked);
+            for (int b = 0; b < bones && !fill; b++) sizes[i] += !isnan(row[b]);
+            for (int m = i; m >= 0; m = parts->next[m]) {
+                sizes[m] = sizes[i];
+                size_t at = fill ? out.start[m] : 0;
+                for (int b = 0; b < bones && fill; b++) {
+                    if (isnan(row[b])) continue;
+                    out.bone[at] = b;
+                    out.weight[at] = row[b];
+                    out.locked[at++] = locked[b];
+                }
+            }
+        }
+        if (!fill) status = arap_influences_create(context, n, sizes, &out);
+    }
+    if (status) goto done;
+    arap_influences_clear(in);
+    *in = out;
+
+done:
+    arap_free(sizes);
+    arap_free(row);
+    arap_free(locked);
+    return status;
+}
+
+void arap_rigid_weights(const arap_rigid_parts *parts, arap_influences *in) {
+    for (int i = 0; i < in->count && parts->count; i++) {
+        int lead = parts->lead[i];
+        size_t own = in->start[i + 1] - in->start[i];
+        if (lead != i)
+            memcpy(in->weight + in->start[i], in->weight + in->start[lead],
+                   own * sizeof *in->weight);
+    }
+}
+
+void arap_rigid_sum(const arap_rigid_parts *parts, const arap_influences *in, double *values) {
+    for (int i = 0; i < in->count && parts->count; i++) {
+        if (parts->number[i] < 0 || parts->lead[i] != i) continue;
+        size_t own = in->start[i + 1] - in->start[i];
+        double *sum = values + in->start[i];
+        for (int m = parts->next[i]; m >= 0; m = parts->next[m])
+            for (size_t e = 0; e < own; e++) sum[e] += values[in->start[m] + e];
+        for (int m = parts->next[i]; m >= 0; m = parts->next[m])
+            memcpy(values + in->start[m], sum, own * sizeof *sum);
+    }
+}
+
+void arap_rigid_unmirror(const arap_rigid_parts *parts, arap_symmetry *symmetry) {
+    for (int i = 0; i < symmetry->vertices && parts->count; i++) {
+        int image = symmetry->vertex[i];
+        if (parts->number[i] >= 0 && image >= 0 && parts->lead[image] == parts->lead[i])
+            symmetry->symmetric[i] = 0;
+    }
+}

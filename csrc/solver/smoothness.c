@@ -1,0 +1,45 @@
+/* The harmonic term of a solver: see smoothness.h.
+ *
+ * The brush of the paper's section 6 asks for a null Laplacian of all weights at vertex i by
+ *     s_i^2 STIFFNESS c_i sum_b |(L w_b)_i / L_ii|^2,    c_i = constraint_strength Lambda_i #poses,
+ * s_i from 0 to 1: a row between a weight and the mean of its neighbors'. With s = 1 little is
+ * left of the Laplacian, with 0.1 about half; as stiff as pinned weights such rows would change the
+ * weights around them more than what they smooth. Only two-rings of such vertices widen the system.
+ * Whatever changes, term and order are made anew, O(vertices); without any it is as if there had
+ * been none. Fails without memory only. */
+#include "solver/smoothness.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+#define STIFFNESS 0.01
+
+arap_status arap_make_harmonic(arap_context *context, arap_solver *s) {
+    double unit = s->settings.constraint_strength * s->poses.total;
+    arap_two_rings_clear(&s->harmonic);
+    if (s->settings.harmonic > 0 || s->smoothed) {
+        arap_status status = arap_harmonic_create(context, &s->mesh, s->settings.harmonic * unit,
+                                                  s->smoothed, STIFFNESS * unit, &s->harmonic);
+        if (status) return status;
+    }
+    int wide = s->harmonic.ring != NULL;
+    return arap_fill_reducing_order(context, s->mesh.count, wide ? s->harmonic.ring : s->mesh.ring,
+                                    wide ? s->harmonic.neighbor : s->mesh.neighbor, s->order);
+}
+
+arap_status arap_smooth(arap_context *context, arap_solver *s, const arap_edits *edits) {
+    if (!edits->smooth_count && !s->smoothed) return ARAP_OK;
+    double *smoothed = edits->smooth_count ? ARAP_NEW_ZERO(double, s->mesh.count) : NULL;
+    if (edits->smooth_count && !smoothed) return arap_fail_memory(&context->error, "the edits");
+    for (int k = 0; k < edits->smooth_count; k++) {
+        int v = s->mesh.weld[edits->smooth_vertex[k]];
+        int image = s->symmetry.vertex ? s->symmetry.vertex[v] : -1;
+        double square = edits->smooth_strength[k] * edits->smooth_strength[k];
+        smoothed[v] = fmax(smoothed[v], square);
+        if (image >= 0) smoothed[image] = fmax(smoothed[image], square);
+    }
+    arap_free(s->smoothed);
+    s->smoothed = smoothed;
+    return arap_make_harmonic(context, s);
+}

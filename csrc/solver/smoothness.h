@@ -1,0 +1,13 @@
+/* The harmonic term of a solver: that of its settings, and that of vertices an artist smooths. */
+#ifndef ARAP_SMOOTHNESS_H
+#define ARAP_SMOOTHNESS_H
+
+#include "solver/solver.h"
+
+/* What these edits, which were checked, smooth in place of what earlier ones did. */
+arap_status arap_smooth(arap_context *context, arap_solver *solver, const arap_edits *edits);
+
+/* The harmonic term, and an elimination order for the system that comes with it. */
+arap_status arap_make_harmonic(arap_context *context, arap_solver *solver);
+
+#endif

@@ -1,6 +1,0 @@
-"""The modules of tools/ can be imported."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
