@@ -20,6 +20,7 @@ import bpy
 
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.targets import find_in_file, share_meshes
+from .core.bake import BakeOptions, bake_summary
 from .core.files import (
     identity,
     placed,
@@ -35,6 +36,7 @@ from .core.options import Options
 from .core.refusal import Refused
 from .core.report import notes, summary, warnings
 from .core.stop import Stop, Stopped
+from .tasks.baking import BakeTask
 from .tasks.joints import JointTask
 from .tasks.weighting import WeightingTask
 
@@ -75,6 +77,14 @@ def make_parser():
     )
     _add_arguments(joints, JointOptions)
     joints.set_defaults(make_task=JointTask, summary=joint_summary, table=JointOptions)
+    bake = commands.add_parser(
+        "bake",
+        help="bake what modifiers do into weights",
+        description="Gives every armature's meshes the weights with which bones alone come "
+        f"nearest to what all modifiers do: {which}",
+    )
+    _add_arguments(bake, BakeOptions)
+    bake.set_defaults(make_task=BakeTask, summary=bake_summary, table=BakeOptions)
     return parser
 
 
@@ -188,7 +198,7 @@ def run(argv):
     try:
         options = read_options(arguments)
         plan = plan_outputs(arguments.input, arguments.output)
-        check_plan(plan, arguments.json, options.tet_file)
+        check_plan(plan, arguments.json, getattr(options, "tet_file", ""))
     except (Refused, OSError, ValueError) as error:
         return _fail(error)
     try:
@@ -235,7 +245,7 @@ def weight_file(source, target, options, arguments, stop):
     """Weights one file; what the report says of it. Nothing is written when it raises."""
     refuse_output(target)
     compressed = _open(source)
-    _refuse_used(options.tet_file, target, arguments.json)
+    _refuse_used(getattr(options, "tet_file", ""), target, arguments.json)
     view_layer = bpy.context.view_layer
     left = leave_edit_mode(view_layer)
     view_layer.update()
@@ -248,7 +258,7 @@ def weight_file(source, target, options, arguments, stop):
         task.solve(_Lines(targets.armature.name, stop))
         report = task.apply()
         report["total_seconds"] = time.perf_counter() - start
-        weights = report.get("weights") if arguments.command == "joints" else report
+        weights = report if arguments.command == "weight" else report.get("weights")
         for line in notes(weights):
             print(f"  {targets.armature.name}: {line}")
         report["warnings"] = task.warnings + warnings(weights)

@@ -8,6 +8,7 @@ from . import cli
 from .blender import bone_kinds, control_bones, edits, joint_settings
 from .operators import (
     auto_weight,
+    bake,
     bendy,
     bone_roles,
     brush,
@@ -34,6 +35,7 @@ CLASSES = (
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
+    bake.OBJECT_OT_araplbs_bake,
     refine.OBJECT_OT_araplbs_refine_weights,
     live.OBJECT_OT_araplbs_accept,
     live.OBJECT_OT_araplbs_restore,
@@ -59,6 +61,7 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_advanced,
     panel.VIEW3D_PT_araplbs_edits,
     panel.VIEW3D_PT_araplbs_errors,
+    panel.VIEW3D_PT_araplbs_bake,
     panel.VIEW3D_PT_araplbs_bendy,
     panel.BONE_PT_araplbs,
     joint_panel.VIEW3D_PT_araplbs_joints,

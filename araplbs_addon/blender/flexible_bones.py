@@ -40,9 +40,9 @@ def random_poses_in_steps(armature, skeleton, options, symmetry):
     rest = [bone.matrix_local.copy() for bone in armature.data.bones]
     reader, read = PoseReader(armature, skeleton), []
     while len(read) < len(transforms):
-        with _bare_copy(armature, skeleton) as (copy, view_layer, goes_on):
+        with bare_copy(armature, skeleton) as (copy, view_layer, goes_on):
             while len(read) < len(transforms) and goes_on():
-                _pose(copy, skeleton, rest, transforms[len(read)], bends[len(read)])
+                pose_copy(copy, skeleton, rest, transforms[len(read)], bends[len(read)])
                 view_layer.update()
                 read.append(reader.read(copy, view_layer.depsgraph))
         yield
@@ -65,7 +65,7 @@ def curved_parameters_in_steps(armature, skeleton, vertices):
     points = vertices.astype(np.float32)
     work = [(i, begin) for i in curved for begin in range(0, len(points), POINTS)]
     while work:
-        with _bare_copy(armature, skeleton) as (copy, view_layer, goes_on):
+        with bare_copy(armature, skeleton) as (copy, view_layer, goes_on):
             posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
             while work and goes_on():
                 i, begin = work.pop()
@@ -76,7 +76,7 @@ def curved_parameters_in_steps(armature, skeleton, vertices):
     return np.clip(parameters, 0, 1)
 
 
-def _pose(copy, skeleton, rest, transforms, bends):
+def pose_copy(copy, skeleton, rest, transforms, bends):
     targets = [_matrix(t) @ r for t, r in zip(transforms, rest, strict=True)]
     for i, (posed, bone) in enumerate(zip(copy.pose.bones, copy.data.bones, strict=True)):
         up = skeleton.parents[i]
@@ -116,7 +116,7 @@ def _curve(posed, bone, turn):
 
 
 @contextmanager
-def _bare_copy(armature, skeleton):
+def bare_copy(armature, skeleton):
     """(a copy of the object and its data that nothing moves, evaluated alone; its view layer; a
     function that says whether there is time left).
 

@@ -21,6 +21,20 @@ def option(default, name, description, **limits):
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
 
+def check_limits(options):
+    """Raises ValueError for a value of a table of options that is outside of its limits."""
+    for each in fields(options):
+        value, limits = getattr(options, each.name), each.metadata
+        if "choices" in limits:
+            names = [choice[0] for choice in limits["choices"]]
+            if value not in names:
+                raise ValueError(f"{each.name} is {value!r}: must be one of {names}")
+        elif "least" in limits and not limits["least"] <= value <= limits["most"]:
+            raise ValueError(
+                f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
+            )
+
+
 @dataclass(frozen=True)
 class Options:
     """Raises ValueError for a value outside of its limits."""
@@ -312,16 +326,7 @@ class Options:
     )
 
     def __post_init__(self):
-        for each in fields(self):
-            value, limits = getattr(self, each.name), each.metadata
-            if "choices" in limits:
-                names = [choice[0] for choice in limits["choices"]]
-                if value not in names:
-                    raise ValueError(f"{each.name} is {value!r}: must be one of {names}")
-            elif "least" in limits and not limits["least"] <= value <= limits["most"]:
-                raise ValueError(
-                    f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
-                )
+        check_limits(self)
 
     def engine_arguments(self, kind):
         """Keyword arguments of that type of araplbs that options say by themselves."""

@@ -93,7 +93,7 @@ class WeightingTask:
         self.problem.parameters = yield from curved_parameters_in_steps(
             armature, skeleton, self.problem.arguments["vertices"]
         )
-        self.selections = [_selection(mesh, skeleton) for mesh in meshes]
+        self.selections = [selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
             self.warnings.append(_unweighted(self.problem.unweighted))
 
@@ -200,7 +200,7 @@ def _unweighted(count):
     return f"{which} no weights yet: fresh ones there"
 
 
-def _selection(mesh, skeleton):
+def selection(mesh, skeleton):
     """What is written of a mesh: (bones with groups, bones with weights, vertices), all bool."""
     bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
     vertices = np.ones(len(mesh.vertices), bool)

@@ -3,6 +3,7 @@
 import bpy
 
 from ..operators.auto_weight import IDNAME
+from ..operators.bake import IDNAME as BAKE
 from ..operators.bendy import IDNAME as BENDY
 from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
@@ -16,6 +17,7 @@ def _draw(self, _context):
     layout.operator_context = "INVOKE_DEFAULT"
     layout.operator(IDNAME, icon="MOD_VERTEX_WEIGHT")
     layout.operator(REFINE, icon="PLAY")
+    layout.operator(BAKE, icon="MOD_MESHDEFORM")
 
 
 def _draw_joints(self, _context):

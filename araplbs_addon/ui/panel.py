@@ -8,7 +8,7 @@ from ..blender.targets import find_targets
 from ..core.refusal import Refused
 from ..core.report import names_in_line
 from ..live.session import current_session
-from ..operators import bendy, bone_roles, edit, rigid, select_worst
+from ..operators import bake, bendy, bone_roles, edit, rigid, select_worst
 from ..operators.auto_weight import IDNAME
 from ..operators.live import OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore
 from ..operators.load_preset import OBJECT_OT_araplbs_load_preset
@@ -175,6 +175,21 @@ class VIEW3D_PT_araplbs_errors(_InSidebar, Panel):
         layout.row(align=True).prop(context.window_manager, "araplbs_errors", expand=True)
         button = layout.operator(select_worst.OBJECT_OT_araplbs_select_worst.bl_idname)
         button.poses = "POSE" if context.window_manager.araplbs_errors == "POSE" else "POSES"
+
+
+class VIEW3D_PT_araplbs_bake(_InSidebar, Panel):
+    bl_label = "Bake Modifiers"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, _context):
+        column = self.layout.column(align=True)
+        column.operator_context = "INVOKE_DEFAULT"
+        for poses, text, icon in (
+            ("RANDOM", "Bake in Random Poses", "POSE_HLT"),
+            ("SCENE", "Bake Scene Frames", "SCENE_DATA"),
+        ):
+            column.operator(bake.IDNAME, text=text, icon=icon).poses = poses
 
 
 class VIEW3D_PT_araplbs_bendy(_InSidebar, Panel):

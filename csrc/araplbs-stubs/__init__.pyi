@@ -22,7 +22,7 @@ a solve that cannot be done raises SolverError.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, final, overload
+from typing import Any, Literal, TypeAlias, TypedDict, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -559,6 +559,65 @@ def dual_quaternion_skinning(
     vertex stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear. bone_axes (m, 3, 3):
     local X, Y (head to tail) and Z of each bone at rest as columns, on which the rotation of a
     scaled or sheared bone depends (default: the axes of the space).
+    """
+
+class _Baked(TypedDict):
+    weights: Rows
+    transforms: Floats
+    centers: Floats
+    vertex_error: Floats
+    history: Floats
+    rms: float
+    max: float
+    worst: tuple[int, int]
+    size: float
+    iterations: int
+
+def bake(
+    vertices: ArrayLike,
+    frames: Sequence[ArrayLike] | NDArray[Any],
+    transforms: ArrayLike | None = None,
+    *,
+    triangles: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    locked_vertices: ArrayLike | None = None,
+    locked_bones: ArrayLike | None = None,
+    candidates: ArrayLike | None = None,
+    max_influences: int = 4,
+    new_bones: int = 0,
+    move_bones: bool = False,
+    rigid: bool = True,
+    iterations: int = 20,
+    tolerance: float = 1e-3,
+    smoothness: float = 0.0,
+    damping: float = 1e-8,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+) -> _Baked:
+    """Weights, and when asked bones, whose linear blending comes nearest to given frames.
+
+    vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), where the vertices shall be: a
+    list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. They are read
+    one by one, in their order, once for each iteration and round of clustering, once before and
+    once after, and 16 are kept: memory does not grow with p but for the transforms.
+    transforms (p, m, 3, 4) or (p, m, 4, 4): of the given bones in the frames; None: there are none.
+
+    The weights of a vertex are >= 0, sum to 1, at most max_influences are not 0 (0: 32), and are
+    the best there are, but for which bones these are: a search. weights: a start; where the frames
+    do not decide they stay, by `damping`. locked_vertices (n,) and locked_bones (m,) keep them.
+    candidates (n, m): False where a bone may not move a vertex. smoothness, with triangles or
+    edges: how much weights of neighbors are drawn to each other.
+    new_bones are placed by clusters of vertices that move alike (Le and Deng 2012) and get
+    transforms, as given bones do with move_bones; rigid: these only turn and shift, otherwise they
+    are affine. Then weights and transforms take turns; no turn raises the error.
+
+    A dict: weights (start, bones, weights), of the given bones and then the new ones; transforms
+    (p, m + new_bones, 3, 4); centers (m + new_bones, 3), where what a bone moves is at rest;
+    vertex_error (n,), root mean square distance over the frames; rms and max distance over all,
+    in the units of the vertices; worst (frame, vertex); size, the diagonal of the bounding box;
+    iterations and history, the rms after each. iterations=0: the errors of given weights, with
+    unweighted vertices at rest.
     """
 
 def surface_strain(

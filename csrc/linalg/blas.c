@@ -5,10 +5,14 @@
 #include <stddef.h>
 
 /* CBLAS constants of the reference interface. */
-enum { ROW_MAJOR = 101, TRANSPOSED = 112, UPPER = 121 };
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, UPPER = 121 };
 
 void scipy_cblas_dsyrk(int order, int uplo, int trans, int n, int k, double alpha, const double *a,
                        int lda, double beta, double *c, int ldc);
+
+void scipy_cblas_dgemm(int order, int trans_a, int trans_b, int m, int n, int k, double alpha,
+                       const double *a, int lda, const double *b, int ldb, double beta, double *c,
+                       int ldc);
 
 void scipy_openblas_set_num_threads(int count);
 
@@ -23,6 +27,16 @@ void arap_gram(int rows, int columns, const double *a, double *out) {
     const size_t n = (size_t)columns;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) out[i * n + j] = out[j * n + i];
+}
+
+void arap_add_gram(int rows, int columns, const double *a, double *out) {
+    scipy_cblas_dsyrk(ROW_MAJOR, UPPER, TRANSPOSED, columns, rows, 1, a, columns, 1, out, columns);
+}
+
+void arap_add_product(int rows, int inner, int columns, const double *a, const double *b,
+                      double *out) {
+    scipy_cblas_dgemm(ROW_MAJOR, PLAIN, PLAIN, rows, columns, inner, 1, a, inner, b, columns, 1,
+                      out, columns);
 }
 
 int arap_cholesky(int n, double *a) {

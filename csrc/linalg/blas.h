@@ -16,4 +16,11 @@ void arap_cholesky_solve(int n, const double *a, int count, double *x);
 /* out (columns, columns) = A^T A, symmetric, for A (rows, columns) row-major. */
 void arap_gram(int rows, int columns, const double *a, double *out);
 
+/* The same added to out, of which only what is on and above the diagonal is changed. */
+void arap_add_gram(int rows, int columns, const double *a, double *out);
+
+/* out (rows, columns) += A B for A (rows, inner) and B (inner, columns), all row-major. */
+void arap_add_product(int rows, int inner, int columns, const double *a, const double *b,
+                      double *out);
+
 #endif

@@ -24,6 +24,7 @@ PARTS = {
     "quality": "energies for 4, 8 and any number of influences",
     "defaults": "what other settings than the defaults come to",
     "clusters": "what sharing rotations in clusters of vertices saves and costs",
+    "bake": "any deformation baked into weights, beside Dem Bones",
     "joints": "joints and weights optimized together, from joints that were displaced",
     "reach": "inverse kinematics beside Blender's, and poses in which limbs reach",
     "poses": "weights for some clips of a character, judged on the others",

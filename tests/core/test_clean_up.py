@@ -104,6 +104,18 @@ def functions_of_poses():
     return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters, control
 
 
+def baked():
+    posed = VERTICES[None] * np.array([1.0, 1.2, 0.8]).reshape(3, 1, 1)
+    transforms = araplbs.sample_poses(*BONES, 3)
+    weights = np.full((len(VERTICES), 3), 1 / 3)
+    more = {"weights": weights, "locked_vertices": np.arange(len(VERTICES)) < 3}
+    result = araplbs.bake(
+        VERTICES, posed, transforms, triangles=TRIANGLES, new_bones=2, move_bones=True,
+        smoothness=1e-3, iterations=2, **more,
+    )  # fmt: skip
+    return tuple(result.values())
+
+
 def reach():
     poses = araplbs.sample_poses(*BONES, 4, reach_poses=1)
     chains = araplbs.reach_chains(*BONES)
@@ -177,6 +189,7 @@ WORK = {
     "functions of poses": functions_of_poses,
     "reach": reach,
     "deformation": deformation,
+    "bake": baked,
     "wires": lambda: everything(edges=[[0, 1], [30, 31]]),
     "functions": lambda: araplbs.energy(
         VERTICES, TRIANGLES, np.ones((len(VERTICES), 3)),

@@ -22,6 +22,7 @@ ROOMS = [
     "solver",
     "joints",
     "measures",
+    "bake",
     "python",
 ]
 PUBLIC = ("arap.h", "settings.def")  # the second is a part of the first

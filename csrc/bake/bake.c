@@ -1,0 +1,393 @@
+/* Bake: see bake.h.
+ *
+ *     min sum_p sum_i |sum_b w_ib T_b^p v_i - x_i^p|^2   over w >= 0, sum_b w_ib = 1,
+ * at most K of a vertex not 0, and, of bones that move, over the transforms. In turn: the best
+ * transforms for the weights (motion.h), frame by frame, and sums over all frames (sums.h) in one
+ * pass; from these the best weights (fit.h). Neither raises the error. Where all transforms stay,
+ * one pass is enough.
+ *
+ * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for input that cannot be,
+ * by name, without memory, on cancel and where reading frames does. */
+#include "bake/bake.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bake/clusters.h"
+#include "bake/fit.h"
+#include "bake/simplex.h"
+#include "bake/state.h"
+#include "bake/sums.h"
+#include "base/memory.h"
+#include "weights/influences.h"
+#include "weights/sparse_weights.h"
+
+#define TINY 1e-6 /* weights below this are left out of the result */
+
+static const arap_setting rows[] = {
+#define ARAP_SETTINGS_OF arap_bake_settings
+#define ARAP_SETTINGS_BAKE
+#include "settings.def"
+};
+const arap_setting_table arap_bake_settings_table = {sizeof rows / sizeof *rows, rows};
+
+arap_status arap_bake_progress(arap_bake_state *state, const char *stage, double fraction) {
+    double share = (state->done + fraction) / state->planned;
+    return arap_progress(state->context, stage, share < 1 ? share : 1);
+}
+
+static arap_status check(arap_error *error, const arap_bake_problem *p,
+                         const arap_bake_settings *s) {
+    int n = p->geometry.vertex_count, bones = p->bone_count + s->new_bones;
+    arap_status status = arap_settings_check(error, &arap_bake_settings_table, s);
+    if (status) return status;
+    if (!n) return arap_fail(error, ARAP_BAD_VALUE, "the mesh has no vertices");
+    if (!p->frames.count) return arap_fail(error, ARAP_BAD_VALUE, "there are no frames");
+    if (!bones)
+        return arap_fail(error, ARAP_BAD_VALUE, "there are no bones: give transforms or new_bones");
+    if (bones == 1 && s->iterations && !s->move_bones && !s->new_bones)
+        return arap_fail(error, ARAP_BAD_VALUE,
+                         "there is one bone: it gets all weight, baking needs 2 or more");
+    if (s->new_bones > n)
+        return arap_fail(error, ARAP_BAD_VALUE, "new_bones is %d: more than the %d vertices",
+                         s->new_bones, n);
+    if (!s->iterations && (!p->weights.start || s->new_bones))
+        return arap_fail(error, ARAP_BAD_VALUE, "iterations is 0: that needs %s",
+                         s->new_bones ? "no new_bones" : "weights");
+    if ((p->locked_vertices || p->locked_bones) && !p->weights.start)
+        return arap_fail(error, ARAP_BAD_VALUE, "%s needs weights",
+                         p->locked_vertices ? "locked_vertices" : "locked_bones");
+    for (size_t k = 0; k < 3 * (size_t)n; k++)
+        if (!isfinite(p->geometry.vertices[k]))
+            return arap_fail(error, ARAP_BAD_VALUE, "vertices[%zu, %zu] is %g: not finite", k / 3,
+                             k % 3, p->geometry.vertices[k]);
+    size_t each = 12 * (size_t)p->bone_count;
+    for (size_t k = 0; k < each * (size_t)p->frames.count; k++)
+        if (!isfinite(p->transforms[k]))
+            return arap_fail(error, ARAP_BAD_VALUE, "transforms[%zu, %zu] holds %g: not finite",
+                             k / each, k % each / 12, p->transforms[k]);
+    for (size_t t = 0; t < 3 * p->geometry.triangle_count; t++)
+        if (p->geometry.triangles[t] < 0 || p->geometry.triangles[t] >= n)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "triangle %zu names vertex %d: no vertex of the %d there are", t / 3,
+                             p->geometry.triangles[t], n);
+    for (size_t e = 0; e < 2 * p->geometry.edge_count; e++)
+        if (p->geometry.edges[e] < 0 || p->geometry.edges[e] >= n)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "edge %zu names vertex %d: no vertex of the %d there are", e / 2,
+                             p->geometry.edges[e], n);
+    return p->weights.start ? arap_check_sparse_weights(error, &p->weights, n, p->bone_count)
+                            : ARAP_OK;
+}
+
+/* Every vertex that is to be weighted has a bone that may move it. */
+static arap_status check_candidates(arap_error *error, const arap_bake_state *state) {
+    const arap_bake_problem *p = state->problem;
+    if (state->bones > state->given || (!p->candidates && !p->locked_bones)) return ARAP_OK;
+    for (int i = 0; i < state->n; i++) {
+        int open = p->locked_vertices && p->locked_vertices[i];
+        double locked = 0;
+        for (int b = 0; b < state->given && !open; b++)
+            open = !(p->locked_bones && p->locked_bones[b]) &&
+                   (!p->candidates || p->candidates[(size_t)i * (size_t)state->given + (size_t)b]);
+        for (int k = 0; !open && state->start.room && k < state->start.count[i]; k++) {
+            int b = arap_bake_bones(&state->start, i)[k];
+            if (p->locked_bones && p->locked_bones[b])
+                locked += arap_bake_values(&state->start, i)[k];
+        }
+        if (!open && locked < 1 - 1e-12)
+            return arap_fail(error, ARAP_BAD_VALUE, "vertex %d has no bone that may move it", i);
+    }
+    return ARAP_OK;
+}
+
+static arap_status create_weights(arap_context *context, int n, int room, arap_bake_weights *out) {
+    size_t places = (size_t)n * (size_t)room;
+    *out = (arap_bake_weights){room, ARAP_NEW_ZERO(int, n), ARAP_NEW(int, places),
+                               ARAP_NEW(double, places)};
+    return out->count && out->bone && out->weight
+               ? ARAP_OK
+               : arap_fail_memory(&context->error, "the weights");
+}
+
+static void clear_weights(arap_bake_weights *weights) {
+    arap_free(weights->count);
+    arap_free(weights->bone);
+    arap_free(weights->weight);
+    *weights = (arap_bake_weights){0};
+}
+
+/* A given row with sum 1, ascending, without zeros; none where there is no weight. */
+static void take_row(const arap_sparse_weights *given, int i, arap_bake_weights *out) {
+    int *bone = out->bone + (size_t)i * (size_t)out->room, count = 0;
+    double *weight = arap_bake_values(out, i), sum = 0;
+    for (long long e = given->start[i]; e < given->start[i + 1]; e++) {
+        if (!(given->weight[e] > 0)) continue;
+        int at = count++;
+        for (; at > 0 && bone[at - 1] > given->bone[e]; at--) {
+            bone[at] = bone[at - 1];
+            weight[at] = weight[at - 1];
+        }
+        bone[at] = given->bone[e];
+        weight[at] = given->weight[e];
+        sum += given->weight[e];
+    }
+    for (int k = 0; k < count; k++) weight[k] /= sum;
+    out->count[i] = count;
+}
+
+static arap_status take_weights(arap_bake_state *state) {
+    const arap_sparse_weights *given = &state->problem->weights;
+    int limit = state->settings->max_influences, longest = 0;
+    if (!limit || limit > ARAP_SIMPLEX_MOST) limit = ARAP_SIMPLEX_MOST;
+    for (int i = 0; given->start && i < state->n; i++) {
+        int length = (int)(given->start[i + 1] - given->start[i]);
+        if (length > longest) longest = length;
+    }
+    /* Locked weights may leave no room below the limit, and get one more then. */
+    int room = (longest > limit ? longest : limit) + (state->problem->locked_bones ? 1 : 0);
+    if (room > state->bones) room = state->bones;
+    arap_status status = create_weights(state->context, state->n, room, &state->weights);
+    if (status || !given->start) return status;
+    status = create_weights(state->context, state->n, room, &state->start);
+    for (int i = 0; i < state->n && !status; i++) {
+        take_row(given, i, &state->start);
+        take_row(given, i, &state->weights);
+    }
+    return status;
+}
+
+static void take_mesh(arap_bake_state *state) {
+    const double *v = state->problem->geometry.vertices;
+    double low[3], high[3], diagonal2 = 0;
+    memcpy(low, v, sizeof low);
+    memcpy(high, v, sizeof high);
+    for (size_t k = 0; k < 3 * (size_t)state->n; k++) {
+        low[k % 3] = fmin(low[k % 3], v[k]);
+        high[k % 3] = fmax(high[k % 3], v[k]);
+    }
+    for (int c = 0; c < 3; c++) {
+        state->center[c] = 0.5 * (low[c] + high[c]);
+        diagonal2 += (high[c] - low[c]) * (high[c] - low[c]);
+    }
+    state->size = diagonal2 > 0 ? sqrt(diagonal2) : 1;
+}
+
+static void place_mesh(arap_bake_state *state) {
+    for (size_t i = 0; i < (size_t)state->n; i++) {
+        for (size_t c = 0; c < 3; c++)
+            state->v[4 * i + c] =
+                (state->problem->geometry.vertices[3 * i + c] - state->center[c]) / state->size;
+        state->v[4 * i + 3] = 1;
+    }
+}
+
+/* Transforms of the caller about the centers; new bones rest. Frames are read for their centers. */
+static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]) {
+    for (int first = 0; first < state->frames; first += ARAP_FRAME_BLOCK) {
+        arap_status status = arap_bake_progress(state, "frames", 0);
+        if (!status)
+            status =
+                arap_read_frames(state->context, &state->problem->frames, first, &state->block);
+        if (status) return status;
+        memcpy(centers + first, state->block.center, (size_t)state->block.count * sizeof *centers);
+    }
+    for (int p = 0; p < state->frames; p++)
+        for (int b = 0; b < state->bones; b++) {
+            double *to = state->transform + 12 * ((size_t)p * (size_t)state->bones + (size_t)b);
+            const double *from =
+                state->problem->transforms + 12 * ((size_t)p * (size_t)state->given + (size_t)b);
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 4; c++) to[4 * r + c] = r == c;
+            if (b >= state->given) continue;
+            for (int r = 0; r < 3; r++) {
+                double shift = from[4 * r + 3] - centers[p][r];
+                for (int c = 0; c < 3; c++) {
+                    to[4 * r + c] = from[4 * r + c];
+                    shift += from[4 * r + c] * state->center[c];
+                }
+                to[4 * r + 3] = shift / state->size;
+            }
+        }
+    return ARAP_OK;
+}
+
+static arap_status create_state(arap_bake_state *state) {
+    arap_context *context = state->context;
+    size_t n = (size_t)state->n, m = (size_t)state->bones;
+    take_mesh(state);
+    state->v = ARAP_NEW(double, 4 * n);
+    state->transform = ARAP_NEW(double, 12 * m * (size_t)state->frames);
+    state->moves = ARAP_NEW(char, m);
+    state->gram = ARAP_NEW_ZERO(double, 16 * m * m);
+    state->moment = ARAP_NEW(double, n * m);
+    state->square = ARAP_NEW(double, n);
+    if (!state->v || !state->transform || !state->moves || !state->gram || !state->moment ||
+        !state->square)
+        return arap_fail_memory(&context->error, "the sums over frames");
+    for (int b = 0; b < state->bones; b++) {
+        state->moves[b] = b >= state->given || state->settings->move_bones;
+        state->has_moving |= state->moves[b];
+    }
+    place_mesh(state);
+    arap_status status = take_weights(state);
+    if (!status) status = check_candidates(&context->error, state);
+    if (!status)
+        status = arap_frame_block_create(context, state->n, 1 / state->size, &state->block);
+    if (!status && state->settings->smoothness > 0) status = arap_bake_rings(state);
+    return status;
+}
+
+static void clear_state(arap_bake_state *state) {
+    arap_free(state->v);
+    arap_free(state->transform);
+    arap_free(state->moves);
+    arap_free(state->gram);
+    arap_free(state->moment);
+    arap_free(state->square);
+    arap_free(state->ring_start);
+    arap_free(state->ring);
+    clear_weights(&state->weights);
+    clear_weights(&state->start);
+    arap_frame_block_clear(&state->block);
+}
+
+static arap_status alternate(arap_bake_state *state, arap_baked *out) {
+    const arap_bake_settings *s = state->settings;
+    double last = INFINITY;
+    int placed = state->bones > state->given;
+    arap_status status = placed ? arap_place_bones(state) : ARAP_OK;
+    for (int k = 0; k < s->iterations && !status; k++) {
+        double error, objective;
+        int improve = state->has_moving && (k > 0 || placed || state->start.room);
+        if (!k || state->has_moving) status = arap_sum_frames(state, improve);
+        if (!status) status = arap_fit_weights(state, k == 0, &error, &objective);
+        state->done++;
+        if (status) break;
+        out->history[out->iterations++] = state->size * sqrt(error / state->frames / state->n);
+        if ((!state->has_moving && !(s->smoothness > 0)) || sqrt(objective) == 0 ||
+            sqrt(last) - sqrt(objective) < s->tolerance * sqrt(last))
+            break;
+        last = objective;
+    }
+    return status;
+}
+
+/* Leave out tiny weights. */
+static void tidy(arap_bake_state *state) {
+    arap_bake_weights *w = &state->weights;
+    const char *locked = state->problem->locked_vertices;
+    const char *locked_bones = state->problem->locked_bones;
+    for (int i = 0; i < state->n; i++) {
+        int *bone = w->bone + (size_t)i * (size_t)w->room, fill = 0;
+        double *weight = arap_bake_values(w, i), kept = 0, fixed = 0;
+        if (locked && locked[i]) continue;
+        for (int k = 0; k < w->count[i]; k++) {
+            int stays = locked_bones && bone[k] < state->given && locked_bones[bone[k]];
+            if (!stays && weight[k] < TINY) continue;
+            *(stays ? &fixed : &kept) += weight[k];
+            bone[fill] = bone[k];
+            weight[fill++] = weight[k];
+        }
+        w->count[i] = fill;
+        for (int k = 0; k < fill; k++)
+            if (!(locked_bones && bone[k] < state->given && locked_bones[bone[k]]))
+                weight[k] *= (1 - fixed) / kept;
+    }
+}
+
+static arap_status give(arap_bake_state *state, double (*centers)[3], arap_baked *out) {
+    const arap_bake_weights *w = &state->weights;
+    arap_status status = arap_influences_create(state->context, state->n, w->count, &out->weights);
+    if (status) return status;
+    for (int b = 0; b < state->bones; b++)
+        for (int c = 0; c < 3; c++) out->centers[3 * b + c] = 0;
+    double *sum = ARAP_NEW_ZERO(double, state->bones);
+    if (!sum) return arap_fail_memory(&state->context->error, "the bones");
+    for (int i = 0; i < state->n; i++)
+        for (int k = 0; k < w->count[i]; k++) {
+            int b = arap_bake_bones(w, i)[k];
+            double weight = arap_bake_values(w, i)[k];
+            out->weights.bone[out->weights.start[i] + (size_t)k] = b;
+            out->weights.weight[out->weights.start[i] + (size_t)k] = weight;
+            sum[b] += weight * weight;
+            for (int c = 0; c < 3; c++)
+                out->centers[3 * b + c] +=
+                    weight * weight * state->problem->geometry.vertices[3 * (size_t)i + c];
+        }
+    for (int b = 0; b < state->bones; b++)
+        for (int c = 0; c < 3; c++)
+            out->centers[3 * b + c] =
+                sum[b] > 0 ? out->centers[3 * b + c] / sum[b] : state->center[c];
+    arap_free(sum);
+    for (int p = 0; p < state->frames; p++)
+        for (int b = 0; b < state->bones; b++) {
+            size_t at = 12 * ((size_t)p * (size_t)state->bones + (size_t)b);
+            const double *from = state->transform + at;
+            double *to = out->transforms + at;
+            for (int r = 0; r < 3; r++) {
+                double shift = from[4 * r + 3] * state->size + centers[p][r];
+                for (int c = 0; c < 3; c++) {
+                    to[4 * r + c] = from[4 * r + c];
+                    shift -= from[4 * r + c] * state->center[c];
+                }
+                to[4 * r + 3] = shift;
+            }
+            if (!state->moves[b]) /* not one rounding away */
+                memcpy(to,
+                       state->problem->transforms +
+                           12 * ((size_t)p * (size_t)state->given + (size_t)b),
+                       12 * sizeof *to);
+        }
+    return ARAP_OK;
+}
+
+arap_status arap_bake(arap_context *context, const arap_bake_problem *problem,
+                      const arap_bake_settings *settings, arap_baked *out) {
+    *out = (arap_baked){0};
+    arap_status status = check(&context->error, problem, settings);
+    if (status) return status;
+    arap_bake_state state = {.problem = problem,
+                             .settings = settings,
+                             .n = problem->geometry.vertex_count,
+                             .bones = problem->bone_count + settings->new_bones,
+                             .given = problem->bone_count,
+                             .frames = problem->frames.count,
+                             .context = context};
+    size_t bones = (size_t)state.bones, frames = (size_t)state.frames;
+    double (*centers)[3] = arap_alloc(frames, sizeof *centers);
+    int passes = state.given == state.bones && !settings->move_bones ? 1 : settings->iterations;
+    status = create_state(&state);
+    *out = (arap_baked){.vertices = state.n,
+                        .bones = state.bones,
+                        .frames = state.frames,
+                        .size = state.size,
+                        .transforms = ARAP_NEW(double, 12 * bones * frames),
+                        .centers = ARAP_NEW(double, 3 * bones),
+                        .vertex_error = ARAP_NEW(double, state.n),
+                        .history = ARAP_NEW(double, settings->iterations)};
+    if (!status &&
+        (!centers || !out->transforms || !out->centers || !out->vertex_error || !out->history))
+        status = arap_fail_memory(&context->error, "the result");
+    state.planned = 2 + passes + arap_cluster_passes(&state);
+    if (!status) status = place_transforms(&state, centers);
+    state.done++;
+    if (!status && settings->iterations) status = alternate(&state, out);
+    if (!status && settings->iterations) tidy(&state);
+    state.done = state.planned - 1;
+    if (!status) status = arap_measure_frames(&state, out);
+    if (!status) status = give(&state, centers, out);
+    arap_free(centers);
+    clear_state(&state);
+    if (status) arap_baked_clear(out);
+    return status;
+}
+
+void arap_baked_clear(arap_baked *baked) {
+    arap_influences_clear(&baked->weights);
+    arap_free(baked->transforms);
+    arap_free(baked->centers);
+    arap_free(baked->vertex_error);
+    arap_free(baked->history);
+    *baked = (arap_baked){0};
+}

@@ -1,0 +1,50 @@
+/* Bake: weights, and when asked bones, whose linear blending comes nearest to given frames.
+ *
+ * After Kavan et al. 2010 and Le and Deng 2012, "Smooth Skinning Decomposition with Rigid Bones".
+ */
+#ifndef ARAP_BAKE_H
+#define ARAP_BAKE_H
+
+#include "arap.h"
+#include "bake/frames.h"
+#include "base/settings.h"
+
+typedef struct arap_bake_settings {
+#define ARAP_SETTINGS_BAKE
+#include "settings.def"
+} arap_bake_settings;
+
+extern const arap_setting_table arap_bake_settings_table; /* of arap_bake_settings */
+
+/* Missing arrays are NULL. */
+typedef struct arap_bake_problem {
+    arap_geometry geometry; /* at rest; triangles and edges for smoothness alone */
+    arap_frames frames;
+    int bone_count;              /* given bones */
+    const double *transforms;    /* (frames, bone_count, 3, 4) rest to posed */
+    arap_sparse_weights weights; /* of the given bones: a start, and what locks keep */
+    const char *locked_vertices; /* (vertices) */
+    const char *locked_bones;    /* (bone_count) */
+    const char *candidates;      /* (vertices, bone_count) 0: this bone may not move this vertex */
+} arap_bake_problem;
+
+typedef struct arap_baked {
+    int vertices, bones, frames; /* bones: the given ones, then the new ones */
+    arap_influences weights;     /* sum 1 */
+    double *transforms;          /* (frames, bones, 3, 4), the caller's units */
+    double *centers;             /* (bones, 3) where the vertices of a bone are at rest */
+    double *vertex_error;        /* (vertices) root mean square distance over the frames */
+    double rms, most;            /* distances: of all vertices and frames */
+    int worst_frame, worst_vertex;
+    double size; /* diagonal of the bounding box at rest */
+    int iterations;
+    double *history; /* (iterations) rms after each */
+} arap_baked;
+
+/* Reads every frame once for each iteration and round of clustering, and once at the end; keeps
+ * 16 of them. Release `out` with arap_baked_clear. */
+arap_status arap_bake(arap_context *context, const arap_bake_problem *problem,
+                      const arap_bake_settings *settings, arap_baked *out);
+void arap_baked_clear(arap_baked *baked);
+
+#endif

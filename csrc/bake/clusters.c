@@ -1,0 +1,234 @@
+/* Clusters of rigid motions: see clusters.h.
+ *
+ * The vector quantization of Linde, Buzo and Gray over motions, as in Le and Deng 2012: every
+ * vertex goes with the bone whose motion it follows best, then every moving bone takes the best
+ * motion for its vertices, some rounds; then the clusters of the largest error are split, until
+ * all bones have one. With weights 1 the two steps are those of motion.h and of the sums, so a
+ * round is one pass over the frames. A cluster is split at the vertex whose error times distance
+ * from the center is largest: what is nearer to that than to the center goes with a new bone. Where
+ * a bone is hardly missed, because another moves its vertices nearly as well, it goes to the worst
+ * cluster then.
+ *
+ * O(log(bones)) passes. Fails as they do. */
+#include "bake/clusters.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bake/fit.h"
+#include "bake/sums.h"
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define CHUNK 256
+#define ROUNDS 3           /* after every split */
+#define MOVES 4            /* rounds in which bones go to worse clusters */
+#define HARDLY_MISSED 0.25 /* of the error that it may save elsewhere */
+#define LEAST_VERTICES 4   /* of a cluster that is split */
+#define NO_ERROR 1e-18     /* mean squared, of a cluster that is exact */
+
+typedef struct clusters {
+    arap_bake_state *state;
+    char *active;    /* (bones) has a transform that means something */
+    double *error;   /* (n) of each vertex with its bone */
+    double *total;   /* (bones) */
+    int *second;     /* (n) the next best bone of each vertex, -1: none */
+    double *missing; /* (n) and its error beyond that of the best */
+    double *missed;  /* (bones) error that there is more without it */
+    double *center;  /* (bones, 3) */
+    int *size;       /* (bones) */
+    int *farthest;   /* (bones) the vertex to split at */
+    double *reach;   /* (bones) its error times distance */
+} clusters;
+
+static int splits(const arap_bake_state *state) {
+    int count = 2, reached = state->given > 1 ? state->given : 1;
+    for (; reached < state->bones; reached *= 2) count++;
+    return count;
+}
+
+int arap_cluster_passes(const arap_bake_state *state) {
+    return state->bones > state->given ? 1 + ROUNDS * (splits(state) + MOVES) : 0;
+}
+
+static int *bone_of(arap_bake_state *state, int vertex) {
+    return state->weights.bone + (size_t)vertex * (size_t)state->weights.room;
+}
+
+static void put_alone(arap_bake_state *state, int vertex, int bone) {
+    state->weights.count[vertex] = 1;
+    *bone_of(state, vertex) = bone;
+    *arap_bake_values(&state->weights, vertex) = 1;
+}
+
+static void assign_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    clusters *of = data;
+    arap_bake_state *state = of->state;
+    int begin = chunk * CHUNK, end = begin + CHUNK < state->n ? begin + CHUNK : state->n;
+    for (int i = begin; i < end; i++) {
+        const double *moment = state->moment + (size_t)i * (size_t)state->bones;
+        double least = 0, next = 0;
+        int best = -1, second = -1;
+        for (int b = 0; b < state->bones; b++) {
+            if (!of->active[b]) continue;
+            double error = state->square[i] - 2 * moment[b] + arap_bake_pair(state, i, b, b);
+            if (best < 0 || error < least) {
+                second = best;
+                next = least;
+                best = b;
+                least = error;
+            } else if (second < 0 || error < next) {
+                second = b;
+                next = error;
+            }
+        }
+        put_alone(state, i, best);
+        of->second[i] = second;
+        of->missing[i] = next - least;
+        of->error[i] = least > 0 ? least : 0;
+    }
+}
+
+/* Every vertex to its best bone; what the clusters are then. */
+static void assign(clusters *of) {
+    arap_bake_state *state = of->state;
+    size_t m = (size_t)state->bones;
+    arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, assign_chunk, of);
+    memset(of->total, 0, m * sizeof *of->total);
+    memset(of->center, 0, 3 * m * sizeof *of->center);
+    memset(of->missed, 0, m * sizeof *of->missed);
+    memset(of->size, 0, m * sizeof *of->size);
+    for (int i = 0; i < state->n; i++) {
+        int b = *bone_of(state, i);
+        of->total[b] += of->error[i];
+        of->missed[b] += of->missing[i];
+        of->size[b]++;
+        for (int c = 0; c < 3; c++) of->center[3 * b + c] += state->v[4 * (size_t)i + (size_t)c];
+    }
+    for (size_t b = 0; b < m; b++) {
+        of->farthest[b] = -1;
+        for (size_t c = 0; c < 3 && of->size[b]; c++) of->center[3 * b + c] /= of->size[b];
+    }
+    for (int i = 0; i < state->n; i++) {
+        int b = *bone_of(state, i);
+        double worth = of->error[i] *
+                       sqrt(arap_distance2(state->v + 4 * (size_t)i, of->center + 3 * (size_t)b));
+        if (of->farthest[b] >= 0 && worth <= of->reach[b]) continue;
+        of->farthest[b] = i;
+        of->reach[b] = worth;
+    }
+}
+
+/* The cluster of the largest error that can be split, -1: none. */
+static int worst(const clusters *of) {
+    int best = -1;
+    for (int b = 0; b < of->state->bones; b++)
+        if (of->size[b] >= LEAST_VERTICES && of->farthest[b] >= 0 &&
+            of->total[b] > NO_ERROR * of->state->frames * of->size[b] &&
+            (best < 0 || of->total[b] > of->total[best]))
+            best = b;
+    return best;
+}
+
+static void split(clusters *of, int cluster, int bone) {
+    arap_bake_state *state = of->state;
+    const double *seed = state->v + 4 * (size_t)of->farthest[cluster];
+    for (int i = 0; i < state->n; i++) {
+        const double *v = state->v + 4 * (size_t)i;
+        if (*bone_of(state, i) == cluster &&
+            arap_distance2(v, seed) < arap_distance2(v, of->center + 3 * (size_t)cluster))
+            put_alone(state, i, bone);
+    }
+    for (int p = 0; p < state->frames; p++) {
+        double *t = state->transform + 12 * (size_t)state->bones * (size_t)p;
+        memcpy(t + 12 * (size_t)bone, t + 12 * (size_t)cluster, 12 * sizeof *t);
+    }
+    of->active[bone] = 1;
+    of->farthest[cluster] = -1;
+}
+
+/* Give clusters to the new bones without any; how many got one. */
+static int split_worst(clusters *of) {
+    const arap_bake_state *state = of->state;
+    int count = 0;
+    for (int b = state->given; b < state->bones; b++) {
+        if (of->active[b] && of->size[b]) continue;
+        int cluster = worst(of);
+        if (cluster < 0) break;
+        split(of, cluster, b);
+        count++;
+    }
+    return count;
+}
+
+/* Let new bones that are hardly missed go to the worst clusters; how many did. */
+static int move_to_worst(clusters *of) {
+    arap_bake_state *state = of->state;
+    int count = 0, most = 1 + (state->bones - state->given) / 8;
+    for (; count < most; count++) {
+        int cluster = worst(of), idle = -1;
+        for (int b = state->given; b < state->bones; b++)
+            if (of->active[b] && of->farthest[b] >= 0 && b != cluster &&
+                (idle < 0 || of->missed[b] < of->missed[idle]))
+                idle = b;
+        if (cluster < 0 || idle < 0 || !(of->missed[idle] < HARDLY_MISSED * of->total[cluster]))
+            break;
+        for (int i = 0; i < state->n; i++)
+            if (*bone_of(state, i) == idle && of->second[i] >= 0)
+                put_alone(state, i, of->second[i]);
+        split(of, cluster, idle);
+        of->farthest[idle] = -1;
+    }
+    return count;
+}
+
+static arap_status settle(clusters *of) {
+    arap_status status = ARAP_OK;
+    for (int round = 0; round < ROUNDS && !status; round++) {
+        status = arap_sum_frames(of->state, 1);
+        of->state->done++;
+        if (!status) assign(of);
+    }
+    return status;
+}
+
+arap_status arap_place_bones(arap_bake_state *state) {
+    size_t m = (size_t)state->bones;
+    clusters of = {.state = state,
+                   .active = ARAP_NEW_ZERO(char, m),
+                   .error = ARAP_NEW(double, state->n),
+                   .total = ARAP_NEW(double, m),
+                   .second = ARAP_NEW(int, state->n),
+                   .missing = ARAP_NEW(double, state->n),
+                   .missed = ARAP_NEW(double, m),
+                   .center = ARAP_NEW(double, 3 * m),
+                   .size = ARAP_NEW(int, m),
+                   .farthest = ARAP_NEW(int, m),
+                   .reach = ARAP_NEW(double, m)};
+    arap_status status = ARAP_OK;
+    if (!of.active || !of.error || !of.total || !of.second || !of.missing || !of.missed ||
+        !of.center || !of.size || !of.farthest || !of.reach)
+        status = arap_fail_memory(&state->context->error, "the clusters");
+    if (!status) {
+        memset(of.active, 1, (size_t)state->given);
+        if (!state->given) of.active[0] = 1;
+        for (int i = 0; i < state->n; i++) put_alone(state, i, 0);
+        status = arap_sum_frames(state, !state->given);
+        state->done++;
+    }
+    if (!status) assign(&of);
+    for (int k = splits(state); k > 0 && !status && split_worst(&of); k--) status = settle(&of);
+    for (int k = 0; k < MOVES && !status && move_to_worst(&of); k++) status = settle(&of);
+    arap_free(of.active);
+    arap_free(of.error);
+    arap_free(of.total);
+    arap_free(of.second);
+    arap_free(of.missing);
+    arap_free(of.missed);
+    arap_free(of.center);
+    arap_free(of.size);
+    arap_free(of.farthest);
+    arap_free(of.reach);
+    return status;
+}

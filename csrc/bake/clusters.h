@@ -1,0 +1,14 @@
+/* Where new bones begin: vertices that move alike. */
+#ifndef ARAP_CLUSTERS_H
+#define ARAP_CLUSTERS_H
+
+#include "bake/state.h"
+
+/* Passes over the frames that it takes at most. */
+int arap_cluster_passes(const arap_bake_state *state);
+
+/* Set the transforms of the new bones, and weights of 1 for the bone that moves each vertex best.
+ */
+arap_status arap_place_bones(arap_bake_state *state);
+
+#endif

@@ -1,0 +1,372 @@
+/* Weights that fit frames: see fit.h.
+ *
+ * For a vertex, min w^T A w - 2 h . w over w >= 0 with sum 1 and at most so many that are not 0,
+ * where A_bc = v^T G_bc v (sums.h): simplex.h, with columns of A made when they are needed. Pulls
+ * add squares to it:
+ *     rho |w_i - w_i0|^2                  to the given weights,
+ *     sigma sum_edges l_ij |w_i - w_j|^2  to the neighbors, l_ij = 2 / (ring_i + ring_j).
+ * The second ties all vertices together. With m_ij the mean of both old weights,
+ *     |w_i - w_j|^2 <= 2 |w_i - m_ij|^2 + 2 |w_j - m_ij|^2,   equal for the old ones:
+ * what is minimized vertex by vertex lies above the objective and touches it, so that no step
+ * raises that.
+ *
+ * Locked weights are put in: h is less by their columns, the sum by themselves. O(bones) per
+ * column and vertex, some columns each, vertices in parallel. Fails without memory, on cancel. */
+#include "bake/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bake/simplex.h"
+#include "base/memory.h"
+
+#define CHUNK 64
+#define SLICE 64       /* chunks between two reports */
+#define NO_SHARE 1e-12 /* left by locked weights: nothing to be found */
+
+static void put_edge(const arap_bake_state *state, int *size, int i, int j) {
+    if (i == j) return;
+    if (state->ring) {
+        int *ring = state->ring + state->ring_start[i];
+        for (int k = 0; k < size[i]; k++)
+            if (ring[k] == j) return;
+        ring[size[i]] = j;
+    }
+    size[i]++;
+}
+
+static void put_edges(const arap_bake_state *state, int *size) {
+    const arap_geometry *g = &state->problem->geometry;
+    for (size_t t = 0; t < g->triangle_count; t++)
+        for (int c = 0; c < 3; c++) {
+            int i = g->triangles[3 * t + (size_t)c], j = g->triangles[3 * t + (size_t)(c + 1) % 3];
+            put_edge(state, size, i, j);
+            put_edge(state, size, j, i);
+        }
+    for (size_t e = 0; e < g->edge_count; e++) {
+        put_edge(state, size, g->edges[2 * e], g->edges[2 * e + 1]);
+        put_edge(state, size, g->edges[2 * e + 1], g->edges[2 * e]);
+    }
+}
+
+/* Each edge was counted once for each of its faces: close the gaps. */
+static void close_gaps(arap_bake_state *state, const int *size) {
+    int fill = 0;
+    for (int i = 0; i < state->n; i++) {
+        int from = state->ring_start[i];
+        state->ring_start[i] = fill;
+        memmove(state->ring + fill, state->ring + from, (size_t)size[i] * sizeof *size);
+        fill += size[i];
+    }
+    state->ring_start[state->n] = fill;
+}
+
+arap_status arap_bake_rings(arap_bake_state *state) {
+    int *size = ARAP_NEW_ZERO(int, state->n);
+    state->ring_start = ARAP_NEW(int, state->n + 1);
+    if (size && state->ring_start) {
+        put_edges(state, size);
+        state->ring_start[0] = 0;
+        for (int i = 0; i < state->n; i++)
+            state->ring_start[i + 1] = state->ring_start[i] + size[i];
+        state->ring = ARAP_NEW(int, state->ring_start[state->n]);
+    }
+    if (state->ring) {
+        memset(size, 0, (size_t)state->n * sizeof *size);
+        put_edges(state, size);
+        close_gaps(state, size);
+    }
+    arap_free(size);
+    return state->ring ? ARAP_OK : arap_fail_memory(&state->context->error, "the edges");
+}
+
+double arap_bake_pair(const arap_bake_state *state, int vertex, int b, int c) {
+    size_t width = 4 * (size_t)state->bones;
+    const double *v = state->v + 4 * (size_t)vertex;
+    const double *g = state->gram + 4 * (size_t)b * width + 4 * (size_t)c;
+    double sum = 0;
+    for (size_t r = 0; r < 4; r++)
+        sum += v[r] * (g[r * width] * v[0] + g[r * width + 1] * v[1] + g[r * width + 2] * v[2] +
+                       g[r * width + 3] * v[3]);
+    return sum;
+}
+
+/* What a thread works with. */
+typedef struct fit_space {
+    arap_simplex_space simplex;
+    double *linear, *diagonal, *row; /* (bones), (bones), (4 bones) */
+    char *allowed;
+} fit_space;
+
+typedef struct vertex_columns {
+    const arap_bake_state *state;
+    int vertex;
+    double ridge, *row;
+} vertex_columns;
+
+static void make_column(const void *data, int index, double *out) {
+    const vertex_columns *of = data;
+    const arap_bake_state *state = of->state;
+    size_t width = 4 * (size_t)state->bones;
+    const double *v = state->v + 4 * (size_t)of->vertex;
+    const double *g = state->gram + 4 * (size_t)index * width;
+    for (size_t k = 0; k < width; k++)
+        of->row[k] =
+            v[0] * g[k] + v[1] * g[width + k] + v[2] * g[2 * width + k] + v[3] * g[3 * width + k];
+    for (int b = 0; b < state->bones; b++) {
+        const double *u = of->row + 4 * (size_t)b;
+        out[b] = u[0] * v[0] + u[1] * v[1] + u[2] * v[2] + u[3] * v[3];
+    }
+    out[index] += of->ridge;
+}
+
+typedef struct fit_task {
+    arap_bake_state *state;
+    arap_bake_weights next;
+    fit_space *spaces;
+    const double *own; /* (bones, 4, 4) the diagonal of the Gram matrix */
+    int fresh, first;  /* first: chunk */
+} fit_task;
+
+static int is_locked_bone(const arap_bake_state *state, int bone) {
+    const char *locked = state->problem->locked_bones;
+    return locked && bone < state->given && locked[bone];
+}
+
+static int may_move(const arap_bake_state *state, int vertex, int bone) {
+    const char *candidates = state->problem->candidates;
+    if (bone >= state->given) return 1;
+    if (is_locked_bone(state, bone)) return 0;
+    return !candidates || candidates[(size_t)vertex * (size_t)state->given + (size_t)bone];
+}
+
+static double edge_pull(const arap_bake_state *state, int i, int j) {
+    int own = state->ring_start[i + 1] - state->ring_start[i];
+    int other = state->ring_start[j + 1] - state->ring_start[j];
+    return 2 * state->settings->smoothness * state->frames / (own + other);
+}
+
+static void add_row(const arap_bake_weights *w, int vertex, double factor, double *out) {
+    const int *bone = arap_bake_bones(w, vertex);
+    const double *weight = arap_bake_values(w, vertex);
+    for (int k = 0; k < w->count[vertex]; k++) out[bone[k]] += factor * weight[k];
+}
+
+/* Add the pulls on a vertex to its linear term; the ridge. */
+static double add_pulls(const arap_bake_state *state, int i, double *linear) {
+    const arap_bake_weights *w = &state->weights;
+    double ridge = 0;
+    if (state->start.room && state->start.count[i]) {
+        ridge = state->settings->damping * state->frames;
+        add_row(&state->start, i, ridge, linear);
+    }
+    if (!state->ring || !w->count[i]) return ridge;
+    for (int k = state->ring_start[i]; k < state->ring_start[i + 1]; k++) {
+        int j = state->ring[k];
+        double pull = edge_pull(state, i, j);
+        if (!w->count[j]) continue;
+        add_row(w, i, pull, linear);
+        add_row(w, j, pull, linear);
+        ridge += 2 * pull;
+    }
+    return ridge;
+}
+
+static void keep_row(const arap_bake_weights *from, int i, arap_bake_weights *to) {
+    to->count[i] = from->count[i];
+    memcpy(to->bone + (size_t)i * (size_t)to->room, arap_bake_bones(from, i),
+           (size_t)from->count[i] * sizeof(int));
+    memcpy(arap_bake_values(to, i), arap_bake_values(from, i),
+           (size_t)from->count[i] * sizeof(double));
+}
+
+/* The row of a vertex from its locked weights (of the row that it has) and the others. */
+static void put_row(const fit_task *task, int i, const arap_simplex_solution *found) {
+    const arap_bake_weights *old = &task->state->weights;
+    arap_bake_weights next = task->next;
+    int *bone = next.bone + (size_t)i * (size_t)next.room, fill = 0, at = 0;
+    double *weight = arap_bake_values(&next, i);
+    for (int k = 0; k <= old->count[i]; k++) {
+        int end = k == old->count[i], own = end ? task->state->bones : arap_bake_bones(old, i)[k];
+        if (!end && !is_locked_bone(task->state, own)) continue;
+        for (; at < found->count && found->index[at] < own; at++, fill++) {
+            bone[fill] = found->index[at];
+            weight[fill] = found->weight[at];
+        }
+        if (end) break;
+        bone[fill] = own;
+        weight[fill++] = arap_bake_values(old, i)[k];
+    }
+    next.count[i] = fill;
+}
+
+/* v^T g v */
+static double square(const double *g, const double *v) {
+    double sum = 0;
+    for (int r = 0; r < 4; r++)
+        sum += v[r] *
+               (g[4 * r] * v[0] + g[4 * r + 1] * v[1] + g[4 * r + 2] * v[2] + g[4 * r + 3] * v[3]);
+    return sum;
+}
+
+static void fit_vertex(const fit_task *task, fit_space *space, int i) {
+    const arap_bake_state *state = task->state;
+    const arap_bake_weights *old = &state->weights;
+    size_t m = (size_t)state->bones;
+    int limit = state->settings->max_influences, taken = 0, known = 0;
+    vertex_columns columns = {state, i, 0, space->row};
+    arap_simplex_solution found = {0}, kept = {0};
+    double total = 1;
+    memcpy(space->linear, state->moment + (size_t)i * m, m * sizeof(double));
+    columns.ridge = add_pulls(state, i, space->linear);
+    for (size_t b = 0; b < m; b++) {
+        space->diagonal[b] = square(task->own + 16 * b, state->v + 4 * (size_t)i) + columns.ridge;
+        space->allowed[b] = (char)may_move(state, i, (int)b);
+    }
+    if (!limit || limit > ARAP_SIMPLEX_MOST) limit = ARAP_SIMPLEX_MOST;
+    for (int k = 0; k < old->count[i]; k++) {
+        int own = arap_bake_bones(old, i)[k];
+        double weight = arap_bake_values(old, i)[k];
+        if (is_locked_bone(state, own)) {
+            make_column(&columns, own, space->simplex.product);
+            for (size_t b = 0; b < m; b++) space->linear[b] -= weight * space->simplex.product[b];
+            total -= weight;
+            taken++;
+        } else if (space->allowed[own] && known < limit) {
+            kept.index[known++] = own;
+        }
+    }
+    limit = limit > taken ? limit - taken : 1;
+    if (total > NO_SHARE) {
+        arap_simplex_problem problem = {.count = state->bones,
+                                        .total = total,
+                                        .most = limit,
+                                        .linear = space->linear,
+                                        .diagonal = space->diagonal,
+                                        .allowed = space->allowed,
+                                        .column = make_column,
+                                        .data = &columns};
+        if (known > limit) known = 0;
+        if (known) arap_simplex_solve(&problem, &space->simplex, known, &kept);
+        if (!known || task->fresh) arap_simplex_solve(&problem, &space->simplex, 0, &found);
+        if (known && (!task->fresh || kept.value < found.value)) found = kept;
+    }
+    put_row(task, i, &found);
+}
+
+static void fit_chunk(void *data, int chunk, int worker) {
+    const fit_task *task = data;
+    const char *locked = task->state->problem->locked_vertices;
+    arap_bake_weights next = task->next;
+    int begin = (task->first + chunk) * CHUNK;
+    int end = begin + CHUNK < task->state->n ? begin + CHUNK : task->state->n;
+    for (int i = begin; i < end; i++)
+        if (locked && locked[i])
+            keep_row(&task->state->weights, i, &next);
+        else
+            fit_vertex(task, task->spaces + worker, i);
+}
+
+static double row_distance2(const arap_bake_weights *a, int i, const arap_bake_weights *b, int j) {
+    const int *p = arap_bake_bones(a, i), *q = arap_bake_bones(b, j);
+    const double *x = arap_bake_values(a, i), *y = arap_bake_values(b, j);
+    double sum = 0;
+    int k = 0, l = 0;
+    while (k < a->count[i] || l < b->count[j]) {
+        int first = l == b->count[j] || (k < a->count[i] && p[k] <= q[l]);
+        int second = k == a->count[i] || (l < b->count[j] && q[l] <= p[k]);
+        double off = (first ? x[k++] : 0) - (second ? y[l++] : 0);
+        sum += off * off;
+    }
+    return sum;
+}
+
+static void tell(const arap_bake_state *state, double *error, double *objective) {
+    const arap_bake_weights *w = &state->weights;
+    double pulls = 0;
+    *error = 0;
+    for (int i = 0; i < state->n; i++) {
+        const int *bone = arap_bake_bones(w, i);
+        const double *weight = arap_bake_values(w, i);
+        double own = state->square[i];
+        for (int k = 0; k < w->count[i]; k++) {
+            own -=
+                2 * weight[k] * state->moment[(size_t)i * (size_t)state->bones + (size_t)bone[k]];
+            for (int l = 0; l < w->count[i]; l++)
+                own += weight[k] * weight[l] * arap_bake_pair(state, i, bone[k], bone[l]);
+        }
+        *error += own > 0 ? own : 0;
+        if (state->start.room && state->start.count[i])
+            pulls +=
+                state->settings->damping * state->frames * row_distance2(w, i, &state->start, i);
+        for (int k = state->ring ? state->ring_start[i] : 0;
+             state->ring && k < state->ring_start[i + 1]; k++)
+            if (state->ring[k] > i)
+                pulls +=
+                    edge_pull(state, i, state->ring[k]) * row_distance2(w, i, w, state->ring[k]);
+    }
+    *objective = *error + pulls;
+}
+
+static void clear_space(fit_space *space) {
+    arap_simplex_space_clear(&space->simplex);
+    arap_free(space->linear);
+    arap_free(space->diagonal);
+    arap_free(space->row);
+    arap_free(space->allowed);
+}
+
+static arap_status create_space(arap_context *context, int bones, fit_space *out) {
+    arap_status status = arap_simplex_space_create(context, bones, &out->simplex);
+    out->linear = ARAP_NEW(double, bones);
+    out->diagonal = ARAP_NEW(double, bones);
+    out->row = ARAP_NEW(double, 4 * (size_t)bones);
+    out->allowed = ARAP_NEW(char, bones);
+    if (!status && (!out->linear || !out->diagonal || !out->row || !out->allowed))
+        status = arap_fail_memory(&context->error, "the weights of a vertex");
+    return status;
+}
+
+arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *error, double *objective) {
+    arap_context *context = state->context;
+    size_t places = (size_t)state->n * (size_t)state->weights.room;
+    int chunks = (state->n + CHUNK - 1) / CHUNK, made = 0;
+    fit_task task = {.state = state,
+                     .next = {.room = state->weights.room,
+                              .count = ARAP_NEW_ZERO(int, state->n),
+                              .bone = ARAP_NEW(int, places),
+                              .weight = ARAP_NEW(double, places)},
+                     .spaces = ARAP_NEW_ZERO(fit_space, context->threads),
+                     .fresh = fresh};
+    arap_status status = ARAP_OK;
+    double *own = ARAP_NEW(double, 16 * (size_t)state->bones);
+    if (!task.next.count || !task.next.bone || !task.next.weight || !task.spaces || !own)
+        status = arap_fail_memory(&context->error, "the weights");
+    size_t width = 4 * (size_t)state->bones;
+    for (size_t b = 0; b < (size_t)state->bones && !status; b++)
+        for (size_t k = 0; k < 16; k++)
+            own[16 * b + k] = state->gram[(4 * b + k / 4) * width + 4 * b + k % 4];
+    task.own = own;
+    for (; task.spaces && made < context->threads && !status; made++)
+        status = create_space(context, state->bones, task.spaces + made);
+    for (int first = 0; first < chunks && !status; first += SLICE) {
+        status = arap_bake_progress(state, "weights", 0.8 + 0.2 * first / chunks);
+        task.first = first;
+        if (!status)
+            arap_parallel(context, chunks - first < SLICE ? chunks - first : SLICE, fit_chunk,
+                          &task);
+    }
+    if (!status) {
+        arap_bake_weights old = state->weights;
+        state->weights = task.next;
+        task.next = old;
+        tell(state, error, objective);
+    }
+    for (int k = 0; k < made; k++) clear_space(task.spaces + k);
+    arap_free(own);
+    arap_free(task.spaces);
+    arap_free(task.next.count);
+    arap_free(task.next.bone);
+    arap_free(task.next.weight);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* The best weights for the sums over the frames. */
+#ifndef ARAP_FIT_H
+#define ARAP_FIT_H
+
+#include "bake/state.h"
+
+/* Neighbors of all vertices along the edges of the mesh. */
+arap_status arap_bake_rings(arap_bake_state *state);
+
+/* Replace the weights of all vertices that are not locked. fresh: by the best that are found,
+ * otherwise those are improved that there are. error: sum of squared distances over vertices and
+ * frames; objective: with the pulls to neighbors and to given weights, never higher than it was. */
+arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *error, double *objective);
+
+/* v^T G_bc v of a vertex, [b, c] of the Gram matrix. */
+double arap_bake_pair(const arap_bake_state *state, int vertex, int b, int c);
+
+#endif

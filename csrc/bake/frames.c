@@ -1,0 +1,57 @@
+/* Frames in blocks: see frames.h. O(vertices) per frame. Fails without memory, for numbers that
+ * are not finite, and where reading does. */
+#include "bake/frames.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+arap_status arap_frame_block_create(arap_context *context, int vertices, double scale,
+                                    arap_frame_block *out) {
+    *out = (arap_frame_block){
+        .vertices = vertices,
+        .scale = scale,
+        .points = ARAP_NEW(double, 3 * (size_t)ARAP_FRAME_BLOCK * (size_t)vertices),
+        .center = arap_alloc(ARAP_FRAME_BLOCK, sizeof *out->center)};
+    if (out->points && out->center) return ARAP_OK;
+    arap_frame_block_clear(out);
+    return arap_fail_memory(&context->error, "the frames");
+}
+
+void arap_frame_block_clear(arap_frame_block *block) {
+    arap_free(block->points);
+    arap_free(block->center);
+    *block = (arap_frame_block){0};
+}
+
+static void center(const arap_frame_block *block, double *points, double *out) {
+    for (int c = 0; c < 3; c++) out[c] = 0;
+    for (int i = 0; i < block->vertices; i++)
+        for (int c = 0; c < 3; c++) out[c] += points[3 * (size_t)i + (size_t)c];
+    for (int c = 0; c < 3; c++) out[c] /= block->vertices;
+    for (int i = 0; i < block->vertices; i++)
+        for (int c = 0; c < 3; c++) {
+            double *x = points + 3 * (size_t)i + c;
+            *x = (*x - out[c]) * block->scale;
+        }
+}
+
+arap_status arap_read_frames(arap_context *context, const arap_frames *frames, int first,
+                             arap_frame_block *block) {
+    size_t size = 3 * (size_t)block->vertices;
+    block->first = first;
+    block->count =
+        frames->count - first < ARAP_FRAME_BLOCK ? frames->count - first : ARAP_FRAME_BLOCK;
+    for (int f = 0; f < block->count; f++) {
+        double *points = block->points + size * (size_t)f;
+        arap_status status = frames->read(frames->data, &context->error, first + f, points);
+        if (status) return status;
+        for (size_t k = 0; k < size; k++)
+            if (!isfinite(points[k]))
+                return arap_fail(&context->error, ARAP_BAD_VALUE,
+                                 "frames[%d] holds %g at vertex %zu: not finite", first + f,
+                                 points[k], k / 3);
+        center(block, points, block->center[f]);
+    }
+    return ARAP_OK;
+}

@@ -1,0 +1,33 @@
+/* Frames that are read when they are needed, some at a time. */
+#ifndef ARAP_FRAMES_H
+#define ARAP_FRAMES_H
+
+#include "base/context.h"
+
+#define ARAP_FRAME_BLOCK 16
+
+/* read: where frame `index` has the vertices, (vertices, 3). */
+typedef struct arap_frames {
+    int count;
+    arap_status (*read)(void *data, arap_error *error, int index, double *out);
+    void *data;
+} arap_frames;
+
+/* Some frames, each about its own center: weights with sum 1 do not notice that, and numbers that
+ * are summed stay small. */
+typedef struct arap_frame_block {
+    int first, count, vertices;
+    double scale;        /* of what was read: 1 / size of the mesh */
+    double *points;      /* (ARAP_FRAME_BLOCK, vertices, 3) */
+    double (*center)[3]; /* (ARAP_FRAME_BLOCK), the caller's units */
+} arap_frame_block;
+
+arap_status arap_frame_block_create(arap_context *context, int vertices, double scale,
+                                    arap_frame_block *out);
+void arap_frame_block_clear(arap_frame_block *block);
+
+/* The frames from `first` on. ARAP_BAD_VALUE for numbers that are not finite, with their place. */
+arap_status arap_read_frames(arap_context *context, const arap_frames *frames, int first,
+                             arap_frame_block *block);
+
+#endif

@@ -1,0 +1,21 @@
+/* Transforms of bones that bring given weights nearest to frames. */
+#ifndef ARAP_MOTION_H
+#define ARAP_MOTION_H
+
+#include "bake/state.h"
+
+/* What weights are to bones, whatever the frame. */
+typedef struct arap_motion {
+    double *pair;   /* (bones, bones, 4, 4) sums of w_b w_c v v^T, v with 1 */
+    int *start;     /* (bones + 1) bones that share vertices with each: */
+    int *neighbor;  /* itself left out */
+    double *target; /* (ARAP_FRAME_BLOCK, bones, 3, 4) work space */
+} arap_motion;
+
+arap_status arap_motion_create(arap_bake_state *state, arap_motion *out);
+void arap_motion_clear(arap_motion *motion);
+
+/* Improve the transforms of the moving bones in the frames of the block, none gets worse. */
+void arap_improve_motion(arap_bake_state *state, arap_motion *motion);
+
+#endif

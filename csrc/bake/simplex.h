@@ -1,0 +1,45 @@
+/* Small least squares over weights that are >= 0 and have a given sum. */
+#ifndef ARAP_SIMPLEX_H
+#define ARAP_SIMPLEX_H
+
+#include "base/context.h"
+
+#define ARAP_SIMPLEX_MOST 32 /* weights of a solution that are not 0 */
+
+/* min w^T A w / 2 - linear^T w over w >= 0 with sum `total`, at most `most` of them not 0. */
+typedef struct arap_simplex_problem {
+    int count;            /* weights */
+    double total;         /* > 0 */
+    int most;             /* 1 to ARAP_SIMPLEX_MOST */
+    const double *linear; /* (count) */
+    const double *diagonal;
+    const char *allowed;                                      /* (count) 0: stays 0 */
+    void (*column)(const void *data, int index, double *out); /* a column of A, (count) */
+    const void *data;
+} arap_simplex_problem;
+
+/* Work space of one thread. */
+typedef struct arap_simplex_space {
+    int count;
+    double *column;  /* (ARAP_SIMPLEX_MOST, count) */
+    int *slot;       /* (count) row of `column`, -1: none */
+    double *product; /* (count) A w */
+} arap_simplex_space;
+
+arap_status arap_simplex_space_create(arap_context *context, int count, arap_simplex_space *out);
+void arap_simplex_space_clear(arap_simplex_space *space);
+
+typedef struct arap_simplex_solution {
+    int count;
+    int index[ARAP_SIMPLEX_MOST]; /* ascending */
+    double weight[ARAP_SIMPLEX_MOST];
+    double value; /* of what is minimized */
+} arap_simplex_solution;
+
+/* Find `solution`. With start > 0 it begins with that many indices of `solution`, which are
+ * allowed, once each and at most `most`, and is no worse than the best weights of these alone.
+ * At least one index is allowed. */
+void arap_simplex_solve(const arap_simplex_problem *problem, arap_simplex_space *space, int start,
+                        arap_simplex_solution *solution);
+
+#endif

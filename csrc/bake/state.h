@@ -1,0 +1,48 @@
+/* What baking works on. Coordinates are about the center of the mesh, those of a frame about its
+ * own, in units of the size of the mesh. */
+#ifndef ARAP_BAKE_STATE_H
+#define ARAP_BAKE_STATE_H
+
+#include "bake/bake.h"
+
+/* Weights: `room` places for each vertex, of which the first count[i] are taken, bones ascending.
+ */
+typedef struct arap_bake_weights {
+    int room;
+    int *count;     /* (vertices) */
+    int *bone;      /* (vertices, room) */
+    double *weight; /* (vertices, room) */
+} arap_bake_weights;
+
+typedef struct arap_bake_state {
+    const arap_bake_problem *problem;
+    const arap_bake_settings *settings;
+    int n, bones, given, frames;
+    double size, center[3];
+    double *v;         /* (n, 4) at rest, and 1 */
+    double *transform; /* (frames, bones, 3, 4) */
+    char *moves;       /* (bones) its transforms are to be found */
+    int has_moving;
+    arap_bake_weights weights, start; /* start: the given ones, room 0 where there are none */
+    arap_frame_block block;
+    int *ring_start, *ring; /* neighbors of the vertices along edges, NULL without smoothness */
+    /* Sums over the frames. */
+    double *gram;   /* (4 bones, 4 bones) of [b, c] T_b^T T_c */
+    double *moment; /* (n, bones) of T_b v . x */
+    double *square; /* (n) of x . x */
+    /* Progress. */
+    arap_context *context;
+    double done, planned; /* passes over the frames */
+} arap_bake_state;
+
+static inline const int *arap_bake_bones(const arap_bake_weights *w, int vertex) {
+    return w->bone + (size_t)vertex * (size_t)w->room;
+}
+static inline double *arap_bake_values(const arap_bake_weights *w, int vertex) {
+    return w->weight + (size_t)vertex * (size_t)w->room;
+}
+
+/* Progress of the pass that runs, 0 to 1. */
+arap_status arap_bake_progress(arap_bake_state *state, const char *stage, double fraction);
+
+#endif

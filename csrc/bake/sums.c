@@ -1,0 +1,165 @@
+/* Passes over all frames: see sums.h.
+ *
+ * What a vertex has to do with all frames is in
+ *     G_bc = sum_p T_b^T T_c,   h_b = sum_p (T_b v) . x,   sum_p x . x:
+ * |sum_b w_b T_b v - x|^2 over the frames is sum_bc w_b w_c v^T G_bc v - 2 w . h + x . x. G is one
+ * matrix of 4 bones rows; h is the product of x v^T, 12 numbers per frame, with the transforms.
+ *
+ * O(24 vertices bones) per frame in BLAS. Memory does not grow with the frames but for transforms:
+ * 8 bytes per vertex and bone, and 16 frames. Vertices in parallel, sums in the order of the
+ * frames. Fails without memory, on cancel and where reading does. */
+#include "bake/sums.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bake/motion.h"
+#include "base/memory.h"
+#include "linalg/blas.h"
+
+#define CHUNK 128
+#define WIDTH (12 * ARAP_FRAME_BLOCK)
+
+typedef struct moment_task {
+    arap_bake_state *state;
+    const double *packed; /* (12 count, bones) */
+    double *space;        /* (threads, CHUNK, WIDTH) */
+} moment_task;
+
+static void add_moments(void *data, int chunk, int worker) {
+    const moment_task *task = data;
+    arap_bake_state *state = task->state;
+    int begin = chunk * CHUNK, end = begin + CHUNK < state->n ? begin + CHUNK : state->n;
+    int count = state->block.count, width = 12 * count;
+    double *space = task->space + (size_t)worker * CHUNK * WIDTH;
+    for (int i = begin; i < end; i++) {
+        const double *v = state->v + 4 * (size_t)i;
+        double *row = space + (size_t)(i - begin) * (size_t)width;
+        for (int f = 0; f < count; f++) {
+            const double *x = state->block.points + 3 * ((size_t)f * (size_t)state->n + (size_t)i);
+            for (int r = 0; r < 3; r++) {
+                state->square[i] += x[r] * x[r];
+                for (int c = 0; c < 4; c++) *row++ = x[r] * v[c];
+            }
+        }
+    }
+    arap_add_product(end - begin, width, state->bones, space, task->packed,
+                     state->moment + (size_t)begin * (size_t)state->bones);
+}
+
+/* The transforms of the block as (12 count, bones), and as (3 count, 4 bones). */
+static void pack(const arap_bake_state *state, double *packed, double *rows) {
+    size_t m = (size_t)state->bones;
+    for (int f = 0; f < state->block.count; f++) {
+        const double *t = state->transform + 12 * m * (size_t)(state->block.first + f);
+        for (size_t b = 0; b < m; b++)
+            for (size_t k = 0; k < 12; k++) {
+                packed[(12 * (size_t)f + k) * m + b] = t[12 * b + k];
+                rows[(3 * (size_t)f + k / 4) * 4 * m + 4 * b + k % 4] = t[12 * b + k];
+            }
+    }
+}
+
+arap_status arap_sum_frames(arap_bake_state *state, int improve) {
+    size_t m = (size_t)state->bones, width = 4 * m;
+    arap_motion motion = {0};
+    double *packed = ARAP_NEW(double, WIDTH * m), *rows = ARAP_NEW(double, WIDTH * m);
+    double *space = ARAP_NEW(double, (size_t)state->context->threads * CHUNK * WIDTH);
+    arap_status status = ARAP_OK;
+    if (!packed || !rows || !space)
+        status = arap_fail_memory(&state->context->error, "the sums over frames");
+    if (!status && improve) status = arap_motion_create(state, &motion);
+    memset(state->gram, 0, width * width * sizeof(double));
+    memset(state->moment, 0, (size_t)state->n * m * sizeof(double));
+    memset(state->square, 0, (size_t)state->n * sizeof(double));
+    for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
+        status = arap_bake_progress(state, "frames", 0.8 * first / state->frames);
+        if (!status)
+            status =
+                arap_read_frames(state->context, &state->problem->frames, first, &state->block);
+        if (status) break;
+        if (improve) arap_improve_motion(state, &motion);
+        pack(state, packed, rows);
+        arap_add_gram(3 * state->block.count, (int)width, rows, state->gram);
+        moment_task task = {state, packed, space};
+        arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_moments, &task);
+    }
+    for (size_t i = 0; i < width; i++)
+        for (size_t j = 0; j < i; j++) state->gram[i * width + j] = state->gram[j * width + i];
+    arap_motion_clear(&motion);
+    arap_free(packed);
+    arap_free(rows);
+    arap_free(space);
+    return status;
+}
+
+typedef struct error_task {
+    arap_bake_state *state;
+    double *sum, *most; /* (n) squared distances */
+    int *frame;         /* (n) of the largest */
+} error_task;
+
+static void add_errors(void *data, int chunk, int worker) {
+    (void)worker;
+    const error_task *task = data;
+    arap_bake_state *state = task->state;
+    const arap_bake_weights *w = &state->weights;
+    int begin = chunk * CHUNK, end = begin + CHUNK < state->n ? begin + CHUNK : state->n;
+    for (int f = 0; f < state->block.count; f++) {
+        int frame = state->block.first + f;
+        const double *t = state->transform + 12 * (size_t)state->bones * (size_t)frame;
+        for (int i = begin; i < end; i++) {
+            const double *x = state->block.points + 3 * ((size_t)f * (size_t)state->n + (size_t)i);
+            const double *v = state->v + 4 * (size_t)i, *weight = arap_bake_values(w, i);
+            const int *bone = arap_bake_bones(w, i);
+            double off = 0;
+            for (int r = 0; r < 3; r++) {
+                double at = -x[r];
+                if (!w->count[i]) /* stays at rest */
+                    at += v[r] + (state->center[r] - state->block.center[f][r]) / state->size;
+                for (int k = 0; k < w->count[i]; k++) {
+                    const double *row = t + 12 * (size_t)bone[k] + 4 * r;
+                    at +=
+                        weight[k] * (row[0] * v[0] + row[1] * v[1] + row[2] * v[2] + row[3] * v[3]);
+                }
+                off += at * at;
+            }
+            task->sum[i] += off;
+            if (off > task->most[i]) {
+                task->most[i] = off;
+                task->frame[i] = frame;
+            }
+        }
+    }
+}
+
+arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
+    error_task task = {state, ARAP_NEW_ZERO(double, state->n), ARAP_NEW_ZERO(double, state->n),
+                       ARAP_NEW_ZERO(int, state->n)};
+    arap_status status = ARAP_OK;
+    double sum = 0, most = 0;
+    if (!task.sum || !task.most || !task.frame)
+        status = arap_fail_memory(&state->context->error, "the errors");
+    for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
+        status = arap_bake_progress(state, "error", (double)first / state->frames);
+        if (!status)
+            status =
+                arap_read_frames(state->context, &state->problem->frames, first, &state->block);
+        if (!status)
+            arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_errors, &task);
+    }
+    for (int i = 0; i < state->n && !status; i++) {
+        out->vertex_error[i] = state->size * sqrt(task.sum[i] / state->frames);
+        sum += task.sum[i];
+        if (task.most[i] <= most) continue;
+        most = task.most[i];
+        out->worst_vertex = i;
+        out->worst_frame = task.frame[i];
+    }
+    out->rms = state->size * sqrt(sum / state->frames / state->n);
+    out->most = state->size * sqrt(most);
+    arap_free(task.sum);
+    arap_free(task.most);
+    arap_free(task.frame);
+    return status;
+}

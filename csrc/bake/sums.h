@@ -1,0 +1,14 @@
+/* A pass over all frames: transforms improved, sums for the weights. */
+#ifndef ARAP_BAKE_SUMS_H
+#define ARAP_BAKE_SUMS_H
+
+#include "bake/state.h"
+
+/* Set gram, moment and square. The transforms of the moving bones are improved for the present
+ * weights first, frame by frame, if `improve`. */
+arap_status arap_sum_frames(arap_bake_state *state, int improve);
+
+/* Set what the result says of errors, from the weights and transforms of the state. */
+arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out);
+
+#endif

@@ -1,0 +1,154 @@
+/* The function bake of the module araplbs: see python/bake.h and the stubs. Frames are taken from
+ * a Python sequence one by one, with the GIL; the work runs without it. Other arguments are copied.
+ * Cost and failures are those of bake/bake.h, and exceptions of the sequence. */
+#include "python/bake.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bake/bake.h"
+#include "python/error.h"
+#include "python/input.h"
+
+typedef struct frame_source {
+    PyObject *sequence; /* borrowed */
+    npy_intp vertices;
+} frame_source;
+
+/* A frame as it must be, copied to out; -1 with an exception. */
+static int copy_frame(const frame_source *source, int index, double *out) {
+    char name[32];
+    arap_arrays arrays = {0};
+    arap_shape shape = {2, {-1, 3}};
+    PyObject *item = PySequence_GetItem(source->sequence, index);
+    if (!item) return -1;
+    snprintf(name, sizeof name, "frames[%d]", index);
+    const double *points = arap_doubles(&arrays, item, name, &shape);
+    if (!points && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "%s is None: must be an array", name);
+    if (points && shape.size[0] != source->vertices) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd vertices, the mesh has %zd: another topology",
+                     name, shape.size[0], source->vertices);
+        points = NULL;
+    }
+    if (points) memcpy(out, points, 3 * (size_t)source->vertices * sizeof *out);
+    arap_arrays_release(&arrays);
+    Py_DECREF(item);
+    return points ? 0 : -1;
+}
+
+/* Called without the GIL, on the thread that made the call. The exception is kept for it. */
+static arap_status read_frame(void *data, arap_error *error, int index, double *out) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int failed = copy_frame(data, index, out);
+    PyGILState_Release(gil);
+    return failed ? arap_fail(error, ARAP_BAD_VALUE, "frame %d cannot be read", index) : ARAP_OK;
+}
+
+static int problem_from_inputs(arap_inputs *in, frame_source *source, arap_bake_problem *out) {
+    *out = (arap_bake_problem){.transforms = in->transforms,
+                               .bone_count = in->transforms ? (int)arap_input_size(in, 'm') : 0,
+                               .locked_vertices = in->locked_vertices,
+                               .candidates = in->candidates};
+    if (arap_geometry_from_inputs(in, &out->geometry)) return -1;
+    if (!in->transforms && (in->weights || in->candidates)) {
+        PyErr_Format(PyExc_ValueError, "%s needs transforms",
+                     in->weights ? "weights" : "candidates");
+        return -1;
+    }
+    if (arap_sparse_weights_from_inputs(in, &out->weights)) return -1;
+    arap_shape bones = {1, {out->bone_count}};
+    out->locked_bones = arap_bools(&in->arrays, in->locked_bones, "locked_bones", &bones);
+    if (PyErr_Occurred()) return -1;
+    if (!PySequence_Check(in->frames)) {
+        PyErr_Format(PyExc_TypeError, "frames is %R: must be a sequence of arrays (n, 3)",
+                     (PyObject *)Py_TYPE(in->frames));
+        return -1;
+    }
+    Py_ssize_t count = PySequence_Size(in->frames);
+    if (count < 0) return -1;
+    if (count > 1000000) {
+        PyErr_Format(PyExc_ValueError, "frames has %zd frames: must be at most 1000000", count);
+        return -1;
+    }
+    if (in->transforms && count != arap_input_size(in, 'p')) {
+        PyErr_Format(PyExc_ValueError, "frames has %zd frames, transforms has %zd", count,
+                     arap_input_size(in, 'p'));
+        return -1;
+    }
+    *source = (frame_source){in->frames, out->geometry.vertex_count};
+    out->frames = (arap_frames){(int)count, read_frame, source};
+    return 0;
+}
+
+/* (start, bones, weights) */
+static PyObject *weight_rows(const arap_influences *w) {
+    npy_intp starts = w->count + 1, entries = (npy_intp)w->start[w->count];
+    PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
+    PyObject *bones = arap_new_ints(1, &entries, w->bone);
+    PyObject *weights = arap_new_doubles(1, &entries, w->weight);
+    if (start && bones && weights) {
+        npy_int64 *to = PyArray_DATA((PyArrayObject *)start);
+        for (npy_intp i = 0; i < starts; i++) to[i] = (npy_int64)w->start[i];
+        return Py_BuildValue("(NNN)", start, bones, weights);
+    }
+    Py_XDECREF(start);
+    Py_XDECREF(bones);
+    Py_XDECREF(weights);
+    return NULL;
+}
+
+static PyObject *baked_dict(const arap_baked *baked) {
+    npy_intp transforms[4] = {baked->frames, baked->bones, 3, 4}, centers[2] = {baked->bones, 3};
+    npy_intp n = baked->vertices, iterations = baked->iterations;
+    PyObject *rows = weight_rows(&baked->weights);
+    PyObject *moved = rows ? arap_new_doubles(4, transforms, baked->transforms) : NULL;
+    PyObject *places = moved ? arap_new_doubles(2, centers, baked->centers) : NULL;
+    PyObject *errors = places ? arap_new_doubles(1, &n, baked->vertex_error) : NULL;
+    PyObject *history = errors ? arap_new_doubles(1, &iterations, baked->history) : NULL;
+    PyObject *dict = NULL;
+    if (history)
+        dict = Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:d,s:d,s:d,s:(ii),s:i}", "weights", rows,
+                             "transforms", moved, "centers", places, "vertex_error", errors,
+                             "history", history, "rms", baked->rms, "max", baked->most, "size",
+                             baked->size, "worst", baked->worst_frame, baked->worst_vertex,
+                             "iterations", baked->iterations);
+    Py_XDECREF(rows);
+    Py_XDECREF(moved);
+    Py_XDECREF(places);
+    Py_XDECREF(errors);
+    Py_XDECREF(history);
+    return dict;
+}
+
+PyObject *arap_py_bake(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "bake",
+        .names = "vertices frames transforms= * triangles edges weights locked_vertices "
+                 "locked_bones candidates ** progress threads",
+        .tables = {&arap_bake_settings_table}};
+    PyObject *result = NULL;
+    arap_bake_settings settings;
+    void *const places[] = {&settings};
+    arap_inputs in;
+    arap_bake_problem problem;
+    frame_source source;
+    arap_baked baked = {0};
+    arap_py_context run;
+    arap_status status;
+    arap_settings_fill(&arap_bake_settings_table, &settings);
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, places) ||
+        arap_py_context_init(&run, in.progress, in.threads) ||
+        problem_from_inputs(&in, &source, &problem))
+        goto done;
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_bake(&run.context, &problem, &settings, &baked);
+    Py_END_ALLOW_THREADS
+    result = status ? arap_raise(PyModule_GetState(module), &run.context) : baked_dict(&baked);
+
+done:
+    arap_baked_clear(&baked);
+    arap_inputs_release(&in);
+    return result;
+}
