@@ -18,6 +18,7 @@ from .operators import (
     refine,
     select_worst,
     settings,
+    transfer,
 )
 from .preferences import ARAPLBS_preferences
 from .ui import error_view, joint_panel, menus, overlay, panel, tools
@@ -29,11 +30,14 @@ CLASSES = (
     joint_settings.ARAPLBS_joint,
     brush.ARAPLBS_brush,
     settings.ARAPLBS_joint_settings,
+    settings.ARAPLBS_transfer_settings,
     settings.ARAPLBS_settings,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
     refine.OBJECT_OT_araplbs_refine_weights,
+    transfer.OBJECT_OT_araplbs_transfer_weights,
+    transfer.OBJECT_OT_araplbs_show_matches,
     live.OBJECT_OT_araplbs_accept,
     live.OBJECT_OT_araplbs_restore,
     joints.OBJECT_OT_araplbs_optimize_joints,
@@ -55,6 +59,7 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_advanced,
     panel.VIEW3D_PT_araplbs_edits,
     panel.VIEW3D_PT_araplbs_errors,
+    panel.VIEW3D_PT_araplbs_transfer,
     panel.VIEW3D_PT_araplbs_bendy,
     panel.BONE_PT_araplbs,
     joint_panel.VIEW3D_PT_araplbs_joints,
@@ -70,6 +75,7 @@ PARTS = (
     settings,
     brush,
     refine,
+    transfer,
     tools,
     menus,
     error_view,

@@ -6,6 +6,7 @@ from ..operators.auto_weight import IDNAME
 from ..operators.bendy import IDNAME as BENDY
 from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
+from ..operators.transfer import IDNAME as TRANSFER
 from .panel import draw_session_buttons
 
 
@@ -29,6 +30,12 @@ def _draw_bendy(self, _context):
     self.layout.operator(BENDY, icon="GROUP_BONE")
 
 
+def _draw_transfer(self, _context):
+    self.layout.separator()
+    self.layout.operator_context = "INVOKE_DEFAULT"
+    self.layout.operator(TRANSFER, icon="MOD_DATA_TRANSFER")
+
+
 def _draw_in_header(self, _context):
     draw_session_buttons(self.layout)
 
@@ -40,11 +47,13 @@ def register():
     bpy.types.VIEW3D_MT_paint_weight.append(_draw)
     bpy.types.VIEW3D_MT_pose.append(_draw_bendy)
     bpy.types.VIEW3D_MT_edit_armature.append(_draw_bendy)
+    bpy.types.VIEW3D_MT_make_links.append(_draw_transfer)
     bpy.types.VIEW3D_HT_header.append(_draw_in_header)
 
 
 def unregister():
     bpy.types.VIEW3D_HT_header.remove(_draw_in_header)
+    bpy.types.VIEW3D_MT_make_links.remove(_draw_transfer)
     bpy.types.VIEW3D_MT_edit_armature.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_pose.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_paint_weight.remove(_draw)
