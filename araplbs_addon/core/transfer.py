@@ -196,32 +196,52 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
     m = len(skeleton.names)
     kept = ~skeleton.deform if mesh.locked_bones is None else mesh.locked_bones
     present = _dense(mesh.weights, m)
-    new = _beside_kept(_dense(SparseWeights(*rows), m), present, kept)
+    new = _beside_kept(_dense(SparseWeights(*rows), m), present, kept, mesh)
     refined = np.zeros(len(vertices), bool)
     if options.refine:
         locked = matched & (distances <= NEAR * source.size)
         if not locked.all():
-            new = _refine(mesh, new, matched, locked, skeleton, options, threads, told)
+            fresh = _refine(mesh, new, matched, locked, skeleton, options, threads, told)
+            new = np.where(locked[:, None], new, fresh)
             refined = ~locked
     mixed = options.mix < 1 and (present.sum(1) > 0)
     if np.any(mixed):
         before = present / np.maximum(present.sum(1, keepdims=True), 1e-30)
         share = np.where(mixed, options.mix, 1.0)[:, None]
         new = share * new + (1 - share) * np.where(kept, present, before)
-        new = _beside_kept(new, present, kept)
+        new = _beside_kept(new, present, kept, mesh)
     result = _sparse(new)
     if options.max_influences:
         result = result.cut_down(options.max_influences, kept[result.bones])
     return Transferred(result, matched, refined)
 
 
-def _beside_kept(new, present, kept):
-    """New weights (n, m) where those of the bones `kept` are as at present; they sum to 1."""
+def _beside_kept(new, present, kept, mesh):
+    """New weights (n, m) where those of the bones `kept` are as at present; they sum to 1. Where
+    the new ones are of such bones alone, the others are those of the neighbors."""
     stays = np.where(kept, present, 0)
     free = np.where(kept, 0, new)
     rest = np.clip(1 - stays.sum(1, keepdims=True), 0, 1)
+    if kept.any():
+        free = _spread(free, mesh)
     sums = free.sum(1, keepdims=True)
     return stays + np.where(sums > 0, free / np.where(sums > 0, sums, 1) * rest, 0)
+
+
+def _spread(weights, mesh):
+    """Weights (n, m) where vertices without any take the mean of neighbors that have some, ring by
+    ring."""
+    pairs = [mesh.triangles[:, [c, (c + 1) % 3]] for c in range(3)] + [mesh.edges]
+    i, j = np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)]).astype(int).T
+    while True:
+        has = weights.sum(1) > 0
+        use = ~has[i] & has[j]
+        if not use.any():
+            return weights
+        weights = weights.copy()
+        np.add.at(weights, i[use], weights[j[use]])
+        fed = np.unique(i[use])
+        weights[fed] /= weights[fed].sum(1, keepdims=True)
 
 
 def _refine(mesh, weights, matched, locked, skeleton, options, threads, told):

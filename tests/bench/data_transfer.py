@@ -2,8 +2,8 @@
 
 data_transfer.py FILE.npz...     in a headless Blender
 
-Each file has `body` (n, 3), `body_triangles`, `body_weights` (n, m), and either `mesh`, `triangles`
-or `ratio`, by which the body is decimated. FILE.blender.npz gets the mesh and its `weights`, and the
+Each file has `body` (n, 3), `body_triangles`, `body_weights` (n, m), and `mesh`, `triangles`
+or `ratio`, by which the body is decimated. FILE.blender.npz gets the mesh, its `weights` and the
 `seconds` of the transfer."""
 
 import sys
