@@ -15,7 +15,10 @@ from .refusal import Refused
 from .report import names_in_line
 from .sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
 
-NEAR = 0.01  # of the size of the source: matched vertices so near keep its weights in a refinement
+# Of the size of the source: vertices so near match whatever they face,
+NEAR = 0.01
+# and those that face alike and are so near keep its weights in a refinement.
+KEPT = 0.02
 
 
 def _as_of_weights(name):
@@ -91,7 +94,12 @@ class TransferOptions:
 
     def match_arguments(self):
         """Those of araplbs.match_surfaces."""
-        return {"distance": self.distance, "angle": self.angle, "two_sided": self.two_sided}
+        return {
+            "distance": self.distance,
+            "angle": self.angle,
+            "two_sided": self.two_sided,
+            "near": NEAR,
+        }
 
     def refining(self):
         """The Options of the refinement."""
@@ -179,7 +187,7 @@ def transfer(source, meshes, skeleton, options, threads=0, progress=None):
 def _transfer_to(source, mesh, skeleton, options, threads, told):
     vertices, triangles, edges = _target(mesh)
     try:
-        rows, matched, distances, _angles = araplbs.transfer_weights(
+        rows, matched, distances, angles = araplbs.transfer_weights(
             source.vertices,
             source.triangles,
             tuple(source.rows),
@@ -199,7 +207,7 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
     new = _beside_kept(_dense(SparseWeights(*rows), m), present, kept, mesh)
     refined = np.zeros(len(vertices), bool)
     if options.refine:
-        locked = matched & (distances <= NEAR * source.size)
+        locked = matched & (distances <= KEPT * source.size) & (angles <= options.angle)
         if not locked.all():
             fresh = _refine(mesh, new, matched, locked, skeleton, options, threads, told)
             new = np.where(locked[:, None], new, fresh)

@@ -5,7 +5,8 @@
  * skin weights transfer via weight inpainting", section 3.1; there the share is of the target,
  * which leaves a button on a coat without a match). Normals of vertices are sums over their
  * triangles by area, mixed linearly in a triangle; where they cancel, that of the triangle counts,
- * and where there is none, as for wires, the distance alone decides.
+ * and where there is none, as for wires, the distance alone decides. So it does within the distance
+ * `near`, if the caller gives one: the rim of a belt has to follow the skin, whatever it faces.
  *
  * Through the hierarchy of faces O(log triangles) for a vertex, O(triangles log triangles) to build
  * it. Fails without memory, and when it is cancelled. */
@@ -87,7 +88,8 @@ static void match_chunk(void *data, int chunk, int worker) {
         if (m->settings->two_sided) angle = fmin(angle, acos(-1) - angle);
         out->distance[i] = distance * from->diagonal;
         out->angle[i] = angle;
-        out->matched[i] = distance <= m->settings->distance && angle <= m->settings->angle;
+        out->matched[i] = distance <= m->settings->distance &&
+                          (angle <= m->settings->angle || distance <= m->settings->near);
     }
 }
 

@@ -187,6 +187,16 @@ def test_cloth_with_its_back_to_the_source():
     np.testing.assert_allclose(own, transfer((vertices, triangles))[0], atol=1e-12)
 
 
+def test_what_is_near_matches_whatever_it_faces():
+    vertices, triangles = shell(0.02)
+    turned = vertices * [1, 1, 1.1], triangles[:, ::-1]
+    size = np.linalg.norm(np.ptp(SOURCE[0], axis=0))
+    matched, distances, _ = araplbs.match_surfaces(*SOURCE, *turned, near=0.015)
+    np.testing.assert_array_equal(matched, distances <= 0.015 * size)
+    assert 0.1 < matched.mean() < 0.9
+    assert not araplbs.match_surfaces(*SOURCE, *turned, near=0.015, distance=0.0)[0].any()
+
+
 def test_an_island_without_a_match_takes_what_is_nearest():
     """A button in front of a coat: too far off to match, and on no part that does."""
     coat, (button, faces) = shell(0.02), shapes.box((0.1, 0.1, 0.1), (1.5, 0.02, 0.03))
