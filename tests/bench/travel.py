@@ -18,7 +18,7 @@ import shaded
 from in_blender import BUILD, ROOT, run_in_blender
 from results import say, table, write_page
 from scipy.spatial import cKDTree
-from yardstick import Surface, normalized, random_poses, skin
+from yardstick import Surface, chained, normalized, random_poses, rotation, skin
 
 FOLDER = BUILD / "travel"
 LIMIT = 900  # seconds for all transfers in Blender
@@ -27,15 +27,20 @@ ON = 1e-4  # of the size: nearer it is neither above nor below
 CANDIDATES = 16  # triangles of the skin that a vertex may be above
 FRAMES = 12
 RATIOS = (0.5, 0.25)
+# The pose of the picture: axis and degrees.
+SHOWN = {
+    "thigh_l": ((1.0, 0, 0), -60), "calf_l": ((1.0, 0, 0), 65), "spine_02": ((0, 0, 1.0), 20),
+    "upperarm_l": ((0, 1.0, 0), -55), "upperarm_r": ((1.0, 0, 0), -50),
+}  # fmt: skip
 WAYS = ("Blender", "published", "taken", "refined")
 NOTE = f"""\
 Each garment takes the weights of the body below it. *Blender*: Data Transfer, nearest face
 interpolated. *published*: robust weight transfer (Abdrashitov et al. 2023) with its limits, 0.05 of
 the garment's own diagonal and 30 degrees, one side. *taken*: ours without Refine; *refined*: ours
-with the defaults of the operator. **Below**: of the vertices that are above the skin at rest, by at
-most {NEAR:g} of the body's size, those below it in a pose, in % over vertices and poses: the 24
-random poses of the yardstick, and {FRAMES} frames of the character's animation where it has one. A
-vertex is compared with the {CANDIDATES} triangles of the skin that are nearest at rest, so that
+with the defaults of the operator. **Below**: of the vertices that are above the skin at rest, at
+most {NEAR:g} of the body's size off it, those below it in a pose, in % over vertices and poses: the
+24 random poses of the yardstick, and {FRAMES} frames of the character's animation where it has one.
+A vertex is compared with the {CANDIDATES} triangles of the skin that are nearest at rest, so that
 another limb that passes through does not count. **Strain**: of the garment's surface, as the
 yardstick measures it, in %. Seconds are those of the engine, for Data Transfer those of its
 operator."""
@@ -138,14 +143,16 @@ def nearest_shares(p, a, b, c):
 
 
 def heights(points, skin_points, normals, candidates):
-    """(n,) how far points are above the nearest of their candidate triangles (n, k, 3)."""
+    """(n,) how far points are above the nearest of their candidate triangles (n, k, 3), and how far
+    off it."""
     corners = skin_points[candidates]
     shares = nearest_shares(points[:, None], *np.moveaxis(corners, 2, 0))
     nearest = (shares[..., None] * corners).sum(2)
     which = ((points[:, None] - nearest) ** 2).sum(-1).argmin(1)
     at = np.arange(len(points)), which
     normal = (shares[at][..., None] * normals[candidates[at]]).sum(1)
-    return ((points - nearest[at]) * normal).sum(1)
+    off = points - nearest[at]
+    return (off * normal).sum(1), np.linalg.norm(off, axis=1)
 
 
 def measure_below(garment, ways):
@@ -155,8 +162,8 @@ def measure_below(garment, ways):
     tree = cKDTree(vertices[triangles].mean(1))
     candidates = triangles[tree.query(points, CANDIDATES)[1]]
     normals = garments.vertex_normals(vertices, triangles)
-    height = heights(points, vertices, normals, candidates)
-    counts = np.flatnonzero((height > ON * size) & (height < NEAR * size))
+    height, off = heights(points, vertices, normals, candidates)
+    counts = np.flatnonzero((height > ON * size) & (off < NEAR * size))
     found = {}
     for kind, poses in poses_of(garment.model).items():
         found[kind] = dict.fromkeys(ways, 0.0)
@@ -165,15 +172,15 @@ def measure_below(garment, ways):
             normals = garments.vertex_normals(posed, triangles)
             for way, weights in ways.items():
                 moved = skin(points[counts], weights[counts], pose)
-                below = heights(moved, posed, normals, candidates[counts]) < 0
-                found[kind][way] += 100 * below.mean() / len(poses) if len(counts) else 0
+                below = heights(moved, posed, normals, candidates[counts])[0] < 0
+                found[kind][way] += 100 * float(below.mean()) / len(poses) if len(counts) else 0.0
     return len(counts), found
 
 
 def strain(garment, weights, poses):
     surface = Surface(*garment.mesh)
     total = sum(surface.strain2(skin(garment.mesh[0], weights, pose)) for pose in poses)
-    return 100 * np.sqrt((total / len(poses) * surface.area).sum() / surface.area.sum())
+    return 100 * float(np.sqrt((total / len(poses) * surface.area).sum() / surface.area.sum()))
 
 
 def in_blender(all_garments):
@@ -225,7 +232,7 @@ def measure(garment):
     }
     row = {
         "name": garment.name, "vertices": len(garment.mesh[0]), "counts": counts,
-        "matched": 100 * done.matched.mean(), "below": below, "strain": strains,
+        "matched": 100 * float(done.matched.mean()), "below": below, "strain": strains,
         "seconds": seconds,
     }  # fmt: skip
     say(row)
@@ -269,12 +276,20 @@ def measure_large(garment):
     return len(large.mesh[0]), taken, refined, time.perf_counter() - start
 
 
+def shown_pose(model):
+    names = [str(name) for name in model["bone_names"]]
+    turns = np.tile(np.eye(3), (len(names), 1, 1))
+    for bone, (axis, degrees) in SHOWN.items():
+        turns[names.index(bone)] = rotation(np.array(axis), np.radians(degrees))
+    return chained(model["bone_head"], model["bone_parent"].astype(int), turns)
+
+
 def draw(shown, output):
     """The shirt and the skirt posed: Data Transfer and ours."""
-    fig, panels = plots.figure(2, 8, 6)
+    fig, panels = plots.figure(2, 8, 7)
     model = shown[0][0].model
-    pose = poses_of(model)["animation"][FRAMES // 3]
-    camera = shaded.view(-60, 10)
+    pose = shown_pose(model)
+    camera = shaded.view(-50, 5)
     for panel, way, title in zip(
         panels[0], ("Blender", "refined"), ("Data Transfer", "Transfer Weights (ARAP)"), strict=True
     ):

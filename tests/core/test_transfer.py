@@ -1,4 +1,4 @@
-"""Weights of one mesh for another: matching and inpainting beside dense NumPy, and what is refused."""
+"""Weights of one mesh for another: matching and inpainting beside dense NumPy, refusals."""
 
 import araplbs
 import numpy as np
@@ -319,7 +319,8 @@ NONE = np.zeros((0, 3))
 @pytest.mark.parametrize(
     ("pattern", "bad"),
     [
-        ("the source has no vertices", {"vertices": NONE, "triangles": NONE.astype(int), "weights": NONE}),
+        ("the source has no vertices",
+         {"vertices": NONE, "triangles": NONE.astype(int), "weights": NONE}),
         ("the target has no vertices", {"target_vertices": NONE, "target_triangles": None}),
         ("the source has no faces", {"triangles": np.zeros((0, 3), int)}),
         ("the source has no weights: no face", {"weights": np.zeros_like(WEIGHTS)}),
