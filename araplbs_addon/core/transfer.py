@@ -102,10 +102,11 @@ class TransferOptions:
         }
 
     def refining(self):
-        """The Options of the refinement."""
+        """The Options of the refinement: the maps of what was filled in are wide already."""
         return Options(
             max_influences=self.max_influences,
             iterations=self.iterations,
+            widenings=1,
             start_from="PRESENT",
             symmetric=False,
         )
@@ -227,11 +228,12 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
 def _beside_kept(new, present, kept, mesh):
     """New weights (n, m) where those of the bones `kept` are as at present; they sum to 1. Where
     the new ones are of such bones alone, the others are those of the neighbors."""
+    if not kept.any():
+        return new
     stays = np.where(kept, present, 0)
     free = np.where(kept, 0, new)
     rest = np.clip(1 - stays.sum(1, keepdims=True), 0, 1)
-    if kept.any():
-        free = _spread(free, mesh)
+    free = _spread(free, mesh)
     sums = free.sum(1, keepdims=True)
     return stays + np.where(sums > 0, free / np.where(sums > 0, sums, 1) * rest, 0)
 

@@ -3,7 +3,9 @@
  *   h_kl = sum_i L_ik factor_i L_il
  *
  * With 1 / M for a factor it is the bi-Laplacian Q = L M^-1 L. Cells of almost no size count as
- * larger ones, and wires as springs no stiffer than MOST_WIRE, or Q could not be factorized. O(vertices x ring^2) time, twice: first the sizes of the rows, then what is in them. It has no
+ * larger ones, and wires as springs no stiffer than MOST_WIRE, or Q could not be factorized.
+ *
+ * O(vertices x ring^2) time, twice: first the sizes of the rows, then what is in them. It has no
  * failure mode but memory. */
 #include "mesh/two_rings.h"
 

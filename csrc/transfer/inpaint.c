@@ -119,7 +119,8 @@ static arap_status solve(arap_context *context, const arap_two_rings *q, const u
             for (int j = 0; j < u->size; j++)
                 values[(size_t)(from + c) * (size_t)n + (size_t)u->vertex[j]] =
                     x[(size_t)c * (size_t)u->size + (size_t)j];
-        if (!status) status = arap_progress(context, "inpainting", (from + width) / (double)columns);
+        if (!status)
+            status = arap_progress(context, "inpainting", (from + width) / (double)columns);
     }
     return status;
 }
@@ -146,8 +147,8 @@ arap_status arap_inpaint(arap_context *context, const arap_mesh *mesh, const cha
         factor = NULL;
         status = arap_progress(context, "inpainting", 0);
         if (!status)
-            status = harmonic ? make_laplacian(context, mesh, &q)
-                              : arap_bilaplacian(context, mesh, &q);
+            status =
+                harmonic ? make_laplacian(context, mesh, &q) : arap_bilaplacian(context, mesh, &q);
         if (!status) status = find_unknowns(context, &q, n, known, &u);
         if (!status) status = factorize(context, &q, &u, x, &factor, &good);
     }

@@ -7,10 +7,10 @@
 
 /* Of the vertices of the target, after welding. */
 typedef struct arap_match {
-    int *triangle;                   /* (count) of the source */
-    double *bary;                    /* (count, 3) the nearest point there */
-    double *distance, *angle;        /* (count) caller's units, radians */
-    char *matched;                   /* (count) within the limits */
+    int *triangle;            /* (count) of the source */
+    double *bary;             /* (count, 3) the nearest point there */
+    double *distance, *angle; /* (count) caller's units, radians */
+    char *matched;            /* (count) within the limits */
 } arap_match;
 
 /* The source has at least one triangle. */

@@ -1,10 +1,10 @@
 /* Transfer of weights: see transfer.h.
  *
- * Where a vertex of the target matches (match.c), its weights are those of the source at the nearest
- * point, each row made to sum to 1 first, and linear in a triangle; everywhere else they are
- * continued over the target (inpaint.c), clipped to 0 and made to sum to 1. An island of the target
- * in which nothing matches takes the weights of the nearest points whatever the limits say: a
- * button hangs on what is behind it. Islands are joined by faces and wires.
+ * Where a vertex of the target matches (match.c), its weights are those of the source at the
+ * nearest point, each row made to sum to 1 first, and linear in a triangle; everywhere else they
+ * are continued over the target (inpaint.c), clipped to 0 and made to sum to 1. An island of the
+ * target in which nothing matches takes the weights of the nearest points whatever the limits say:
+ * a button hangs on what is behind it. Islands are joined by faces and wires.
  *
  * Both meshes are welded, so that seams do not crack; of vertices of the source at one place the
  * first with weights counts. A limit of influences keeps the largest.
@@ -172,8 +172,7 @@ static void take_over(const transfer *t, const arap_sparse_weights *rows, const 
 }
 
 /* The largest `most` of a vertex, 0: all; marks them in keep (columns). Returns their number. */
-static int choose(const double *values, size_t n, int columns, double least, int most,
-                  char *keep) {
+static int choose(const double *values, size_t n, int columns, double least, int most, char *keep) {
     int count = 0, largest = 0;
     for (int c = 0; c < columns; c++) {
         keep[c] = values[(size_t)c * n] > least;
@@ -184,8 +183,7 @@ static int choose(const double *values, size_t n, int columns, double least, int
     for (; most && count > most; count--) {
         int smallest = -1;
         for (int c = 0; c < columns; c++)
-            if (keep[c] &&
-                (smallest < 0 || values[(size_t)c * n] <= values[(size_t)smallest * n]))
+            if (keep[c] && (smallest < 0 || values[(size_t)c * n] <= values[(size_t)smallest * n]))
                 smallest = c;
         keep[smallest] = 0;
     }

@@ -11,7 +11,7 @@ typedef struct arap_transfer_settings {
 #include "settings.def"
 } arap_transfer_settings;
 
-extern const arap_setting_table arap_match_settings_table; /* of arap_transfer_settings */
+extern const arap_setting_table arap_match_settings_table;    /* of arap_transfer_settings */
 extern const arap_setting_table arap_transfer_settings_table; /* of the same, all */
 
 void arap_transfer_settings_default(arap_transfer_settings *settings);
