@@ -781,11 +781,12 @@ def transfer_weights(
 
     (rows (k, m), matched (k,), distances (k,), angles (k,)). A target vertex matches if the nearest
     point of the source is no farther than `distance` times the diagonal of the source's bounding
-    box, and their normals differ by at most `angle` (with `two_sided` they may point to opposite
-    sides) or it is within `near` of it, in the same unit; wires have no normal. It takes the weights at that point. The others are continued over
-    the target by the bi-Laplacian (Abdrashitov et al. 2023); islands of the target in which nothing
-    matches take those of their nearest points. Rows sum to 1, of at most `max_influences` (0: any
-    number). ValueError where the source has no weights, and where no vertex matches.
+    box, and either their normals differ by at most `angle` (with `two_sided` they may point to
+    opposite sides) or it is within `near`, in the same unit; wires have no normal. It takes the
+    weights at that point. The others are continued over the target by the bi-Laplacian
+    (Abdrashitov et al. 2023); islands of the target in which nothing matches take those of their
+    nearest points. Rows sum to 1, of at most `max_influences` (0: any number). ValueError where the
+    source has no weights, and where no vertex matches.
     """
 
 def prune(
