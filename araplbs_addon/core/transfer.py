@@ -69,7 +69,7 @@ class TransferOptions:
         True,
         "Refine",
         "Weights that were filled in, or taken from farther off, are optimized as Auto-weight "
-        "does; those of vertices close to the source stay",
+        "does; those taken from close by stay",
     )
     bones: str = option(
         "ALL",
@@ -203,7 +203,7 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
     except ValueError as error:
         raise Refused(f"'{mesh.name}' takes nothing from {source.label}: {error}") from None
     m = len(skeleton.names)
-    kept = ~skeleton.deform if mesh.locked_bones is None else mesh.locked_bones
+    kept = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
     present = _dense(mesh.weights, m)
     new = _beside_kept(_dense(SparseWeights(*rows), m), present, kept, mesh)
     refined = np.zeros(len(vertices), bool)
