@@ -20,6 +20,7 @@ import bpy
 
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.targets import find_in_file, share_meshes
+from .blender.transfer_targets import find_transfer_in_file
 from .core.bake import BakeOptions, bake_summary
 from .core.files import (
     identity,
@@ -36,8 +37,10 @@ from .core.options import Options
 from .core.refusal import Refused
 from .core.report import notes, summary, warnings
 from .core.stop import Stop, Stopped
+from .core.transfer import TransferOptions, transfer_summary
 from .tasks.baking import BakeTask
 from .tasks.joints import JointTask
+from .tasks.transfer import TransferTask
 from .tasks.weighting import WeightingTask
 
 COMMAND = "araplbs"
@@ -85,10 +88,24 @@ def make_parser():
     )
     _add_arguments(bake, BakeOptions)
     bake.set_defaults(make_task=BakeTask, summary=bake_summary, table=BakeOptions)
+    transfer = commands.add_parser(
+        "transfer",
+        help="transfer weights between meshes of .blend files",
+        description="Gives meshes the weights of others on the same armature where they lie close "
+        "to these, and fills in and optimizes the rest. The input is left as it is unless it is "
+        "also the output.",
+    )
+    for name, text in (("source", "mesh that has weights"), ("target", "mesh that gets them")):
+        transfer.add_argument(
+            f"--{name}", metavar="NAME", action="append", required=True, help=f"{text}; repeatable"
+        )
+    _add_files(transfer)
+    _add_options(transfer, TransferOptions, without=("sources",))
+    transfer.set_defaults(make_task=TransferTask, summary=transfer_summary, table=TransferOptions)
     return parser
 
 
-def _add_arguments(parser, table):
+def _add_files(parser):
     parser.add_argument("input", nargs="+", type=Path, metavar="IN.blend")
     parser.add_argument(
         "--output",
@@ -98,17 +115,23 @@ def _add_arguments(parser, table):
         help="file to write, or the folder for files of the same names",
     )
     parser.add_argument("--json", type=Path, metavar="REPORT.json", help="report to write")
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
+
+
+def _add_arguments(parser, table):
+    _add_files(parser)
     parser.add_argument("--armature", metavar="NAME", help="only this armature")
     parser.add_argument(
         "--mesh", metavar="NAME", action="append", default=[], help="only this mesh; repeatable"
     )
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
     _add_options(parser, table)
 
 
-def _add_options(parser, table):
+def _add_options(parser, table, without=()):
     group = parser.add_argument_group("options, as in the operator")
     for option in fields(table):
+        if option.name in without:
+            continue
         about, flag = option.metadata, "--" + option.name.replace("_", "-")
         text = about["description"].replace("%", "%%")
         if isinstance(option.default, bool):
@@ -135,6 +158,8 @@ def read_options(arguments):
     """The Options that the arguments ask for. Raises ValueError for values out of range."""
     values = {}
     for option in fields(arguments.table):
+        if not hasattr(arguments, option.name):
+            continue
         value = getattr(arguments, option.name)
         if "choices" in option.metadata:
             value = value.upper()
@@ -250,15 +275,14 @@ def weight_file(source, target, options, arguments, stop):
     left = leave_edit_mode(view_layer)
     view_layer.update()
     lines, reports = _warn(blocked_drivers()), []
-    found = find_in_file(view_layer, arguments.armature, arguments.mesh)
-    for targets in share_meshes(found, view_layer):
+    for targets in _find(arguments, view_layer):
         start = time.perf_counter()
         task = arguments.make_task(options, arguments.threads)
         task.read(targets, view_layer)
         task.solve(_Lines(targets.armature.name, stop))
         report = task.apply()
         report["total_seconds"] = time.perf_counter() - start
-        weights = report if arguments.command == "weight" else report.get("weights")
+        weights = {"weight": report, "joints": report.get("weights")}.get(arguments.command)
         for line in notes(weights):
             print(f"  {targets.armature.name}: {line}")
         report["warnings"] = task.warnings + warnings(weights)
@@ -270,6 +294,14 @@ def weight_file(source, target, options, arguments, stop):
     _save(target, compressed, stop)
     print(f"  saved {target}", flush=True)
     return {"armatures": reports, "warnings": lines}
+
+
+def _find(arguments, view_layer):
+    """What the tasks of a command read: an item for each."""
+    if arguments.command == "transfer":
+        return [find_transfer_in_file(view_layer, arguments.source, arguments.target)]
+    found = find_in_file(view_layer, arguments.armature, arguments.mesh)
+    return share_meshes(found, view_layer)
 
 
 def _warn(lines):

@@ -69,6 +69,13 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, 
     )
 
 
+def read_weighted_in_steps(ob, armature, view_layer, weights):
+    """The Mesh of an object whose weights stay, these, as a generator of short steps; it may be
+    another file's. Raises Refused when the coordinates are not usable."""
+    shape = yield from read_shape_in_steps(ob, armature, view_layer)
+    return replace(shape, reflections=_reflections(ob, armature, view_layer), weights=weights)
+
+
 def read_shape_in_steps(ob, armature, view_layer):
     """The Mesh of an object without weights and what goes with them, as a generator of short steps.
     Raises Refused when the coordinates are not usable."""

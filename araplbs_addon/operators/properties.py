@@ -57,7 +57,8 @@ class OptionProperties:
         for name in option_names(self.option_table):
             if name in self.own_options or self.properties.is_property_set(name):
                 continue
-            place = settings if name in settings.bl_rna.properties else settings.joints
+            places = (settings, settings.joints, settings.transfer)
+            place = next(place for place in places if name in place.bl_rna.properties)
             setattr(self, name, getattr(place, name))
 
     def read_options(self):

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import PointerProperty
 
 from ..core.joints import JointOptions
+from ..core.transfer import TransferOptions
 from .properties import option_names, option_properties, options_of
 
 
@@ -18,10 +19,21 @@ class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
     }
 
 
+class ARAPLBS_transfer_settings(bpy.types.PropertyGroup):
+    __annotations__ = {
+        name: prop
+        for name, prop in option_properties(TransferOptions).items()
+        if name not in option_names()
+    }
+
+
 class ARAPLBS_settings(bpy.types.PropertyGroup):
     """One property for each of the Options."""
 
-    __annotations__ = option_properties() | {"joints": PointerProperty(type=ARAPLBS_joint_settings)}
+    __annotations__ = option_properties() | {
+        "joints": PointerProperty(type=ARAPLBS_joint_settings),
+        "transfer": PointerProperty(type=ARAPLBS_transfer_settings),
+    }
 
 
 def settings_of(context):

@@ -8,6 +8,7 @@ from ..operators.bendy import IDNAME as BENDY
 from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
 from ..operators.rigid import VIEW3D_MT_araplbs_rigid
+from ..operators.transfer import IDNAME as TRANSFER
 from .panel import draw_session_buttons
 
 
@@ -37,6 +38,12 @@ def _draw_rigid(self, _context):
     self.layout.menu(VIEW3D_MT_araplbs_rigid.__name__)
 
 
+def _draw_transfer(self, _context):
+    self.layout.separator()
+    self.layout.operator_context = "INVOKE_DEFAULT"
+    self.layout.operator(TRANSFER, icon="MOD_DATA_TRANSFER")
+
+
 def _draw_in_header(self, _context):
     draw_session_buttons(self.layout)
 
@@ -49,12 +56,14 @@ def register():
     bpy.types.VIEW3D_MT_pose.append(_draw_bendy)
     bpy.types.VIEW3D_MT_edit_armature.append(_draw_bendy)
     bpy.types.VIEW3D_MT_edit_mesh_vertices.append(_draw_rigid)
+    bpy.types.VIEW3D_MT_make_links.append(_draw_transfer)
     bpy.types.VIEW3D_HT_header.append(_draw_in_header)
 
 
 def unregister():
     bpy.types.VIEW3D_HT_header.remove(_draw_in_header)
     bpy.types.VIEW3D_MT_edit_mesh_vertices.remove(_draw_rigid)
+    bpy.types.VIEW3D_MT_make_links.remove(_draw_transfer)
     bpy.types.VIEW3D_MT_edit_armature.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_pose.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_paint_weight.remove(_draw)

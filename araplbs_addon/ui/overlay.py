@@ -15,6 +15,7 @@ from ..core.refusal import Refused
 from ..live.session import current_session
 from ..operators.brush import current_stroke, tied_vertices
 from ..operators.live import session_facts
+from ..operators.transfer import shown as shown_matches
 from . import error_view, joint_ghosts
 
 MARGIN = 20
@@ -36,6 +37,7 @@ def draw_view():
     context = bpy.context
     if context.space_data.overlay.show_overlays:
         with suppress(Refused, ReferenceError):  # what is shown has just gone
+            _draw_matches(context)
             _draw_edits(context)
             session = current_session()
             if session and session.moves_joints and session.frame:
@@ -137,6 +139,14 @@ def _points(points, colors, size=POINT_SIZE):
     error_view.draw_in_front(batch, shader)
     gpu.state.blend_set("NONE")
     gpu.state.point_size_set(1)
+
+
+def _draw_matches(context):
+    """Vertices that take the weights of another mesh, and those that are filled in."""
+    for reference, matched in shown_matches:
+        with suppress(Refused):
+            points = posed_vertices(reference.get(), context.evaluated_depsgraph_get())
+            _points(points, np.where(matched[:, None], ADDED, REMOVED), POINT_SIZE - 1)
 
 
 def _draw_edits(context):

@@ -8,7 +8,7 @@ from ..blender.targets import find_targets
 from ..core.refusal import Refused
 from ..core.report import names_in_line
 from ..live.session import current_session
-from ..operators import bake, bendy, bone_roles, edit, rigid, select_worst
+from ..operators import bake, bendy, bone_roles, edit, rigid, select_worst, transfer
 from ..operators.auto_weight import IDNAME
 from ..operators.live import OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore
 from ..operators.load_preset import OBJECT_OT_araplbs_load_preset
@@ -190,6 +190,24 @@ class VIEW3D_PT_araplbs_bake(_InSidebar, Panel):
             ("SCENE", "Bake Scene Frames", "SCENE_DATA"),
         ):
             column.operator(bake.IDNAME, text=text, icon=icon).poses = poses
+
+
+class VIEW3D_PT_araplbs_transfer(_InSidebar, Panel):
+    bl_label = "Transfer Weights"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return context.mode == "OBJECT"
+
+    def draw(self, context):
+        layout, settings = self.split_layout(), settings_of(context)
+        transfer.draw_transfer_options(layout, settings.transfer, settings)
+        row = layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator(transfer.IDNAME, text="Transfer Weights", icon="MOD_DATA_TRANSFER")
+        row.operator(transfer.SHOW, text="", icon="HIDE_OFF", depress=bool(transfer.shown))
 
 
 class VIEW3D_PT_araplbs_bendy(_InSidebar, Panel):

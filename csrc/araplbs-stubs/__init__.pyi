@@ -885,6 +885,51 @@ def embed(
     at the points.
     """
 
+def match_surfaces(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    target_vertices: ArrayLike,
+    target_triangles: ArrayLike | None,
+    *,
+    target_edges: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+    distance: float = 0.05,
+    angle: float = 0.5235987755982988,
+    two_sided: bool = False,
+    near: float = 0.0,
+) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    """Which (k, 3) target vertices match the surface of a source: (matched (k,), distances (k,),
+    angles (k,) in radians). See transfer_weights."""
+
+def transfer_weights(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    weights: ArrayLike | Rows,
+    target_vertices: ArrayLike,
+    target_triangles: ArrayLike | None,
+    *,
+    target_edges: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+    distance: float = 0.05,
+    angle: float = 0.5235987755982988,
+    two_sided: bool = False,
+    near: float = 0.0,
+    max_influences: int = 0,
+) -> tuple[Rows, NDArray[np.bool_], Floats, Floats]:
+    """Weights of a source (n, 3), (f, 3), (n, m) for a target (k, 3), (g, 3) in the same space.
+
+    (rows (k, m), matched (k,), distances (k,), angles (k,)). A target vertex matches if the nearest
+    point of the source is no farther than `distance` times the diagonal of the source's bounding
+    box, and either their normals differ by at most `angle` (with `two_sided` they may point to
+    opposite sides) or it is within `near`, in the same unit; wires have no normal. It takes the
+    weights at that point. The others are continued over the target by the bi-Laplacian
+    (Abdrashitov et al. 2023); islands of the target in which nothing matches take those of their
+    nearest points. Rows sum to 1, of at most `max_influences` (0: any number). ValueError where the
+    source has no weights, and where no vertex matches.
+    """
+
 def prune(
     vertices: ArrayLike,
     triangles: ArrayLike | None,

@@ -26,72 +26,13 @@
 #include "base/memory.h"
 #include "initial/handles.h"
 #include "linalg/factor.h"
-#include "mesh/laplacian.h"
 #include "mesh/two_rings.h"
 
-#define MOST_WIRE 10.0      /* conductance of wires, times the thickness */
-#define LEAST_VOLUME 1e-4   /* of a cell, share of the mean */
 #define PENALTY 0.02        /* rho */
 #define RELAXATION 1.6      /* usual for ADMM */
 #define TOLERANCE 1e-3      /* of a weight */
 #define MOST_ITERATIONS 500 /* for a block of bones */
 #define BLOCK_PER_THREAD 32
-
-static arap_status make_operator(arap_context *context, const arap_mesh *mesh,
-                                 arap_two_rings *out) {
-    size_t n = (size_t)mesh->count;
-    double *conductance = ARAP_NEW(double, mesh->ring[n]), *inverse = ARAP_NEW(double, n), mean = 0;
-    arap_status status;
-    if (!conductance || !inverse) {
-        status = arap_fail_memory(&context->error, "the biharmonic weights");
-        goto done;
-    }
-    arap_conductances(mesh, conductance);
-    for (size_t e = 0; e < mesh->ring[n]; e++)
-        if (mesh->kind[e] == ARAP_EDGE_WIRE)
-            conductance[e] = fmin(conductance[e], MOST_WIRE * mesh->thickness);
-    for (size_t i = 0; i < n; i++) mean += mesh->area[i] / (double)n;
-    for (size_t i = 0; i < n; i++) inverse[i] = 1 / fmax(mesh->area[i], LEAST_VOLUME * mean);
-    status = arap_two_rings_create(context, mesh, inverse, conductance, out);
-
-done:
-    arap_free(conductance);
-    arap_free(inverse);
-    return status;
-}
-
-/* Q + rho D of the vertices without handle, in elimination order; place (vertices): theirs, -1 for
- * handles. */
-static arap_status make_matrix(arap_context *context, const arap_two_rings *q, int n, int size,
-                               const int *vertex, const int *place, arap_matrix *out) {
-    size_t most = q->ring[n] / 2 + (size_t)n;
-    *out = (arap_matrix){.size = size,
-                         .start = ARAP_NEW(int, size + 1),
-                         .row = ARAP_NEW(int, most),
-                         .value = ARAP_NEW(double, most)};
-    if (!out->start || !out->row || !out->value)
-        return arap_fail_memory(&context->error, "the biharmonic weights");
-    int fill = 0;
-    for (int j = 0; j < size; j++) {
-        int k = vertex[j], begin = fill;
-        out->start[j] = fill;
-        out->row[fill] = j;
-        out->value[fill++] = (1 + PENALTY) * q->own[k];
-        for (size_t r = q->ring[k]; r < q->ring[k + 1]; r++) {
-            int i = place[q->neighbor[r]], at = fill;
-            if (i < j) continue;
-            for (; at > begin + 1 && out->row[at - 1] > i; at--) {
-                out->row[at] = out->row[at - 1];
-                out->value[at] = out->value[at - 1];
-            }
-            out->row[at] = i;
-            out->value[at] = q->edge[r];
-            fill++;
-        }
-    }
-    out->start[size] = fill;
-    return ARAP_OK;
-}
 
 typedef struct admm {
     int size;             /* vertices without handle */
@@ -221,7 +162,7 @@ arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_sk
     arap_status status = ARAP_OK;
     if (!vertex || !place) goto no_memory;
     status = arap_find_handles(context, mesh, skeleton, visibility, &list);
-    if (!status) status = make_operator(context, mesh, &q);
+    if (!status) status = arap_bilaplacian(context, mesh, &q);
     if (!status) status = arap_fill_reducing_order(context, n, q.ring, q.neighbor, vertex);
     if (status) goto done;
     for (int i = 0; i < n; i++) place[i] = -1;
@@ -241,7 +182,7 @@ arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_sk
                .change = ARAP_NEW(double, block)};
     if (!weight || !weights || !a.pull || !a.w || !a.u || !a.change) goto no_memory;
     for (int k = 0; k < size; k++) weight[k] = PENALTY * q.own[vertex[k]];
-    status = make_matrix(context, &q, n, size, vertex, place, &matrix);
+    status = arap_two_rings_matrix(context, &q, size, vertex, place, 1 + PENALTY, &matrix);
     if (!status && size) status = arap_factor_create(context, &matrix, &factor);
     for (int from = 0; from < bones && size && !status; from += block) {
         int width = bones - from < block ? bones - from : block;

@@ -2,13 +2,21 @@
  *
  *   h_kl = sum_i L_ik factor_i L_il
  *
+ * With 1 / M for a factor it is the bi-Laplacian Q = L M^-1 L. Cells of almost no size count as
+ * larger ones, and wires as springs no stiffer than MOST_WIRE, or Q could not be factorized.
+ *
  * O(vertices x ring^2) time, twice: first the sizes of the rows, then what is in them. It has no
  * failure mode but memory. */
 #include "mesh/two_rings.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "mesh/laplacian.h"
+
+#define MOST_WIRE 10.0  /* conductance of wires, times the thickness */
+#define LEAST_CELL 1e-4 /* area or volume of a cell, share of the mean */
 
 typedef struct build {
     const arap_mesh *mesh;
@@ -119,6 +127,63 @@ done:
     arap_free(b.listed);
     arap_free(b.sum);
     return status;
+}
+
+arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_two_rings *out) {
+    size_t n = (size_t)mesh->count;
+    double *conductance = ARAP_NEW(double, mesh->ring[n]), *inverse = ARAP_NEW(double, n), mean = 0;
+    arap_status status;
+    if (!conductance || !inverse) {
+        status = arap_fail_memory(&context->error, "the bi-Laplacian");
+        goto done;
+    }
+    arap_conductances(mesh, conductance);
+    for (size_t e = 0; e < mesh->ring[n]; e++)
+        if (mesh->kind[e] == ARAP_EDGE_WIRE)
+            conductance[e] = fmin(conductance[e], MOST_WIRE * mesh->thickness);
+    for (size_t i = 0; i < n; i++) mean += mesh->area[i] / (double)n;
+    for (size_t i = 0; i < n; i++) inverse[i] = 1 / fmax(mesh->area[i], LEAST_CELL * mean);
+    status = arap_two_rings_create(context, mesh, inverse, conductance, out);
+
+done:
+    arap_free(conductance);
+    arap_free(inverse);
+    return status;
+}
+
+arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h, int size,
+                                  const int *vertex, const int *place, double diagonal,
+                                  arap_matrix *out) {
+    size_t most = (size_t)size;
+    for (int j = 0; j < size; j++) most += h->ring[vertex[j] + 1] - h->ring[vertex[j]];
+    *out = (arap_matrix){.size = size,
+                         .start = ARAP_NEW(int, size + 1),
+                         .row = ARAP_NEW(int, most),
+                         .value = ARAP_NEW(double, most)};
+    if (!out->start || !out->row || !out->value) {
+        arap_matrix_clear(out);
+        return arap_fail_memory(&context->error, "the matrix of two-rings");
+    }
+    int fill = 0;
+    for (int j = 0; j < size; j++) {
+        int k = vertex[j], begin = fill;
+        out->start[j] = fill;
+        out->row[fill] = j;
+        out->value[fill++] = diagonal * h->own[k];
+        for (size_t r = h->ring[k]; r < h->ring[k + 1]; r++) {
+            int i = place[h->neighbor[r]], at = fill;
+            if (i < j) continue;
+            for (; at > begin + 1 && out->row[at - 1] > i; at--) {
+                out->row[at] = out->row[at - 1];
+                out->value[at] = out->value[at - 1];
+            }
+            out->row[at] = i;
+            out->value[at] = h->edge[r];
+            fill++;
+        }
+    }
+    out->start[size] = fill;
+    return ARAP_OK;
 }
 
 void arap_two_rings_clear(arap_two_rings *h) {

@@ -2,6 +2,7 @@
 #ifndef ARAP_TWO_RINGS_H
 #define ARAP_TWO_RINGS_H
 
+#include "linalg/factor.h"
 #include "mesh/mesh.h"
 
 /* A symmetric matrix h_kl between vertices within two edges of each other: row k holds those of k,
@@ -21,6 +22,16 @@ typedef struct arap_two_rings {
 arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
                                   const double *factor, const double *conductance,
                                   arap_two_rings *out);
+/* The bi-Laplacian Q = L M^-1 L: M cell areas (volumes), those of almost nothing counted as larger
+ * ones; L the cotangent Laplacian, with springs for wires and links. */
+arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_two_rings *out);
+
+/* The matrix of some of the vertices, vertex (size) in elimination order, its diagonal times a
+ * factor; place (vertices of the mesh): theirs in that order, -1 for the others. */
+arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h, int size,
+                                  const int *vertex, const int *place, double diagonal,
+                                  arap_matrix *out);
+
 void arap_two_rings_clear(arap_two_rings *harmonic);
 
 #endif

@@ -14,6 +14,7 @@
 #include "python/joints.h"
 #include "python/reach.h"
 #include "python/solver.h"
+#include "python/transfer.h"
 
 #ifdef ARAP_FAULT_INJECTION
 static PyObject *module_fail_allocations_after(PyObject *module, PyObject *argument) {
@@ -60,6 +61,9 @@ static PyMethodDef methods[] = {
     {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
      "(heads, tails, report) of a JointSolver run to its end."},
     {"embed", KEYWORDS(arap_py_embed), "Tets that hold points, and the coordinates there."},
+    {"match_surfaces", KEYWORDS(arap_py_match_surfaces),
+     "Which vertices lie close to a surface that faces alike."},
+    {"transfer_weights", KEYWORDS(arap_py_transfer_weights), "Weights of one mesh for another."},
     {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},

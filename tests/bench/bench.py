@@ -32,6 +32,7 @@ PARTS = {
     "preserve_volume": "energies as Preserve Volume deforms, and what optimizing for it would gain",
     "wires": "meshes of edges alone: a creature, hair",
     "volumes": "weights solved on tets beside those of the surface",
+    "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",

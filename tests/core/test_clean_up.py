@@ -154,12 +154,22 @@ def biharmonic():
     return solver.initial_weights
 
 
+def transfer():
+    """Half of the target is out of reach."""
+    target = BODY[0] * [1.05, 1.05, 1] + [0.5, 0, 0] * (BODY[0][:, 2:] > 1)
+    weights = np.tile([0.5, 0.25, 0.25], (len(VERTICES), 1))
+    found = araplbs.transfer_weights(VERTICES, TRIANGLES, weights, target, BODY[1], threads=1)
+    assert 0 < found[1].sum() < len(target)
+    return *found, araplbs.match_surfaces(VERTICES, TRIANGLES, target, BODY[1])
+
+
 # Every one of so many allocations fails; tools/asan.sh --quick leaves some out.
 STRIDE = int(os.environ.get("ARAPLBS_FAULT_STRIDE", "1"))
 
 WORK = {
     "volume": volume,
     "biharmonic": biharmonic,
+    "transfer": transfer,
     "joints": lambda: joints("alternate"),
     "joints, together": lambda: joints("together"),
     "joints, given weights": lambda: joints(

@@ -15,6 +15,7 @@ ROOMS = [
     "linalg",
     "weights",
     "mesh",
+    "transfer",
     "rig",
     "initial",
     "energy",

@@ -1,0 +1,142 @@
+"""The operators "Transfer Weights (ARAP)" and "Show Matches"."""
+
+from types import SimpleNamespace
+
+import bpy
+from bpy.types import Operator
+
+from ..blender.references import Reference
+from ..blender.transfer_targets import find_transfer_targets
+from ..core.refusal import Refused
+from ..core.steps import finish
+from ..core.transfer import TransferOptions, transfer_summary
+from ..live.session import current_session
+from ..preferences import preferred_threads
+from ..tasks.transfer import TransferTask
+from .auto_weight import WorkOperator, refusals
+from .properties import OptionProperties, option_names, option_properties, options_of
+
+IDNAME = "object.araplbs_transfer_weights"
+LABEL = "Transfer Weights (ARAP)"
+SHOW = "object.araplbs_show_matches"
+
+shown = []  # (Reference to an object, matched (n,)): what the overlay draws
+
+
+def transfer_options(context):
+    """The TransferOptions that the panel shows."""
+    settings = context.scene.araplbs
+    own = settings.transfer
+    values = {
+        name: getattr(own if name in own.bl_rna.properties else settings, name)
+        for name in option_names(TransferOptions)
+    }
+    return options_of(SimpleNamespace(**values), TransferOptions)
+
+
+def _poll(cls, context):
+    if current_session():
+        cls.poll_message_set("A refining session is running: accept or cancel it first")
+        return False
+    try:
+        find_transfer_targets(context, transfer_options(context).sources)
+    except Refused as reason:
+        cls.poll_message_set(str(reason))
+        return False
+    return True
+
+
+class OBJECT_OT_araplbs_transfer_weights(WorkOperator, OptionProperties, Operator):
+    """Give the other selected meshes (clothes, hair, levels of detail) the weights of the active \
+one where they lie close to it, and fill in and optimize the rest"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    __annotations__ = option_properties(TransferOptions)
+    option_table = TransferOptions
+    label = "Transfer Weights"
+
+    poll = classmethod(_poll)
+
+    def draw(self, _context):
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        draw_transfer_options(self.layout, self, self)
+
+    def start(self, context):
+        options = self.read_options()
+        targets = find_transfer_targets(context, options.sources)
+        self._task = TransferTask(options, preferred_threads(context))
+        self._reading = self._task.read_in_steps(targets, context.view_layer)
+
+    def tell(self, report, task):
+        shown.clear()
+        self.report({"INFO"}, transfer_summary(report))
+        for line in task.warnings:
+            self.report({"WARNING"}, line)
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_show_matches(Operator):
+    """Show which vertices of the other selected meshes match the active one: they take its \
+weights, those that do not are filled in. Nothing is written; again: hide them"""
+
+    bl_idname = SHOW
+    bl_label = "Show Matches"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return bool(shown) or _poll(cls, context)
+
+    def execute(self, context):
+        was = [reference for reference, _ in shown]
+        shown.clear()
+        try:
+            options = transfer_options(context)
+            targets = find_transfer_targets(context, options.sources)
+            if was == [Reference.to(ob) for ob in targets.meshes]:
+                return {"FINISHED"}
+            task = TransferTask(options, preferred_threads(context))
+            finish(task.read_in_steps(targets, context.view_layer))
+            found = [matched for matched, _distances, _angles in task.match()]
+        except (*refusals(), ValueError) as reason:
+            if was:
+                return {"FINISHED"}
+            self.report({"ERROR"}, str(reason))
+            return {"CANCELLED"}
+        shown.extend(zip(task.objects, found, strict=True))
+        count, matched = sum(map(len, found)), sum(int(each.sum()) for each in found)
+        self.report({"INFO"}, f"{matched:,} of {count:,} vertices match {task.source.label}")
+        return {"FINISHED"}
+
+
+def draw_transfer_options(layout, own, common):
+    """own, common: what has the options of a transfer alone, and those of the weights too."""
+    layout.prop(own, "sources")
+    column = layout.column(align=True)
+    column.prop(own, "distance")
+    column.prop(own, "angle")
+    layout.prop(own, "two_sided")
+    layout.prop(own, "refine")
+    layout.prop(own, "bones")
+    layout.prop(own, "mix")
+    layout.prop(common, "max_influences")
+    if own == common:
+        layout.prop(common, "iterations")
+
+
+@bpy.app.handlers.persistent
+def _forget(*_arguments):
+    shown.clear()
+
+
+def register():
+    bpy.app.handlers.load_pre.append(_forget)
+
+
+def unregister():
+    bpy.app.handlers.load_pre.remove(_forget)
+    shown.clear()

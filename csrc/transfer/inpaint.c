@@ -1,0 +1,167 @@
+/* Inpainting: see inpaint.h.
+ *
+ *   min 1/2 w' Q w with w given at the known vertices,  Q = L M^-1 L
+ *
+ * (Abdrashitov et al. 2023, section 3.2): Q_uu w_u = -Q_uk w_k for each column, one factorization
+ * for all. The result is smooth across the border of what is known, reproduces constants, so that
+ * weights go on summing to 1, and may leave [0, 1] a little.
+ *
+ * Q squares the condition of L. Slivers, and islands that hang on one known vertex, can leave
+ * nothing but rounding: then the constant 1 does not come out as 1. This is looked at, and the
+ * harmonic functions of a Laplacian with positive conductances take their place, which are less
+ * smooth and never wrong. About O(u^1.5) for u unknown vertices, then O(u log u) for a column; the
+ * factor has some 100 numbers for each unknown. Fails without memory, and when it is cancelled. */
+#include "transfer/inpaint.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "mesh/laplacian.h"
+#include "mesh/two_rings.h"
+
+#define OFF 1e-5               /* how far from 1 the constant 1 may come out */
+#define LEAST_CONDUCTANCE 1e-6 /* of the harmonic functions, share of the mean */
+#define BLOCK_PER_THREAD 8
+
+/* L as a matrix of one-rings, with conductances above 0. */
+static arap_status make_laplacian(arap_context *context, const arap_mesh *mesh,
+                                  arap_two_rings *out) {
+    size_t n = (size_t)mesh->count, directed = mesh->ring[n];
+    double mean = 0;
+    *out = (arap_two_rings){.ring = ARAP_NEW(size_t, n + 1),
+                            .neighbor = ARAP_NEW(int, directed),
+                            .edge = ARAP_NEW(double, directed),
+                            .own = ARAP_NEW_ZERO(double, n)};
+    if (!out->ring || !out->neighbor || !out->edge || !out->own) {
+        arap_two_rings_clear(out);
+        return arap_fail_memory(&context->error, "the Laplacian");
+    }
+    arap_conductances(mesh, out->edge);
+    for (size_t e = 0; e < directed; e++) mean += fabs(out->edge[e]) / (double)directed;
+    double least = mean > 0 ? LEAST_CONDUCTANCE * mean : 1;
+    for (size_t i = 0; i <= n; i++) out->ring[i] = mesh->ring[i];
+    for (size_t i = 0; i < n; i++)
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            double conductance = fmax(out->edge[e], least);
+            out->neighbor[e] = mesh->neighbor[e];
+            out->edge[e] = -conductance;
+            out->own[i] += conductance;
+        }
+    return ARAP_OK;
+}
+
+typedef struct unknowns {
+    int size;
+    int *vertex; /* (size) in elimination order; room for all vertices */
+    int *place;  /* (vertices) -1: known */
+} unknowns;
+
+static arap_status find_unknowns(arap_context *context, const arap_two_rings *q, int n,
+                                 const char *known, unknowns *u) {
+    arap_status status = arap_fill_reducing_order(context, n, q->ring, q->neighbor, u->vertex);
+    if (status) return status;
+    u->size = 0;
+    for (int i = 0; i < n; i++) u->place[i] = -1;
+    for (int k = 0; k < n; k++) {
+        if (known[u->vertex[k]]) continue;
+        u->place[u->vertex[k]] = u->size;
+        u->vertex[u->size++] = u->vertex[k];
+    }
+    return ARAP_OK;
+}
+
+/* -Q_uk w_k; values NULL: of the constant 1. */
+static void make_right_side(const arap_two_rings *q, const unknowns *u, const double *values,
+                            double *out) {
+    for (int j = 0; j < u->size; j++) {
+        int i = u->vertex[j];
+        out[j] = 0;
+        for (size_t r = q->ring[i]; r < q->ring[i + 1]; r++) {
+            int k = q->neighbor[r];
+            if (u->place[k] < 0) out[j] -= q->edge[r] * (values ? values[k] : 1);
+        }
+    }
+}
+
+/* Factorize, and solve for the constant 1; *good: it came out. x (size). */
+static arap_status factorize(arap_context *context, const arap_two_rings *q, const unknowns *u,
+                             double *x, arap_factor **factor, int *good) {
+    arap_matrix matrix = {0};
+    *good = 0;
+    arap_status status =
+        arap_two_rings_matrix(context, q, u->size, u->vertex, u->place, 1, &matrix);
+    if (!status) status = arap_factor_create(context, &matrix, factor);
+    arap_matrix_clear(&matrix);
+    if (status == ARAP_NOT_FACTORED) {
+        context->error = (arap_error){0};
+        return ARAP_OK;
+    }
+    if (status) return status;
+    make_right_side(q, u, NULL, x);
+    status = arap_factor_solve(context, *factor, x);
+    *good = 1;
+    for (int j = 0; j < u->size; j++)
+        if (!(fabs(x[j] - 1) <= OFF)) *good = 0;
+    return status;
+}
+
+static arap_status solve(arap_context *context, const arap_two_rings *q, const unknowns *u,
+                         arap_factor *factor, int n, int columns, int block, double *x,
+                         double *values) {
+    arap_status status = ARAP_OK;
+    for (int from = 0; from < columns && !status; from += block) {
+        int width = columns - from < block ? columns - from : block;
+        for (int c = 0; c < width; c++)
+            make_right_side(q, u, values + (size_t)(from + c) * (size_t)n,
+                            x + (size_t)c * (size_t)u->size);
+        status = arap_factor_solve_all(context, factor, width, x);
+        for (int c = 0; c < width && !status; c++)
+            for (int j = 0; j < u->size; j++)
+                values[(size_t)(from + c) * (size_t)n + (size_t)u->vertex[j]] =
+                    x[(size_t)c * (size_t)u->size + (size_t)j];
+        if (!status)
+            status = arap_progress(context, "inpainting", (from + width) / (double)columns);
+    }
+    return status;
+}
+
+arap_status arap_inpaint(arap_context *context, const arap_mesh *mesh, const char *known,
+                         int columns, double *values) {
+    int n = mesh->count, good = 0, block = BLOCK_PER_THREAD * context->threads, missing = 0;
+    if (block > columns) block = columns;
+    arap_two_rings q = {0};
+    arap_factor *factor = NULL;
+    unknowns u = {.vertex = ARAP_NEW(int, n), .place = ARAP_NEW(int, n)};
+    double *x = NULL;
+    arap_status status = ARAP_OK;
+    for (int i = 0; i < n; i++) missing += !known[i];
+    x = ARAP_NEW(double, (size_t)missing * (size_t)(block > 1 ? block : 1));
+    if (!u.vertex || !u.place || !x) {
+        status = arap_fail_memory(&context->error, "inpainting");
+        goto done;
+    }
+    if (!missing || !columns) goto done;
+    for (int harmonic = 0; harmonic < 2 && !good && !status; harmonic++) {
+        arap_two_rings_clear(&q);
+        arap_factor_free(factor);
+        factor = NULL;
+        status = arap_progress(context, "inpainting", 0);
+        if (!status)
+            status =
+                harmonic ? make_laplacian(context, mesh, &q) : arap_bilaplacian(context, mesh, &q);
+        if (!status) status = find_unknowns(context, &q, n, known, &u);
+        if (!status) status = factorize(context, &q, &u, x, &factor, &good);
+    }
+    if (!status && !good)
+        status = arap_fail(&context->error, ARAP_NOT_FACTORED,
+                           "the weights cannot be continued over the target");
+    if (!status) status = solve(context, &q, &u, factor, n, columns, block, x, values);
+
+done:
+    arap_factor_free(factor);
+    arap_two_rings_clear(&q);
+    arap_free(u.vertex);
+    arap_free(u.place);
+    arap_free(x);
+    return status;
+}

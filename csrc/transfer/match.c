@@ -1,0 +1,144 @@
+/* Matching: see match.h.
+ *
+ * A vertex of the target matches if the nearest point of the source is no farther than a share of
+ * the source's diagonal and their normals agree up to an angle (Abdrashitov et al. 2023, "Robust
+ * skin weights transfer via weight inpainting", section 3.1; there the share is of the target,
+ * which leaves a button on a coat without a match). Normals of vertices are sums over their
+ * triangles by area, mixed linearly in a triangle; where they cancel, that of the triangle counts,
+ * and where there is none, as for wires, the distance alone decides. So it does within the distance
+ * `near`, if the caller gives one: the rim of a belt has to follow the skin, whatever it faces.
+ *
+ * Through the hierarchy of faces O(log triangles) for a vertex, O(triangles log triangles) to build
+ * it. Fails without memory, and when it is cancelled. */
+#include "transfer/match.h"
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "mesh/nearest.h"
+
+#define CHUNK 256
+#define SLICE 64   /* chunks between two looks at the progress */
+#define FLAT 1e-12 /* a mixed normal below this share of those it is mixed from is none */
+
+typedef struct matching {
+    const arap_mesh *source, *target;
+    const arap_bvh *faces;
+    const double *source_normals, *target_normals;
+    const arap_transfer_settings *settings;
+    arap_match *out;
+} matching;
+
+static double nearest_on(const arap_mesh *mesh, int t, const double *p, double *bary) {
+    const int *tri = mesh->triangles + 3 * (size_t)t;
+    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                    mesh->v + 3 * (size_t)tri[2], bary);
+}
+
+static double distance_to(const void *data, int t, const double *p) {
+    double bary[3];
+    return nearest_on(data, t, p, bary);
+}
+
+/* Unit normals in place; those of no length stay 0. */
+static void normalize(double *normals, int count) {
+    for (int i = 0; i < count; i++) {
+        double *n = normals + 3 * (size_t)i, length = sqrt(arap_dot(n, n));
+        for (int c = 0; c < 3; c++) n[c] = length > 0 ? n[c] / length : 0;
+    }
+}
+
+static void normal_at(const matching *m, int t, const double *bary, double *out) {
+    const int *tri = m->source->triangles + 3 * (size_t)t;
+    for (int c = 0; c < 3; c++) {
+        out[c] = 0;
+        for (int k = 0; k < 3; k++)
+            out[c] += bary[k] * m->source_normals[3 * (size_t)tri[k] + (size_t)c];
+    }
+    if (arap_dot(out, out) < FLAT) arap_triangle_normal(m->source, (size_t)t, out);
+}
+
+static double angle_between(const double *a, const double *b) {
+    double n[3];
+    arap_cross(a, b, n);
+    return atan2(sqrt(arap_dot(n, n)), arap_dot(a, b)); /* 0 where one of them is 0 */
+}
+
+static void match_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const matching *m = data;
+    arap_match *out = m->out;
+    const arap_mesh *from = m->source, *to = m->target;
+    int end = (chunk + 1) * CHUNK < to->count ? (chunk + 1) * CHUNK : to->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        double p[3], normal[3], d2 = INFINITY;
+        for (int c = 0; c < 3; c++)
+            p[c] = (to->v[3 * (size_t)i + (size_t)c] * to->diagonal + to->center[c] -
+                    from->center[c]) /
+                   from->diagonal;
+        int t = arap_bvh_nearest(m->faces, p, -1, distance_to, from, &d2);
+        double *bary = out->bary + 3 * (size_t)i, distance = INFINITY, angle = 0;
+        out->triangle[i] = t;
+        bary[0] = bary[1] = bary[2] = 0;
+        if (t >= 0) {
+            distance = sqrt(nearest_on(from, t, p, bary));
+            normal_at(m, t, bary, normal);
+            angle = angle_between(m->target_normals + 3 * (size_t)i, normal);
+        }
+        if (m->settings->two_sided) angle = fmin(angle, acos(-1) - angle);
+        out->distance[i] = distance * from->diagonal;
+        out->angle[i] = angle;
+        out->matched[i] = distance <= m->settings->distance &&
+                          (angle <= m->settings->angle || distance <= m->settings->near);
+    }
+}
+
+arap_status arap_match_find(arap_context *context, const arap_mesh *source, const arap_mesh *target,
+                            const arap_transfer_settings *settings, arap_match *out) {
+    size_t n = (size_t)target->count;
+    double *normals = ARAP_NEW(double, 3 * (size_t)source->count);
+    double *target_normals = ARAP_NEW(double, 3 * n);
+    arap_bvh *faces = NULL;
+    arap_status status = ARAP_OK;
+    *out = (arap_match){.triangle = ARAP_NEW(int, n),
+                        .bary = ARAP_NEW(double, 3 * n),
+                        .distance = ARAP_NEW(double, n),
+                        .angle = ARAP_NEW(double, n),
+                        .matched = ARAP_NEW(char, n)};
+    if (!normals || !target_normals || !out->triangle || !out->bary || !out->distance ||
+        !out->angle || !out->matched) {
+        status = arap_fail_memory(&context->error, "the matches");
+        goto done;
+    }
+    arap_vertex_normals(source, normals);
+    arap_vertex_normals(target, target_normals);
+    normalize(normals, source->count);
+    normalize(target_normals, target->count);
+    status = arap_face_bvh(context, source, NULL, &faces);
+    if (status) goto done;
+    matching task = {.source = source,
+                     .target = target,
+                     .faces = faces,
+                     .source_normals = normals,
+                     .target_normals = target_normals,
+                     .settings = settings,
+                     .out = out};
+    status = arap_parallel_slices(context, "matching", (target->count + CHUNK - 1) / CHUNK, SLICE,
+                                  match_chunk, &task);
+
+done:
+    arap_bvh_free(faces);
+    arap_free(normals);
+    arap_free(target_normals);
+    if (status) arap_match_clear(out);
+    return status;
+}
+
+void arap_match_clear(arap_match *match) {
+    arap_free(match->triangle);
+    arap_free(match->bary);
+    arap_free(match->distance);
+    arap_free(match->angle);
+    arap_free(match->matched);
+    *match = (arap_match){0};
+}
