@@ -33,9 +33,10 @@ from .core.joints import JointOptions, joint_summary
 from .core.native_module import engine_errors, version
 from .core.options import Options
 from .core.refusal import Refused
-from .core.report import notes, summary, warnings
+from .core.report import notes, summary, summary_of_new, warnings
 from .core.stop import Stop, Stopped
 from .tasks.joints import JointTask
+from .tasks.new_weights import NewWeightsTask
 from .tasks.weighting import WeightingTask
 
 COMMAND = "araplbs"
@@ -64,6 +65,11 @@ def make_parser():
         "weight",
         help="weight the meshes of .blend files",
         description=f"Weights every armature's meshes: {which}",
+    )
+    weight.add_argument(
+        "--only-new",
+        action="store_true",
+        help="weight the vertices without weights alone: all others stay as they are",
     )
     _add_arguments(weight, Options)
     weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options)
@@ -131,7 +137,14 @@ def read_options(arguments):
         elif option.metadata.get("angle"):
             value = math.radians(value)
         values[option.name] = value
-    return arguments.table(**values)
+    options = arguments.table(**values)
+    if getattr(arguments, "only_new", False):
+        for name, usual in (("volume", "NONE"), ("start_from", "FRESH")):
+            if values[name] != usual:
+                flag = name.replace("_", "-")
+                raise Refused(f"--only-new and --{flag} {values[name].lower()} exclude each other")
+        arguments.make_task, arguments.summary = NewWeightsTask, summary_of_new
+    return options
 
 
 def plan_outputs(inputs, output):

@@ -18,6 +18,7 @@ from .operators import (
     refine,
     select_worst,
     settings,
+    weight_new,
 )
 from .preferences import ARAPLBS_preferences
 from .ui import error_view, joint_panel, menus, overlay, panel, tools
@@ -32,6 +33,7 @@ CLASSES = (
     settings.ARAPLBS_settings,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
+    weight_new.OBJECT_OT_araplbs_weight_new,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
     refine.OBJECT_OT_araplbs_refine_weights,
     live.OBJECT_OT_araplbs_accept,
@@ -49,6 +51,7 @@ CLASSES = (
     panel.VIEW3D_MT_araplbs_presets,
     panel.DATA_UL_araplbs_edits,
     panel.VIEW3D_PT_araplbs,
+    panel.VIEW3D_PT_araplbs_new,
     panel.DATA_UL_araplbs_control_bones,
     panel.VIEW3D_PT_araplbs_control_bones,
     panel.VIEW3D_PT_araplbs_poses,

@@ -54,8 +54,11 @@ def tell(operator, report, task, done=None):
     return {"FINISHED"}
 
 
-class _Steps:
-    """Start, step and finish of the work, for execute() and modal() alike."""
+class WeightingOperator(OptionProperties):
+    """To be mixed into an operator that runs a WeightingTask, at once or beside the window."""
+
+    task_kind = WeightingTask
+    find = staticmethod(find_targets)
 
     _worker = None
     _timer = None
@@ -64,8 +67,8 @@ class _Steps:
 
     def start(self, context):
         """Sets the WeightingTask, and the steps that read its input."""
-        targets = find_targets(context)
-        self._task = WeightingTask(self.read_options(), preferred_threads(context))
+        targets = self.find(context)
+        self._task = self.task_kind(self.read_options(), preferred_threads(context))
         self._reading = self._task.read_in_steps(targets, context.view_layer)
 
     def read_for(self, seconds):
@@ -86,9 +89,12 @@ class _Steps:
     def finish(self, task):
         """Writes the solution and says what was done."""
         try:
-            return tell(self, task.apply(), task)
+            return self.tell(task.apply(), task)
         except Refused as reason:
             return self.refuse(reason)
+
+    def tell(self, report, task):
+        return tell(self, report, task)
 
     def begin_waiting(self, context):
         manager = context.window_manager
@@ -100,10 +106,10 @@ class _Steps:
     def show_progress(self, context):
         worker = self._worker
         if not worker:
-            context.workspace.status_text_set(f"{LABEL}   |   reading   |   Esc: cancel")
+            context.workspace.status_text_set(f"{self.bl_label}   |   reading   |   Esc: cancel")
             return
         context.window_manager.progress_update(100 * worker.fraction)
-        parts = [LABEL, f"{100 * worker.fraction:.0f} %", worker.stage]
+        parts = [self.bl_label, f"{100 * worker.fraction:.0f} %", worker.stage]
         if worker.first_energy:
             parts.append(f"energy {100 * (worker.energy / worker.first_energy - 1):+.0f} %")
         parts.append("Esc: cancel")
@@ -124,36 +130,17 @@ class _Steps:
         self._worker = self._timer = self._task = self._reading = None
         return worker, task
 
-
-class OBJECT_OT_araplbs_auto_weight(_Steps, OptionProperties, RetiredProperties, Operator):
-    """Give the selected meshes skinning weights for the armature, chosen so that they keep \
-their shape as well as possible when posed"""
-
-    bl_idname = IDNAME
-    bl_label = LABEL
-    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
-
     @classmethod
     def poll(cls, context):
         if current_session():
             cls.poll_message_set("A refining session is running: accept or cancel it first")
             return False
         try:
-            find_targets(context)
+            cls.find(context)
         except Refused as reason:
             cls.poll_message_set(str(reason))
             return False
         return True
-
-    def draw(self, _context):
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        draw_result_options(layout, self)
-        layout.separator()
-        draw_pose_options(layout, self)
-        layout.separator()
-        draw_advanced_options(layout, self)
 
     def execute(self, context):
         """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
@@ -213,7 +200,7 @@ their shape as well as possible when posed"""
         return self.finish(task)
 
     def say_cancelled(self):
-        self.report({"INFO"}, "Auto-weight was cancelled: nothing was changed")
+        self.report({"INFO"}, f"{self.bl_label} was cancelled: nothing was changed")
         return {"CANCELLED"}
 
     def cancel(self, context):
@@ -222,3 +209,22 @@ their shape as well as possible when posed"""
             worker, _task = self.end_waiting(context)
             if worker:
                 worker.join()
+
+
+class OBJECT_OT_araplbs_auto_weight(WeightingOperator, RetiredProperties, Operator):
+    """Give the selected meshes skinning weights for the armature, chosen so that they keep \
+their shape as well as possible when posed"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_result_options(layout, self)
+        layout.separator()
+        draw_pose_options(layout, self)
+        layout.separator()
+        draw_advanced_options(layout, self)

@@ -41,6 +41,8 @@ class WeightingTask:
     warnings: what was left out, for people. Until apply() nothing in Blender's data is changed.
     """
 
+    reads_weights = False  # present weights are needed, whatever the options
+
     def __init__(self, options, threads=0):
         self.options, self.threads = options, threads
         self.solution, self.objects = None, []
@@ -66,14 +68,16 @@ class WeightingTask:
         if locked[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
         yield
-        wanted = with_entries or options.start_from == "PRESENT"
+        wanted = with_entries or self.reads_weights or options.start_from == "PRESENT"
         objects, meshes = yield from self._read_meshes(
             targets, skeleton, view_layer, locked, wanted
         )
+        skeleton = self._take(objects, meshes, skeleton)
         if options.control_bones == "LEAVE_OUT":
             meshes, skeleton = yield from leave_out_in_steps(meshes, skeleton, self.threads)
         if locked[skeleton.deform].all():
             raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
+        objects, meshes = self._cut(objects, meshes)
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
         poses = yield from given_poses_in_steps(armature, skeleton, options, view_layer)
@@ -87,6 +91,14 @@ class WeightingTask:
         self.selections = [_selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
             self.warnings.append(_unweighted(self.problem.unweighted))
+
+    def _take(self, objects, meshes, skeleton):
+        """The skeleton, once the meshes are read."""
+        return skeleton
+
+    def _cut(self, objects, meshes):
+        """What is solved of these."""
+        return objects, meshes
 
     def _read_skeleton(self, armature):
         return read_armature(armature, self.options.use_joint_limits)
@@ -156,9 +168,12 @@ class WeightingTask:
         if [bone.name for bone in armature.data.bones] != self.problem.skeleton.names:
             raise Refused(f"'{armature.name}' was changed meanwhile: nothing was written")
         for ob in objects:
-            if ob.mode == "EDIT":
-                raise Refused(f"'{ob.name}' is in Edit mode: nothing was written")
+            self.refuse_edit_mode(ob)
         return armature, objects
+
+    def refuse_edit_mode(self, ob):
+        if ob.mode == "EDIT":
+            raise Refused(f"'{ob.name}' is in Edit mode: nothing was written")
 
     def conclude(self, written):
         """Binds what is not bound yet; the report. written: what write_weights() has returned."""

@@ -6,6 +6,7 @@ from ..operators.auto_weight import IDNAME
 from ..operators.bendy import IDNAME as BENDY
 from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
+from ..operators.weight_new import IDNAME as WEIGHT_NEW
 from .panel import draw_session_buttons
 
 
@@ -15,6 +16,14 @@ def _draw(self, _context):
     layout.operator_context = "INVOKE_DEFAULT"
     layout.operator(IDNAME, icon="MOD_VERTEX_WEIGHT")
     layout.operator(REFINE, icon="PLAY")
+    layout.operator(WEIGHT_NEW)
+
+
+def _draw_new(self, _context):
+    layout = self.layout
+    layout.separator()
+    layout.operator_context = "INVOKE_DEFAULT"
+    layout.operator(WEIGHT_NEW, icon="MOD_VERTEX_WEIGHT")
 
 
 def _draw_joints(self, _context):
@@ -38,6 +47,7 @@ def register():
     bpy.types.VIEW3D_MT_object_parent.append(_draw_joints)
     bpy.types.VIEW3D_MT_pose.append(_draw_joints)
     bpy.types.VIEW3D_MT_paint_weight.append(_draw)
+    bpy.types.VIEW3D_MT_edit_mesh_weights.append(_draw_new)
     bpy.types.VIEW3D_MT_pose.append(_draw_bendy)
     bpy.types.VIEW3D_MT_edit_armature.append(_draw_bendy)
     bpy.types.VIEW3D_HT_header.append(_draw_in_header)
@@ -47,6 +57,7 @@ def unregister():
     bpy.types.VIEW3D_HT_header.remove(_draw_in_header)
     bpy.types.VIEW3D_MT_edit_armature.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_pose.remove(_draw_bendy)
+    bpy.types.VIEW3D_MT_edit_mesh_weights.remove(_draw_new)
     bpy.types.VIEW3D_MT_paint_weight.remove(_draw)
     bpy.types.VIEW3D_MT_pose.remove(_draw_joints)
     bpy.types.VIEW3D_MT_object_parent.remove(_draw_joints)

@@ -18,6 +18,7 @@ from ..operators.properties import (
 )
 from ..operators.refine import IDNAME as REFINE
 from ..operators.settings import settings_of
+from ..operators.weight_new import IDNAME as WEIGHT_NEW
 
 
 class _InSidebar:
@@ -77,6 +78,21 @@ class VIEW3D_PT_araplbs(_InSidebar, Panel):
         column = layout.column(align=True)
         column.label(text=targets.armature.name, icon="ARMATURE_DATA")
         column.label(text=names_in_line([ob.name for ob in targets.meshes]), icon="MESH_DATA")
+
+
+class VIEW3D_PT_araplbs_new(_InSidebar, Panel):
+    """On its own: the tab has nothing else in Edit mode."""
+
+    bl_label = "New Vertices"
+
+    @classmethod
+    def poll(cls, context):
+        return context.mode in {"OBJECT", "PAINT_WEIGHT", "EDIT_MESH"}
+
+    def draw(self, _context):
+        column = self.layout.column()
+        column.operator_context = "INVOKE_DEFAULT"
+        column.operator(WEIGHT_NEW, icon="MOD_VERTEX_WEIGHT")
 
 
 class VIEW3D_PT_araplbs_poses(_InSidebar, Panel):

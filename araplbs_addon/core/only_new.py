@@ -1,0 +1,111 @@
+"""Weights of the new vertices of patches, all others locked. No bpy here: any thread may do it."""
+
+import numpy as np
+
+from .native_module import araplbs
+from .solve import solve
+from .sparse_weights import SparseWeights, make_sparse_weights
+
+LEAST_INITIAL = 0.001  # smaller weights are no influences of the start
+STEPS = 200  # of conjugate gradients, at most: this is where the optimization starts
+EXACT = 1e-3  # of the first residual
+
+
+def solve_new(problem, options, threads=0, progress=None):
+    """The Solution of a Problem of patches, see core.solve.
+
+    Where locked weights border on new vertices, these start from the mean of fresh weights and of
+    what the border goes on as: heat knows the bones, but of a patch it sees too much, the border
+    knows the weights around, but no bone that is new as well. What serves better, the energy finds.
+    """
+    start = _start(problem, options, threads)
+    if start is not None:
+        problem.arguments.update(weights=start, start_from_weights=True)
+    return solve(problem, options, threads, progress)
+
+
+def _start(problem, options, threads):
+    arguments = problem.arguments
+    locked, given = arguments["locked_vertices"], arguments["weights"]
+    new = np.flatnonzero(~locked)
+    held = locked & (given.sums() > 0)
+    if not held.any():
+        return None
+    going_on = inpaint(arguments, held)
+    sums = going_on.sum(1)
+    fresh = araplbs.Solver(
+        **{**options.solver_arguments(), **arguments}, threads=threads
+    ).initial_weights[new]
+    share = np.where(sums > 0.5, 0.5, 0.0)[:, None]
+    rows = (1 - share) * fresh + share * going_on / np.maximum(sums, 0.5)[:, None]
+    rows[rows < LEAST_INITIAL] = 0
+    mine, bones = np.nonzero(rows)
+    keeps = arguments["locked_bones"][arguments["vertex_sets"][new[mine]], bones]
+    kept = locked[given.vertices] | problem.locked_entries(given)
+    return make_sparse_weights(
+        given.count,
+        np.concatenate([given.vertices[kept], new[mine[~keeps]]]),
+        np.concatenate([given.bones[kept], bones[~keeps]]),
+        np.concatenate([given.weights[kept], rows[mine, bones][~keeps]]),
+    )
+
+
+def inpaint(arguments, held):
+    """(new vertices, m) weights that go on harmonically from those that are held (n,) bool, over
+    edges that count alike; 0 where nothing held is joined. arguments: of the solver."""
+    given: SparseWeights = arguments["weights"]
+    new = np.flatnonzero(~arguments["locked_vertices"])
+    _points, place = np.unique(arguments["vertices"], axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    triangles = arguments["triangles"]
+    pairs = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
+    pairs = np.sort(place[np.concatenate(pairs)], axis=1)
+    pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    count = place.max() + 1
+    taken = held[given.vertices]
+    bones, column = np.unique(given.bones[taken], return_inverse=True)
+    fixed = np.zeros((count, len(bones)))
+    fixed[place[given.vertices[taken]], column.reshape(-1)] = given.weights[taken]
+    free = np.ones(count, bool)
+    free[place[held]] = False
+    sums = fixed.sum(1, keepdims=True)
+    fixed = np.divide(fixed, sums, out=np.zeros_like(fixed), where=sums > 0)
+    found = fixed + _harmonic(pairs, free, fixed)
+    out = np.zeros((len(new), arguments["bone_heads"].shape[0]))
+    out[:, bones] = np.maximum(found[place[new]], 0)
+    return out
+
+
+def _harmonic(pairs, free, fixed):
+    """What is free becomes the mean of its neighbors: conjugate gradients, a column for each bone."""
+    pairs = pairs[free[pairs].any(1)]
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    degree = np.bincount(both[:, 0], minlength=len(free))
+    begin = np.flatnonzero(np.r_[True, np.diff(both[:, 0]) > 0]) if len(both) else []
+    rows = both[begin, 0]
+    scale = np.maximum(degree, 1)[:, None]
+
+    def around(x):
+        """Sums over neighbors, of what is free."""
+        total = np.zeros_like(x)
+        if len(rows):
+            total[rows] = np.add.reduceat(x[both[:, 1]], begin, axis=0)
+        return total * free[:, None]
+
+    x = np.zeros_like(fixed)
+    residual = around(fixed)
+    toward = residual / scale
+    before = (residual * residual / scale).sum(0)
+    least = EXACT**2 * before
+    for _ in range(STEPS):
+        if (before <= least).all():
+            break
+        image = (scale * toward - around(toward)) * free[:, None]
+        step = before / np.maximum((toward * image).sum(0), 1e-300)
+        x += step * toward
+        residual -= step * image
+        now = (residual * residual / scale).sum(0)
+        toward = residual / scale + now / np.maximum(before, 1e-300) * toward
+        before = now
+    return x
