@@ -1,12 +1,15 @@
 """Weights of the new vertices of patches, all others locked. No bpy here: any thread may do it."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from .native_module import araplbs
 from .solve import solve
 from .sparse_weights import SparseWeights, make_sparse_weights
 
 LEAST_INITIAL = 0.001  # smaller weights are no influences of the start
+AS_LOW, SMOOTHER = 1.01, 0.7  # shares of the energy and of the roughness from fresh weights
+MOST = 1000  # new vertices: of more, the border says too little
 STEPS = 200  # of conjugate gradients, at most: this is where the optimization starts
 EXACT = 1e-3  # of the first residual
 
@@ -14,34 +17,57 @@ EXACT = 1e-3  # of the first residual
 def solve_new(problem, options, threads=0, progress=None):
     """The Solution of a Problem of patches, see core.solve.
 
-    Where locked weights border on new vertices, these start from the mean of fresh weights and of
-    what the border goes on as: heat knows the bones, but of a patch it sees too much, the border
-    knows the weights around, but no bone that is new as well. What serves better, the energy finds.
+    It is solved from two starts: from fresh weights, which know the bones but see too much of them
+    in a patch, and from what the weights around go on as, which know no bone that is new as well.
+    The latter are kept where the energy is as low and they are much smoother.
     """
-    start = _start(problem, options, threads)
-    if start is not None:
-        problem.arguments.update(weights=start, start_from_weights=True)
-    return solve(problem, options, threads, progress)
+    going_on = _from_border(problem)
+    if going_on is None:
+        return solve(problem, options, threads, progress)
+    fresh = solve(problem, options, threads, _half(progress, 0.0))
+    problem.arguments.update(weights=going_on, start_from_weights=True)
+    other = solve(problem, options, threads, _half(progress, 0.5))
+    as_low = other.report["energy_after"] <= AS_LOW * fresh.report["energy_after"]
+    smoother = _roughness(problem, other) < SMOOTHER * _roughness(problem, fresh)
+    best = other if as_low and smoother else fresh
+    return replace(best, seconds=fresh.seconds + other.seconds)
 
 
-def _start(problem, options, threads):
+def _roughness(problem, solution):
+    """Mean difference of weights over the edges at new vertices."""
+    arguments, rows = problem.arguments, solution.rows
+    triangles, is_new = arguments["triangles"], ~arguments["locked_vertices"]
+    edges = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
+    edges = np.concatenate(edges)
+    edges = edges[is_new[edges].any(1)]
+    dense = np.zeros((rows.count, len(problem.skeleton.names)))
+    dense[rows.vertices, rows.bones] = rows.weights
+    return np.abs(dense[edges[:, 0]] - dense[edges[:, 1]]).sum() / max(len(edges), 1)
+
+
+def _half(progress, begin):
+    return progress and (
+        lambda stage, fraction, energy: progress(stage, begin + fraction / 2, energy)
+    )
+
+
+def _from_border(problem):
+    """The SparseWeights that go on from the locked ones; None where they say too little."""
     arguments = problem.arguments
+    if "locked_vertices" not in arguments:  # all is new
+        return None
     locked, given = arguments["locked_vertices"], arguments["weights"]
     new = np.flatnonzero(~locked)
     held = locked & (given.sums() > 0)
-    if not held.any():
+    if len(new) > MOST or not held.any():
         return None
-    going_on = inpaint(arguments, held)
-    sums = going_on.sum(1)
-    fresh = araplbs.Solver(
-        **{**options.solver_arguments(), **arguments}, threads=threads
-    ).initial_weights[new]
-    share = np.where(sums > 0.5, 0.5, 0.0)[:, None]
-    rows = (1 - share) * fresh + share * going_on / np.maximum(sums, 0.5)[:, None]
+    rows = inpaint(arguments, held)
+    sums = rows.sum(1, keepdims=True)
+    rows = np.where(sums > 0.5, rows / np.maximum(sums, 0.5), 0)  # others start from fresh ones
     rows[rows < LEAST_INITIAL] = 0
     mine, bones = np.nonzero(rows)
     keeps = arguments["locked_bones"][arguments["vertex_sets"][new[mine]], bones]
-    kept = locked[given.vertices] | problem.locked_entries(given)
+    kept = problem.locked_entries(given)
     return make_sparse_weights(
         given.count,
         np.concatenate([given.vertices[kept], new[mine[~keeps]]]),
@@ -77,7 +103,7 @@ def inpaint(arguments, held):
 
 
 def _harmonic(pairs, free, fixed):
-    """What is free becomes the mean of its neighbors: conjugate gradients, a column for each bone."""
+    """What is free becomes the mean of its neighbors: conjugate gradients, column by column."""
     pairs = pairs[free[pairs].any(1)]
     both = np.concatenate([pairs, pairs[:, ::-1]])
     both = both[np.argsort(both[:, 0], kind="stable")]

@@ -210,7 +210,7 @@ def _selection(mesh, skeleton):
     """What is written of a mesh: (bones with groups, bones with weights, vertices), all bool."""
     bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
     vertices = np.ones(len(mesh.vertices), bool)
-    if mesh.has_locks:
+    if mesh.locked_bones is not None:
         bones &= ~mesh.locked_bones
     if mesh.locked_vertices is not None:
         vertices = ~mesh.locked_vertices

@@ -262,7 +262,7 @@ def test_edit_mode_without_armature():
 
 
 def test_other_modes():
-    tube, rig = weighted()
+    tube, _rig = weighted()
     select(tube)
     bpy.ops.object.mode_set(mode="SCULPT")
     with pytest.raises(RuntimeError, match="Works in Object, Edit and Weight Paint mode"):
@@ -317,3 +317,17 @@ def test_patch_of_a_character(name):
     print(f"{name}: L1 {off:.3f}, seam {seam(ob, dense, new):.3f} to {seam(ob, again, new):.3f}")
     assert off < 0.15
     assert seam(ob, again, new) < 1.1 * seam(ob, dense, new) + 0.01
+
+
+def test_cancelled():
+    """Esc ends it between two steps of either solve, and nothing is written."""
+    tube, rig = weighted()
+    clear(tube, around(tube, 1.0))
+    before = snapshot()
+    task = addon("tasks.new_weights").NewWeightsTask(addon("core.options").Options())
+    select(tube, rig)
+    task.read(addon("blender.targets").find_targets(bpy.context), bpy.context.view_layer)
+    for end in (0.0, 0.6):
+        with pytest.raises(addon("core.native_module").araplbs.Cancelled):
+            task.solve(lambda _stage, fraction, _energy, end=end: fraction < end)
+    assert snapshot() == before
