@@ -32,11 +32,13 @@ from .core.files import (
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import engine_errors, version
 from .core.options import Options
+from .core.quantize import QuantizeOptions, summary_of_quantized
 from .core.refusal import Refused
 from .core.report import notes, summary, summary_of_new, warnings
 from .core.stop import Stop, Stopped
 from .tasks.joints import JointTask
 from .tasks.new_weights import NewWeightsTask
+from .tasks.quantizing import QuantizeTask
 from .tasks.weighting import WeightingTask
 
 COMMAND = "araplbs"
@@ -81,6 +83,15 @@ def make_parser():
     )
     _add_arguments(joints, JointOptions)
     joints.set_defaults(make_task=JointTask, summary=joint_summary, table=JointOptions)
+    quantize = commands.add_parser(
+        "quantize",
+        help="make the weights of .blend files what game engines store",
+        description=f"Quantizes the weights of every armature's meshes: {which}",
+    )
+    _add_arguments(quantize, QuantizeOptions)
+    quantize.set_defaults(
+        make_task=QuantizeTask, summary=summary_of_quantized, table=QuantizeOptions
+    )
     return parser
 
 
@@ -147,6 +158,11 @@ def read_options(arguments):
     return options
 
 
+def _tets(options):
+    """The file of tets that the options name, or nothing."""
+    return getattr(options, "tet_file", "")
+
+
 def plan_outputs(inputs, output):
     """[(input, output)]. Raises Refused when one output would hold several inputs."""
     target = Path(output)
@@ -201,7 +217,7 @@ def run(argv):
     try:
         options = read_options(arguments)
         plan = plan_outputs(arguments.input, arguments.output)
-        check_plan(plan, arguments.json, options.tet_file)
+        check_plan(plan, arguments.json, _tets(options))
     except (Refused, OSError, ValueError) as error:
         return _fail(error)
     try:
@@ -248,7 +264,7 @@ def weight_file(source, target, options, arguments, stop):
     """Weights one file; what the report says of it. Nothing is written when it raises."""
     refuse_output(target)
     compressed = _open(source)
-    _refuse_used(options.tet_file, target, arguments.json)
+    _refuse_used(_tets(options), target, arguments.json)
     view_layer = bpy.context.view_layer
     left = leave_edit_mode(view_layer)
     view_layer.update()
@@ -261,7 +277,7 @@ def weight_file(source, target, options, arguments, stop):
         task.solve(_Lines(targets.armature.name, stop))
         report = task.apply()
         report["total_seconds"] = time.perf_counter() - start
-        weights = report.get("weights") if arguments.command == "joints" else report
+        weights = report if arguments.command == "weight" else report.get("weights")
         for line in notes(weights):
             print(f"  {targets.armature.name}: {line}")
         report["warnings"] = task.warnings + warnings(weights)

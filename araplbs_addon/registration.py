@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 
 from . import cli
-from .blender import bone_kinds, control_bones, edits, joint_settings
+from .blender import bone_kinds, control_bones, edits, engine_limits, joint_settings
 from .operators import (
     auto_weight,
     bendy,
@@ -15,6 +15,7 @@ from .operators import (
     joints,
     live,
     load_preset,
+    quantize,
     refine,
     select_worst,
     settings,
@@ -34,6 +35,7 @@ CLASSES = (
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
     weight_new.OBJECT_OT_araplbs_weight_new,
+    quantize.OBJECT_OT_araplbs_quantize_weights,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
     refine.OBJECT_OT_araplbs_refine_weights,
     live.OBJECT_OT_araplbs_accept,
@@ -69,6 +71,7 @@ PARTS = (
     bone_kinds,
     control_bones,
     edits,
+    engine_limits,
     joint_settings,
     settings,
     brush,

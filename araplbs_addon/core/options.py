@@ -20,7 +20,27 @@ def option(default, name, description, **limits):
 
 
 @dataclass(frozen=True)
-class Options:
+class OptionTable:
+    """Of options; raises ValueError for a value outside of its limits."""
+
+    def __post_init__(self):
+        for each in fields(self):
+            value, limits = getattr(self, each.name), each.metadata
+            if "choices" in limits:
+                names = [choice[0] for choice in limits["choices"]]
+                if value not in names:
+                    raise ValueError(f"{each.name} is {value!r}: must be one of {names}")
+            elif "least" in limits and not limits["least"] <= value <= limits["most"]:
+                raise ValueError(
+                    f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
+                )
+
+    def as_dict(self):
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Options(OptionTable):
     """Raises ValueError for a value outside of its limits."""
 
     max_influences: int = option(
@@ -244,18 +264,6 @@ class Options:
         advanced=True,
     )
 
-    def __post_init__(self):
-        for each in fields(self):
-            value, limits = getattr(self, each.name), each.metadata
-            if "choices" in limits:
-                names = [choice[0] for choice in limits["choices"]]
-                if value not in names:
-                    raise ValueError(f"{each.name} is {value!r}: must be one of {names}")
-            elif "least" in limits and not limits["least"] <= value <= limits["most"]:
-                raise ValueError(
-                    f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
-                )
-
     def engine_arguments(self, kind):
         """Keyword arguments of that type of araplbs that options say by themselves."""
         found = {}
@@ -278,6 +286,3 @@ class Options:
             "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
             "support": (1, self.kept_sum, self.relative),
         }
-
-    def as_dict(self):
-        return asdict(self)

@@ -4,6 +4,7 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
+from command import opened, run, save
 from paths import DATA
 from scenes import (
     add_armature,
@@ -331,3 +332,26 @@ def test_cancelled():
         with pytest.raises(addon("core.native_module").araplbs.Cancelled):
             task.solve(lambda _stage, fraction, _energy, end=end: fraction < end)
     assert snapshot() == before
+
+
+def test_command(tmp_path, capfd):
+    tube, rig = weighted()
+    new = around(tube, 1.0)
+    before, names = entries(tube), deform_names(rig)
+    clear(tube, new)
+    source = save(tmp_path / "in.blend")
+    assert run("weight", "--only-new", source, "-o", tmp_path / "out.blend") == 0
+    assert f"{len(new)} new vertices, solved with" in capfd.readouterr().out
+    tube = opened(tmp_path / "out.blend")["Tube"]
+    assert others_stay(before, entries(tube), new)
+    assert np.abs(weights(tube, names).sum(1) - 1).max() < 1e-6
+
+
+def test_command_refuses(tmp_path, capfd):
+    weighted()
+    source, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
+    assert run("weight", "--only-new", "--start-from", "present", source, "-o", out) == 1
+    assert "--only-new and --start-from present exclude each other" in capfd.readouterr().err
+    assert run("weight", "--only-new", source, "-o", out) == 1
+    assert "Every vertex of 'Tube' has weights: nothing is new" in capfd.readouterr().err
+    assert not out.exists()
