@@ -76,7 +76,8 @@ def test_nearest_steps():
 
 def test_threshold_keeps_the_largest():
     make = addon("core.sparse_weights").make_sparse_weights
-    rows = make(2, [0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [0.9, 0.08, 0.02, 0.5, 0.5])
+    vertices, bones = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1])
+    rows = make(2, vertices, bones, np.array([0.9, 0.08, 0.02, 0.5, 0.5]))
     found = quantized(rows, 0, threshold=0.05)
     assert found.bones.tolist() == [0, 1, 0, 1]
     assert np.allclose(found.weights, [0.9 / 0.98, 0.08 / 0.98, 0.5, 0.5])

@@ -55,7 +55,7 @@ def export(path, most):
     bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
     bpy.ops.export_scene.gltf(
         filepath=str(path), export_format="GLB", export_animations=False, export_morph=False,
-        export_skins=True, export_all_influences=not most, export_influence_nb=most or 4,
+        export_skins=True, export_all_influences=not most, export_influence_nb=max(most, 4),
         use_selection=True,
     )  # fmt: skip
 
@@ -89,8 +89,14 @@ def check_round_trip(meshes, rig, path, steps, most, log):
             assert (whole.sum(1) == steps).all()
         else:
             assert np.abs(values.sum(1) - 1).max() < 1e-5
-    assert seen >= sum(map(len, before.values()))
-    expected = {tuple(row) for dense in before.values() for row in in_steps(dense, steps)}
+    shown = [corners(ob) for ob in meshes]  # vertices of no face are not exported, or as lines
+    assert seen >= sum(map(len, shown))
+    every = {tuple(row) for dense in before.values() for row in in_steps(dense, steps)}
+    expected = {
+        tuple(row)
+        for ob, which in zip(meshes, shown, strict=True)
+        for row in in_steps(before[ob.name][which], steps)
+    }
     new_scene()
     bpy.ops.import_scene.gltf(filepath=str(path))
     assert not [b.name for ob in bpy.data.objects if ob.type == "ARMATURE"
@@ -98,7 +104,12 @@ def check_round_trip(meshes, rig, path, steps, most, log):
     if steps:
         back = [ob for ob in bpy.data.objects if ob.type == "MESH" and ob.vertex_groups]
         found = {tuple(row) for ob in back for row in in_steps(weights(ob, names), steps)}
-        assert found == expected
+        assert expected <= found <= every
+
+
+def corners(ob):
+    """Vertices of faces."""
+    return sorted({index for face in ob.data.polygons for index in face.vertices})
 
 
 def in_steps(dense, steps):
@@ -137,5 +148,5 @@ def test_what_it_is_good_for(tmp_path, capfd):
     auto_weight(*meshes, rig, max_influences=8, **QUICK)
     for group in meshes[0].vertex_groups:
         group.remove([0])
-    with pytest.raises(AssertionError, match="neutral|WARNING"):
+    with pytest.raises(AssertionError, match=r"neutral|WARNING"):
         check_round_trip(meshes, rig, tmp_path / "out.glb", 0, 8, capfd)
