@@ -26,6 +26,7 @@ PARTS = {
     "clusters": "what sharing rotations in clusters of vertices saves and costs",
     "joints": "joints and weights optimized together, from joints that were displaced",
     "spines": "rigid and bendy bones beside stretchable-twistable bones and spines, with pictures",
+    "only_new": "new vertices weighted alone: time beside the whole mesh, and the seam",
     "preserve_volume": "energies as Preserve Volume deforms, and what optimizing for it would gain",
     "wires": "meshes of edges alone: a creature, hair",
     "volumes": "weights solved on tets beside those of the surface",
