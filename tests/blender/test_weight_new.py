@@ -355,3 +355,31 @@ def test_command_refuses(tmp_path, capfd):
     assert run("weight", "--only-new", source, "-o", out) == 1
     assert "Every vertex of 'Tube' has weights: nothing is new" in capfd.readouterr().err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
+def test_undo(mode):
+    """One step, in Edit mode too, new groups included."""
+    tube, rig = weighted()
+    new = around(tube, 2.5)
+    clear(tube, new)
+    tube.vertex_groups.remove(tube.vertex_groups["upper"])
+    before = [entries(tube), [group.name for group in tube.vertex_groups]]
+    if mode == "EDIT":
+        for vertex in edit(tube).verts:
+            vertex.select = vertex.index in new
+        bmesh.from_edit_mesh(tube.data).select_flush_mode()
+    else:
+        select(tube, rig)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.ed.undo_push(message="before")
+    assert weight_new() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="weighted")
+    after = bpy.data.objects["Tube"]
+    after.update_from_editmode()
+    assert entries(after) != before[0] and "upper" in after.vertex_groups
+    bpy.ops.ed.undo()
+    tube = bpy.data.objects["Tube"]
+    assert tube.mode == mode
+    tube.update_from_editmode()
+    assert [entries(tube), [group.name for group in tube.vertex_groups]] == before
