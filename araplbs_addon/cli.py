@@ -34,12 +34,15 @@ from .core.files import (
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import engine_errors, version
 from .core.options import Options
+from .core.quantize import QuantizeOptions, summary_of_quantized
 from .core.refusal import Refused
-from .core.report import notes, summary, warnings
+from .core.report import notes, summary, summary_of_new, warnings
 from .core.stop import Stop, Stopped
 from .core.transfer import TransferOptions, transfer_summary
 from .tasks.baking import BakeTask
 from .tasks.joints import JointTask
+from .tasks.new_weights import NewWeightsTask
+from .tasks.quantizing import QuantizeTask
 from .tasks.transfer import TransferTask
 from .tasks.weighting import WeightingTask
 
@@ -69,6 +72,11 @@ def make_parser():
         "weight",
         help="weight the meshes of .blend files",
         description=f"Weights every armature's meshes: {which}",
+    )
+    weight.add_argument(
+        "--only-new",
+        action="store_true",
+        help="weight the vertices without weights alone: all others stay as they are",
     )
     _add_arguments(weight, Options)
     weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options)
@@ -102,6 +110,15 @@ def make_parser():
     _add_files(transfer)
     _add_options(transfer, TransferOptions, without=("sources",))
     transfer.set_defaults(make_task=TransferTask, summary=transfer_summary, table=TransferOptions)
+    quantize = commands.add_parser(
+        "quantize",
+        help="make the weights of .blend files what game engines store",
+        description=f"Quantizes the weights of every armature's meshes: {which}",
+    )
+    _add_arguments(quantize, QuantizeOptions)
+    quantize.set_defaults(
+        make_task=QuantizeTask, summary=summary_of_quantized, table=QuantizeOptions
+    )
     return parser
 
 
@@ -166,7 +183,19 @@ def read_options(arguments):
         elif option.metadata.get("angle"):
             value = math.radians(value)
         values[option.name] = value
-    return arguments.table(**values)
+    options = arguments.table(**values)
+    if getattr(arguments, "only_new", False):
+        for name, usual in (("volume", "NONE"), ("start_from", "FRESH")):
+            if values[name] != usual:
+                flag = name.replace("_", "-")
+                raise Refused(f"--only-new and --{flag} {values[name].lower()} exclude each other")
+        arguments.make_task, arguments.summary = NewWeightsTask, summary_of_new
+    return options
+
+
+def _tets(options):
+    """The file of tets that the options name, or nothing."""
+    return getattr(options, "tet_file", "")
 
 
 def plan_outputs(inputs, output):
@@ -223,7 +252,7 @@ def run(argv):
     try:
         options = read_options(arguments)
         plan = plan_outputs(arguments.input, arguments.output)
-        check_plan(plan, arguments.json, getattr(options, "tet_file", ""))
+        check_plan(plan, arguments.json, _tets(options))
     except (Refused, OSError, ValueError) as error:
         return _fail(error)
     try:
@@ -270,7 +299,7 @@ def weight_file(source, target, options, arguments, stop):
     """Weights one file; what the report says of it. Nothing is written when it raises."""
     refuse_output(target)
     compressed = _open(source)
-    _refuse_used(getattr(options, "tet_file", ""), target, arguments.json)
+    _refuse_used(_tets(options), target, arguments.json)
     view_layer = bpy.context.view_layer
     left = leave_edit_mode(view_layer)
     view_layer.update()

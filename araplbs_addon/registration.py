@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 
 from . import cli
-from .blender import bone_kinds, control_bones, edits, joint_settings
+from .blender import bone_kinds, control_bones, edits, engine_limits, joint_settings
 from .operators import (
     auto_weight,
     bake,
@@ -16,11 +16,13 @@ from .operators import (
     joints,
     live,
     load_preset,
+    quantize,
     refine,
     rigid,
     select_worst,
     settings,
     transfer,
+    weight_new,
 )
 from .preferences import ARAPLBS_preferences
 from .ui import error_view, joint_panel, menus, overlay, panel, tools
@@ -36,6 +38,8 @@ CLASSES = (
     settings.ARAPLBS_settings,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
+    weight_new.OBJECT_OT_araplbs_weight_new,
+    quantize.OBJECT_OT_araplbs_quantize_weights,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
     bake.OBJECT_OT_araplbs_bake,
     refine.OBJECT_OT_araplbs_refine_weights,
@@ -59,6 +63,7 @@ CLASSES = (
     panel.VIEW3D_MT_araplbs_presets,
     panel.DATA_UL_araplbs_edits,
     panel.VIEW3D_PT_araplbs,
+    panel.VIEW3D_PT_araplbs_new,
     panel.DATA_UL_araplbs_control_bones,
     panel.VIEW3D_PT_araplbs_control_bones,
     panel.VIEW3D_PT_araplbs_poses,
@@ -78,6 +83,7 @@ PARTS = (
     bone_kinds,
     control_bones,
     edits,
+    engine_limits,
     joint_settings,
     settings,
     brush,

@@ -209,19 +209,26 @@ def _reflections(ob, armature, view_layer):
     return reflections
 
 
-def group_entries(mesh):
-    """All vertex group entries: (vertices, groups, weights) as arrays, vertices ascending."""
-    return finish(group_entries_in_steps(mesh))
+def group_entries(mesh, which=None):
+    """All vertex group entries: (vertices, groups, weights) as arrays, vertices ascending; or those
+    of the vertices `which` (k,)."""
+    return finish(group_entries_in_steps(mesh, which))
 
 
-def group_entries_in_steps(mesh):
+def group_entries_in_steps(mesh, which=None):
     """The like as a generator of short steps.
 
     Blender has no bulk access to them; this loop is the fastest way that changes nothing.
     """
     vertices, groups, weights = [], [], []
-    for begin in range(0, len(mesh.vertices), VERTICES_A_STEP):
-        for vertex in mesh.vertices[begin : begin + VERTICES_A_STEP]:
+    count = len(mesh.vertices) if which is None else len(which)
+    for begin in range(0, count, VERTICES_A_STEP):
+        step = slice(begin, begin + VERTICES_A_STEP)
+        if which is None:
+            some = mesh.vertices[step]
+        else:
+            some = [mesh.vertices[i] for i in which[step].tolist()]
+        for vertex in some:
             elements = vertex.groups
             if elements:
                 i = vertex.index

@@ -20,14 +20,18 @@ class Targets:
     armature: bpy.types.Object
     meshes: list[bpy.types.Object]
     painting: bool = False  # Weight Paint mode: selection and masks count
+    editing: bool = False  # Edit mode: the selected vertices count
     skipped: list[str] = field(default_factory=list)  # for people
 
 
-def find_targets(context, posing=False):
+def find_targets(context, posing=False, editing=False):
     """The Targets of the operator in this context. Raises Refused with what is to be done.
 
     posing: also in Pose mode, where they are the visible meshes that hang on the armature.
+    editing: also in Edit mode, where they are the meshes in it.
     """
+    if editing and context.mode == "EDIT_MESH":
+        return _edited(context)
     if posing and context.mode == "POSE":
         armature = context.active_object
         meshes = [
@@ -47,6 +51,8 @@ def find_targets(context, posing=False):
     if context.mode != "OBJECT":
         if posing:
             raise Refused("Works in Object, Pose and Weight Paint mode")
+        if editing:
+            raise Refused("Works in Object, Edit and Weight Paint mode")
         raise Refused("Works in Object mode and in Weight Paint mode")
     selected = context.selected_objects
     meshes = [ob for ob in selected if ob.type == "MESH"]
@@ -57,6 +63,18 @@ def find_targets(context, posing=False):
     if others:
         targets.skipped.append(f"Skipped, not a mesh: {names_in_line(others)}")
     return targets
+
+
+def _edited(context):
+    meshes = [ob for ob in context.objects_in_mode if ob.type == "MESH"]
+    armature = armature_of(context.active_object)
+    if not armature:
+        raise Refused(
+            f"'{context.active_object.name}' has no armature: add an Armature modifier first"
+        )
+    if not any(ob.data.total_vert_sel for ob in meshes):
+        raise Refused("Select the vertices to weight")
+    return Targets(armature, [ob for ob in meshes if armature_of(ob) == armature], editing=True)
 
 
 def _chosen_armature(context, selected, meshes):

@@ -51,7 +51,8 @@ def _present(ob, bones, vertices, groups):
     """The like that there are now."""
     written = np.zeros(len(ob.vertex_groups) + 1, bool)
     written[groups[bones & (groups >= 0)]] = True
-    owner, group, weight = group_entries(ob.data)
+    which = None if vertices.all() else np.flatnonzero(vertices)
+    owner, group, weight = group_entries(ob.data, which)
     take = vertices[owner] & written[np.minimum(group, len(ob.vertex_groups))]
     return owner[take], group[take], weight[take].astype(np.float32)
 

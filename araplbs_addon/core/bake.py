@@ -2,13 +2,13 @@
 compute it."""
 
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from .error_map import FULL_SCALE, colors
 from .native_module import araplbs
-from .options import Options, check_limits, option
+from .options import Options, OptionTable, option
 from .report import names_in_line
 from .sparse_weights import SparseWeights
 
@@ -22,8 +22,8 @@ def _of_weighting(name):
 
 
 @dataclass(frozen=True)
-class BakeOptions:
-    """Raises ValueError for a value outside of its limits."""
+class BakeOptions(OptionTable):
+    """Of baking."""
 
     poses: str = option(
         "RANDOM",
@@ -86,16 +86,10 @@ class BakeOptions:
     seed: int = _of_weighting("seed")
     use_joint_limits: bool = _of_weighting("use_joint_limits")
 
-    def __post_init__(self):
-        check_limits(self)
-
     @property
     def pose_count(self):
         """Of random poses, as Options call it."""
         return self.frames
-
-    def as_dict(self):
-        return asdict(self)
 
 
 @dataclass

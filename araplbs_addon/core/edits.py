@@ -29,7 +29,7 @@ class Pairs:
         return Pairs(self.vertices[which], self.bones[which], self.values[which])
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Edits:
     """Kept with the mesh; see Solver.edit of the native module for what the first four do."""
 

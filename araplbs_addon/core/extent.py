@@ -52,8 +52,9 @@ def objects_far_from_bones(problem):
     for name, first, size in zip(problem.names, problem.first, problem.sizes, strict=False):
         far = far_from_bones(vertices[first : first + size], heads, tails)
         if len(far):
+            vertex = problem.place(first + far[0])[1]
             found.append(
-                {"object": name, "count": len(far), "vertex": int(far[0]), "all": len(far) == size}
+                {"object": name, "count": len(far), "vertex": vertex, "all": len(far) == size}
             )
     return found
 

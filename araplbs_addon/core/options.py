@@ -21,22 +21,28 @@ def option(default, name, description, **limits):
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
 
-def check_limits(options):
-    """Raises ValueError for a value of a table of options that is outside of its limits."""
-    for each in fields(options):
-        value, limits = getattr(options, each.name), each.metadata
-        if "choices" in limits:
-            names = [choice[0] for choice in limits["choices"]]
-            if value not in names:
-                raise ValueError(f"{each.name} is {value!r}: must be one of {names}")
-        elif "least" in limits and not limits["least"] <= value <= limits["most"]:
-            raise ValueError(
-                f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
-            )
+@dataclass(frozen=True)
+class OptionTable:
+    """Of options; raises ValueError for a value outside of its limits."""
+
+    def __post_init__(self):
+        for each in fields(self):
+            value, limits = getattr(self, each.name), each.metadata
+            if "choices" in limits:
+                names = [choice[0] for choice in limits["choices"]]
+                if value not in names:
+                    raise ValueError(f"{each.name} is {value!r}: must be one of {names}")
+            elif "least" in limits and not limits["least"] <= value <= limits["most"]:
+                raise ValueError(
+                    f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
+                )
+
+    def as_dict(self):
+        return asdict(self)
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(OptionTable):
     """Raises ValueError for a value outside of its limits."""
 
     max_influences: int = option(
@@ -325,9 +331,6 @@ class Options:
         advanced=True,
     )
 
-    def __post_init__(self):
-        check_limits(self)
-
     def engine_arguments(self, kind):
         """Keyword arguments of that type of araplbs that options say by themselves."""
         found = {}
@@ -355,6 +358,3 @@ class Options:
             "support": (1, self.kept_sum, self.relative),
             "rigid_loss": LOSS if self.searches_rigid else 0.0,
         }
-
-    def as_dict(self):
-        return asdict(self)

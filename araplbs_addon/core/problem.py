@@ -169,6 +169,7 @@ class Problem:
         if start == "PRESENT":
             self.start_from(self._present(meshes, wholes))
         self.arguments.update(self.edit_arguments([mesh.edits for mesh in meshes]))
+        self.numbers = None  # of patches: for each mesh its vertices in the whole mesh
 
     @property
     def parameters(self):
@@ -301,4 +302,5 @@ class Problem:
     def place(self, vertex):
         """(name of the mesh, vertex in it) of a vertex of the problem; for an image its source."""
         mesh = int(np.searchsorted(self.first, vertex, side="right")) - 1
-        return self.names[mesh], int(self.sources[mesh][vertex - self.first[mesh]])
+        source = self.sources[mesh][vertex - self.first[mesh]]
+        return self.names[mesh], int(source if self.numbers is None else self.numbers[mesh][source])

@@ -96,6 +96,16 @@ def summary(report):
     )
 
 
+def summary_of_new(report):
+    """The like where only what is new was weighted."""
+    new, around = report["new_vertices"], report["vertices"] - report["new_vertices"]
+    which = "1 new vertex" if new == 1 else f"{new:,} new vertices"
+    return (
+        f"{which}, solved with {around:,} around, which stay: "
+        f"{in_words(report['deformation'])} there in {report['seconds']:.1f} s"
+    )
+
+
 def notes(report):
     """Lines about what was decided for the rigger."""
     found = report["control_bones"] if report else {}

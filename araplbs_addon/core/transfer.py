@@ -2,14 +2,14 @@
 
 import math
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .edits import Pairs
 from .mirror_modifier import image_rows, reflect
 from .native_module import araplbs
-from .options import Options, option
+from .options import Options, OptionTable, option
 from .problem import Problem, join_geometry
 from .refusal import Refused
 from .report import names_in_line
@@ -27,8 +27,8 @@ def _as_of_weights(name):
 
 
 @dataclass(frozen=True)
-class TransferOptions:
-    """Raises ValueError for a value outside of its limits."""
+class TransferOptions(OptionTable):
+    """Of a transfer."""
 
     sources: str = option(
         "ACTIVE",
@@ -90,8 +90,6 @@ class TransferOptions:
     max_influences: int = _as_of_weights("max_influences")
     iterations: int = _as_of_weights("iterations")
 
-    __post_init__ = Options.__post_init__
-
     def match_arguments(self):
         """Those of araplbs.match_surfaces."""
         return {
@@ -110,9 +108,6 @@ class TransferOptions:
             start_from="PRESENT",
             symmetric=False,
         )
-
-    def as_dict(self):
-        return asdict(self)
 
 
 class Source:

@@ -55,12 +55,11 @@ def tell(operator, report, task, done=None):
 
 
 class WorkOperator:
-    """An operator that reads, solves in a thread and writes: at once, or beside a window.
+    """To be mixed into an operator that reads, solves in a thread and writes: at once, or beside a
+    window. task_kind: class of the work; find(context): its Targets."""
 
-    label: its name in the status bar.
-    """
-
-    label = LABEL
+    task_kind = WeightingTask
+    find = staticmethod(find_targets)
     _worker = None
     _timer = None
     _task = None
@@ -68,8 +67,8 @@ class WorkOperator:
 
     def start(self, context):
         """Sets the task, and the steps that read its input."""
-        targets = find_targets(context)
-        self._task = self.make_task(self.read_options(), preferred_threads(context))
+        targets = self.find(context)
+        self._task = self.task_kind(self.read_options(), preferred_threads(context))
         self._reading = self._task.read_in_steps(targets, context.view_layer)
 
     def read_for(self, seconds):
@@ -94,6 +93,9 @@ class WorkOperator:
         except Refused as reason:
             return self.refuse(reason)
 
+    def tell(self, report, task):
+        return tell(self, report, task)
+
     def begin_waiting(self, context):
         manager = context.window_manager
         manager.progress_begin(0, 100)
@@ -104,10 +106,10 @@ class WorkOperator:
     def show_progress(self, context):
         worker = self._worker
         if not worker:
-            context.workspace.status_text_set(f"{self.label}   |   reading   |   Esc: cancel")
+            context.workspace.status_text_set(f"{self.bl_label}   |   reading   |   Esc: cancel")
             return
         context.window_manager.progress_update(100 * worker.fraction)
-        parts = [self.label, f"{100 * worker.fraction:.0f} %", worker.stage]
+        parts = [self.bl_label, f"{100 * worker.fraction:.0f} %", worker.stage]
         if worker.first_energy:
             parts.append(f"energy {100 * (worker.energy / worker.first_energy - 1):+.0f} %")
         parts.append("Esc: cancel")
@@ -127,6 +129,18 @@ class WorkOperator:
         worker, task = self._worker, self._task
         self._worker = self._timer = self._task = self._reading = None
         return worker, task
+
+    @classmethod
+    def poll(cls, context):
+        if current_session():
+            cls.poll_message_set("A refining session is running: accept or cancel it first")
+            return False
+        try:
+            cls.find(context)
+        except Refused as reason:
+            cls.poll_message_set(str(reason))
+            return False
+        return True
 
     def execute(self, context):
         """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
@@ -186,7 +200,7 @@ class WorkOperator:
         return self.finish(task)
 
     def say_cancelled(self):
-        self.report({"INFO"}, f"{self.label} was cancelled: nothing was changed")
+        self.report({"INFO"}, f"{self.bl_label} was cancelled: nothing was changed")
         return {"CANCELLED"}
 
     def cancel(self, context):
@@ -205,19 +219,7 @@ their shape as well as possible when posed"""
     bl_label = LABEL
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
 
-    make_task, tell = WeightingTask, tell
-
-    @classmethod
-    def poll(cls, context):
-        if current_session():
-            cls.poll_message_set("A refining session is running: accept or cancel it first")
-            return False
-        try:
-            find_targets(context)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+    tell = tell
 
     def draw(self, _context):
         layout = self.layout

@@ -2,10 +2,7 @@
 
 from bpy.types import Operator
 
-from ..blender.targets import find_targets
 from ..core.bake import BakeOptions, bake_summary
-from ..core.refusal import Refused
-from ..live.session import current_session
 from ..tasks.baking import BakeTask
 from .auto_weight import WorkOperator
 from .properties import OptionProperties, option_names, option_properties
@@ -25,20 +22,7 @@ modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, c
     __annotations__ = option_properties(BakeOptions)
     option_table = BakeOptions
     own_options = tuple(n for n in option_names(BakeOptions) if n not in option_names())
-    label = LABEL
-    make_task = BakeTask
-
-    @classmethod
-    def poll(cls, context):
-        if current_session():
-            cls.poll_message_set("A refining session is running: accept or cancel it first")
-            return False
-        try:
-            find_targets(context)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+    task_kind = BakeTask
 
     def draw(self, _context):
         layout = self.layout

@@ -56,7 +56,6 @@ one where they lie close to it, and fill in and optimize the rest"""
 
     __annotations__ = option_properties(TransferOptions)
     option_table = TransferOptions
-    label = "Transfer Weights"
 
     poll = classmethod(_poll)
 

@@ -41,6 +41,8 @@ class WeightingTask:
     warnings: what was left out, for people. Until apply() nothing in Blender's data is changed.
     """
 
+    reads_weights = False  # present weights are needed, whatever the options
+
     def __init__(self, options, threads=0):
         self.options, self.threads = options, threads
         self.solution, self.objects = None, []
@@ -66,14 +68,17 @@ class WeightingTask:
         if locked[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
         yield
-        wanted = with_entries or options.start_from == "PRESENT" or options.searches_rigid
+        wanted = with_entries or self.reads_weights or options.start_from == "PRESENT"
+        wanted = wanted or options.searches_rigid
         objects, meshes = yield from self._read_meshes(
             targets, skeleton, view_layer, locked, wanted
         )
+        skeleton = self._take(objects, meshes, skeleton)
         if options.control_bones == "LEAVE_OUT":
             meshes, skeleton = yield from leave_out_in_steps(meshes, skeleton, self.threads)
         if locked[skeleton.deform].all():
             raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
+        objects, meshes = self._cut(objects, meshes)
         self.volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
         poses = yield from given_poses_in_steps(
@@ -96,6 +101,14 @@ class WeightingTask:
         self.selections = [selection(mesh, skeleton) for mesh in meshes]
         if self.problem.unweighted:
             self.warnings.append(_unweighted(self.problem.unweighted))
+
+    def _take(self, objects, meshes, skeleton):
+        """The skeleton, once the meshes are read."""
+        return skeleton
+
+    def _cut(self, objects, meshes):
+        """What is solved of these."""
+        return objects, meshes
 
     def _read_skeleton(self, armature):
         return read_armature(armature, self.options.use_joint_limits)
@@ -165,9 +178,12 @@ class WeightingTask:
         if [bone.name for bone in armature.data.bones] != self.problem.skeleton.names:
             raise Refused(f"'{armature.name}' was changed meanwhile: nothing was written")
         for ob in objects:
-            if ob.mode == "EDIT":
-                raise Refused(f"'{ob.name}' is in Edit mode: nothing was written")
+            self.refuse_edit_mode(ob)
         return armature, objects
+
+    def refuse_edit_mode(self, ob):
+        if ob.mode == "EDIT":
+            raise Refused(f"'{ob.name}' is in Edit mode: nothing was written")
 
     def conclude(self, written):
         """Binds what is not bound yet; the report. written: what write_weights() has returned."""
@@ -204,7 +220,7 @@ def selection(mesh, skeleton):
     """What is written of a mesh: (bones with groups, bones with weights, vertices), all bool."""
     bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
     vertices = np.ones(len(mesh.vertices), bool)
-    if mesh.has_locks:
+    if mesh.locked_bones is not None:
         bones &= ~mesh.locked_bones
     if mesh.locked_vertices is not None:
         vertices = ~mesh.locked_vertices

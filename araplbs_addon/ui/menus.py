@@ -9,6 +9,7 @@ from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
 from ..operators.rigid import VIEW3D_MT_araplbs_rigid
 from ..operators.transfer import IDNAME as TRANSFER
+from ..operators.weight_new import IDNAME as WEIGHT_NEW
 from .panel import draw_session_buttons
 
 
@@ -18,7 +19,15 @@ def _draw(self, _context):
     layout.operator_context = "INVOKE_DEFAULT"
     layout.operator(IDNAME, icon="MOD_VERTEX_WEIGHT")
     layout.operator(REFINE, icon="PLAY")
+    layout.operator(WEIGHT_NEW)
     layout.operator(BAKE, icon="MOD_MESHDEFORM")
+
+
+def _draw_new(self, _context):
+    layout = self.layout
+    layout.separator()
+    layout.operator_context = "INVOKE_DEFAULT"
+    layout.operator(WEIGHT_NEW, icon="MOD_VERTEX_WEIGHT")
 
 
 def _draw_joints(self, _context):
@@ -53,6 +62,7 @@ def register():
     bpy.types.VIEW3D_MT_object_parent.append(_draw_joints)
     bpy.types.VIEW3D_MT_pose.append(_draw_joints)
     bpy.types.VIEW3D_MT_paint_weight.append(_draw)
+    bpy.types.VIEW3D_MT_edit_mesh_weights.append(_draw_new)
     bpy.types.VIEW3D_MT_pose.append(_draw_bendy)
     bpy.types.VIEW3D_MT_edit_armature.append(_draw_bendy)
     bpy.types.VIEW3D_MT_edit_mesh_vertices.append(_draw_rigid)
@@ -66,6 +76,7 @@ def unregister():
     bpy.types.VIEW3D_MT_make_links.remove(_draw_transfer)
     bpy.types.VIEW3D_MT_edit_armature.remove(_draw_bendy)
     bpy.types.VIEW3D_MT_pose.remove(_draw_bendy)
+    bpy.types.VIEW3D_MT_edit_mesh_weights.remove(_draw_new)
     bpy.types.VIEW3D_MT_paint_weight.remove(_draw)
     bpy.types.VIEW3D_MT_pose.remove(_draw_joints)
     bpy.types.VIEW3D_MT_object_parent.remove(_draw_joints)

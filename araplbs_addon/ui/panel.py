@@ -17,8 +17,10 @@ from ..operators.properties import (
     draw_pose_options,
     draw_result_options,
 )
+from ..operators.quantize import IDNAME as QUANTIZE
 from ..operators.refine import IDNAME as REFINE
 from ..operators.settings import settings_of
+from ..operators.weight_new import IDNAME as WEIGHT_NEW
 
 _counts = SourceCounts()
 
@@ -80,6 +82,21 @@ class VIEW3D_PT_araplbs(_InSidebar, Panel):
         column = layout.column(align=True)
         column.label(text=targets.armature.name, icon="ARMATURE_DATA")
         column.label(text=names_in_line([ob.name for ob in targets.meshes]), icon="MESH_DATA")
+
+
+class VIEW3D_PT_araplbs_new(_InSidebar, Panel):
+    """On its own: the tab has nothing else in Edit mode."""
+
+    bl_label = "New Vertices"
+
+    @classmethod
+    def poll(cls, context):
+        return context.mode in {"OBJECT", "PAINT_WEIGHT", "EDIT_MESH"}
+
+    def draw(self, _context):
+        column = self.layout.column()
+        column.operator_context = "INVOKE_DEFAULT"
+        column.operator(WEIGHT_NEW, icon="MOD_VERTEX_WEIGHT")
 
 
 class VIEW3D_PT_araplbs_poses(_InSidebar, Panel):
@@ -215,8 +232,16 @@ class VIEW3D_PT_araplbs_bendy(_InSidebar, Panel):
     bl_parent_id = "VIEW3D_PT_araplbs"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
-    def draw(self, _context):
-        self.layout.operator(bendy.IDNAME, text="Bendy Bones to Bones", icon="GROUP_BONE")
+    def draw(self, context):
+        layout = self.layout
+        layout.operator(bendy.IDNAME, text="Bendy Bones to Bones", icon="GROUP_BONE")
+        layout.operator(QUANTIZE, icon="MOD_VERTEX_WEIGHT")
+        ob = context.active_object
+        material = ob.active_material if ob and ob.type == "MESH" else None
+        if material:
+            layout.prop(
+                material, "araplbs_max_influences", text=f"Max Influences of {material.name}"
+            )
 
 
 class DATA_UL_araplbs_control_bones(UIList):

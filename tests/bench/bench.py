@@ -29,6 +29,7 @@ PARTS = {
     "reach": "inverse kinematics beside Blender's, and poses in which limbs reach",
     "poses": "weights for some clips of a character, judged on the others",
     "spines": "rigid and bendy bones beside stretchable-twistable bones and spines, with pictures",
+    "only_new": "new vertices weighted alone: time beside the whole mesh, and the seam",
     "preserve_volume": "energies as Preserve Volume deforms, and what optimizing for it would gain",
     "wires": "meshes of edges alone: a creature, hair",
     "volumes": "weights solved on tets beside those of the surface",

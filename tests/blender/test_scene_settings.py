@@ -34,7 +34,7 @@ def seen(monkeypatch):
     def take(_targets, options, *_arguments):
         refuse(options)
 
-    steps = operator_class("auto_weight")
+    steps = addon("operators.auto_weight").WorkOperator
     monkeypatch.setattr(steps, "start", lambda self, _context: refuse(self.read_options()))
     for name in ("refine_weights", "optimize_joints"):
         monkeypatch.setattr(operator_class(name), "session_kind", staticmethod(take))

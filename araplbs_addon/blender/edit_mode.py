@@ -1,0 +1,47 @@
+"""Meshes in Edit mode: what is there now, and weights written without leaving it."""
+
+import bmesh
+import numpy as np
+
+from .write_weights import make_groups, wanted_entries
+
+
+def flush_edit_mode(objects):
+    """Has the mesh data of objects in Edit mode say what is edited; Edit mode goes on."""
+    for ob in objects:
+        ob.update_from_editmode()
+
+
+def selected_vertices(ob):
+    """(n,) bool, of a flushed mesh."""
+    selected = np.empty(len(ob.data.vertices), bool)
+    ob.data.vertices.foreach_get("select", selected)
+    hidden = np.empty(len(selected), bool)
+    ob.data.vertices.foreach_get("hide", hidden)
+    return selected & ~hidden
+
+
+def write_in_edit_mode(ob, rows, names, with_group, bones, vertices):
+    """write_weights() of an object in Edit mode."""
+    groups, new_groups = make_groups(ob, names, with_group)
+    owner, group, weight = wanted_entries(rows, bones, vertices, groups)
+    written = set(groups[bones & (groups >= 0)].tolist())
+    edited = bmesh.from_edit_mesh(ob.data)
+    edited.verts.ensure_lookup_table()
+    layer = edited.verts.layers.deform.verify()
+    edited.verts.ensure_lookup_table()
+    changed = removed = 0
+    wanted = {}
+    for vertex, index, value in zip(owner.tolist(), group.tolist(), weight.tolist(), strict=True):
+        wanted.setdefault(vertex, {})[index] = value
+    for vertex in np.flatnonzero(vertices).tolist():
+        entries, own = edited.verts[vertex][layer], wanted.get(vertex, {})
+        for index in [i for i in entries.keys() if i in written and i not in own]:  # noqa: SIM118
+            del entries[index]
+            removed += 1
+        for index, value in own.items():
+            if entries.get(index) != value:
+                entries[index] = value
+                changed += 1
+    bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)
+    return {"changed": changed, "removed": removed, "new_groups": new_groups}

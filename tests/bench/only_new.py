@@ -1,0 +1,79 @@
+"""Weight Only What Is New beside Auto-weight of the whole mesh: time, and the seam.
+
+only_new.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+
+import json
+import sys
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from in_blender import BUILD, run_in_blender
+from problems import DATA
+from results import say, table, write_page
+
+USUAL = ("knight", "mage", "m2m_horse", "mh_game", "mh_base", "mh_subdiv1")
+FOLDER = BUILD / "only_new"
+LIMIT = 1800  # seconds for one character
+NOTE = """\
+The largest mesh of each character is weighted with the defaults (*whole*: seconds of the operator),
+then weights are removed around three random vertices and *Weight Only What Is New* runs; all other
+weights are the same afterwards, to the last bit. *new*: vertices without weights, on average;
+*seconds*: of this operator, the mean of the places, of each the faster of two runs; *share*: of the
+whole. *off*: sum of the differences to the former weights of a vertex, mean. *seam*, *inside*:
+the sum of the differences of weights along an edge, mean over those that cross the seam and those
+between new vertices, before and after."""
+
+
+def measure(zip_path, name):
+    """What only_new_weights.py has found, or a line on what went wrong."""
+    result = FOLDER / f"{name}.json"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if not result.exists() or result.stat().st_mtime < zip_path.stat().st_mtime:
+        error = run_in_blender(
+            "only_new_weights.py", zip_path, DATA / f"{name}.blend", result, limit=LIMIT
+        )
+        if error:
+            return error
+    return json.loads(result.read_text())
+
+
+def lines(name, found):
+    def size(row):
+        return len(str(row["new"]))
+
+    for _digits, rows in groupby(sorted(found["rows"], key=size), key=size):
+        group = list(rows)
+        seconds, off, new = (
+            np.mean([row[key] for row in group]) for key in ("seconds", "off", "new")
+        )
+        pairs = [np.mean([row[key] for row in group], axis=0) for key in ("seam", "inside")]
+        yield (
+            name, f"{found['vertices']:,}", f"{found['seconds']:.2f}", f"{new:.0f}",
+            f"{seconds:.2f}", f"{100 * seconds / found['seconds']:.0f} %", f"{off:.3f}",
+            *(f"{before:.3f}, {after:.3f}" for before, after in pairs),
+        )  # fmt: skip
+
+
+def main(zip_path, output, *names):
+    rows, all_found = [], {}
+    for name in names or USUAL:
+        if not (DATA / f"{name}.blend").exists():
+            say(f"no {DATA / name}.blend")
+            continue
+        found = measure(Path(zip_path), name)
+        if isinstance(found, str):
+            say(f"{name}: {found}")
+            continue
+        all_found[name] = found
+        rows += lines(name, found)
+    if not rows:
+        sys.exit("bench: no character was measured")
+    head = ("mesh", "vertices", "whole", "new", "seconds", "share", "off", "seam", "inside")
+    write_page(
+        Path(output), "only_new", "Only what is new", NOTE, table(head, rows), rows=all_found
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
