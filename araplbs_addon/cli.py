@@ -18,6 +18,7 @@ from pathlib import Path
 
 import bpy
 
+from .blender.again import command as this_blender
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.targets import find_in_file, share_meshes
 from .core.files import (
@@ -35,6 +36,9 @@ from .core.options import Options
 from .core.refusal import Refused
 from .core.report import notes, summary, warnings
 from .core.stop import Stop, Stopped
+from .farm import commands as farm
+from .farm import tasks
+from .farm.reports import merge, write_report
 from .tasks.joints import JointTask
 from .tasks.weighting import WeightingTask
 
@@ -66,7 +70,7 @@ def make_parser():
         description=f"Weights every armature's meshes: {which}",
     )
     _add_arguments(weight, Options)
-    weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options)
+    weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options, parser=weight)
     joints = commands.add_parser(
         "joints",
         help="optimize the joints of the armatures of .blend files",
@@ -74,7 +78,10 @@ def make_parser():
         f"weights these: {which}",
     )
     _add_arguments(joints, JointOptions)
-    joints.set_defaults(make_task=JointTask, summary=joint_summary, table=JointOptions)
+    joints.set_defaults(
+        make_task=JointTask, summary=joint_summary, table=JointOptions, parser=joints
+    )
+    farm.add_commands(commands)
     return parser
 
 
@@ -93,6 +100,7 @@ def _add_arguments(parser, table):
         "--mesh", metavar="NAME", action="append", default=[], help="only this mesh; repeatable"
     )
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
+    tasks.add_arguments(parser)
     _add_options(parser, table)
 
 
@@ -178,33 +186,61 @@ def check_plan(plan, report=None, tets=""):
             refuse_output(report)
 
 
-def run(argv):
+def run(argv, results=None):
     """The command; returns the exit code: 0 all is done, 1 a file failed or none could be
-    started, 2 wrong arguments, 128 + the signal that stopped it."""
+    started, 2 wrong arguments, 128 + the signal that stopped it. `results` gets what the report
+    says of each file."""
     try:
         arguments = make_parser().parse_args(argv)
     except SystemExit as end:  # help was printed, or what is wrong with the arguments
         return end.code or 0
+    if "apart" in arguments:
+        try:
+            return arguments.apart(arguments, run)
+        except (Refused, OSError) as error:
+            return _fail(error)
+    results = [] if results is None else results
     try:
+        tasks.check(arguments)
         options = read_options(arguments)
         plan = plan_outputs(arguments.input, arguments.output)
         check_plan(plan, arguments.json, options.tet_file)
     except (Refused, OSError, ValueError) as error:
         return _fail(error)
+    if arguments.plan:
+        return farm.print_plan(plan, arguments)
     try:
         with Stop() as stop:
-            return _weight_files(plan, options, arguments, stop)
+            return _weight_files(plan, options, arguments, stop, results)
     except Stopped as end:
         _fail(end)
         return 128 + end.number
 
 
-def _weight_files(plan, options, arguments, stop):
+def _weight_files(plan, options, arguments, stop, results):
     written = [target for _, target in plan] + ([arguments.json] if arguments.json else [])
     for path in written:
         for folder in {placed(path).parent, Path(os.path.realpath(path)).parent}:
             remove_leftovers(folder)
-    results, failures = [], 0
+    plan = farm.left_to_do(plan, arguments)
+    if arguments.jobs:
+        results += farm.run_jobs(plan, arguments, this_blender(COMMAND), _fail, stop.check)
+    else:
+        _weight_here(plan, options, arguments, stop, results)
+    failures = sum("error" in result for result in results)
+    try:
+        if arguments.report and arguments.merge and (plan or Path(arguments.report).is_dir()):
+            merge(arguments.report)
+        if arguments.json and failures < max(len(plan), 1):
+            content = {"version": version(), "fingerprint": tasks.fingerprint(arguments)}
+            write_json(arguments.json, content | {"files": results})
+    except (Refused, OSError) as error:
+        return _fail(error)
+    return 1 if failures else 0
+
+
+def _weight_here(plan, options, arguments, stop, results):
+    """One file after the other in this process."""
     for source, target in plan:
         stop.check()
         result = {"input": str(source), "output": str(target)}
@@ -214,16 +250,15 @@ def _weight_files(plan, options, arguments, stop):
         except Exception as error:  # the other files are done all the same
             if not isinstance(error, (*FAILURES, *engine_errors("SolverError"))):
                 traceback.print_exc()
-            failures += 1
             result["error"] = str(error) or type(error).__name__
             _fail(f"{source}: {result['error']}")
+        if arguments.report:
+            try:
+                write_report(arguments, result)
+            except (Refused, OSError) as error:
+                result["error"] = f"its report: {error}"
+                _fail(f"{source}: {result['error']}")
         results.append(result)
-    if arguments.json and failures < len(plan):
-        try:
-            write_json(arguments.json, {"version": version(), "files": results})
-        except (Refused, OSError) as error:
-            return _fail(error)
-    return 1 if failures else 0
 
 
 def _fail(error):
@@ -257,6 +292,9 @@ def weight_file(source, target, options, arguments, stop):
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
         reports.append(report)
     lines += _warn(enter_edit_mode(view_layer, left))
+    if arguments.resume and tasks.done_before(source, target, arguments):
+        print(f"  {target} was made by another meanwhile", flush=True)
+        return {"armatures": reports, "warnings": lines}
     _save(target, compressed, stop)
     print(f"  saved {target}", flush=True)
     return {"armatures": reports, "warnings": lines}
