@@ -6,7 +6,8 @@ import bpy
 
 # Blender as the module bpy loads no add-ons by itself, and may hang when it ends by itself.
 STARTER = """
-import os, sys, addon_utils, bpy
+import bpy, os, sys
+import addon_utils  # bpy puts it on the path
 addon_utils.enable({package!r})
 from {package}.cli import run
 code = 1

@@ -134,16 +134,18 @@ class Progress:
         self.failed += "error" in result
         self.cost += task["seconds"]
         terminal = sys.stdout.isatty()
-        print(self.line(), end="\r" if terminal else "\n", flush=True)
+        print(f"{self.line():<79}" if terminal else self.line(), end="\r" if terminal else "\n")
         if terminal and self.done == self.files:
-            print(flush=True)
+            print()
+        sys.stdout.flush()
 
     def line(self):
         left = self.seconds - self.cost
         seconds = left * (time.monotonic() - self.start) / self.cost
         return (
-            f"{self.done} of {self.files} files, {self.failed} failed, about {in_words(seconds)} left   "
-        ).rstrip("\n")
+            f"{self.done} of {self.files} files, {self.failed} failed, "
+            f"about {in_words(seconds)} left"
+        )
 
 
 def in_words(seconds):
