@@ -31,6 +31,21 @@ def _load():
     return distributed
 
 
+class _Sent:
+    """A function that travels as a whole: what is read at the other end is the function."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __reduce__(self):
+        import cloudpickle
+
+        return cloudpickle.loads, (cloudpickle.dumps(self.function),)
+
+    def __call__(self, *arguments, **named):
+        return self.function(*arguments, **named)
+
+
 def on_worker(task, command, kind):
     """What a worker does: the reply of Blender, and where. Raises process.Died when Blender did
     not outlive the task, which Dask then gives to a worker again. `kind` is BlenderProcess, which
@@ -132,7 +147,12 @@ class Farm:
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         if not workers:
             say("no worker yet: waiting")
-            self.client.wait_for_workers(1, timeout=self.patience)
+            try:
+                self.client.wait_for_workers(1, timeout=self.patience)
+            except TimeoutError:
+                raise Refused(
+                    f"the scheduler {self.address} has no worker after {self.patience:g} s"
+                ) from None
             workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         kinds = [worker.get("resources") or {} for worker in workers]
         if not any("MEMORY" in kind for kind in kinds):
@@ -140,10 +160,10 @@ class Farm:
         futures = {}
         for number, task in left.items():
             future = self.client.submit(
-                on_worker,
+                _Sent(on_worker),
                 task,
                 self.command,
-                process.BlenderProcess,
+                _Sent(process.BlenderProcess),
                 key=f"araplbs-{number}-{time.time_ns():x}",
                 resources=self._resources(task, kinds),
                 retries=LOST,
@@ -176,7 +196,7 @@ class Farm:
             if left:  # of those that run now, Blender ends in order
                 self.client.cancel(self.futures)
             else:
-                self.client.run(_end_idle, on_error="ignore")
+                self.client.run(_Sent(_end_idle), on_error="ignore")
         except Exception as error:
             print(f"araplbs: {type(error).__name__} at the end: {error}", file=sys.stderr)
         self.client.close(timeout=5)
