@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 
 MARK = "\x1earaplbs "  # before a reply: Blender prints what it likes between them
 PATIENCE = 20  # seconds for a process to end in order
@@ -103,10 +104,8 @@ class BlenderProcess:
             self.end()
 
     def _close(self):
-        try:
+        with suppress(OSError):
             self.process.stdin.close()
-        except OSError:
-            pass
 
 
 def serve(run, lines, end):

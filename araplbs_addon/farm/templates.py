@@ -67,7 +67,7 @@ SLURM = """\
 #SBATCH --cpus-per-task=1
 #SBATCH --mem=2G
 #SBATCH --requeue
-# Slurm asks with SIGTERM, and kills what is still there after KillWait (30 s): no file is left half.
+# Slurm asks with SIGTERM and kills after KillWait (30 s): no file is left half.
 exec "${BLENDER:-blender}" -c araplbs task "$1" "$SLURM_ARRAY_TASK_ID"
 """
 

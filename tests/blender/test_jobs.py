@@ -119,7 +119,7 @@ def test_plan(three, tmp_path, capfd):
     lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
     assert not (tmp_path / "out").exists() and not (tmp_path / "rep").exists()
     tasks = [json.loads(line) for line in lines]
-    assert [task["input"] for task in tasks][0] == str(big) and len(tasks) == 4
+    assert tasks[0]["input"] == str(big) and len(tasks) == 4
     costs = [task["seconds"] for task in tasks]
     assert costs == sorted(costs, reverse=True)
     plan = tmp_path / "plan.jsonl"

@@ -70,8 +70,9 @@ class Blender:
             if done.returncode:
                 pytest.skip("no Blender here")
             found = done.stdout.strip().splitlines()[-1]
-        zips = sorted((ROOT / "dist").glob("araplbs-*.*.*.zip"), key=lambda path: len(path.name))
-        if not zips:
+        zips = sorted((ROOT / "dist").glob("araplbs-*.zip"), key=lambda path: len(path.name))
+        zip_path = os.environ.get("ARAPLBS_ZIP") or str(next(iter(zips), ""))
+        if not zip_path:
             pytest.skip("no zip of the extension: make extension")
         self.found, self.module = found, Path(found).name.startswith("python")
         self.user = folder / "user"
@@ -80,13 +81,13 @@ class Blender:
         self.command = folder / "blender"
         if self.module:
             self.command.write_text(SHIM.format(user=self.user, python=shlex.quote(found)))
-            install = [found, "-c", INSTALL, str(zips[0])]
+            install = [found, "-c", INSTALL, zip_path]
         else:
             self.command.write_text(
-                f"#!/bin/sh\nexport BLENDER_USER_RESOURCES={self.user}\nexec {found} \"$@\"\n"
+                f'#!/bin/sh\nexport BLENDER_USER_RESOURCES={self.user}\nexec {found} "$@"\n'
             )
             install = [found, "--command", "extension", "install-file", "-r", "user_default", "-e"]
-            install.append(str(zips[0]))
+            install.append(zip_path)
         self.command.chmod(0o755)
         subprocess.run(install, check=True, capture_output=True, env=self.environment)
         self.script = folder / "weights.py"

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from conftest import CHARACTERS, farm
@@ -73,10 +74,8 @@ class Cluster:
     def end(self):
         for process in [*self.workers, self.scheduler]:
             for number in (signal.SIGCONT, signal.SIGKILL):
-                try:
+                with suppress(ProcessLookupError):
                     os.killpg(process.pid, number)
-                except ProcessLookupError:
-                    pass
             process.wait()
 
 

@@ -114,7 +114,11 @@ def test_flamenco_tasks(flamenco):
         "symmetric": False,
     }
     tasks = json.loads(flamenco.eval(f"compiled({json.dumps(settings)})"))
-    assert [task["name"] for task in tasks] == ["weight x.blend", "weight y.blend", "merge the reports"]
+    assert [task["name"] for task in tasks] == [
+        "weight x.blend",
+        "weight y.blend",
+        "merge the reports",
+    ]
     assert all(task["type"] == "blender" for task in tasks)
     assert len(tasks[2]["dependencies"]) == 2 and not tasks[0]["dependencies"]
     (command,) = tasks[1]["commands"]
