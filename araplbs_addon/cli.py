@@ -21,6 +21,7 @@ import bpy
 from .blender.again import command as this_blender
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.targets import find_in_file, share_meshes
+from .core.blend_file import is_whole
 from .core.files import (
     identity,
     placed,
@@ -351,12 +352,17 @@ def _save(target, compress, stop):
                 filepath=str(temporary), copy=True, check_existing=False, compress=compress
             )
         except RuntimeError as error:  # of a full disk Blender does not say that it is full
-            free = shutil.disk_usage(temporary.parent).free
-            reason = str(error).strip().removeprefix("Error: ")
-            raise Refused(
-                f"{target} could not be saved: {reason} (free there: {free / 1e6:.1f} MB)"
+            raise _not_saved(
+                target, temporary, str(error).strip().removeprefix("Error: ")
             ) from None
+        if not is_whole(temporary):
+            raise _not_saved(target, temporary, "a part of the file is missing")
         stop.check()  # Blender swallows what is raised in handlers of saving
+
+
+def _not_saved(target, temporary, reason):
+    free = shutil.disk_usage(temporary.parent).free
+    return Refused(f"{target} could not be saved: {reason} (free there: {free / 1e6:.1f} MB)")
 
 
 def register():

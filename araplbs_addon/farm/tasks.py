@@ -12,10 +12,10 @@ import os
 from argparse import BooleanOptionalAction
 from pathlib import Path
 
+from ..core.blend_file import count
 from ..core.files import identity, placed
 from ..core.native_module import version
 from ..core.refusal import Refused
-from .blend_size import count
 
 # What does not change the weights.
 APART = ("help", "input", "output", "json", "threads", "jobs", "resume", "report", "plan", "merge")

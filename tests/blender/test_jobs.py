@@ -137,7 +137,7 @@ def test_plan(three, tmp_path, capfd):
 
 def test_counts(tmp_path):
     """Vertices and bones are those of the file, compressed or not."""
-    count = addon("farm.blend_size").count
+    count = addon("core.blend_file").count
     for compress in (False, True):
         tube, rig = character(rings=7, sides=5)
         expected = len(tube.data.vertices), len(rig.data.bones)
@@ -145,6 +145,23 @@ def test_counts(tmp_path):
     (tmp_path / "y.blend").write_bytes((tmp_path / "x.blend").read_bytes()[:300])
     with pytest.raises(Exception):  # noqa: B017 - of zstandard, or ours
         count(tmp_path / "y.blend")
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_whole(compress, tmp_path):
+    """Wherever a file ends, or lacks a part, it is not whole."""
+    is_whole = addon("core.blend_file").is_whole
+    character(rings=60, sides=40)
+    content = save(tmp_path / "x.blend", compress).read_bytes()
+    torn = tmp_path / "torn.blend"
+    assert is_whole(tmp_path / "x.blend")
+    size = len(content)
+    for end in (0, 3, 8, 12, 100, size // 2, size - 100, size - 1):
+        torn.write_bytes(content[:end])
+        assert not is_whole(torn), end
+    for start in (size // 3, size - 2000):
+        torn.write_bytes(content[:start] + content[start + 1000 :])
+        assert not is_whole(torn), start
 
 
 def test_memory_limits_what_runs(tmp_path):

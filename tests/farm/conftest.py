@@ -101,6 +101,7 @@ class Blender:
         words = [self.found, self.script] if self.module else [self.found, "-b", "-P", self.script]
         words += ["--", *map(str, paths)]
         done = subprocess.run(words, capture_output=True, text=True, env=self.environment)
+        assert "WEIGHTS " in done.stdout, (done.stdout, done.stderr)
         (line,) = [line for line in done.stdout.splitlines() if line.startswith("WEIGHTS ")]
         return json.loads(line.removeprefix("WEIGHTS "))
 

@@ -1,15 +1,22 @@
-"""How large the character in a .blend file is, without opening it in Blender.
+"""How large the character in a .blend file is, and whether the file is whole, without opening it in
+Blender.
 
 A .blend file is a sequence of blocks, each with a code and the number of its struct in the table
 DNA1 near the end of the file. Vertices are read from the blocks of meshes, bones are counted.
 Cost: the file is read once, compressed ones through their decompressor.
+
+Whole is what has all its bytes: a compressed file ends with a table of the sizes of its frames (the
+seekable format of zstd), any other with the block ENDB.
 """
 
 import gzip
+import os
 import struct
 from contextlib import contextmanager
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+FOOTER = struct.Struct("<IBI")  # of the table: number of frames, checksums or not, SEEKABLE
+SEEKABLE = 0x8F92EAB1
 KEPT = 4096  # bytes of a mesh's block that are looked at: its struct is smaller
 
 
@@ -55,6 +62,7 @@ def _blocks(file):
         if code == b"ENDB":
             return
         yield code, number, count, size
+    raise ValueError("the file has no end")
 
 
 def count(path):
@@ -73,10 +81,42 @@ def count(path):
             elif code == b"DATA":
                 structs[number] = structs.get(number, 0) + many
     if table is None:
-        raise ValueError("the file has no end")
+        raise ValueError("the file has no table of its structs")
     names, offset = _read_table(table)
     bones = sum(many for number, many in structs.items() if names[number] == "Bone")
     return sum(struct.unpack_from("<i", mesh, offset)[0] for mesh in meshes), bones
+
+
+def is_whole(path):
+    """Whether nothing is missing of a file that Blender has written. Blender may call a file saved
+    that the disk had no room for."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        if file.read(4) == ZSTD:
+            return _is_whole_zstd(file, size)
+        file.seek(0)
+        try:
+            for _code, _number, _count, length in _blocks(file):
+                file.seek(length, os.SEEK_CUR)
+        except ValueError:
+            return False
+        return file.tell() == size
+
+
+def _is_whole_zstd(file, size):
+    if size < FOOTER.size:
+        return False
+    file.seek(-FOOTER.size, os.SEEK_END)
+    frames, checksums, magic = FOOTER.unpack(file.read())
+    entry = 12 if checksums & 0x80 else 8
+    table = 8 + frames * entry + FOOTER.size
+    if magic != SEEKABLE or table > size:
+        return False
+    file.seek(size - table + 8)
+    entries = file.read(frames * entry)
+    return (
+        table + sum(struct.unpack_from("<I", entries, i * entry)[0] for i in range(frames)) == size
+    )
 
 
 def _read_table(table):
