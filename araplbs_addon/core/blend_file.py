@@ -97,6 +97,8 @@ def is_whole(path):
         file.seek(0)
         try:
             for _code, _number, _count, length in _blocks(file):
+                if not 0 <= length <= size:
+                    return False
                 file.seek(length, os.SEEK_CUR)
         except ValueError:
             return False
