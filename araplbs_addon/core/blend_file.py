@@ -68,7 +68,8 @@ def _blocks(file):
 def count(path):
     """(vertices of all meshes, bones of all armatures). Raises OSError, or ValueError for what is
     no such file."""
-    meshes, structs, table = [], {}, None
+    meshes, table = [], None
+    structs: dict[int, int] = {}  # how many of each there are, by its number
     with _plain(path) as file:
         for code, number, many, size in _blocks(file):
             kept = size if code == b"DNA1" else min(size, KEPT) if code == b"ME\0\0" else 0
