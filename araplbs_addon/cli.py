@@ -260,6 +260,7 @@ def _weight_here(plan, options, arguments, stop, results):
                 result["error"] = f"its report: {error}"
                 _fail(f"{source}: {result['error']}")
         results.append(result)
+        stop.release()
 
 
 def _fail(error):
@@ -357,7 +358,7 @@ def _save(target, compress, stop):
             ) from None
         if not is_whole(temporary):
             raise _not_saved(target, temporary, "a part of the file is missing")
-        stop.check()  # Blender swallows what is raised in handlers of saving
+        stop.hold()  # until the report is there, too; Blender swallows what handlers raise
 
 
 def _not_saved(target, temporary, reason):

@@ -28,14 +28,14 @@ class Cluster:
     """tcp://127.0.0.1 with a port of its own. Each process leads a group, so that it can be
     frozen or killed with its Blender, as a machine would be."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, workers=3):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.folder, self.workers = folder, []
         self.start_scheduler()
-        for i in range(3):
+        for i in range(workers):
             self.start_worker(f"worker{i}")
 
     def _start(self, name, *words):
@@ -252,3 +252,29 @@ def test_full_disk(plan, cluster, blender, reference, tmp_path):
         assert_all_done(out, watch, blender, reference)
     finally:
         subprocess.run(["umount", str(out)], check=True)
+
+
+def test_no_worker(plan, blender, tmp_path):
+    empty = Cluster(tmp_path, workers=0)
+    try:
+        client = start(plan(tmp_path / "out"), empty, blender, "--patience", "5")
+        printed, errors = finish(client, 1)
+    finally:
+        empty.end()
+    assert "no worker yet: waiting" in printed
+    assert f"the scheduler {empty.address} has no worker after 5 s" in errors
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("/no/blender", "Blender cannot be started on"),
+        ("/bin/false", "Blender ended by exit code 1"),
+    ],
+)
+def test_no_blender(command, sentence, plan, cluster, blender, tmp_path):
+    """Every file fails by name."""
+    client = start(plan(tmp_path / "out"), cluster, blender, "--blender", command)
+    _printed, errors = finish(client, 1)
+    assert errors.count(sentence) == len(CHARACTERS)
+    assert not (tmp_path / "out").exists()
