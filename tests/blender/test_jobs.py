@@ -108,6 +108,27 @@ def test_resume_over_inputs(three, tmp_path):
     assert run(*words) == 0 and three[0].stat().st_ino != inodes[0]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
+    """The report of a file that is in its place is written, too: the file is not done again."""
+    cli, out = addon("cli"), tmp_path / "out"
+    write = cli.write_report
+
+    def stopped(*arguments):
+        os.kill(os.getpid(), signal.SIGTERM)
+        write(*arguments)
+
+    words = ["weight", *three, "-o", out, "--report", tmp_path / "rep", "--resume"]
+    with monkeypatch.context() as patch:
+        patch.setattr(cli, "write_report", stopped)
+        assert run(*words) == 143
+    assert folder_of(out) == ["a.blend"] and folder_of(tmp_path / "rep") == ["a.blend.json"]
+    capfd.readouterr()
+    assert run(*words) == 0
+    assert "1 of 3 files are done before" in capfd.readouterr().out
+    assert len(folder_of(out)) == 3
+
+
 def test_plan(three, tmp_path, capfd):
     """Its tasks are done by their numbers, and with the same options."""
     big = tmp_path / "d.blend"
