@@ -7,6 +7,7 @@ Layers, each of which uses only those below it:
   live                      sessions: the work a step at a time, shown and steered meanwhile
   tasks                     the whole work: read, solve, write
   blender                   the only modules that read or write Blender's data
+  farm                      many files; knows nothing of Blender
   core                      options, problem, solving, report; knows nothing of Blender
 """
 

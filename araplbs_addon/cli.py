@@ -18,10 +18,12 @@ from pathlib import Path
 
 import bpy
 
+from .blender.again import command as this_blender
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.targets import find_in_file, share_meshes
 from .blender.transfer_targets import find_transfer_in_file
 from .core.bake import BakeOptions, bake_summary
+from .core.blend_file import is_whole
 from .core.files import (
     identity,
     placed,
@@ -39,6 +41,9 @@ from .core.refusal import Refused
 from .core.report import notes, summary, summary_of_new, warnings
 from .core.stop import Stop, Stopped
 from .core.transfer import TransferOptions, transfer_summary
+from .farm import commands as farm
+from .farm import tasks
+from .farm.reports import merge, write_report
 from .tasks.baking import BakeTask
 from .tasks.joints import JointTask
 from .tasks.new_weights import NewWeightsTask
@@ -79,7 +84,7 @@ def make_parser():
         help="weight the vertices without weights alone: all others stay as they are",
     )
     _add_arguments(weight, Options)
-    weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options)
+    weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options, parser=weight)
     joints = commands.add_parser(
         "joints",
         help="optimize the joints of the armatures of .blend files",
@@ -87,7 +92,9 @@ def make_parser():
         f"weights these: {which}",
     )
     _add_arguments(joints, JointOptions)
-    joints.set_defaults(make_task=JointTask, summary=joint_summary, table=JointOptions)
+    joints.set_defaults(
+        make_task=JointTask, summary=joint_summary, table=JointOptions, parser=joints
+    )
     bake = commands.add_parser(
         "bake",
         help="bake what modifiers do into weights",
@@ -95,7 +102,7 @@ def make_parser():
         f"nearest to what all modifiers do: {which}",
     )
     _add_arguments(bake, BakeOptions)
-    bake.set_defaults(make_task=BakeTask, summary=bake_summary, table=BakeOptions)
+    bake.set_defaults(make_task=BakeTask, summary=bake_summary, table=BakeOptions, parser=bake)
     transfer = commands.add_parser(
         "transfer",
         help="transfer weights between meshes of .blend files",
@@ -109,7 +116,9 @@ def make_parser():
         )
     _add_files(transfer)
     _add_options(transfer, TransferOptions, without=("sources",))
-    transfer.set_defaults(make_task=TransferTask, summary=transfer_summary, table=TransferOptions)
+    transfer.set_defaults(
+        make_task=TransferTask, summary=transfer_summary, table=TransferOptions, parser=transfer
+    )
     quantize = commands.add_parser(
         "quantize",
         help="make the weights of .blend files what game engines store",
@@ -117,8 +126,9 @@ def make_parser():
     )
     _add_arguments(quantize, QuantizeOptions)
     quantize.set_defaults(
-        make_task=QuantizeTask, summary=summary_of_quantized, table=QuantizeOptions
+        make_task=QuantizeTask, summary=summary_of_quantized, table=QuantizeOptions, parser=quantize
     )
+    farm.add_commands(commands)
     return parser
 
 
@@ -133,6 +143,7 @@ def _add_files(parser):
     )
     parser.add_argument("--json", type=Path, metavar="REPORT.json", help="report to write")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
+    tasks.add_arguments(parser)
 
 
 def _add_arguments(parser, table):
@@ -242,33 +253,61 @@ def check_plan(plan, report=None, tets=""):
             refuse_output(report)
 
 
-def run(argv):
+def run(argv, results=None):
     """The command; returns the exit code: 0 all is done, 1 a file failed or none could be
-    started, 2 wrong arguments, 128 + the signal that stopped it."""
+    started, 2 wrong arguments, 128 + the signal that stopped it. `results` gets what the report
+    says of each file."""
     try:
         arguments = make_parser().parse_args(argv)
     except SystemExit as end:  # help was printed, or what is wrong with the arguments
         return end.code or 0
+    if "apart" in arguments:
+        try:
+            return arguments.apart(arguments, run)
+        except (Refused, OSError) as error:
+            return _fail(error)
+    results = [] if results is None else results
     try:
+        tasks.check(arguments)
         options = read_options(arguments)
         plan = plan_outputs(arguments.input, arguments.output)
         check_plan(plan, arguments.json, _tets(options))
     except (Refused, OSError, ValueError) as error:
         return _fail(error)
+    if arguments.plan:
+        return farm.print_plan(plan, arguments)
     try:
         with Stop() as stop:
-            return _weight_files(plan, options, arguments, stop)
+            return _weight_files(plan, options, arguments, stop, results)
     except Stopped as end:
         _fail(end)
         return 128 + end.number
 
 
-def _weight_files(plan, options, arguments, stop):
+def _weight_files(plan, options, arguments, stop, results):
     written = [target for _, target in plan] + ([arguments.json] if arguments.json else [])
     for path in written:
         for folder in {placed(path).parent, Path(os.path.realpath(path)).parent}:
             remove_leftovers(folder)
-    results, failures = [], 0
+    plan = farm.left_to_do(plan, arguments)
+    if arguments.jobs:
+        results += farm.run_jobs(plan, arguments, this_blender(COMMAND), _fail, stop.check)
+    else:
+        _weight_here(plan, options, arguments, stop, results)
+    failures = sum("error" in result for result in results)
+    try:
+        if arguments.report and arguments.merge and (plan or Path(arguments.report).is_dir()):
+            merge(arguments.report)
+        if arguments.json and failures < max(len(plan), 1):
+            content = {"version": version(), "fingerprint": tasks.fingerprint(arguments)}
+            write_json(arguments.json, content | {"files": results})
+    except (Refused, OSError) as error:
+        return _fail(error)
+    return 1 if failures else 0
+
+
+def _weight_here(plan, options, arguments, stop, results):
+    """One file after the other in this process."""
     for source, target in plan:
         stop.check()
         result = {"input": str(source), "output": str(target)}
@@ -278,16 +317,16 @@ def _weight_files(plan, options, arguments, stop):
         except Exception as error:  # the other files are done all the same
             if not isinstance(error, (*FAILURES, *engine_errors("SolverError"))):
                 traceback.print_exc()
-            failures += 1
             result["error"] = str(error) or type(error).__name__
             _fail(f"{source}: {result['error']}")
+        if arguments.report:
+            try:
+                write_report(arguments, result)
+            except (Refused, OSError) as error:
+                result["error"] = f"its report: {error}"
+                _fail(f"{source}: {result['error']}")
         results.append(result)
-    if arguments.json and failures < len(plan):
-        try:
-            write_json(arguments.json, {"version": version(), "files": results})
-        except (Refused, OSError) as error:
-            return _fail(error)
-    return 1 if failures else 0
+        stop.release()
 
 
 def _fail(error):
@@ -320,6 +359,9 @@ def weight_file(source, target, options, arguments, stop):
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
         reports.append(report)
     lines += _warn(enter_edit_mode(view_layer, left))
+    if arguments.resume and tasks.done_before(source, target, arguments):
+        print(f"  {target} was made by another meanwhile", flush=True)
+        return {"armatures": reports, "warnings": lines}
     _save(target, compressed, stop)
     print(f"  saved {target}", flush=True)
     return {"armatures": reports, "warnings": lines}
@@ -384,12 +426,17 @@ def _save(target, compress, stop):
                 filepath=str(temporary), copy=True, check_existing=False, compress=compress
             )
         except RuntimeError as error:  # of a full disk Blender does not say that it is full
-            free = shutil.disk_usage(temporary.parent).free
-            reason = str(error).strip().removeprefix("Error: ")
-            raise Refused(
-                f"{target} could not be saved: {reason} (free there: {free / 1e6:.1f} MB)"
+            raise _not_saved(
+                target, temporary, str(error).strip().removeprefix("Error: ")
             ) from None
-        stop.check()  # Blender swallows what is raised in handlers of saving
+        if not is_whole(temporary):
+            raise _not_saved(target, temporary, "a part of the file is missing")
+        stop.hold()  # until the report is there, too; Blender swallows what handlers raise
+
+
+def _not_saved(target, temporary, reason):
+    free = shutil.disk_usage(temporary.parent).free
+    return Refused(f"{target} could not be saved: {reason} (free there: {free / 1e6:.1f} MB)")
 
 
 def register():

@@ -4,7 +4,7 @@
 # Blender that this machine can have; tests/gui under Xvfb in the chroots.  The zips are those that
 # are released, made by the cross compiler; where it cannot be had, Linux gets gcc's.  As many runs
 # as there are processors go side by side.
-# usage: run.sh [RUN...]    RUN: check, core, asan, a bed of tools/testbeds.sh, or BED-gui, also
+# usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
 #   A run that is named runs all of its tests. Else win42, win50, win52 and arm64-core run a part,
 #   what is marked slow runs in bpy42, bpy45, sid and core alone, and windows leave out what is only
@@ -158,6 +158,19 @@ asan() {
   run asan - "$OUT/asan.xml" tools/asan.sh --quick --junitxml "$OUT/asan.xml" ${PYTEST_ARGS:-}
 }
 
+farm() {  # outside of Blender, with one that the workers start
+  local needs=$ROOT/tools/farm-requirements.txt blender=$CACHE/beds/bpy45/bin/python
+  if ! cmp -s "$needs" "$VENV/.farm"; then
+    if "$VENV/bin/python" -m pip install -q -r "$needs" >"$(log pip-farm)" 2>&1; then
+      cp "$needs" "$VENV/.farm"
+    else
+      say "farm: $(grep -m1 ERROR "$(log pip-farm)"): some tests skip"
+    fi
+  fi
+  run farm - "$OUT/farm.xml" env BLENDER="$blender" ARAPLBS_ZIP="$ZIP" "$VENV/bin/python" -m pytest \
+    tests/farm -p no:cacheprovider --junitxml "$OUT/farm.xml" ${PYTEST_ARGS:-}
+}
+
 # Needs the zip of this system: the released one, or gcc's.
 linux_zip() {
   local machine
@@ -176,7 +189,9 @@ linux_zip() {
 main() {
   local beds=() targets=() name state what version
   for name in "${ALL_BEDS[@]}"; do
-    { want "$name" || want "$name-gui"; } && beds+=("$name")
+    if want "$name" || want "$name-gui" || { [ "$name" = bpy45 ] && want farm; }; then
+      beds+=("$name")
+    fi
   done
   if want check; then
     start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
@@ -204,6 +219,7 @@ main() {
       row cross - - fail "tools/cross.py: $(tail -1 "$OUT/cross.log")"
       : >build/beds.tsv
     fi
+    if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
     # The longest runs first.
     for name in trixie-gui sid-gui "${beds[@]}"; do
       version=$(awk -F'\t' -v bed="${name%-gui}" '$1 == bed && $2 == "ok" { print $3 }' build/beds.tsv)
@@ -219,7 +235,7 @@ main() {
   fi
   wait
 
-  for name in check extension cross core asan "${ALL_BEDS[@]}" "${ALL_BEDS[@]/%/-gui}"; do
+  for name in check extension cross core asan farm "${ALL_BEDS[@]}" "${ALL_BEDS[@]/%/-gui}"; do
     cat "$OUT/rows/$name.tsv" 2>/dev/null || true
   done >"$OUT/rows.tsv"
   "$VENV/bin/python" tests/summary.py "$OUT/rows.tsv"

@@ -37,8 +37,8 @@ def _roughness(problem, solution):
     """Mean difference of weights over the edges at new vertices."""
     arguments, rows = problem.arguments, solution.rows
     triangles, is_new = arguments["triangles"], ~arguments["locked_vertices"]
-    edges = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
-    edges = np.concatenate(edges)
+    sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
+    edges = np.concatenate(sides)
     edges = edges[is_new[edges].any(1)]
     dense = np.zeros((rows.count, len(problem.skeleton.names)))
     dense[rows.vertices, rows.bones] = rows.weights
@@ -84,8 +84,8 @@ def inpaint(arguments, held):
     _points, place = np.unique(arguments["vertices"], axis=0, return_inverse=True)
     place = place.reshape(-1)
     triangles = arguments["triangles"]
-    pairs = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
-    pairs = np.sort(place[np.concatenate(pairs)], axis=1)
+    sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
+    pairs = np.sort(place[np.concatenate(sides)], axis=1)
     pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
     count = place.max() + 1
     taken = held[given.vertices]
@@ -108,7 +108,7 @@ def _harmonic(pairs, free, fixed):
     both = np.concatenate([pairs, pairs[:, ::-1]])
     both = both[np.argsort(both[:, 0], kind="stable")]
     degree = np.bincount(both[:, 0], minlength=len(free))
-    begin = np.flatnonzero(np.r_[True, np.diff(both[:, 0]) > 0]) if len(both) else []
+    begin = np.flatnonzero(np.diff(both[:, 0], prepend=-1))
     rows = both[begin, 0]
     scale = np.maximum(degree, 1)[:, None]
 

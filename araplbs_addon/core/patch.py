@@ -75,13 +75,13 @@ class _Joined:
         self.place = place.reshape(-1)
         self.twins = firsts[self.place]  # (n,) the first vertex that is at the place of each
         self.places = len(firsts)
-        pairs, faces = [], []
+        joined, faces = [], []
         for mesh, first in zip(meshes, self.first[:-1], strict=True):
             faces.append(mesh.triangles + first)
-            pairs += [mesh.edges + first, mesh.edits.links + first]
+            joined += [mesh.edges + first, mesh.edits.links + first]
         self.triangles = np.concatenate(faces).astype(np.int64)
         self.faces = self.place[self.triangles].reshape(-1, 3)
-        pairs = self.place[np.concatenate(pairs).astype(np.int64)].reshape(-1, 2)
+        pairs = self.place[np.concatenate(joined).astype(np.int64)].reshape(-1, 2)
         self.edges = np.concatenate([self.faces[:, :2], self.faces[:, 1:], pairs])
 
     def grow(self, vertices, rings):

@@ -19,6 +19,7 @@ class Stop:
     in order and nothing temporary stays; what a caller has chosen to ignore stays ignored."""
 
     number = None
+    held = False  # a signal waits for release()
 
     def __enter__(self):
         self.former = {}
@@ -37,7 +38,17 @@ class Stop:
     def _stop(self, number, _frame):
         if self.number is None:
             self.number = number
-            raise Stopped(number)
+            if not self.held:
+                raise Stopped(number)
+
+    def hold(self):
+        """Lets what begins now be done to its end: a signal counts at release()."""
+        self.check()
+        self.held = True
+
+    def release(self):
+        self.held = False
+        self.check()
 
     def check(self):
         """Raises Stopped again, should code between have swallowed it."""

@@ -163,10 +163,17 @@ def test_core_knows_nothing_of_blender():
             assert module.partition(".")[0] not in {"bpy", "mathutils", "bmesh"}, file.name
 
 
+def test_farm_knows_nothing_of_blender():
+    """Its client runs outside."""
+    for file in (FOLDER / "farm").glob("*.py"):
+        names = {module.partition(".")[0] for level, module, _ in imports_of(file) if level < 2}
+        assert not names & {"bpy", "mathutils", "bmesh"}, file.name
+
+
 def test_layers():
     """Each layer imports only from those below it."""
     order = [
-        *("core", "blender", "tasks", "live", "preferences"),
+        *("core", "farm", "blender", "tasks", "live", "preferences"),
         *("operators", "cli", "ui", "registration"),
     ]
     for layer in order:

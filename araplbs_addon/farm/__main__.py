@@ -1,0 +1,58 @@
+"""Plans on a farm, outside of Blender:
+
+python EXTENSION/farm run PLAN --scheduler ADDRESS
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+
+
+def main(argv):
+    if not __package__:  # run as a folder: this is a part of the package above
+        above = Path(__file__).resolve().parents[1]
+        sys.path[0] = str(above.parent)
+        return importlib.import_module(f"{above.name}.farm.__main__").main(argv)
+    from ..core.refusal import Refused
+    from .dask_client import run_plan
+    from .tasks import read_plan
+    from .templates import TEMPLATES, make
+
+    parser = argparse.ArgumentParser(prog="farm", description="Weights files on a farm.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="run a plan by Dask distributed")
+    run.add_argument("plan", metavar="PLAN", help="what `blender -c araplbs weight --plan` printed")
+    run.add_argument("--scheduler", required=True, metavar="ADDRESS", help="as tcp://host:8786")
+    run.add_argument(
+        "--blender",
+        default=os.environ.get("ARAPLBS_BLENDER", "blender"),
+        help="how the workers start Blender (default: $ARAPLBS_BLENDER, else blender)",
+    )
+    run.add_argument(
+        "--patience", type=float, default=60, help="seconds to wait for a scheduler (default: 60)"
+    )
+    template = commands.add_parser("template", help="print what another engine takes")
+    template.add_argument("name", choices=list(TEMPLATES))
+    arguments = parser.parse_args(argv)
+    try:
+        if arguments.command == "template":
+            print(make(arguments.name), end="")
+            return 0
+        tasks = read_plan(arguments.plan)
+        missing = [task["input"] for task in tasks if not os.path.isfile(task["input"])]
+        if missing:
+            raise Refused(f"the plan names a file that is missing: {missing[0]}")
+        command = f"{arguments.blender} -c araplbs"
+        return run_plan(tasks, arguments.scheduler, command, arguments.patience)
+    except (Refused, OSError) as error:
+        print(f"araplbs: {error}", file=sys.stderr, flush=True)
+        return 1
+    except KeyboardInterrupt:
+        print("araplbs: stopped; what was running is withdrawn", file=sys.stderr, flush=True)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

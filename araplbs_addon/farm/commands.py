@@ -1,0 +1,111 @@
+"""What the command line does with many files; cli.py hands it the work on one."""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from ..core.files import placed, refuse_output
+from ..core.refusal import Refused
+from .pool import Pool, Progress, free_memory, processors
+from .process import serve
+from .reports import merge, write_report
+from .tasks import done_before, make_task, read_plan
+
+
+def add_commands(commands):
+    """Those beside the ones that weight."""
+    task = commands.add_parser("task", help="do one task of a plan", description="One task.")
+    task.add_argument("plan", metavar="PLAN", help="what --plan has printed")
+    task.add_argument("number", type=int, metavar="NUMBER", help="1 for the first, and so on")
+    task.set_defaults(apart=_task)
+    serving = commands.add_parser(
+        "serve",
+        help="do tasks from standard input",
+        description="Tasks from standard input, a line of JSON each; --jobs and the farm use it.",
+    )
+    serving.set_defaults(apart=_serve)
+    merging = commands.add_parser(
+        "merge", help="write the table and the page of a folder of reports", description="Merges."
+    )
+    merging.add_argument("folder", metavar="FOLDER")
+    merging.set_defaults(apart=_merge)
+
+
+def _task(arguments, run):
+    tasks = read_plan(arguments.plan)
+    if not 1 <= arguments.number <= len(tasks):
+        raise Refused(f"there is no task {arguments.number}: the plan has {len(tasks)}")
+    return run(tasks[arguments.number - 1]["arguments"])
+
+
+def _serve(_arguments, run):
+    serve(run, sys.stdin, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    return 0
+
+
+def _merge(arguments, _run):
+    print(f"{merge(arguments.folder)} rows in {Path(arguments.folder, 'index.html')}", flush=True)
+    return 0
+
+
+def left_to_do(plan, arguments):
+    """What of a plan [(input, output)] --resume does not leave out."""
+    if not arguments.resume:
+        return plan
+    left = [each for each in plan if not done_before(*each, arguments)]
+    if len(left) < len(plan):
+        print(f"{len(plan) - len(left)} of {len(plan)} files are done before", flush=True)
+    return left
+
+
+def print_plan(plan, arguments):
+    """Prints the tasks, the most expensive first; the exit code."""
+    tasks, code = [], 0
+    for source, target in plan:
+        if arguments.resume and done_before(source, target, arguments):
+            continue
+        try:
+            tasks.append(make_task(source, target, arguments))
+        except OSError as error:
+            print(f"araplbs: {error}", file=sys.stderr, flush=True)
+            code = 1
+    for task in sorted(tasks, key=lambda task: -task["seconds"]):
+        print(json.dumps(task), flush=True)
+    return code
+
+
+def run_jobs(plan, arguments, command, failed, check):
+    """--jobs; the results in the order of the plan."""
+    threads = max(1, (arguments.threads or processors()) // arguments.jobs)
+    settings = vars(arguments) | {"threads": threads}
+    tasks, results = [], {}
+
+    def finished(task, result):
+        results[result["input"], result["output"]] = result
+        if "error" in result:
+            failed(f"{result['input']}: {result['error']}")
+            if result.pop("died", False) and arguments.report:
+                write_report(arguments, result)
+
+    for source, target in plan:
+        try:
+            refuse_output(target)
+            tasks.append(make_task(source, target, type(arguments)(**settings)))
+        except (Refused, OSError) as error:
+            failed(f"{source}: {error}")
+            names = {"input": str(placed(source)), "output": str(placed(target))}
+            result = names | {"error": str(error)}
+            results[tuple(names.values())] = result
+            if arguments.report:
+                write_report(arguments, result)
+    if tasks:
+        progress = Progress(tasks, arguments.jobs)
+
+        def both(task, result):
+            finished(task, result)
+            progress(task, result)
+
+        Pool(command, arguments.jobs, free_memory()).run(tasks, both, check)
+    return [results[str(placed(source)), str(placed(target))] for source, target in plan]

@@ -1,0 +1,223 @@
+"""A plan on many machines, by Dask distributed: the engine schedules, retries, and watches its
+workers; here is what a task does there, and what is told of it here.
+
+A worker needs Dask and a Blender with the extension, and sees the files under the same paths. It
+keeps a Blender for each of its threads (process.py), which ends with it.
+"""
+
+import shlex
+import sys
+import time
+from concurrent.futures import CancelledError
+
+from ..core.refusal import Refused
+from . import process
+from .pool import Progress
+
+LOST = 3  # times that a task may lose its worker, or its Blender, before it has failed
+
+
+def _load():
+    try:
+        import cloudpickle
+        import distributed
+    except ImportError as error:
+        raise Refused(
+            f"the farm needs the package distributed in this Python ({error}): "
+            "pip install distributed"
+        ) from None
+    cloudpickle.register_pickle_by_value(process)
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    return distributed
+
+
+class _Sent:
+    """A function that travels as a whole: what is read at the other end is the function."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __reduce__(self):
+        import cloudpickle
+
+        return cloudpickle.loads, (cloudpickle.dumps(self.function),)
+
+    def __call__(self, *arguments, **named):
+        return self.function(*arguments, **named)
+
+
+def on_worker(task, command, kind):
+    """What a worker does: the reply of Blender, and where. Raises process.Died when Blender did
+    not outlive the task, which Dask then gives to a worker again. `kind` is BlenderProcess, which
+    travels with the call."""
+    import os
+    import socket
+
+    from distributed import get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+    idle = worker.__dict__.setdefault("araplbs_idle", [])
+
+    def wanted():
+        state = worker.state.tasks.get(key)
+        return state is not None and state.state in ("executing", "long-running")
+
+    words = list(task["arguments"])
+    if not any(word.startswith("--threads=") for word in words):
+        words.append(f"--threads={max(1, (os.cpu_count() or 1) // worker.state.nthreads)}")
+    place = {"host": socket.gethostname(), "worker": worker.name}
+    try:
+        blender = idle.pop()
+        if (blender.command, blender.lives) != (command, True):
+            blender.end()
+            blender = None
+    except IndexError:
+        blender = None
+    if blender is None:
+        try:
+            blender = kind(command)
+        except OSError as error:
+            return place | {"error": f"Blender cannot be started on {place['host']}: {error}"}
+        blender.command = command
+    reply = blender.do(words, wanted)
+    idle.append(blender)
+    return place | reply
+
+
+def _end_idle(dask_worker):
+    idle = dask_worker.__dict__.get("araplbs_idle", [])
+    while idle:
+        idle.pop().leave()
+
+
+class Farm:
+    """A plan on the workers of a scheduler."""
+
+    def __init__(self, address, command, patience):
+        self.address, self.command, self.patience = address, shlex.split(command), patience
+        self.distributed = _load()
+        self.client = None
+
+    def _connect(self):
+        """A new client. Raises Refused when no scheduler answers."""
+        if self.client:
+            self.client.close(timeout=1)
+        end = time.monotonic() + self.patience
+        while True:
+            try:
+                left = max(1, end - time.monotonic())
+                self.client = self.distributed.Client(self.address, timeout=left)
+                return
+            except ValueError as error:
+                raise Refused(f"the scheduler's address {self.address!r}: {error}") from None
+            except OSError as error:
+                if time.monotonic() >= end:
+                    raise Refused(
+                        f"the scheduler {self.address} does not answer within "
+                        f"{self.patience:g} s ({type(error).__name__})"
+                    ) from None
+                time.sleep(0.5)
+
+    def _resources(self, task, kinds):
+        """What a task asks of a worker: memory, where workers have said how much they have."""
+        declared = [kind["MEMORY"] for kind in kinds if "MEMORY" in kind]
+        return {"MEMORY": min(task["bytes"], max(declared))} if declared else {}
+
+    def run(self, tasks, finished, say=print):
+        """Calls finished(task, result) for each, as they come. Results are {"error"?, "host"}."""
+        tasks = sorted(tasks, key=lambda task: -task["seconds"])
+        for task in tasks:  # of a task that is done twice, the second finds the first one's output
+            if _has_report(task) and "--resume" not in task["arguments"]:
+                task["arguments"].append("--resume")
+        left = dict(enumerate(tasks))
+        try:
+            self._connect()
+            while left:
+                try:
+                    self._run_once(left, finished, say)
+                except (CancelledError, self.distributed.CancelledError, OSError, TimeoutError):
+                    say("the scheduler has lost the tasks: connecting again")
+                    self._connect()
+        finally:
+            if self.client:
+                self._leave(left)
+
+    def _run_once(self, left, finished, say):
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        if not workers:
+            say("no worker yet: waiting")
+            try:
+                self.client.wait_for_workers(1, timeout=self.patience)
+            except TimeoutError:
+                raise Refused(
+                    f"the scheduler {self.address} has no worker after {self.patience:g} s"
+                ) from None
+            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        kinds = [worker.get("resources") or {} for worker in workers]
+        if not any("MEMORY" in kind for kind in kinds):
+            say("no worker says its MEMORY: each takes a file for each of its threads")
+        futures = {}
+        for number, task in left.items():
+            future = self.client.submit(
+                _Sent(on_worker),
+                task,
+                self.command,
+                _Sent(process.BlenderProcess),
+                key=f"araplbs-{number}-{time.time_ns():x}",
+                resources=self._resources(task, kinds),
+                retries=LOST,
+                priority=-number,
+                pure=False,
+            )
+            futures[future] = number
+        self.futures = list(futures)
+        for future in self.distributed.as_completed(list(futures)):
+            number = futures[future]
+            result = self._result(future)
+            finished(left.pop(number), result)
+
+    def _result(self, future):
+        if future.status in ("cancelled", "lost"):
+            raise CancelledError
+        error = future.exception()
+        if error is not None:
+            return {"error": str(error) or type(error).__name__}
+        reply = future.result()
+        if "error" in reply:
+            return reply
+        result = reply["results"][0] if reply["results"] else {}
+        if reply["code"] and "error" not in result:
+            result["error"] = f"exit code {reply['code']}"
+        return {"host": reply["host"], "worker": reply["worker"]} | result
+
+    def _leave(self, left):
+        try:
+            if left:  # of those that run now, Blender ends in order
+                self.client.cancel(self.futures)
+            else:
+                self.client.run(_Sent(_end_idle), on_error="ignore")
+        except Exception as error:
+            print(f"araplbs: {type(error).__name__} at the end: {error}", file=sys.stderr)
+        self.client.close(timeout=5)
+
+
+def _has_report(task):
+    return any(word.startswith("--report=") for word in task["arguments"])
+
+
+def run_plan(tasks, address, command, patience):
+    """The exit code."""
+    farm = Farm(address, command, patience)
+    progress = Progress(tasks, 1)
+    failures = 0
+
+    def finished(task, result):
+        nonlocal failures
+        if "error" in result:
+            failures += 1
+            print(f"araplbs: {task['input']}: {result['error']}", file=sys.stderr, flush=True)
+        progress(task, result)
+
+    farm.run(tasks, finished)
+    return 1 if failures else 0

@@ -1,0 +1,156 @@
+"""--jobs: processes of Blender on this machine that take tasks, the longest first, as long as there
+is memory for them."""
+
+import os
+import queue
+import sys
+import threading
+import time
+
+from .process import BlenderProcess, Died, Withdrawn
+
+ATTEMPTS = 2  # a file that ends two processes is not tried again
+
+
+def processors():
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def free_memory():
+    """Bytes that can be taken, None where that cannot be known."""
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+class Pool:
+    """The tasks of a plan on `jobs` processes. `finished(task, result)` is called in the thread
+    that calls run()."""
+
+    def __init__(self, command, jobs, memory=None):
+        self.command, self.jobs, self.memory = command, jobs, memory
+        self.pending, self.running = [], {}
+        self.changed, self.done = threading.Condition(), queue.Queue()
+        self.ending = False
+
+    def run(self, tasks, finished, check):
+        """`check` is called again and again, and may raise: then all processes end at once."""
+        self.pending = sorted(tasks, key=lambda task: -task["seconds"])
+        threads = [
+            threading.Thread(target=self._work, daemon=True)
+            for _ in range(min(self.jobs, len(tasks)))
+        ]
+        for thread in threads:
+            thread.start()
+        left = len(tasks)
+        try:
+            while left:
+                check()
+                try:
+                    task, result = self.done.get(timeout=0.2)
+                except queue.Empty:
+                    continue
+                left -= 1
+                finished(task, result)
+        finally:
+            with self.changed:
+                self.ending = True
+                self.changed.notify_all()
+            for thread in threads:
+                thread.join()
+
+    def _take(self):
+        """The next task that there is memory for, None when there are no more."""
+        with self.changed:
+            while True:
+                if self.ending or not (self.pending or self.running):
+                    return None
+                used = sum(task["bytes"] for task in self.running.values())
+                for task in self.pending:
+                    fits = self.memory is None or used + task["bytes"] <= self.memory
+                    if fits or not self.running:
+                        self.pending.remove(task)
+                        self.running[threading.get_ident()] = task
+                        return task
+                self.changed.wait()
+
+    def _give_back(self, task=None):
+        with self.changed:
+            del self.running[threading.get_ident()]
+            if task:
+                self.pending.insert(0, task)
+            self.changed.notify_all()
+
+    def _work(self):
+        process = None
+        while task := self._take():
+            result, again = None, None
+            try:
+                if process is None or not process.lives:
+                    process = BlenderProcess(self.command)
+                reply = process.do(task["arguments"], lambda: not self.ending)
+                result = reply["results"][0] if reply["results"] else {}
+                if reply["code"] and "error" not in result:
+                    result["error"] = f"exit code {reply['code']}"
+            except Withdrawn:
+                return
+            except Died as error:
+                task["attempts"] = task.get("attempts", 0) + 1
+                if task["attempts"] < ATTEMPTS:
+                    again = task
+                else:
+                    result = {"error": f"{error} ({ATTEMPTS} times)", "died": True}
+            except OSError as error:
+                result = {"error": f"Blender cannot be started: {error}", "died": True}
+            if result is not None:
+                names = {"input": task["input"], "output": task["output"]}
+                self.done.put((task, names | result))
+            self._give_back(again)
+        if process:
+            process.leave()
+
+
+class Progress:
+    """One line about all files: over itself in a terminal, else a new one for each file."""
+
+    def __init__(self, tasks, jobs):
+        self.files, self.jobs = len(tasks), jobs
+        self.seconds = sum(task["seconds"] for task in tasks)
+        self.done = self.failed = 0
+        self.cost, self.start = 0.0, time.monotonic()
+
+    def __call__(self, task, result):
+        self.done += 1
+        self.failed += "error" in result
+        self.cost += task["seconds"]
+        terminal = sys.stdout.isatty()
+        print(f"{self.line():<79}" if terminal else self.line(), end="\r" if terminal else "\n")
+        if terminal and self.done == self.files:
+            print()
+        sys.stdout.flush()
+
+    def line(self):
+        left = self.seconds - self.cost
+        seconds = left * (time.monotonic() - self.start) / self.cost
+        return (
+            f"{self.done} of {self.files} files, {self.failed} failed, "
+            f"about {in_words(seconds)} left"
+        )
+
+
+def in_words(seconds):
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

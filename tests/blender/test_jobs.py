@@ -1,0 +1,321 @@
+"""Many files on several processes: --jobs, --plan, --resume, --report, and what they refuse."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from command import folder_of, opened, run, save
+from scenes import add_armature, add_tube, addon, assert_good, bind, new_scene, tube_and_rig
+
+
+@pytest.fixture
+def three(tmp_path):
+    paths = []
+    for name in ("a", "b", "c"):
+        tube_and_rig()
+        paths.append(save(tmp_path / f"{name}.blend", compress=name == "b"))
+    return paths
+
+
+def character(**shape):
+    new_scene()
+    rig, tube = add_armature(), add_tube(**shape)
+    bind(tube, rig)
+    return tube, rig
+
+
+def weights(path):
+    objects = opened(path)
+    tube = objects["Tube"]
+    return [[(g.group, g.weight) for g in vertex.groups] for vertex in tube.data.vertices]
+
+
+def test_jobs(three, tmp_path, capfd):
+    """The same bits as one after the other in one process, and one line for all."""
+    one, two, report = tmp_path / "one", tmp_path / "two", tmp_path / "report.json"
+    assert run("weight", *three, "-o", one, "--seed", 3) == 0
+    capfd.readouterr()
+    words = ["-o", two, "--seed", 3, "--jobs", 2, "--json", report, "--report", tmp_path / "rep"]
+    assert run("weight", *three, *words) == 0
+    printed = capfd.readouterr().out
+    assert "3 of 3 files, 0 failed, about 0 s left" in printed and "optimization" not in printed
+    assert folder_of(two) == ["a.blend", "b.blend", "c.blend"]
+    for path in three:
+        assert weights(one / path.name) == weights(two / path.name)
+    objects = opened(two / "a.blend")
+    assert_good(objects["Tube"], objects["Rig"])
+    entries = json.loads(report.read_text())["files"]
+    assert [entry["input"] for entry in entries] == [str(path) for path in three]
+    assert all(entry["armatures"][0]["options"]["seed"] == 3 for entry in entries)
+    names = ["a.blend.json", "b.blend.json", "c.blend.json", "index.html", "table.json"]
+    assert folder_of(tmp_path / "rep") == names
+
+
+def test_failures_among_jobs(three, tmp_path, capfd):
+    """Each is named, in the page too, and the others are done."""
+    three[1].write_bytes(three[1].read_bytes()[:1000])
+    words = ["-o", tmp_path / "out", "--jobs", 2, "--report", tmp_path / "rep"]
+    assert run("weight", *three, tmp_path / "no.blend", *words) == 1
+    found = capfd.readouterr()
+    assert f"{three[1]}: " in found.err and "no.blend: " in found.err
+    assert "2 failed" not in found.out, "a file that is not there is no task"
+    assert folder_of(tmp_path / "out") == ["a.blend", "c.blend"]
+    rows = json.loads((tmp_path / "rep/table.json").read_text())["rows"]
+    assert [("error" in row) for row in rows] == [True, True, False, False]
+    page = (tmp_path / "rep/index.html").read_text()
+    assert page.count("class=failed") == 2 and "http" not in page and "<script" not in page
+
+
+def test_resume(three, tmp_path, capfd):
+    """Only what is older than its input, made with other options, or not there is done."""
+    out, reports = tmp_path / "out", tmp_path / "rep"
+
+    def done(*more):
+        before = {path.name: path.stat().st_ino for path in out.glob("*.blend")}
+        words = ["-o", out, "--report", reports, "--resume", *more]
+        assert run("weight", *three, *words) == 0
+        now = {path.name: path.stat().st_ino for path in out.glob("*.blend")}
+        return sorted(name[0] for name in now if now[name] != before.get(name))
+
+    assert done() == ["a", "b", "c"]
+    assert done() == [] and "3 of 3 files are done before" in capfd.readouterr().out
+    assert done("--threads", 1) == [], "threads do not change weights"
+    time.sleep(0.02)
+    os.utime(three[1])
+    assert done() == ["b"]
+    (out / "c.blend").unlink()
+    assert done("--jobs", 1) == ["c"]
+    (reports / "a.blend.json").write_text("no report")
+    assert done() == ["a"]
+    assert done("--seed", 5) == ["a", "b", "c"]
+    assert done("--seed", 5, "--no-symmetric") == ["a", "b", "c"]
+
+
+def test_resume_over_inputs(three, tmp_path):
+    """An output that is its input is done as long as nobody has saved it since."""
+    words = ["weight", three[0], "-o", three[0], "--report", tmp_path / "rep", "--resume"]
+    inodes = []
+    for _ in range(2):
+        assert run(*words) == 0
+        inodes.append(three[0].stat().st_ino)
+    assert inodes[0] == inodes[1]
+    time.sleep(0.02)
+    os.utime(three[0])
+    assert run(*words) == 0 and three[0].stat().st_ino != inodes[0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
+    """The report of a file that is in its place is written, too: the file is not done again."""
+    cli, out = addon("cli"), tmp_path / "out"
+    write = cli.write_report
+
+    def stopped(*arguments):
+        os.kill(os.getpid(), signal.SIGTERM)
+        write(*arguments)
+
+    words = ["weight", *three, "-o", out, "--report", tmp_path / "rep", "--resume"]
+    with monkeypatch.context() as patch:
+        patch.setattr(cli, "write_report", stopped)
+        assert run(*words) == 143
+    assert folder_of(out) == ["a.blend"] and folder_of(tmp_path / "rep") == ["a.blend.json"]
+    capfd.readouterr()
+    assert run(*words) == 0
+    assert "1 of 3 files are done before" in capfd.readouterr().out
+    assert len(folder_of(out)) == 3
+
+
+def test_plan(three, tmp_path, capfd):
+    """Its tasks are done by their numbers, and with the same options."""
+    big = tmp_path / "d.blend"
+    character(rings=60, sides=20)
+    save(big)
+    capfd.readouterr()
+    words = ["-o", tmp_path / "out", "--report", tmp_path / "rep", "--swing", 30, "--no-symmetric"]
+    assert run("weight", *three, big, *words, "--plan") == 0
+    lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert not (tmp_path / "out").exists() and not (tmp_path / "rep").exists()
+    tasks = [json.loads(line) for line in lines]
+    assert tasks[0]["input"] == str(big) and len(tasks) == 4
+    costs = [task["seconds"] for task in tasks]
+    assert costs == sorted(costs, reverse=True)
+    plan = tmp_path / "plan.jsonl"
+    plan.write_text("Blender says something\n" + "\n".join(lines))
+    assert run("task", plan, 1) == 0
+    assert folder_of(tmp_path / "out") == ["d.blend"] and folder_of(tmp_path / "rep") == [
+        "d.blend.json"
+    ]
+    report = json.loads((tmp_path / "rep/d.blend.json").read_text())["files"][0]
+    options = report["armatures"][0]["options"]
+    assert round(options["swing"], 5) == 0.5236 and not options["symmetric"]
+    assert run("merge", tmp_path / "rep") == 0
+    assert "index.html" in folder_of(tmp_path / "rep")
+
+
+def test_counts(tmp_path):
+    """Vertices and bones are those of the file, compressed or not."""
+    count = addon("core.blend_file").count
+    for compress in (False, True):
+        tube, rig = character(rings=7, sides=5)
+        expected = len(tube.data.vertices), len(rig.data.bones)
+        assert count(save(tmp_path / "x.blend", compress)) == expected
+    (tmp_path / "y.blend").write_bytes((tmp_path / "x.blend").read_bytes()[:300])
+    with pytest.raises(Exception):  # noqa: B017 - of zstandard, or ours
+        count(tmp_path / "y.blend")
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_whole(compress, tmp_path):
+    """Wherever a file ends, or lacks a part, it is not whole."""
+    is_whole = addon("core.blend_file").is_whole
+    character(rings=60, sides=40)
+    content = save(tmp_path / "x.blend", compress).read_bytes()
+    torn = tmp_path / "torn.blend"
+    assert is_whole(tmp_path / "x.blend")
+    size = len(content)
+    for end in (0, 3, 8, 12, 100, size // 2, size - 100, size - 1):
+        torn.write_bytes(content[:end])
+        assert not is_whole(torn), end
+    for start in (size // 3, size - 2000):
+        torn.write_bytes(content[:start] + content[start + 1000 :])
+        assert not is_whole(torn), start
+
+
+def test_memory_limits_what_runs(tmp_path):
+    """Tasks wait for memory, but one always runs."""
+    pool = addon("farm.pool").Pool(["false"], 3, memory=100)
+    sizes = [70, 60, 500, 20]
+    pool.pending = [{"bytes": size} for size in sizes]
+    assert pool._take()["bytes"] == 70
+    pool.running = {1: pool.running.popitem()[1]}
+    assert pool._take()["bytes"] == 20, "60 and 500 do not fit beside 70"
+    pool.running = {}
+    pool.pending.pop(0)
+    assert pool._take()["bytes"] == 500
+
+
+def test_process_that_dies(tmp_path):
+    """A file that ends two processes fails, and says what was seen of it."""
+    script = "import sys; sys.stdin.readline(); print('out of luck'); sys.exit(3)"
+    pool = addon("farm.pool").Pool([sys.executable, "-c", script], 2)
+    found = []
+    task = {"input": "a", "output": "b", "seconds": 1.0, "bytes": 1, "arguments": []}
+    pool.run([task], lambda _task, result: found.append(result["error"]), lambda: None)
+    assert found == ["Blender ended by exit code 3, its last line: out of luck (2 times)"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_killed_child(tmp_path):
+    """A Blender that is killed in the middle of a file: another does it again."""
+    character(rings=150, sides=60)
+    path = save(tmp_path / "in.blend")
+    pool_module = addon("farm.pool")
+    killed, started = [], pool_module.BlenderProcess
+    command = addon("blender.again").command("araplbs")
+
+    class Killed(started):
+        def do(self, arguments, wanted):
+            if not killed:
+                killed.append(self.process.pid)
+                self.process.send_signal(signal.SIGKILL)
+            return super().do(arguments, wanted)
+
+    found = []
+    words = ["weight", str(path), f"--output={tmp_path / 'out.blend'}"]
+    task = {"input": "a", "output": "b", "seconds": 1.0, "bytes": 1, "arguments": words}
+    pool_module.BlenderProcess = Killed
+    try:
+        pool_module.Pool(command, 1).run([task], lambda _t, r: found.append(r), lambda: None)
+    finally:
+        pool_module.BlenderProcess = started
+    assert killed and "error" not in found[0], found
+    assert folder_of(tmp_path) == ["in.blend", "out.blend"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_stopped_jobs(tmp_path):
+    """A signal to the first process ends all in order: nothing half, nothing left."""
+    paths = []
+    for name in ("a", "b"):
+        character(rings=200, sides=80)
+        paths.append(save(tmp_path / f"{name}.blend"))
+    out = tmp_path / "out"
+    words = ["weight", *map(str, paths), "-o", f"{out}/", "--jobs", "2"]
+    first = addon("blender.again").command("araplbs")
+    process = subprocess.Popen([*first, *words], stderr=subprocess.PIPE, text=True)
+    children = f"/proc/{process.pid}/task/{process.pid}/children"
+    if not os.path.exists(children):
+        process.kill()
+        process.wait()
+        pytest.skip("the children of a process cannot be seen here")
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        found = []
+        for thread in os.listdir(f"/proc/{process.pid}/task"):
+            with open(f"/proc/{process.pid}/task/{thread}/children") as file:
+                found += file.read().split()
+        if len(found) == 2:
+            break
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    _printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 143 and "stopped by SIGTERM" in errors
+    assert not [child for child in found if os.path.exists(f"/proc/{child}")]
+    assert not out.exists() or not [each for each in folder_of(out) if each.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--jobs", 0], "--jobs 0: must be at least 1"),
+        (["--jobs", -3], "--jobs -3: must be at least 1"),
+        (["--resume"], "--resume needs --report FOLDER"),
+        (["--report", "a.blend"], "a.blend: not a folder"),
+    ],
+)
+def test_refused(words, sentence, three, tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("weight", *three, "-o", tmp_path / "out", *words) == 1
+    assert sentence in capfd.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_plan_with_missing_file(three, tmp_path, capfd):
+    missing = tmp_path / "missing.blend"
+    assert run("weight", three[0], missing, "-o", tmp_path / "out", "--plan") == 1
+    found = capfd.readouterr()
+    assert str(missing) in found.err
+    assert [line[0] for line in found.out.splitlines() if line[:1] == "{"] == ["{"]
+
+
+def test_bad_plans(three, tmp_path, capfd):
+    plan = tmp_path / "plan.jsonl"
+    for content, number, sentence in [
+        (None, 1, "cannot be read"),
+        ("", 1, "there is no task in the plan"),
+        ('{"input": 3}', 1, "line 1 of the plan"),
+        ("{no", 1, "line 1 of the plan"),
+        (None, 1, "cannot be read"),
+    ]:
+        plan.unlink(missing_ok=True)
+        if content is not None:
+            plan.write_text(content)
+        assert run("task", plan, number) == 1
+        assert sentence in capfd.readouterr().err
+    assert run("weight", *three, "-o", tmp_path / "out", "--plan") == 0
+    plan.write_text(capfd.readouterr().out)
+    for number in (0, 4):
+        assert run("task", plan, number) == 1
+        assert f"there is no task {number}: the plan has 3" in capfd.readouterr().err
+    three[0].unlink()
+    codes = [run("task", plan, number) for number in (1, 2, 3)]
+    assert sorted(codes) == [0, 0, 1] and str(three[0]) in capfd.readouterr().err
+    assert run("merge", tmp_path / "nowhere") == 1
+    assert "there is no folder" in capfd.readouterr().err
+    assert run("merge", tmp_path / "out") == 1
+    assert "there is no report" in capfd.readouterr().err

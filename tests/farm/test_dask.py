@@ -1,0 +1,280 @@
+"""A plan on Dask: a scheduler and three workers as processes, and what may happen to them. All
+files are done, none is half, the weights have the bits of one process, and no output is written
+twice."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from conftest import CHARACTERS, farm
+
+pytest.importorskip("distributed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="signals and mounts are those of POSIX"),
+]
+PATIENCE = 300
+
+
+class Cluster:
+    """tcp://127.0.0.1 with a port of its own. Each process leads a group, so that it can be
+    frozen or killed with its Blender, as a machine would be."""
+
+    def __init__(self, folder, workers=3):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.folder, self.workers = folder, []
+        self.start_scheduler()
+        for i in range(workers):
+            self.start_worker(f"worker{i}")
+
+    def _start(self, name, *words):
+        environment = os.environ | {
+            "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "6s",
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "15s",
+        }
+        with open(self.folder / f"{name}.log", "ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", *words],
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+                cwd=self.folder,
+            )
+
+    def start_scheduler(self):
+        self.scheduler = self._start(
+            "scheduler",
+            "distributed.cli.dask_scheduler",
+            *("--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"),
+        )
+
+    def start_worker(self, name):
+        self.workers.append(
+            self._start(
+                name,
+                "distributed.cli.dask_worker",
+                self.address,
+                *("--nthreads", "1", "--name", name, "--no-dashboard", "--no-nanny"),
+                *("--resources", "MEMORY=2e9", "--local-directory", str(self.folder)),
+            )
+        )
+
+    def end(self):
+        for process in [*self.workers, self.scheduler]:
+            for number in (signal.SIGCONT, signal.SIGKILL):
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    found = Cluster(folder)
+    yield found
+    found.end()
+
+
+class Watch:
+    """Looks which files there are at a path over time: one that is written again is another."""
+
+    def __init__(self, folder):
+        self.folder, self.seen, self.over = folder, {}, False
+        self.thread = threading.Thread(target=self._look, daemon=True)
+        self.thread.start()
+
+    def _look(self):
+        while not self.over:
+            if self.folder.exists():
+                for entry in os.scandir(self.folder):
+                    if entry.name.endswith(".blend") and not entry.name.startswith("."):
+                        self.seen.setdefault(entry.name, set()).add(entry.inode())
+            time.sleep(0.005)
+
+    def wait_for(self, files):
+        end = time.monotonic() + PATIENCE
+        while len(self.seen) < files:
+            assert time.monotonic() < end, "no output"
+            time.sleep(0.01)
+
+    def end(self):
+        time.sleep(0.05)
+        self.over = True
+        self.thread.join()
+        return {name: len(found) for name, found in self.seen.items()}
+
+
+def start(plan, cluster, blender, *more):
+    words = farm("run", plan, "--scheduler", cluster.address, "--blender", blender.command, *more)
+    return subprocess.Popen(
+        ["env", "--default-signal=INT", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(client, code=0):
+    printed, errors = client.communicate(timeout=PATIENCE)
+    assert client.returncode == code, (printed, errors)
+    return printed, errors
+
+
+def assert_all_done(out, watch, blender, reference):
+    """Whole, once, the same bits."""
+    assert watch.end() == {f"{name}.blend": 1 for name in CHARACTERS}
+    assert sorted(os.listdir(out)) == sorted(f"{name}.blend" for name in CHARACTERS)
+    assert blender.weights(sorted(out.glob("*.blend"))) == reference
+
+
+def blenders_of(process):
+    """Processes in the group of a worker, but the worker."""
+    done = subprocess.run(["ps", "-eo", "pid=,pgid="], capture_output=True, text=True)
+    pairs = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    return [pid for pid, group in pairs if group == process.pid and pid != process.pid]
+
+
+def wait_until(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def test_all(plan, cluster, blender, reference, tmp_path):
+    out = tmp_path / "out"
+    watch = Watch(out)
+    printed, _errors = finish(start(plan(out), cluster, blender))
+    assert f"{len(CHARACTERS)} of {len(CHARACTERS)} files, 0 failed" in printed
+    assert_all_done(out, watch, blender, reference)
+    wait_until(lambda: not any(map(blenders_of, cluster.workers)), "idle Blenders stay")
+    done = blender.run("merge", tmp_path / "reports")
+    assert done.returncode == 0 and "6 rows" in done.stdout
+    table = json.loads((tmp_path / "reports/table.json").read_text())
+    strains = [row["surface_strain"] for row in table["rows"]]
+    assert strains == sorted(strains, reverse=True)
+
+
+def test_killed_worker(plan, cluster, blender, reference, tmp_path):
+    """Its Blender ends with it, its file goes to another."""
+    out = tmp_path / "out"
+    watch = Watch(out)
+    client = start(plan(out), cluster, blender)
+    watch.wait_for(1)
+    wait_until(lambda: blenders_of(cluster.workers[0]), "the worker does nothing")
+    left = blenders_of(cluster.workers[0])
+    os.kill(cluster.workers[0].pid, signal.SIGKILL)
+    cluster.workers[0].wait()
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in left), "Blender stays")
+    finish(client)
+    assert_all_done(out, watch, blender, reference)
+
+
+def test_frozen_worker(plan, cluster, blender, reference, tmp_path):
+    """As a machine that stands still: the others do its file. When it goes on, it does not write
+    that once more."""
+    out = tmp_path / "out"
+    watch = Watch(out)
+    client = start(plan(out), cluster, blender)
+    watch.wait_for(1)
+    frozen = next(each for each in cluster.workers if blenders_of(each))
+    os.killpg(frozen.pid, signal.SIGSTOP)
+    finish(client)
+    os.killpg(frozen.pid, signal.SIGCONT)
+    time.sleep(8)  # for it to write, would it
+    assert_all_done(out, watch, blender, reference)
+
+
+def test_scheduler_restarts(plan, cluster, blender, reference, tmp_path):
+    """Its workers are started again, too, as a service would; the client hands in what is left."""
+    out = tmp_path / "out"
+    watch = Watch(out)
+    client = start(plan(out), cluster, blender)
+    watch.wait_for(2)
+    os.killpg(cluster.scheduler.pid, signal.SIGKILL)
+    cluster.scheduler.wait()
+    time.sleep(1)
+    cluster.start_scheduler()
+    for i, worker in enumerate(list(cluster.workers)):
+        worker.wait(timeout=120)  # without a scheduler it ends
+        cluster.start_worker(f"again{i}")
+    printed, _errors = finish(client)
+    assert "the scheduler has lost the tasks" in printed
+    assert_all_done(out, watch, blender, reference)
+
+
+def test_canceled(plan, cluster, blender, reference, tmp_path):
+    """Ctrl-C: what runs is withdrawn from the workers, and the rest is done by the next run."""
+    out = tmp_path / "out"
+    path = plan(out)
+    watch = Watch(out)
+    client = start(path, cluster, blender)
+    watch.wait_for(2)
+    client.send_signal(signal.SIGINT)
+    _printed, errors = finish(client, 130)
+    assert "stopped" in errors
+    time.sleep(3)
+    assert not [name for name in os.listdir(out) if name.startswith(".")]
+    assert len(os.listdir(out)) < len(CHARACTERS)
+    finish(start(path, cluster, blender))
+    assert_all_done(out, watch, blender, reference)
+
+
+def test_full_disk(plan, cluster, blender, reference, tmp_path):
+    """What finds no room fails by name and leaves nothing; with more room the rest is done."""
+    out = tmp_path / "out"
+    out.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(out)]
+    if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        path = plan(out)
+        watch = Watch(out)
+        _printed, errors = finish(start(path, cluster, blender), 1)
+        assert "could not be saved" in errors and "free there" in errors
+        done = set(os.listdir(out))
+        assert len(done) < len(CHARACTERS) and not [name for name in done if name[0] == "."]
+        subprocess.run(["mount", "-o", "remount,size=20m", str(out)], check=True)
+        finish(start(path, cluster, blender))
+        assert_all_done(out, watch, blender, reference)
+    finally:
+        subprocess.run(["umount", str(out)], check=True)
+
+
+def test_no_worker(plan, blender, tmp_path):
+    empty = Cluster(tmp_path, workers=0)
+    try:
+        client = start(plan(tmp_path / "out"), empty, blender, "--patience", "5")
+        printed, errors = finish(client, 1)
+    finally:
+        empty.end()
+    assert "no worker yet: waiting" in printed
+    assert f"the scheduler {empty.address} has no worker after 5 s" in errors
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("/no/blender", "Blender cannot be started on"),
+        ("/bin/false", "Blender ended by exit code 1"),
+    ],
+)
+def test_no_blender(command, sentence, plan, cluster, blender, tmp_path):
+    """Every file fails by name."""
+    client = start(plan(tmp_path / "out"), cluster, blender, "--blender", command)
+    _printed, errors = finish(client, 1)
+    assert errors.count(sentence) == len(CHARACTERS)
+    assert not (tmp_path / "out").exists()

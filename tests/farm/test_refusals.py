@@ -1,0 +1,61 @@
+"""What the client refuses, each in a sentence."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import farm
+
+TASK = {"output": "/out/a.blend", "seconds": 1.0, "bytes": 1, "arguments": ["weight"]}
+
+
+@pytest.fixture
+def plan(tmp_path):
+    (tmp_path / "a.blend").write_text("")
+    path = tmp_path / "plan.jsonl"
+    path.write_text(json.dumps(TASK | {"input": str(tmp_path / "a.blend")}))
+    return path
+
+
+def refused(*words):
+    done = subprocess.run(farm("run", *words), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    return done.stderr
+
+
+def test_scheduler_that_does_not_answer(plan):
+    pytest.importorskip("distributed")
+    for address in ("tcp://127.0.0.1:1", "127.0.0.1:1"):
+        errors = refused(plan, "--scheduler", address, "--patience", "2")
+        assert f"the scheduler {address} does not answer within 2 s" in errors
+
+
+def test_bad_address(plan):
+    pytest.importorskip("distributed")
+    assert "the scheduler's address 'nothing://x'" in refused(plan, "--scheduler", "nothing://x")
+
+
+def test_plan_with_missing_file(tmp_path, plan):
+    (tmp_path / "a.blend").unlink()
+    errors = refused(plan, "--scheduler", "tcp://127.0.0.1:1")
+    assert f"the plan names a file that is missing: {tmp_path / 'a.blend'}" in errors
+
+
+def test_no_plan(tmp_path):
+    assert "cannot be read" in refused(tmp_path / "no.jsonl", "--scheduler", "tcp://127.0.0.1:1")
+
+
+def test_without_distributed(plan, tmp_path):
+    """Said in one sentence, since the extension does not bring it."""
+    (tmp_path / "distributed.py").write_text("raise ImportError('not here')")
+    (tmp_path / "cloudpickle.py").write_text("")
+    words = farm("run", plan, "--scheduler", "tcp://127.0.0.1:1")
+    code = (
+        "import sys, runpy; sys.argv = sys.argv[1:]\n"
+        f"sys.path.insert(1, {str(tmp_path)!r})\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words[1:]], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "araplbs: the farm needs the package distributed in this Python" in done.stderr
