@@ -4,8 +4,6 @@ A file is weighted and saved beside its place first, and moved there as a whole:
 or ends the process, neither the input nor an older output is touched.
 """
 
-import argparse
-import math
 import os
 import shutil
 import stat
@@ -13,16 +11,15 @@ import sys
 import time
 import traceback
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
 
 import bpy
 
+from .arguments import COMMAND, make_parser, read_options
 from .blender.again import command as this_blender
 from .blender.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
 from .blender.targets import find_in_file, share_meshes
 from .blender.transfer_targets import find_transfer_in_file
-from .core.bake import BakeOptions, bake_summary
 from .core.blend_file import is_whole
 from .core.files import (
     identity,
@@ -33,25 +30,14 @@ from .core.files import (
     whole_file,
     write_json,
 )
-from .core.joints import JointOptions, joint_summary
 from .core.native_module import engine_errors, version
-from .core.options import Options
-from .core.quantize import QuantizeOptions, summary_of_quantized
 from .core.refusal import Refused
-from .core.report import notes, summary, summary_of_new, warnings
+from .core.report import notes, warnings
 from .core.stop import Stop, Stopped
-from .core.transfer import TransferOptions, transfer_summary
 from .farm import commands as farm
 from .farm import tasks
 from .farm.reports import merge, write_report
-from .tasks.baking import BakeTask
-from .tasks.joints import JointTask
-from .tasks.new_weights import NewWeightsTask
-from .tasks.quantizing import QuantizeTask
-from .tasks.transfer import TransferTask
-from .tasks.weighting import WeightingTask
 
-COMMAND = "araplbs"
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
 
 # What ends the work on one file, as errors of the engine do; RuntimeError is how Blender's
@@ -59,149 +45,6 @@ MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
 FAILURES = (Refused, MemoryError, OSError, RuntimeError, ValueError)
 
 _handles = []  # what Blender gave for the registered command
-
-
-def make_parser():
-    parser = argparse.ArgumentParser(
-        prog=f"blender -c {COMMAND}",
-        description="Skinning weights that make the posed mesh as rigid as possible.",
-    )
-    parser.add_argument("--version", action="version", version=version())
-    commands = parser.add_subparsers(dest="command", required=True)
-    which = (
-        "those with its Armature modifier or parented to it, or, where there is one armature and "
-        "nothing hangs on it, all visible ones. The input is left as it is unless it is also the "
-        "output."
-    )
-    weight = commands.add_parser(
-        "weight",
-        help="weight the meshes of .blend files",
-        description=f"Weights every armature's meshes: {which}",
-    )
-    weight.add_argument(
-        "--only-new",
-        action="store_true",
-        help="weight the vertices without weights alone: all others stay as they are",
-    )
-    _add_arguments(weight, Options)
-    weight.set_defaults(make_task=WeightingTask, summary=summary, table=Options, parser=weight)
-    joints = commands.add_parser(
-        "joints",
-        help="optimize the joints of the armatures of .blend files",
-        description="Moves the joints of every armature to where its meshes deform best, and "
-        f"weights these: {which}",
-    )
-    _add_arguments(joints, JointOptions)
-    joints.set_defaults(
-        make_task=JointTask, summary=joint_summary, table=JointOptions, parser=joints
-    )
-    bake = commands.add_parser(
-        "bake",
-        help="bake what modifiers do into weights",
-        description="Gives every armature's meshes the weights with which bones alone come "
-        f"nearest to what all modifiers do: {which}",
-    )
-    _add_arguments(bake, BakeOptions)
-    bake.set_defaults(make_task=BakeTask, summary=bake_summary, table=BakeOptions, parser=bake)
-    transfer = commands.add_parser(
-        "transfer",
-        help="transfer weights between meshes of .blend files",
-        description="Gives meshes the weights of others on the same armature where they lie close "
-        "to these, and fills in and optimizes the rest. The input is left as it is unless it is "
-        "also the output.",
-    )
-    for name, text in (("source", "mesh that has weights"), ("target", "mesh that gets them")):
-        transfer.add_argument(
-            f"--{name}", metavar="NAME", action="append", required=True, help=f"{text}; repeatable"
-        )
-    _add_files(transfer)
-    _add_options(transfer, TransferOptions, without=("sources",))
-    transfer.set_defaults(
-        make_task=TransferTask, summary=transfer_summary, table=TransferOptions, parser=transfer
-    )
-    quantize = commands.add_parser(
-        "quantize",
-        help="make the weights of .blend files what game engines store",
-        description=f"Quantizes the weights of every armature's meshes: {which}",
-    )
-    _add_arguments(quantize, QuantizeOptions)
-    quantize.set_defaults(
-        make_task=QuantizeTask, summary=summary_of_quantized, table=QuantizeOptions, parser=quantize
-    )
-    farm.add_commands(commands)
-    return parser
-
-
-def _add_files(parser):
-    parser.add_argument("input", nargs="+", type=Path, metavar="IN.blend")
-    parser.add_argument(
-        "--output",
-        "-o",
-        required=True,
-        metavar="OUT.blend|FOLDER",
-        help="file to write, or the folder for files of the same names",
-    )
-    parser.add_argument("--json", type=Path, metavar="REPORT.json", help="report to write")
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
-    tasks.add_arguments(parser)
-
-
-def _add_arguments(parser, table):
-    _add_files(parser)
-    parser.add_argument("--armature", metavar="NAME", help="only this armature")
-    parser.add_argument(
-        "--mesh", metavar="NAME", action="append", default=[], help="only this mesh; repeatable"
-    )
-    _add_options(parser, table)
-
-
-def _add_options(parser, table, without=()):
-    group = parser.add_argument_group("options, as in the operator")
-    for option in fields(table):
-        if option.name in without:
-            continue
-        about, flag = option.metadata, "--" + option.name.replace("_", "-")
-        text = about["description"].replace("%", "%%")
-        if isinstance(option.default, bool):
-            text += f" (default: {'on' if option.default else 'off'})"
-            action = argparse.BooleanOptionalAction
-            group.add_argument(flag, action=action, default=option.default, help=text)
-        elif "choices" in about:
-            names = [name.lower() for name, _label, _tip in about["choices"]]
-            text += f" (default: {option.default.lower()})"
-            group.add_argument(flag, choices=names, default=option.default.lower(), help=text)
-        elif about.get("path"):
-            group.add_argument(flag, default=option.default, metavar="FILE", help=text)
-        else:
-            angle = about.get("angle")
-            default = round(math.degrees(option.default), 6) if angle else option.default
-            text += f" (default: {default:g}{' degrees' if angle else ''})"
-            kind = "DEGREES" if angle else "N"
-            group.add_argument(
-                flag, type=type(option.default), default=default, metavar=kind, help=text
-            )
-
-
-def read_options(arguments):
-    """The Options that the arguments ask for. Raises ValueError for values out of range."""
-    values = {}
-    for option in fields(arguments.table):
-        if not hasattr(arguments, option.name):
-            continue
-        value = getattr(arguments, option.name)
-        if "choices" in option.metadata:
-            value = value.upper()
-        elif option.metadata.get("angle"):
-            value = math.radians(value)
-        values[option.name] = value
-    options = arguments.table(**values)
-    if getattr(arguments, "only_new", False):
-        for name, usual in (("volume", "NONE"), ("start_from", "FRESH")):
-            if values[name] != usual:
-                flag = name.replace("_", "-")
-                raise Refused(f"--only-new and --{flag} {values[name].lower()} exclude each other")
-        arguments.make_task, arguments.summary = NewWeightsTask, summary_of_new
-    return options
 
 
 def _tets(options):

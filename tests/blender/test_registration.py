@@ -174,7 +174,7 @@ def test_layers():
     """Each layer imports only from those below it."""
     order = [
         *("core", "farm", "blender", "tasks", "live", "preferences"),
-        *("operators", "cli", "ui", "registration"),
+        *("operators", "arguments", "cli", "ui", "registration"),
     ]
     for layer in order:
         path = FOLDER / layer
