@@ -35,6 +35,7 @@
 #include "solver/steering.h"
 #include "supports/reduce.h"
 #include "supports/supports.h"
+#include "supports/spokes.h"
 #include "supports/truss.h"
 
 #define EARLY_ITERATIONS 3
@@ -178,8 +179,8 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     if (s->stage.number > 1) {
         arap_status status = ARAP_OK;
         if (s->mesh.spoke_start)
-            status = arap_truss_yield(context, &s->mesh, &s->poses, &s->influences,
-                                      arap_pass_spokes(s->maps.pass));
+            status = arap_spokes_yield(context, &s->mesh, &s->poses, &s->influences,
+                                       arap_pass_spokes(s->maps.pass));
         if (!status && s->settings.widenings) status = widen(context, s);
         if (!status && !s->settings.widenings && s->mesh.spoke_start) {
             status = arap_refresh(context, s); /* with what is left of the spokes */
@@ -207,7 +208,7 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
         status = arap_poses_gram(context, &s->poses);
     }
     if (!status && s->mesh.spoke_start)
-        arap_truss_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
+        arap_spokes_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
     if (status) {
         arap_influences_clear(&weights);
         return status;

@@ -8,7 +8,7 @@
 
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
-#include "supports/truss.h"
+#include "supports/spokes.h"
 
 /* A constraint of the user, and its image where there is one. */
 static arap_status add_constraint(arap_context *context, arap_solver *s, int vertex, int bone,
@@ -28,7 +28,7 @@ void arap_release_constraints(arap_solver *s) {
         int lead = arap_lead(&s->parts, row->vertex);
         row->released = (arap_find_mark(&s->marks, lead, row->bone) & ARAP_RELEASED) != 0;
     }
-    if (s->mesh.spoke_start) arap_truss_release(&s->mesh, &s->parts, &s->marks);
+    if (s->mesh.spoke_start) arap_spokes_release(&s->mesh, &s->parts, &s->marks);
 }
 
 arap_status arap_take_edits(arap_context *context, arap_solver *s, const arap_edits *edits) {

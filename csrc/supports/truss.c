@@ -8,12 +8,8 @@
  * SHORT of the mean distance of the skin from that bone, or THIN of the unit. Thickness, center and
  * volume of a limb are kept that way; R_i is the rotation of the one-ring, so twist and bend stay
  * free. g: near a joint the skin belongs to two bones, and a spoke has JOINT of its strength there,
- * rising to all of it at the limb's radius from the joint. h: a spoke that the weights leave at a
- * mean squared relative error q has h = max(WEAKEST, g / sqrt(best g of its bone)),   g = (1 + q /
- * YIELD^2)^-2 of its strength from the next stage on (g: a robust estimator's weight, Geman &
- * McClure 1987): webs between fingers and skirts around two legs cannot follow one bone. The root:
- * a short bone, a neck or a vertebra, of which all spokes are bad, would else give way until it
- * moves nothing.
+ * rising to all of it at the limb's radius from the joint. h: what is left of a spoke that has
+ * given way (spokes.c).
  *
  * Which bone. A part of the mesh surrounds a bone if most rays from the bone, across it, meet the
  * part, as far away on one side as on the other. A vertex gets its spoke to the nearest bone among
@@ -37,36 +33,21 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 #include "mesh/nearest.h"
+#include "supports/spokes.h"
 
 #define CHUNK 256
-#define SHORT 0.2   /* of the mean distance between skin and bone */
-#define THIN 0.1    /* of the unit of edge weights: shorter ones count as so long in any case */
-#define JOINT 0.2   /* share of its strength that a spoke has at a joint */
-#define YIELD 0.3   /* relative error at which a spoke keeps a quarter of its strength */
-#define WEAKEST 0.1 /* share that is always left */
-#define RAYS 12     /* around a bone */
-#define SECTIONS 4  /* along it */
-#define REACH 0.3   /* length of a ray, of the size of the mesh */
+#define SHORT 0.2  /* of the mean distance between skin and bone */
+#define THIN 0.1   /* of the unit of edge weights: shorter ones count as so long in any case */
+#define JOINT 0.2  /* share of its strength that a spoke has at a joint */
+#define RAYS 12    /* around a bone */
+#define SECTIONS 4 /* along it */
+#define REACH 0.3  /* length of a ray, of the size of the mesh */
 #define MOST_RAYS 0.6
 #define OFF_CENTER 0.5 /* mean vector of the hits, of their mean distance */
 #define SAME_PLACE 0.3 /* of a bone's length: a child whose head is as near hangs on its tail */
 #define ROUNDING 1e-9  /* differences below it decide nothing: the first bone or part wins */
 #define NO_LENGTH 1e-6 /* bones shorter than it have no direction */
 #define PI 3.141592653589793
-
-/* Strength to weight, and the rest energy that goes with the weights. */
-static void weigh(arap_mesh *mesh) {
-    for (int i = 0; i < mesh->count; i++) {
-        double before, after;
-        arap_mesh_tie(mesh, i, &before);
-        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
-            arap_spoke *spoke = &mesh->spoke[j];
-            spoke->weight = spoke->released ? 0 : spoke->held * spoke->strength;
-        }
-        arap_mesh_tie(mesh, i, &after);
-        mesh->rest_energy += after - before;
-    }
-}
 
 typedef struct line {
     const double *head;
@@ -455,7 +436,7 @@ arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap
         fill += (size_t)place_spokes(&t, bendy, symmetry, (int)i, mesh->spoke + fill);
     }
     mesh->spoke_start[n] = fill;
-    weigh(mesh);
+    arap_spokes_weigh(mesh);
 
 done:
     arap_free(first);
@@ -467,96 +448,4 @@ done:
     arap_free(t.whole);
     arap_free(t.size2);
     return status;
-}
-
-/* A point moved by `share` of a column, as a term of sum_terms y G y. */
-typedef struct term {
-    int column;
-    double y[4];
-} term;
-
-static term make_term(int column, double share, const double *point) {
-    return (term){column, {share * point[0], share * point[1], share * point[2], share}};
-}
-
-/* Mean squared relative error of spoke j of vertex i. terms: scratch */
-static double spoke_error(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
-                          int i, const arap_spoke *spoke, double along, term *terms) {
-    const double *v = mesh->v + 3 * (size_t)i;
-    double sum = 0, rest = poses->total * arap_distance2(spoke->point, v);
-    int count = 0;
-    for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
-        terms[count++] = make_term(spoke->column[k], spoke->share[k], spoke->point);
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int column[2];
-        double share[2];
-        int columns = arap_bone_columns(&poses->bendy, i, in->bone[e], column, share);
-        for (int k = 0; k < columns; k++)
-            terms[count++] = make_term(column[k], -in->weight[e] * share[k], v);
-    }
-    for (int a = 0; a < count; a++)
-        for (int b = 0; b < count; b++) {
-            size_t pair =
-                (size_t)terms[a].column * (size_t)poses->columns + (size_t)terms[b].column;
-            const double *g = poses->gram + 16 * pair;
-            for (int r = 0; r < 4; r++)
-                for (int c = 0; c < 4; c++) sum += terms[a].y[r] * g[4 * r + c] * terms[b].y[c];
-        }
-    return rest > 0 ? fmax(0, (sum - 2 * along + rest) / rest) : 0;
-}
-
-arap_status arap_truss_yield(arap_context *context, arap_mesh *mesh, const arap_poses *poses,
-                             const arap_influences *in, const double *along) {
-    size_t widest = 0;
-    for (int i = 0; i < in->count; i++) {
-        size_t size = in->start[i + 1] - in->start[i];
-        if (size > widest) widest = size;
-    }
-    arap_status status = ARAP_OK;
-    size_t spokes = mesh->spoke_start[mesh->count];
-    term *terms = ARAP_NEW(term, 2 * widest + 2);
-    double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */
-    if (!terms || !best) {
-        status = arap_fail_memory(&context->error, "the truss");
-        goto done;
-    }
-    for (int i = 0; i < mesh->count; i++)
-        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
-            arap_spoke *spoke = &mesh->spoke[j];
-            double error = spoke_error(mesh, poses, in, i, spoke, along[j], terms);
-            double give = 1 + error / (YIELD * YIELD);
-            spoke->held = 1 / (give * give);
-            best[spoke->bone] = fmax(best[spoke->bone], spoke->held);
-        }
-    for (size_t j = 0; j < spokes; j++) {
-        arap_spoke *spoke = &mesh->spoke[j];
-        double most = best[spoke->bone];
-        spoke->held = fmax(WEAKEST, most > 0 ? spoke->held / sqrt(most) : 0);
-    }
-    weigh(mesh);
-
-done:
-    arap_free(terms);
-    arap_free(best);
-    return status;
-}
-
-void arap_truss_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *cluster) {
-    for (int i = 0; i < mesh->count; i++) {
-        const arap_spoke *from;
-        int any = arap_mesh_spokes(coarse, cluster[i], &from);
-        for (size_t j = mesh->spoke_start[i]; any && j < mesh->spoke_start[i + 1]; j++)
-            mesh->spoke[j].held = from->held;
-    }
-    weigh(mesh);
-}
-
-void arap_truss_release(arap_mesh *mesh, const arap_rigid_parts *parts, const arap_marks *marks) {
-    for (int i = 0; i < mesh->count; i++)
-        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
-            arap_spoke *spoke = &mesh->spoke[j];
-            int mark = arap_find_mark(marks, arap_lead(parts, i), spoke->bone);
-            spoke->released = (mark & (ARAP_RELEASED | ARAP_FORBIDDEN)) != 0;
-        }
-    weigh(mesh);
 }

@@ -1,0 +1,125 @@
+/* Spokes that give way: see spokes.h.
+ *
+ * A spoke (truss.c) that the weights leave at a mean squared relative error q over the poses keeps
+ *     h = max(WEAKEST, g / sqrt(best g of its bone)),   g = (1 + q / YIELD^2)^-2
+ * of its strength from the next stage on (g: a robust estimator's weight, Geman & McClure 1987):
+ * webs between fingers and skirts around two legs cannot follow one bone. The root: a short bone, a
+ * neck or a vertebra, of which all spokes are bad, would else give way until it moves nothing. q
+ * comes from the Gram matrix of the poses and the local step's R_i (x - v_i).
+ *
+ * O(spokes x influences^2) time, O(influences + bones) memory. Giving way fails without memory; the
+ * rest cannot fail. */
+#include "supports/spokes.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define YIELD 0.3   /* relative error at which a spoke keeps a quarter of its strength */
+#define WEAKEST 0.1 /* share that is always left */
+
+void arap_spokes_weigh(arap_mesh *mesh) {
+    for (int i = 0; i < mesh->count; i++) {
+        double before, after;
+        arap_mesh_tie(mesh, i, &before);
+        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
+            arap_spoke *spoke = &mesh->spoke[j];
+            spoke->weight = spoke->released ? 0 : spoke->held * spoke->strength;
+        }
+        arap_mesh_tie(mesh, i, &after);
+        mesh->rest_energy += after - before;
+    }
+}
+
+/* A point moved by `share` of a column, as a term of sum_terms y G y. */
+typedef struct term {
+    int column;
+    double y[4];
+} term;
+
+static term make_term(int column, double share, const double *point) {
+    return (term){column, {share * point[0], share * point[1], share * point[2], share}};
+}
+
+/* Mean squared relative error of spoke j of vertex i. terms: scratch */
+static double spoke_error(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
+                          int i, const arap_spoke *spoke, double along, term *terms) {
+    const double *v = mesh->v + 3 * (size_t)i;
+    double sum = 0, rest = poses->total * arap_distance2(spoke->point, v);
+    int count = 0;
+    for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
+        terms[count++] = make_term(spoke->column[k], spoke->share[k], spoke->point);
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        int column[2];
+        double share[2];
+        int columns = arap_bone_columns(&poses->bendy, i, in->bone[e], column, share);
+        for (int k = 0; k < columns; k++)
+            terms[count++] = make_term(column[k], -in->weight[e] * share[k], v);
+    }
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < count; b++) {
+            size_t pair =
+                (size_t)terms[a].column * (size_t)poses->columns + (size_t)terms[b].column;
+            const double *g = poses->gram + 16 * pair;
+            for (int r = 0; r < 4; r++)
+                for (int c = 0; c < 4; c++) sum += terms[a].y[r] * g[4 * r + c] * terms[b].y[c];
+        }
+    return rest > 0 ? fmax(0, (sum - 2 * along + rest) / rest) : 0;
+}
+
+arap_status arap_spokes_yield(arap_context *context, arap_mesh *mesh, const arap_poses *poses,
+                              const arap_influences *in, const double *along) {
+    size_t widest = 0;
+    for (int i = 0; i < in->count; i++) {
+        size_t size = in->start[i + 1] - in->start[i];
+        if (size > widest) widest = size;
+    }
+    arap_status status = ARAP_OK;
+    size_t spokes = mesh->spoke_start[mesh->count];
+    term *terms = ARAP_NEW(term, 2 * widest + 2);
+    double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */
+    if (!terms || !best) {
+        status = arap_fail_memory(&context->error, "the truss");
+        goto done;
+    }
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
+            arap_spoke *spoke = &mesh->spoke[j];
+            double error = spoke_error(mesh, poses, in, i, spoke, along[j], terms);
+            double give = 1 + error / (YIELD * YIELD);
+            spoke->held = 1 / (give * give);
+            best[spoke->bone] = fmax(best[spoke->bone], spoke->held);
+        }
+    for (size_t j = 0; j < spokes; j++) {
+        arap_spoke *spoke = &mesh->spoke[j];
+        double most = best[spoke->bone];
+        spoke->held = fmax(WEAKEST, most > 0 ? spoke->held / sqrt(most) : 0);
+    }
+    arap_spokes_weigh(mesh);
+
+done:
+    arap_free(terms);
+    arap_free(best);
+    return status;
+}
+
+void arap_spokes_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *cluster) {
+    for (int i = 0; i < mesh->count; i++) {
+        const arap_spoke *from;
+        int any = arap_mesh_spokes(coarse, cluster[i], &from);
+        for (size_t j = mesh->spoke_start[i]; any && j < mesh->spoke_start[i + 1]; j++)
+            mesh->spoke[j].held = from->held;
+    }
+    arap_spokes_weigh(mesh);
+}
+
+void arap_spokes_release(arap_mesh *mesh, const arap_rigid_parts *parts, const arap_marks *marks) {
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t j = mesh->spoke_start[i]; j < mesh->spoke_start[i + 1]; j++) {
+            arap_spoke *spoke = &mesh->spoke[j];
+            int mark = arap_find_mark(marks, arap_lead(parts, i), spoke->bone);
+            spoke->released = (mark & (ARAP_RELEASED | ARAP_FORBIDDEN)) != 0;
+        }
+    arap_spokes_weigh(mesh);
+}
