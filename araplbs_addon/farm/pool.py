@@ -112,6 +112,8 @@ class Pool:
                     result = {"error": f"{error} ({ATTEMPTS} times)", "died": True}
             except OSError as error:
                 result = {"error": f"Blender cannot be started: {error}", "died": True}
+            except Exception as error:  # run() waits for every task
+                result = {"error": f"{type(error).__name__}: {error}", "died": True}
             if result is not None:
                 names = {"input": task["input"], "output": task["output"]}
                 self.done.put((task, names | result))

@@ -253,7 +253,7 @@ def test_stopped_jobs(tmp_path):
         process.wait()
         pytest.skip("the children of a process cannot be seen here")
     end = time.monotonic() + 120
-    while time.monotonic() < end:
+    while time.monotonic() < end and process.poll() is None:
         found = []
         for thread in os.listdir(f"/proc/{process.pid}/task"):
             with open(f"/proc/{process.pid}/task/{thread}/children") as file:
@@ -262,6 +262,7 @@ def test_stopped_jobs(tmp_path):
             break
         time.sleep(0.05)
     time.sleep(1)
+    assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGTERM)
     _printed, errors = process.communicate(timeout=120)
     assert process.returncode == 143 and "stopped by SIGTERM" in errors
