@@ -1,0 +1,132 @@
+"""Transfer, baking and what is new in a window: progress, Esc, one undo step, the overlay."""
+
+import bmesh
+import bpy
+import scenes
+from driver import Draws, open_sidebar, reset_settings, show, solving, wait_for_end
+
+
+def make_body(rings=19, sides=10):
+    """A weighted tube on its rig."""
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    reset_settings()
+    rig = scenes.add_armature()
+    tube = scenes.add_tube(rings=rings, sides=sides)
+    scenes.bind(tube, rig)
+    scenes.auto_weight(tube, rig, pose_count=10, iterations=2)
+    return tube, rig
+
+
+def pushed():
+    bpy.ops.ed.undo_push(message="set-up")
+    return scenes.snapshot()
+
+
+def undone(ui, before):
+    ui.event("MOUSEMOVE", "NOTHING")
+    yield 0.2
+    ui.key("Z", ctrl=True)
+    yield 0.5
+    assert scenes.snapshot() == before, "one Ctrl-Z takes back all, and nothing else"
+
+
+def cancelled(ui, before):
+    """Esc on what is at work."""
+    yield 0.7
+    assert solving() or bpy.context.window_manager.windows[0].modal_operators, "over before Esc"
+    ui.key("ESC")
+    yield 0.3
+    assert not bpy.context.window_manager.windows[0].modal_operators, "over at once"
+    yield from wait_for_end()
+    assert scenes.snapshot() == before
+
+
+def test_transfer(ui):
+    tube, _rig = make_body()
+    sleeve = scenes.add_tube("Sleeve", radius=0.33, rings=25, sides=14, caps=False)
+    scenes.select(sleeve, tube)
+    before = pushed()
+    yield from open_sidebar(ui)
+    show(ui)
+    with Draws(), ui.override():
+        assert bpy.ops.object.araplbs_show_matches() == {"FINISHED"}
+        yield 0.5
+        ui.picture("transfer-matches")
+    assert scenes.snapshot() == before, "matches are shown, nothing is written"
+    with ui.override():
+        assert bpy.ops.object.araplbs_transfer_weights("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    yield from wait_for_end()
+    scenes.assert_good(bpy.data.objects["Sleeve"], bpy.data.objects["Rig"])
+    ui.picture("transfer")
+    yield from undone(ui, before)
+
+
+def test_transfer_escape(ui):
+    tube, _rig = make_body()
+    sleeve = scenes.add_tube("Sleeve", radius=0.33, rings=400, sides=100, caps=False)
+    scenes.select(sleeve, tube)
+    before = pushed()
+    with ui.override():
+        bpy.ops.object.araplbs_transfer_weights("INVOKE_DEFAULT")
+    yield from cancelled(ui, before)
+
+
+def test_bake(ui):
+    tube, rig = make_body()
+    tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH").iterations = 15
+    scenes.select(tube, rig)
+    before = pushed()
+    with ui.override():
+        assert bpy.ops.object.araplbs_bake("INVOKE_DEFAULT", frames=20) == {"RUNNING_MODAL"}
+    yield from wait_for_end()
+    scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
+    assert scenes.snapshot() != before
+    yield from undone(ui, before)
+
+
+def test_bake_escape(ui):
+    tube, rig = make_body(rings=200, sides=80)
+    tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH").iterations = 15
+    scenes.select(tube, rig)
+    before = pushed()
+    with ui.override():
+        bpy.ops.object.araplbs_bake("INVOKE_DEFAULT", frames=400)
+    yield from cancelled(ui, before)
+
+
+def test_only_new_in_edit_mode(ui):
+    tube, rig = make_body()
+    scenes.select(tube, rig, active=tube)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="EDIT")
+    cage = bmesh.from_edit_mesh(tube.data)
+    layer = cage.verts.layers.deform.active
+    for vertex in cage.verts:
+        vertex.select_set(abs(vertex.co.z - 1) < 0.35)
+        if vertex.select:
+            vertex[layer].clear()
+    new = [v.index for v in cage.verts if v.select]
+    bmesh.update_edit_mesh(tube.data)
+    bpy.ops.ed.undo_push(message="set-up")
+    with ui.override():
+        assert bpy.ops.object.araplbs_weight_new("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    yield from wait_for_end()
+    tube = bpy.data.objects["Tube"]
+    assert tube.mode == "EDIT"
+    cage = bmesh.from_edit_mesh(tube.data)
+    layer = cage.verts.layers.deform.active
+    cage.verts.ensure_lookup_table()
+    assert all(abs(sum(cage.verts[i][layer].values()) - 1) < 1e-5 for i in new)
+    ui.picture("only-new")
+    ui.event("MOUSEMOVE", "NOTHING")
+    yield 0.2
+    ui.key("Z", ctrl=True)
+    yield 0.5
+    tube = bpy.data.objects["Tube"]
+    cage = bmesh.from_edit_mesh(tube.data)
+    layer = cage.verts.layers.deform.active
+    cage.verts.ensure_lookup_table()
+    assert not any(cage.verts[i][layer].values() for i in new)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="OBJECT")
