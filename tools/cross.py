@@ -20,6 +20,7 @@ import argparse
 import base64
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -259,7 +260,9 @@ def link_kernels(compiler, target, folder):
 def blas_names():
     """All that CHOLMOD may call, and what csrc/ does."""
     names = {f"scipy_{p}{r}_" for p in "sdcz" for r in sources.BLAS_ROUTINES}
-    return sorted(names | {"scipy_cblas_dsyrk", "scipy_openblas_set_num_threads"})
+    for source in sources.own_sources():
+        names |= set(re.findall(r"\bscipy_\w+", source.read_text()))
+    return sorted(names)
 
 
 def write_definitions(path, library, names):
