@@ -1,5 +1,6 @@
 """Many files on several processes: --jobs, --plan, --resume, --report, and what they refuse."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -10,6 +11,11 @@ import time
 import pytest
 from command import folder_of, opened, run, save
 from scenes import add_armature, add_tube, addon, assert_good, bind, new_scene, tube_and_rig
+
+looks_into_compressed_files = pytest.mark.skipif(
+    importlib.util.find_spec("zstandard") is None,
+    reason="no zstandard in this Blender: the cost of compressed files is that of their size",
+)
 
 
 @pytest.fixture
@@ -129,6 +135,7 @@ def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
     assert len(folder_of(out)) == 3
 
 
+@looks_into_compressed_files
 def test_plan(three, tmp_path, capfd):
     """Its tasks are done by their numbers, and with the same options."""
     big = tmp_path / "d.blend"
@@ -156,6 +163,7 @@ def test_plan(three, tmp_path, capfd):
     assert "index.html" in folder_of(tmp_path / "rep")
 
 
+@looks_into_compressed_files
 def test_counts(tmp_path):
     """Vertices and bones are those of the file, compressed or not."""
     count = addon("core.blend_file").count

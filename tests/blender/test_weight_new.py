@@ -382,4 +382,10 @@ def test_undo(mode):
     tube = bpy.data.objects["Tube"]
     assert tube.mode == mode
     tube.update_from_editmode()
-    assert [entries(tube), [group.name for group in tube.vertex_groups]] == before
+    left = [group.name for group in tube.vertex_groups]
+    if mode == "EDIT" and bpy.app.version < (
+        4,
+        5,
+    ):  # its undo in Edit mode knows no names of groups
+        left.remove("upper")
+    assert [entries(tube), left] == before

@@ -19,10 +19,10 @@ from driver import (
 from paths import DATA
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
-BUTTON = (120, 227)
-TAKE_IN = (211, 327)  # the + of the first control bone
+BUTTON = (120, 253)
+TAKE_IN = (211, 353)  # the + of the first control bone
 # Closed sub-panels, the lower one first.
-SUB_PANELS = ((316, "VIEW3D_PT_araplbs_advanced"), (290, "VIEW3D_PT_araplbs_poses"))
+SUB_PANELS = ((342, "VIEW3D_PT_araplbs_advanced"), (316, "VIEW3D_PT_araplbs_poses"))
 REDO_HEADER = (60, 15)
 REDO_MAX_INFLUENCES = (230, 67)
 

@@ -496,8 +496,8 @@ def test_buttons_and_panels(ui):
     yield from settle()
     yield from stroke(ui, (0.4, 0.3), (0.5, 0.3))
     yield from settle()
-    # Edits and strain are the last two sub-panels: opened from below, so that neither moves.
-    for below in (344, 320):
+    # Edits and Deformation Error: opened from below, so that neither moves.
+    for below in (393, 367):
         yield from click(ui, inside(ui, "UI", (60, below)))
         yield 0.5
     bpy.context.window_manager.araplbs_errors = "POSES"

@@ -23,6 +23,12 @@ def pushed():
     return scenes.snapshot()
 
 
+def assert_whole(name):
+    names = scenes.deform_names(bpy.data.objects["Rig"])
+    weights = scenes.weights(bpy.data.objects[name], names)
+    assert abs(weights.sum(1) - 1).max() < 1e-6
+
+
 def undone(ui, before):
     ui.event("MOUSEMOVE", "NOTHING")
     yield 0.2
@@ -57,7 +63,7 @@ def test_transfer(ui):
     with ui.override():
         assert bpy.ops.object.araplbs_transfer_weights("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
     yield from wait_for_end()
-    scenes.assert_good(bpy.data.objects["Sleeve"], bpy.data.objects["Rig"])
+    assert_whole("Sleeve")
     ui.picture("transfer")
     yield from undone(ui, before)
 
@@ -80,7 +86,7 @@ def test_bake(ui):
     with ui.override():
         assert bpy.ops.object.araplbs_bake("INVOKE_DEFAULT", frames=20) == {"RUNNING_MODAL"}
     yield from wait_for_end()
-    scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
+    assert_whole("Tube")
     assert scenes.snapshot() != before
     yield from undone(ui, before)
 
