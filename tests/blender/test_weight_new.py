@@ -386,6 +386,6 @@ def test_undo(mode):
     if mode == "EDIT" and bpy.app.version < (
         4,
         5,
-    ):  # its undo in Edit mode knows no names of groups
+    ):  # no names of groups in its undo
         left.remove("upper")
     assert [entries(tube), left] == before
