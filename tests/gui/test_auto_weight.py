@@ -264,6 +264,7 @@ def test_what_poses_the_panel_finds(ui):
         assert panel in draws.since()
         ui.picture("poses-found")
         bpy.context.scene.araplbs.animation = "MARKERS"
+        ui.area().tag_redraw()
         yield 0.5
         assert panel in draws.since()
         ui.picture("poses-lacking")
