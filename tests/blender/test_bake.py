@@ -202,10 +202,8 @@ def test_paint_mask(character):
     tube, rig = character
     tube.data.use_paint_mask_vertex = True
     chosen = np.arange(len(tube.data.vertices)) % 2 == 0
-    for polygon in tube.data.polygons:
-        polygon.select = False
-    for edge in tube.data.edges:
-        edge.select = False
+    for elements in (tube.data.polygons, tube.data.edges):
+        elements.foreach_set("select", np.zeros(len(elements), bool))
     tube.data.vertices.foreach_set("select", chosen)
     was = weights(tube, deform_names(rig))
     select(tube)
