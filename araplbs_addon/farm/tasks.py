@@ -54,6 +54,8 @@ def check(arguments):
     """Raises Refused for arguments that do not go together."""
     if arguments.jobs is not None and arguments.jobs < 1:
         raise Refused(f"--jobs {arguments.jobs}: must be at least 1")
+    if arguments.jobs is not None and os.name == "nt":
+        raise Refused(f"--jobs {arguments.jobs}: not on Windows yet, where processes do not answer")
     if arguments.resume and not arguments.report:
         raise Refused("--resume needs --report FOLDER: the reports say how an output was made")
     if arguments.report and Path(arguments.report).exists() and not Path(arguments.report).is_dir():

@@ -7,10 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from command import folder_of, opened, run, save
 from scenes import add_armature, add_tube, addon, assert_good, bind, new_scene, tube_and_rig
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="--jobs is refused on Windows")
 
 looks_into_compressed_files = pytest.mark.skipif(
     importlib.util.find_spec("zstandard") is None,
@@ -133,6 +136,13 @@ def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
     assert run(*words) == 0
     assert "1 of 3 files are done before" in capfd.readouterr().out
     assert len(folder_of(out)) == 3
+
+
+def test_refused_on_windows(monkeypatch):
+    tasks, refused = addon("farm.tasks"), addon("core.refusal").Refused
+    monkeypatch.setattr(tasks, "os", SimpleNamespace(name="nt"))
+    with pytest.raises(refused, match="--jobs 2: not on Windows yet"):
+        tasks.check(SimpleNamespace(jobs=2, resume=False, report=None))
 
 
 @looks_into_compressed_files
