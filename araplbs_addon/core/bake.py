@@ -2,23 +2,17 @@
 compute it."""
 
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from .error_map import FULL_SCALE, colors
 from .native_module import araplbs
-from .options import Options, OptionTable, option
+from .options import Options, OptionTable, option, option_of
 from .report import names_in_line
 from .sparse_weights import SparseWeights
 
 SHOWN_ERROR = 0.02  # of the size of the mesh: shown in the last color
-
-
-def _of_weighting(name):
-    """The same option as of Auto-weight."""
-    about = next(f for f in fields(Options) if f.name == name)
-    return option(about.default, **about.metadata)
 
 
 @dataclass(frozen=True)
@@ -80,11 +74,11 @@ class BakeOptions(OptionTable):
         "Keep the error of every vertex as the color attribute 'Bake Error': red is 2 % of the "
         "size of the mesh",
     )
-    swing: float = _of_weighting("swing")
-    twist: float = _of_weighting("twist")
-    reach_poses: float = _of_weighting("reach_poses")
-    seed: int = _of_weighting("seed")
-    use_joint_limits: bool = _of_weighting("use_joint_limits")
+    swing: float = option_of(Options, "swing")
+    twist: float = option_of(Options, "twist")
+    reach_poses: float = option_of(Options, "reach_poses")
+    seed: int = option_of(Options, "seed")
+    use_joint_limits: bool = option_of(Options, "use_joint_limits")
 
     @property
     def pose_count(self):

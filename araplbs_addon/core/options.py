@@ -21,6 +21,12 @@ def option(default, name, description, **limits):
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
 
+def option_of(table, name):
+    """The same option as another table has."""
+    about = next(each for each in fields(table) if each.name == name)
+    return option(about.default, **about.metadata)
+
+
 @dataclass(frozen=True)
 class OptionTable:
     """Of options; raises ValueError for a value outside of its limits."""

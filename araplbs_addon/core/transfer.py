@@ -9,7 +9,7 @@ import numpy as np
 from .edits import Pairs
 from .mirror_modifier import image_rows, reflect
 from .native_module import araplbs
-from .options import Options, OptionTable, option
+from .options import Options, OptionTable, option, option_of
 from .problem import Problem, join_geometry
 from .refusal import Refused
 from .report import names_in_line
@@ -19,11 +19,6 @@ from .sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weig
 NEAR = 0.01
 # and those that face alike and are so near keep its weights in a refinement.
 KEPT = 0.02
-
-
-def _as_of_weights(name):
-    about = Options.__dataclass_fields__[name]
-    return option(about.default, **about.metadata)
 
 
 @dataclass(frozen=True)
@@ -87,8 +82,8 @@ class TransferOptions(OptionTable):
         least=0.0,
         most=1.0,
     )
-    max_influences: int = _as_of_weights("max_influences")
-    iterations: int = _as_of_weights("iterations")
+    max_influences: int = option_of(Options, "max_influences")
+    iterations: int = option_of(Options, "iterations")
 
     def match_arguments(self):
         """Those of araplbs.match_surfaces."""

@@ -54,6 +54,19 @@ def tell(operator, report, task, done=None):
     return {"FINISHED"}
 
 
+def poll_targets(operator, context, find):
+    """The poll of an operator that works on what find(context) gives."""
+    if current_session():
+        operator.poll_message_set("A refining session is running: accept or cancel it first")
+        return False
+    try:
+        find(context)
+    except Refused as reason:
+        operator.poll_message_set(str(reason))
+        return False
+    return True
+
+
 class WorkOperator:
     """To be mixed into an operator that reads, solves in a thread and writes: at once, or beside a
     window. task_kind: class of the work; find(context): its Targets."""
@@ -132,15 +145,7 @@ class WorkOperator:
 
     @classmethod
     def poll(cls, context):
-        if current_session():
-            cls.poll_message_set("A refining session is running: accept or cancel it first")
-            return False
-        try:
-            cls.find(context)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+        return poll_targets(cls, context, cls.find)
 
     def execute(self, context):
         """At once: scripts, background mode, and the panel "Adjust Last Operation"."""

@@ -5,8 +5,8 @@ from bpy.types import Operator
 from ..blender.targets import find_targets
 from ..core.quantize import QuantizeOptions, summary_of_quantized
 from ..core.refusal import Refused
-from ..live.session import current_session
 from ..tasks.quantizing import QuantizeTask
+from .auto_weight import poll_targets
 from .properties import option_properties, options_of
 
 IDNAME = "object.araplbs_quantize_weights"
@@ -25,15 +25,7 @@ bits that sum to 1 exactly, and no more influences than the platform takes"""
 
     @classmethod
     def poll(cls, context):
-        if current_session():
-            cls.poll_message_set("A refining session is running: accept or cancel it first")
-            return False
-        try:
-            find_targets(context)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+        return poll_targets(cls, context, find_targets)
 
     def draw(self, _context):
         layout = self.layout

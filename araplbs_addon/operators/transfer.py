@@ -7,13 +7,11 @@ from bpy.types import Operator
 
 from ..blender.references import Reference
 from ..blender.transfer_targets import find_transfer_targets
-from ..core.refusal import Refused
 from ..core.steps import finish
 from ..core.transfer import TransferOptions, transfer_summary
-from ..live.session import current_session
 from ..preferences import preferred_threads
 from ..tasks.transfer import TransferTask
-from .auto_weight import WorkOperator, refusals
+from .auto_weight import WorkOperator, poll_targets, refusals
 from .properties import OptionProperties, option_names, option_properties, options_of
 
 IDNAME = "object.araplbs_transfer_weights"
@@ -34,16 +32,12 @@ def transfer_options(context):
     return options_of(SimpleNamespace(**values), TransferOptions)
 
 
+def _find(context):
+    return find_transfer_targets(context, transfer_options(context).sources)
+
+
 def _poll(cls, context):
-    if current_session():
-        cls.poll_message_set("A refining session is running: accept or cancel it first")
-        return False
-    try:
-        find_transfer_targets(context, transfer_options(context).sources)
-    except Refused as reason:
-        cls.poll_message_set(str(reason))
-        return False
-    return True
+    return poll_targets(cls, context, _find)
 
 
 class OBJECT_OT_araplbs_transfer_weights(WorkOperator, OptionProperties, Operator):

@@ -52,20 +52,6 @@ static void draw_back(const arap_ik_chain *chain, const double *target, arap_ik_
     }
 }
 
-/* Rotation and end of bone i from its turn. */
-static void carry(const arap_ik_chain *chain, int i, arap_ik_work *work) {
-    double local[9], offset[3], *rotation = work->rotations + 9 * i;
-    arap_turn_to_rotation(chain->axes + 9 * i, work->turns + 3 * i, local);
-    if (i)
-        arap_multiply33(rotation - 9, local, rotation);
-    else
-        memcpy(rotation, local, sizeof local);
-    arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
-    for (int r = 0; r < 3; r++)
-        work->points[3 * (i + 1) + r] =
-            work->points[3 * i + r] + arap_dot(rotation + 3 * r, offset);
-}
-
 /* Swing bone i to a point. */
 static void swing_to(const arap_ik_chain *chain, int i, const double *goal, arap_ik_work *work) {
     const double *above = work->rotations + 9 * (i - 1);
@@ -77,7 +63,7 @@ static void swing_to(const arap_ik_chain *chain, int i, const double *goal, arap
         own[c] = above[c] * aim[0] + above[3 + c] * aim[1] + above[6 + c] * aim[2];
     arap_turn_to_aim(chain->axes + 9 * i, offset, own, work->turns + 3 * i);
     arap_joint_clamp(chain->ranges + i, work->turns + 3 * i);
-    carry(chain, i, work);
+    arap_ik_place_bone(chain, i, work);
 }
 
 /* Twist bone i - 1 so that the end of bone i comes as near to its goal as that can bring it. */
@@ -97,7 +83,7 @@ static void twist_for(const arap_ik_chain *chain, int i, const double *goal, ara
     for (int c = 0; c < 3; c++) axis[c] *= angle;
     arap_rotation_from_vector(axis, rotation);
     arap_ik_rotate(chain, i - 1, rotation, work);
-    carry(chain, i - 1, work);
+    arap_ik_place_bone(chain, i - 1, work);
     swing_to(chain, i, goal, work);
 }
 

@@ -42,20 +42,22 @@ void arap_ik_work_clear(arap_ik_work *work) {
     *work = (arap_ik_work){0};
 }
 
+void arap_ik_place_bone(const arap_ik_chain *chain, int i, arap_ik_work *work) {
+    double own[9], offset[3], *rotation = work->rotations + 9 * i;
+    arap_turn_to_rotation(chain->axes + 9 * i, work->turns + 3 * i, own);
+    if (i)
+        arap_multiply33(rotation - 9, own, rotation);
+    else
+        memcpy(rotation, own, sizeof own);
+    arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
+    for (int r = 0; r < 3; r++)
+        work->points[3 * (i + 1) + r] =
+            work->points[3 * i + r] + arap_dot(rotation + 3 * r, offset);
+}
+
 void arap_ik_place(const arap_ik_chain *chain, int first, arap_ik_work *work) {
     if (!first) memcpy(work->points, chain->points, 3 * sizeof(double));
-    for (int i = first; i < chain->count; i++) {
-        double own[9], offset[3], *rotation = work->rotations + 9 * i;
-        arap_turn_to_rotation(chain->axes + 9 * i, work->turns + 3 * i, own);
-        if (i)
-            arap_multiply33(rotation - 9, own, rotation);
-        else
-            memcpy(rotation, own, sizeof own);
-        arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
-        for (int r = 0; r < 3; r++)
-            work->points[3 * (i + 1) + r] =
-                work->points[3 * i + r] + arap_dot(rotation + 3 * r, offset);
-    }
+    for (int i = first; i < chain->count; i++) arap_ik_place_bone(chain, i, work);
 }
 
 void arap_ik_rotate(const arap_ik_chain *chain, int i, const double *rotation, arap_ik_work *work) {

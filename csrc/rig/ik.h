@@ -41,7 +41,9 @@ typedef struct arap_ik_work {
 arap_status arap_ik_work_create(arap_context *context, int most, arap_ik_work *work);
 void arap_ik_work_clear(arap_ik_work *work);
 
-/* points and rotations of the turns, from bone `first` on. */
+/* Rotation of bone i and the point it ends at, from its turn and where the bone above is; then
+ * those of all bones from `first` on. */
+void arap_ik_place_bone(const arap_ik_chain *chain, int i, arap_ik_work *work);
 void arap_ik_place(const arap_ik_chain *chain, int first, arap_ik_work *work);
 
 /* Turn bone `i` by `rotation`, in space, as far as its range lets it; those after it have to be
