@@ -1,0 +1,35 @@
+"""What can be wrong with weights, and a place where it is. No bpy: any thread may use it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+# Identifier, name, and what it says to a rigger.
+KINDS = (
+    ("STRETCH", "Stretch", "The surface is torn apart when posed"),
+    ("COLLAPSE", "Collapse", "The surface folds or loses its volume when posed"),
+    ("BLEEDING", "Bleeding", "A bone moves skin across a gap: other fingers, the other leg or lip"),
+    ("DRIFT", "Drift", "A limb leaves its bone when posed"),
+    ("BONE_OUTSIDE", "Bone Outside", "The bone is outside of the part that it drives"),
+    ("IDLE_BONE", "Idle Bone", "A deform bone moves no vertex"),
+    ("UNWEIGHTED", "Unweighted", "Vertices without weights stay where they are"),
+    ("UNNORMALIZED", "Not Normalized", "Weights do not sum to 1"),
+    ("SPECKLE", "Speckle", "Single vertices have other weights than all around them"),
+    ("ASYMMETRY", "Asymmetry", "Weights differ from those of the other side"),
+    ("INFLUENCES", "Too Many Influences", "More bones move a vertex than are allowed"),
+    ("LOOSE_PART", "Loose Part", "A part of its own does not go with what it sits on"),
+    ("INTERSECTION", "Skin Through Cloth", "What lies beneath comes through when posed"),
+)
+
+
+@dataclass
+class Finding:
+    """One thing that is wrong, at one place."""
+
+    kind: str  # identifier in KINDS
+    severity: float  # 0 to 1: hardly seen to ruined; findings are sorted by it
+    mesh: int  # place in the names of the Problem
+    bone: int = -1  # place in the names of the Skeleton, -1: of no bone
+    vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the mesh
+    value: float = 0.0  # what was measured, in the unit of its kind
+    words: str = ""  # one line for people, with names and numbers
