@@ -4,6 +4,8 @@ They have no parent and rest without any rotation at the center of what they mov
 rotation of a transform is theirs and its place is seen from that center.
 """
 
+import itertools
+
 import bpy
 import numpy as np
 from mathutils import Matrix
@@ -104,7 +106,7 @@ def _channels(center, transforms):
     center = np.array(center)
     moved = transforms[:, :, :3] @ center + transforms[:, :, 3] - center
     turns = [Matrix(turn).to_quaternion() for turn in transforms[:, :, :3].tolist()]
-    for before, turn in zip(turns, turns[1:], strict=False):
+    for before, turn in itertools.pairwise(turns):
         turn.make_compatible(before)  # of two signs the one that is nearer
     return {"location": moved, "rotation_quaternion": np.array(turns)}
 

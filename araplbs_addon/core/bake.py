@@ -115,7 +115,7 @@ class BakeProblem:
 
 @dataclass
 class Baked:
-    """rows: SparseWeights of the m bones of the armature and the new ones after them. before, after:
+    """rows: SparseWeights of the m bones of the armature, then of the new ones. before, after:
     {"rms", "max"} as shares of the size."""
 
     rows: SparseWeights
@@ -219,8 +219,8 @@ def bake_summary(report):
         before, after = ob["error_before"], ob["error_after"]
         new = f"{len(ob['new_bones'])} new bones, " if ob["new_bones"] else ""
         parts.append(
-            f"'{ob['name']}': {ob['frames']} frames, {new}error {100 * after['rms']:.3f} % of the size "
-            f"(was {100 * before['rms']:.3f} %), at most {100 * after['max']:.2f} % "
+            f"'{ob['name']}': {ob['frames']} frames, {new}error {100 * after['rms']:.3f} % of the "
+            f"size (was {100 * before['rms']:.3f} %), at most {100 * after['max']:.2f} % "
             f"(was {100 * before['max']:.2f} %)"
         )
     return f"Baked {names_in_line(parts)}"

@@ -1,6 +1,6 @@
-"""Vertices of a garment that lie close above the skin at rest: do they end below it in poses? No bpy.
+"""Vertices of a garment that are close above the skin at rest: do they end below it in poses?
 
-A vertex is compared with the triangles of the skin around the one that is nearest at rest, so that
+No bpy. A vertex is compared with the triangles of the skin around the one that is nearest at rest, so that
 another limb that passes through does not count.
 """
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from .native_module import araplbs
 
-POSES = 12
+POSES = 24
 SEED = 12  # others than those of the refinement
 ON = 1e-4  # of the size: nearer a vertex is neither above nor below
 SURELY_ABOVE = 0.5  # cosine between the normal of the skin and the way to the vertex
@@ -21,9 +21,7 @@ class Clearance:
         """source: a Source. points (k, 3). `above` (k,) bool: those above the skin at rest.
         `skin_weights` (k, m): of the nearest points of the skin."""
         cells = np.column_stack([source.triangles, source.triangles[:, 2]])
-        nearest, shares, _distances = araplbs.embed(
-            source.vertices, cells, points, threads=threads
-        )
+        nearest, shares, _distances = araplbs.embed(source.vertices, cells, points, threads=threads)
         shares[:, 2] += shares[:, 3]
         corners = source.triangles[nearest]
         used = np.zeros(len(source.vertices), bool)
@@ -53,7 +51,7 @@ class Clearance:
         self.above = self._heights(every, points, rest, surely=1.0) > ON * source.size
 
     def poses_below(self, weights):
-        """(k,) in how many poses points of these weights (k, m) that are above at rest end below."""
+        """(k,) in how many poses points of these weights (k, m), above at rest, end below."""
         which = np.flatnonzero(self.above)
         count = np.zeros(len(self._points), int)
         for pose, posed in zip(self._transforms, self._skins, strict=True):

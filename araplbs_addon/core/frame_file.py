@@ -13,7 +13,7 @@ class FrameFile:
 
     def __init__(self, folder):
         self._folder, self._count, self._shape = folder, 0, None
-        self._file = self._tried(lambda: tempfile.TemporaryFile(prefix="araplbs-", dir=folder))
+        self._file = self._tried(lambda: tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
 
     def append(self, points):
         points = np.ascontiguousarray(points, np.float32)

@@ -20,7 +20,7 @@ from .sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weig
 NEAR = 0.01
 # and those that face alike and are so near keep its weights in a refinement.
 KEPT = 0.02
-ROUNDS = 3  # of taking the weights of the skin where others end below it
+ROUNDS = 3  # of refining, each with fewer vertices that end below the skin
 
 # Of the refinement, beside the options: what matches holds a garment, not the bones inside it.
 REFINING = {"coarsen_given": True, "tolerance": 5e-3}
@@ -207,18 +207,30 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
     near = distances <= KEPT * source.size
     held = matched & near & (angles <= options.angle)
     guard = _Guard(source, skeleton, vertices, near & ~held, threads)
-    refined = np.zeros(len(vertices), bool)
-    for _ in range(ROUNDS):
+
+    def lift():
+        """What ends below the skin takes its weights, for good; is there any?"""
         fallen, rows = guard.fallen(new)
         new[fallen] = _beside_kept(rows, present[fallen], kept, None)
-        if (refined.any() or not options.refine) and not len(fallen):
-            break
         held[fallen] = True
-        if not options.refine or held.all():
-            continue
-        fresh = _refine(mesh, new, matched, held, skeleton, options, threads, told)
+        return len(fallen) > 0
+
+    lift()
+    refined = np.zeros(len(vertices), bool)
+    for number in range(ROUNDS if options.refine else 0):
+        if held.all():
+            break
+        begin = 1 - 0.7 * 0.25**number  # of the time; the first round is the longest
+
+        def tell(stage, fraction, begin=begin):
+            return told(stage, begin + 0.75 * (1 - begin) * fraction)
+
+        fresh = _refine(mesh, new, matched, held, skeleton, options, threads, tell)
         new = np.where(held[:, None], new, fresh)
+        fell = lift()
         refined = ~held
+        if not fell:
+            break
     mixed = options.mix < 1 and (present.sum(1) > 0)
     if np.any(mixed):
         before = present / np.maximum(present.sum(1, keepdims=True), 1e-30)
@@ -281,7 +293,7 @@ def _spread(weights, mesh):
         weights[fed] /= weights[fed].sum(1, keepdims=True)
 
 
-def _refine(mesh, weights, matched, locked, skeleton, options, threads, told):
+def _refine(mesh, weights, matched, locked, skeleton, options, threads, tell):
     """Weights (n, m) of an optimization that starts from these. Matched vertices wish for them,
     locked ones keep them."""
     rows, kept = _sparse(weights), mesh.locked_bones
@@ -298,11 +310,11 @@ def _refine(mesh, weights, matched, locked, skeleton, options, threads, told):
     solver = araplbs.Solver(
         **{**refining.solver_arguments(), **problem.arguments, **REFINING},
         threads=threads,
-        progress=lambda stage, fraction: told(stage, 0.3 + 0.2 * fraction),
+        progress=lambda stage, fraction: tell(stage, 0.3 * fraction),
     )
-    fraction = 0.5
+    fraction = 0.3
     while not solver.done:
-        if told("optimization", fraction) is False:
+        if tell("optimization", fraction) is False:
             raise araplbs.Cancelled("transfer was cancelled")
         fraction += 0.1 * (1 - fraction)
         solver.iterate(1)

@@ -4,9 +4,9 @@ import bpy
 import numpy as np
 
 from ..blender.binding import is_deformed_by
+from ..blender.new_bones import add_new_bones, free_names, key_new_bones, refuse_new_bones
 from ..blender.read_armature import bones_to_lock, read_armature
 from ..blender.read_caches import refuse_caches
-from ..blender.new_bones import add_new_bones, free_names, key_new_bones, refuse_new_bones
 from ..blender.read_frames import (
     action_takes,
     deforming_modifiers,
@@ -157,9 +157,7 @@ class BakeTask:
         for ob, baked, (groups, bones, vertices), new in each:
             more = np.ones(len(new), bool)
             groups, bones = np.append(groups, more), np.append(bones, more)
-            written.append(
-                write_weights(ob, baked.rows, [*names, *new], groups, bones, vertices)
-            )
+            written.append(write_weights(ob, baked.rows, [*names, *new], groups, bones, vertices))
             if self.options.show_error:
                 write_error(ob, error_colors(baked))
             self._turn_off(ob)

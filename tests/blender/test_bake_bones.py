@@ -1,4 +1,4 @@
-"""Bake Modifiers to Weights: new bones with keys, all actions, and frames that are kept in a file."""
+"""Bake Modifiers to Weights: new bones with keys, all actions, frames that are kept in a file."""
 
 import struct
 import tracemalloc
@@ -8,7 +8,16 @@ import bpy
 import numpy as np
 import pytest
 from command import opened, run, save
-from scenes import addon, auto_weight, deform_names, entries, select, snapshot, tube_and_rig, weights
+from scenes import (
+    addon,
+    auto_weight,
+    deform_names,
+    entries,
+    select,
+    snapshot,
+    tube_and_rig,
+    weights,
+)
 
 FRAMES = 12
 
@@ -159,7 +168,9 @@ def test_all_actions(acting):
     assert [take.action for take in task.takes] == ["Turn middle", "Turn upper"]
     [problem] = task.problems
     assert len(problem.frames) == len(problem.transforms) == 20
-    moves = [np.abs(problem.transforms[:, k] - problem.transforms[0, k]).max((1, 2)) for k in (1, 2)]
+    moves = [
+        np.abs(problem.transforms[:, k] - problem.transforms[0, k]).max((1, 2)) for k in (1, 2)
+    ]
     both = moves[0] > 0.1
     assert 5 < both.sum() < 15 and not moves[0][-5:].any() and moves[1][-1] > 0.1
     was = before["Tube"].pop("weights")
