@@ -206,7 +206,7 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
     new = _beside_kept(_dense(SparseWeights(*rows), m), present, kept, mesh)
     near = distances <= KEPT * source.size
     held = matched & near & (angles <= options.angle)
-    guard = _Guard(source, skeleton, vertices, near & ~held, threads)
+    guard = _Guard(source, skeleton, vertices, near & ~held, options.max_influences, threads)
 
     def lift():
         """What ends below the skin takes its weights, for good; is there any?"""
@@ -246,12 +246,17 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
 class _Guard:
     """Looks after vertices that lie close above the skin with other weights than its own."""
 
-    def __init__(self, source, skeleton, vertices, looked_at, threads):
+    def __init__(self, source, skeleton, vertices, looked_at, most, threads):
+        """most: influences of a vertex, 0 for any number."""
         self.vertices = np.flatnonzero(looked_at)
         if not len(self.vertices):
             return
         self.clearance = Clearance(source, skeleton, vertices[self.vertices], threads)
-        self.unavoidable = self.clearance.poses_below(self.clearance.skin_weights)
+        rows = _sparse(self.clearance.skin_weights)
+        if most:
+            rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
+        self.rows = _dense(rows, len(skeleton.names))
+        self.unavoidable = self.clearance.poses_below(self.rows)
 
     def fallen(self, weights):
         """(vertices, rows): those that end below the skin more often than with its own weights, and
@@ -260,7 +265,7 @@ class _Guard:
             return self.vertices, weights[:0]
         below = self.clearance.poses_below(weights[self.vertices])
         worse = below > self.unavoidable
-        return self.vertices[worse], self.clearance.skin_weights[worse]
+        return self.vertices[worse], self.rows[worse]
 
 
 def _beside_kept(new, present, kept, mesh):

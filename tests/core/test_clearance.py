@@ -127,17 +127,18 @@ def test_what_ends_below_takes_the_weights_of_the_skin(dressed):
     """Of all vertices with other weights these alone."""
     source, skeleton, sleeve = dressed
     looked_at = np.arange(len(sleeve)) % 2 == 0
-    guard = core("transfer")._Guard(source, skeleton, sleeve, looked_at, 0)
+    guard = core("transfer")._Guard(source, skeleton, sleeve, looked_at, 2, 0)
     weights = np.zeros((len(sleeve), 4))
-    weights[guard.vertices] = guard.clearance.skin_weights
+    weights[guard.vertices] = guard.rows
+    assert (guard.rows > 0).sum(1).max() == 2
     bad = [10, 11, 100]
     weights[bad] = [0, 0, 0, 1.0]
     vertices, rows = guard.fallen(weights)
     assert vertices.tolist() == [10, 100]
-    np.testing.assert_array_equal(rows, guard.clearance.skin_weights[[5, 50]])
+    np.testing.assert_array_equal(rows, guard.rows[[5, 50]])
     weights[vertices] = rows
     assert not len(guard.fallen(weights)[0])
-    nothing = core("transfer")._Guard(source, skeleton, sleeve, looked_at & False, 0)
+    nothing = core("transfer")._Guard(source, skeleton, sleeve, looked_at & False, 2, 0)
     assert not len(nothing.fallen(weights)[0])
 
 
