@@ -51,7 +51,11 @@ def core():
 
 STUBS = ast.parse((ROOT / "csrc/araplbs-stubs/__init__.pyi").read_text())
 # Types that the stubs name.
-ALIASES = {n.target.id: ast.unparse(n.value) for n in STUBS.body if isinstance(n, ast.AnnAssign) and n.value}
+ALIASES = {
+    n.target.id: ast.unparse(n.value)
+    for n in STUBS.body
+    if isinstance(n, ast.AnnAssign) and n.value
+}
 
 
 def stub(kind):
