@@ -1,9 +1,10 @@
 /* What a solver begins with: see initial_weights.h.
  *
- * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's weights with
- * their pattern; or, where a coarser mesh is solved first, what that begins with. Then the edits,
- * then what is locked, which edits do not change. Where there is no truss, rows hold bones where
- * they are strongest. The cost is that of the method. Fails for rows that are no weights. */
+ * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's
+ * weights with their pattern; or, where a coarser mesh is solved first, what that begins with. Then
+ * the edits, then what is locked, which edits do not change. Where there is no truss, rows hold
+ * bones where they are strongest. The cost is that of the method. Fails for rows that are no
+ * weights. */
 #include "solver/initial_weights.h"
 
 #include <math.h>
