@@ -32,7 +32,9 @@ arap_status arap_enter_dual(arap_context *context, arap_solver *s) {
     s->history.stage_start[s->stage.number + 1] = s->history.count;
     s->stage.iterations = s->stage.over = 0;
     m->has_best = 0;
+    m->has_best = 0;
     m->stride = 1;
+    m->guarded = 1; /* steps are no descent where weights are clipped */
     if (m->anderson) arap_anderson_restart(m->anderson);
     return arap_refresh(context, s);
 }

@@ -28,7 +28,7 @@
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
-#define LEAST_STRIDE 0.1
+#define LEAST_STRIDE 0.1 /* of a global step for dual quaternions */
 #define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
 
 static void release_system(arap_solver *s) {

@@ -155,7 +155,8 @@ def test_edits_begin_it_again():
     assert abs(solver.weights[50, 0] - 0.75) < 0.02
     solver.edit()
     solver.solve()
-    assert solver.energy == pytest.approx(energy, rel=0.02)
+    assert solver.energy < 1.02 * energy
+    assert abs(solver.weights[50, 0] - 0.75) > 0.02
 
 
 def test_cancelled_it_goes_on():
