@@ -1,5 +1,5 @@
-"""Linear blending, dual quaternions and centers of rotation, by weights of artists, heat and ours, and
-by ours that are optimized for dual quaternions.
+"""Linear blending, dual quaternions and centers of rotation, by weights of artists, heat and ours,
+and by ours that are optimized for dual quaternions.
 
 deformers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
@@ -29,6 +29,11 @@ percentile over the triangles; *volume*: mean change in %, of closed meshes. Mea
 `tests/bench/yardstick.py`, which knows nothing of any energy, on {POSES} random poses that no
 optimization has seen: with swings up to 60 degrees and twists up to 10 degrees of every bone, and
 with twists up to {np.degrees(TWIST):.0f} degrees, for which ours were then optimized, too."""
+
+
+STAGE = """\
+The stage for dual quaternions: by how much it changes the energy that it starts from, spokes
+included; seconds of the solve without and with it."""
 
 
 def arguments_of(arrays):
@@ -112,7 +117,9 @@ def cell(row, kind, way, key):
 
 def strain_table(rows, kind, key):
     head = (f"{key} %", *WAYS)
-    return table(head, ([row["name"], *(cell(row, kind, way, key) for way in WAYS)] for row in rows))
+    return table(
+        head, ([row["name"], *(cell(row, kind, way, key) for way in WAYS)] for row in rows)
+    )
 
 
 def gain_table(rows):
@@ -143,19 +150,20 @@ def summary(rows):
         highest = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"), "p99")
         lines.append(
             f"{text}, as a geometric mean over the characters, the strain (area) of ours by dual "
-            f"quaternions is {dual:.2f} times and by centers of rotation {centers:.2f} times that by "
-            f"linear blending; optimizing for dual quaternions makes the former {gained:.3f} times "
-            f"as large, and its p99 {highest:.3f} times."
+            f"quaternions is {dual:.2f} times and by centers of rotation {centers:.2f} times that "
+            "by linear blending; optimizing for dual quaternions makes the former "
+            f"{gained:.3f} times as large, and its p99 {highest:.3f} times."
         )
     return "\n\n".join(lines)
 
 
 def main(_zip_path, output, *names):
     rows = [measure(name) for name in rigged.names(names or CHARACTERS)]
-    blocks = [NOTE, summary(rows), "The stage for dual quaternions: by how much it changes the energy"
-              " that it starts from, spokes included; seconds without and with it."]  # fmt: skip
-    blocks.append(gain_table(rows))
-    for kind, title in (("usual", "Twists up to 10 degrees"), ("twisting", "Twists up to 90 degrees")):
+    blocks = [NOTE, summary(rows), STAGE, gain_table(rows)]
+    for kind, title in (
+        ("usual", "Twists up to 10 degrees"),
+        ("twisting", "Twists up to 90 degrees"),
+    ):
         blocks.append(f"## {title}")
         blocks += [strain_table(rows, kind, key) for key in MEASURES]
     write_page(Path(output), "deformers", "Deformers", *blocks, rows=rows)

@@ -1,5 +1,5 @@
-"""Preview Deformer: the mesh as linear blending, dual quaternions and centers of rotation pose it; and
-weights that are optimized for Preserve Volume."""
+"""Preview Deformer: the mesh as linear blending, dual quaternions and centers of rotation pose it;
+and weights that are optimized for Preserve Volume."""
 
 import bpy
 import numpy as np
@@ -75,9 +75,8 @@ def test_centers_of_rotation(tube, preview):
     pose = addon("blender.read_poses").present_pose(rig, problem.skeleton, layer.depsgraph)
     vertices, triangles = problem.arguments["vertices"], problem.arguments["triangles"]
     centers = araplbs.rotation_centers(vertices, triangles, tuple(rows))
-    expected = araplbs.center_of_rotation_skinning(
-        vertices, tuple(rows), pose.transforms, centers
-    )[0]
+    skin = araplbs.center_of_rotation_skinning
+    expected = skin(vertices, tuple(rows), pose.transforms, centers)[0]
     np.testing.assert_allclose(got, expected, atol=1e-6)
     assert np.abs(got - preview.show("LINEAR")).max() > 1e-3
 
@@ -116,7 +115,7 @@ def test_nothing_changes(tube, preview):
 
 
 def test_without_armature_it_says_why(tube, preview):
-    ob, rig = tube
+    ob, _rig = tube
     ob.modifiers.clear()
     ob.parent = None
     assert preview.show("CENTERS") is None

@@ -181,11 +181,12 @@ def test_a_bent_limb_has_no_joint_bulge(angle):
     around their centers, they stay round and where linear blending has them."""
     turn = rotation([1, 0, 0], np.radians(angle))
     ways = three_ways(turn)
-    center, thickness = zip(*(sections(ways[w]) for w in ("linear", "dual", "centers")), strict=True)
+    found = [sections(ways[way]) for way in ("linear", "dual", "centers")]
+    center, thickness = zip(*found, strict=True)
     assert thickness[0] < 0.9
     assert min(thickness[1:]) > 0.999
     pushed = [np.linalg.norm(c - center[0], axis=1).max() / RADIUS for c in center[1:]]
-    assert pushed[0] > 0.1
+    assert pushed[0] > 0.05
     assert pushed[1] < 0.1 * pushed[0]
     bulge = {way: farthest(posed, turn) - 1 for way, posed in ways.items()}
     assert bulge["linear"] < bulge["centers"] < bulge["dual"] - 0.02
