@@ -9,6 +9,7 @@
 #include "python/bake.h"
 #include "python/deform.h"
 #include "python/deformation.h"
+#include "python/elastic.h"
 #include "python/error.h"
 #include "python/functions.h"
 #include "python/joints.h"
@@ -43,6 +44,8 @@ static PyMethodDef methods[] = {
      "Strain of triangles (f,) of posed points."},
     {"deformation", KEYWORDS(arap_py_deformation),
      "Surface strain, limb drift and volume change of weights over poses, as a dict."},
+    {"elastic_poses", KEYWORDS(arap_py_elastic_poses),
+     "Posed points (poses, n, 3) of an elastic body on its bones."},
     {"bake", KEYWORDS(arap_py_bake),
      "Weights, and when asked bones, that come nearest to given frames, as a dict."},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
