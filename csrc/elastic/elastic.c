@@ -9,8 +9,6 @@
  * of few points instead. Costs and failures are those of what is called. */
 #include "elastic/elastic.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "elastic/descent.h"
@@ -27,16 +25,6 @@ const arap_setting_table arap_elastic_settings_table = {
 
 void arap_elastic_settings_default(arap_elastic_settings *settings) {
     arap_settings_fill(&arap_elastic_settings_table, settings);
-}
-
-/* The transforms in the units of the mesh. */
-static void scale_transforms(const arap_mesh *mesh, size_t count, const double *from, double *to) {
-    for (size_t row = 0; row < 3 * count; row++) {
-        const double *t = from + 4 * row;
-        memcpy(to + 4 * row, t, 3 * sizeof *to);
-        to[4 * row + 3] =
-            (arap_dot(t, mesh->center) + t[3] - mesh->center[row % 3]) / mesh->diagonal;
-    }
 }
 
 typedef struct start {
@@ -95,7 +83,7 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
     if (!status && rows) status = arap_skinning_weights(context, &skinning, rows, &weights);
     if (!status)
         status = arap_hold_create(context, &body, geometry->vertices, bones, settings->hold,
-                                  settings->drift, &hold);
+                                  settings->drift, settings->inside, &hold);
     if (status) goto done;
     size_t count = (size_t)poses->count * (size_t)bones->count;
     x = ARAP_NEW(double, 3 * (size_t)poses->count * (size_t)body.mesh.count);
@@ -104,7 +92,7 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
         status = arap_fail_memory(&context->error, "the elastic poses");
         goto done;
     }
-    scale_transforms(&body.mesh, count, poses->transforms, transforms);
+    arap_hold_transforms(&body.mesh, count, poses->transforms, transforms);
     arap_parallel(context, poses->count, start_pose,
                   &(start){&body.mesh, &hold, &skinning, rows ? &weights : NULL, x});
     status = settings->method == ARAP_ELASTIC_MIXED

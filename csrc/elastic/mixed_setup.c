@@ -171,13 +171,16 @@ arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixe
     *pose = (arap_mixed_pose){.target = ARAP_NEW(double, 3 * (size_t)mixed->hold->count),
                               .bone_turn = ARAP_NEW(double, 9 * samples)};
     double *place = ARAP_NEW(double, 3 * (size_t)mixed->hold->limbs), sum[9] = {0};
-    if (!pose->target || !pose->bone_turn || !place) {
+    double *foot = ARAP_NEW(double, 3 * (size_t)mixed->hold->count);
+    if (!pose->target || !pose->bone_turn || !place || !foot) {
         arap_free(place);
+        arap_free(foot);
         arap_mixed_pose_clear(pose);
         return arap_fail_memory(&context->error, "the mixed poses");
     }
-    arap_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, place);
+    arap_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, foot, place);
     arap_free(place);
+    arap_free(foot);
     for (size_t s = 0; s < samples; s++) {
         const double *t =
             transforms + 12 * (size_t)mixed->hold->bone[mixed->samples.vertex[s]];

@@ -52,7 +52,7 @@ void arap_mixed_work_clear(arap_mixed_work *work);
 
 /* A pose: where the bones take the vertices and turn the samples. */
 typedef struct arap_mixed_pose {
-    double *target;   /* (vertices, 3) */
+    double *target;    /* (vertices, 3) */
     double *bone_turn; /* (samples, 9) rotations */
     double mean[9];    /* the rotation that rotation vectors are relative to */
 } arap_mixed_pose;

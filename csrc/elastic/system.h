@@ -24,8 +24,8 @@ void arap_elastic_system_clear(arap_elastic_system *system);
 void arap_elastic_gather(const arap_elastic_system *system, const double *b, double *columns);
 
 /* From columns (3, size), which the factor has solved for, to the points x (size, 3): the limbs'
- * centers are drawn to place (limbs, 3). scratch: (3, limbs) */
+ * centers are drawn to aim (limbs, 3). scratch: (3, limbs) */
 void arap_elastic_finish(const arap_elastic_system *system, const arap_hold *hold,
-                         const double *place, double *columns, double *x, double *scratch);
+                         const double *aim, double *columns, double *x, double *scratch);
 
 #endif
