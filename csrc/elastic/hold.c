@@ -2,9 +2,10 @@
  *
  *     E = sum_i h_i |x_i - T_b(i) v_i|^2 + sum_limbs g_l max(|mean_l x - T_b(l) c_l| - d_l, 0)^2
  *
- * b(i) is the bone nearest to vertex i. With d1 the distance from it, d2 that from the next nearest
- * bone, r_b the mean of d1 over the vertices of bone b and A_i the area of the vertex,
- *     h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST):
+ * b(i) is the deforming bone with the largest of the given weights of vertex i, without any the
+ * nearest: in a rest pose a hand may be nearest to the hip. With d1 the distance from it, d2 that
+ * from the nearest other bone, r_b the mean of d1 over the vertices of bone b and A_i the area of the vertex,
+ *     h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST), d2 > d1:
  * full where no other bone is near, as at the ends of chains (hands, heads, tips), nothing to speak
  * of where two bones meet, so that a joint may bend as it likes. A vertex that is one radius away
  * from its place costs as much as a strain of sqrt(pull).
@@ -35,12 +36,28 @@
 
 typedef struct nearest_task {
     const arap_mesh *mesh;
+    const arap_influences *weights; /* of the caller's vertices, or NULL */
     int bones;
     const double *heads, *tails; /* (bones, 3) units of the mesh */
     const char *deform;
     arap_hold *hold;
     double *distance; /* (count) d1 */
 } nearest_task;
+
+/* The deforming bone with the largest weight, -1: none has any. */
+static int strongest_bone(const nearest_task *task, int i) {
+    int bone = -1;
+    double most = 0;
+    if (!task->weights) return -1;
+    size_t from = (size_t)task->mesh->first[i];
+    for (size_t e = task->weights->start[from]; e < task->weights->start[from + 1]; e++) {
+        int b = task->weights->bone[e];
+        if ((task->deform && !task->deform[b]) || !(task->weights->weight[e] > most)) continue;
+        most = task->weights->weight[e];
+        bone = b;
+    }
+    return bone;
+}
 
 /* Bone, distance and, for now, the share of the pull as its strength. */
 static void find_chunk(void *data, int chunk, int worker) {
@@ -50,14 +67,14 @@ static void find_chunk(void *data, int chunk, int worker) {
     if (end > task->mesh->count) end = task->mesh->count;
     for (int i = begin; i < end; i++) {
         double first = INFINITY, second = INFINITY, at[3];
-        int bone = 0;
+        int bone = 0, own = strongest_bone(task, i);
         for (int b = 0; b < task->bones; b++) {
             if (task->deform && !task->deform[b]) continue;
             double d2 = arap_nearest_on_segment(task->mesh->v + 3 * (size_t)i, task->heads + 3 * b,
                                                 task->tails + 3 * b, at);
-            if (d2 < first) {
+            if (own >= 0 ? b == own : d2 < first) {
+                if (own < 0) second = first;
                 memcpy(task->hold->foot + 3 * (size_t)i, at, sizeof at);
-                second = first;
                 first = d2;
                 bone = b;
             } else if (d2 < second) {
@@ -66,7 +83,8 @@ static void find_chunk(void *data, int chunk, int worker) {
         }
         first = sqrt(first);
         second = sqrt(second);
-        double share = isinf(second)          ? 1
+        double share = second < first         ? 0
+                       : isinf(second)      ? 1
                        : second + first > 0 ? (second - first) / (second + first)
                                             : 0;
         task->hold->bone[i] = bone;
@@ -76,8 +94,8 @@ static void find_chunk(void *data, int chunk, int worker) {
 }
 
 static arap_status hold_vertices(arap_context *context, const arap_body *body,
-                                 const arap_bones *bones, double pull, double inside,
-                                 arap_hold *hold) {
+                                 const arap_bones *bones, const arap_influences *weights,
+                                 double pull, double inside, arap_hold *hold) {
     const arap_mesh *mesh = &body->mesh;
     size_t m = (size_t)bones->count;
     double *ends = ARAP_NEW(double, 6 * m), *distance = ARAP_NEW(double, mesh->count);
@@ -97,7 +115,7 @@ static arap_status hold_vertices(arap_context *context, const arap_body *body,
         ends[k] = ((k < 3 * m ? bones->heads[k] : bones->tails[k - 3 * m]) - mesh->center[k % 3]) /
                   mesh->diagonal;
     arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, find_chunk,
-                  &(nearest_task){mesh, bones->count, ends, ends + 3 * m, bones->deform, hold,
+                  &(nearest_task){mesh, weights, bones->count, ends, ends + 3 * m, bones->deform, hold,
                                   distance});
     for (int i = 0; i < mesh->count; i++) {
         sum[2 * hold->bone[i]] += distance[i];
@@ -151,15 +169,15 @@ static arap_status hold_limbs(arap_context *context, const arap_body *body, cons
 }
 
 arap_status arap_hold_create(arap_context *context, const arap_body *body, const double *vertices,
-                             const arap_bones *bones, double pull, double center, double inside,
-                             arap_hold *hold) {
+                             const arap_bones *bones, const arap_influences *weights, double pull,
+                             double center, double inside, arap_hold *hold) {
     *hold = (arap_hold){.count = body->mesh.count,
                         .bone = ARAP_NEW(int, body->mesh.count),
                         .strength = ARAP_NEW(double, body->mesh.count),
                         .foot = ARAP_NEW(double, 3 * (size_t)body->mesh.count),
                         .foot_weight = ARAP_NEW(double, body->mesh.count)};
     arap_status status = hold->bone && hold->strength && hold->foot && hold->foot_weight
-                             ? hold_vertices(context, body, bones, pull, inside, hold)
+                             ? hold_vertices(context, body, bones, weights, pull, inside, hold)
                              : arap_fail_memory(&context->error, "the hold");
     if (!status) status = hold_limbs(context, body, vertices, bones, center, hold);
     if (status) arap_hold_clear(hold);

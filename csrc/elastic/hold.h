@@ -6,9 +6,9 @@
 
 typedef struct arap_hold {
     int count;        /* vertices of the mesh */
-    int *bone;        /* (count) nearest deforming bone, of the caller */
+    int *bone;        /* (count) bone of the caller that holds the vertex: deforming */
     double *strength; /* (count) > 0, of the pull to where that bone takes the vertex */
-    double *foot;        /* (count, 3) nearest point of that bone at rest, units of the mesh */
+    double *foot;        /* (count, 3) its nearest point at rest, units of the mesh */
     double *foot_weight; /* (count) of the feet of body.h */
     int limbs;
     int *limb_bone;        /* (limbs) */
@@ -19,11 +19,11 @@ typedef struct arap_hold {
 } arap_hold;
 
 /* bones: heads, tails and deform, of which at least one does, in the units of the caller, like
- * vertices (input_count, 3). pull, center and
+ * vertices (input_count, 3). weights: rows of these, or NULL. pull, center and
  * inside: see hold.c. */
 arap_status arap_hold_create(arap_context *context, const arap_body *body, const double *vertices,
-                             const arap_bones *bones, double pull, double center, double inside,
-                             arap_hold *hold);
+                             const arap_bones *bones, const arap_influences *weights, double pull,
+                             double center, double inside, arap_hold *hold);
 void arap_hold_clear(arap_hold *hold);
 
 /* Transforms (count, 3, 4) of the caller, in the units of the mesh. */

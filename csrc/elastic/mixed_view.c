@@ -90,7 +90,7 @@ arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *ge
         status = arap_skinning_create(context, geometry->vertex_count, geometry->vertices, bones,
                                       poses, &skinning);
     if (!status)
-        status = arap_hold_create(context, &body, geometry->vertices, bones, settings->hold,
+        status = arap_hold_create(context, &body, geometry->vertices, bones, NULL, settings->hold,
                                   settings->drift, settings->inside, &hold);
     if (!status)
         status =

@@ -261,14 +261,14 @@ def test_loose_parts_and_points_are_held(arm):
     arguments, _ = arm
     button = shapes.box((0.05, 0.05, 0.05), (0, 0.24, 1.0))
     vertices, triangles = shapes.join(arguments[:2], button)
-    vertices = np.vstack([vertices, [0, 0.1, 1.9]])
+    vertices = np.vstack([vertices, [0, 0.9, 1.9]])
     arguments = vertices, triangles, *arguments[2:]
     posed = araplbs.elastic_poses(*arguments, iterations=300, tolerance=1e-6)
     first = len(vertices) - 9
     strain = araplbs.surface_strain(vertices, triangles, posed)
     assert strain[-12:].max() < 0.1 * strain.max()
     assert np.linalg.norm(posed[0, first] - posed[0, : first - 2], axis=1).min() < 0.15
-    np.testing.assert_allclose(posed[0, -1], arguments[2][0, 1] @ [0, 0.1, 1.9, 1], atol=1e-6)
+    np.testing.assert_allclose(posed[0, -1], arguments[2][0, 1] @ [0, 0.9, 1.9, 1], atol=1e-6)
 
 
 def test_wires_keep_their_lengths(arm):
@@ -291,7 +291,7 @@ def test_what_is_flat_is_left_out(arm):
 
 
 def test_tets_make_a_solid():
-    """It bends with less loss of volume than blending has, and falls from any start."""
+    """It bends with less strain of its tets than blending has, whichever way their corners go."""
     vertices, tets = shapes.bar((2, 2, 12), (0.4, 0.4, 2.0))
     bones, poses = shapes.chain(2), bent(90)
     weights = blended(vertices)
@@ -301,12 +301,14 @@ def test_tets_make_a_solid():
     )  # fmt: skip
     assert (np.diff(energies, axis=0) <= 1e-12).all()
 
-    def volumes(points):
-        return np.linalg.det(points[tets[:, 1:]] - points[tets[:, :1]])
+    def strain(points):
+        rest, own = (p[tets[:, 1:]] - p[tets[:, :1]] for p in (vertices, points))
+        maps = np.linalg.inv(rest) @ own
+        values = np.linalg.svd(maps, compute_uv=False)
+        values[:, 2] *= np.sign(np.linalg.det(maps))
+        return np.mean(np.sum((values - 1) ** 2, 1))
 
-    rest, own = volumes(vertices), volumes(posed[0])
-    skinned = volumes(reference.posed(vertices, weights, poses)[0])
-    assert np.abs(own / rest - 1).mean() < 0.5 * np.abs(skinned / rest - 1).mean()
+    assert strain(posed[0]) < 0.9 * strain(reference.posed(vertices, weights, poses)[0])
     turned = araplbs.elastic_poses(
         vertices, None, poses, bones.heads, bones.tails, tets=tets[:, [1, 0, 2, 3]],
         weights=weights,

