@@ -13,10 +13,10 @@
  * A membrane has no bending stiffness and crumples where that saves strain. The last term, the
  * cells, are one-rings that share a rotation: c_ik = a_ik / l^2, areas (docs/energy.md 1) over
  * squared lengths, times `bending`; those of wires and links count in full, for nothing else keeps
- * them. They resist bending at the scale of the edges. The foot s_i is the point of the bone nearest
- * to the vertex, which goes with the bone to y_i: the cell keeps the surface at its distance from
- * the bone and square to it, whichever way it turns, like the spokes of supports/truss.c; without
- * feet limbs flatten where they bend.
+ * them. They resist bending at the scale of the edges. The foot s_i is the point of the bone
+ * nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
+ * distance from the bone and square to it, whichever way it turns, like the spokes of
+ * supports/truss.c; without feet limbs flatten where they bend.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
  *     (a + b x n, b + n x a) / t,   s = |a x b|,   t = sqrt(a.a + b.b + 2 s) = s1 + s2;
@@ -95,8 +95,7 @@ static arap_status take_tets(arap_context *context, arap_body *body) {
                 to->slope[0][c] -= to->slope[k + 1][c];
             }
         }
-        for (int k = 0; k < 4; k++)
-            largest2 = fmax(largest2, arap_dot(to->slope[k], to->slope[k]));
+        for (int k = 0; k < 4; k++) largest2 = fmax(largest2, arap_dot(to->slope[k], to->slope[k]));
         if (!(largest2 * longest2 < 1 / (FLATTEST * FLATTEST))) continue;
         to->size = fabs(volume) / mesh->thickness;
         body->tet_count++;
@@ -124,8 +123,7 @@ arap_status arap_body_create(arap_context *context, const arap_geometry *geometr
     int *links = NULL, linked;
     size_t link_count = 0;
     *body = (arap_body){0};
-    arap_status status =
-        arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
+    arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
     if (!status) status = arap_link_parts(context, &body->mesh, &links, &link_count, &linked);
     if (!status)
         status = arap_mesh_connect(context, &body->mesh, links, link_count, RELATIVE_ERRORS);

@@ -25,12 +25,12 @@
 #define QUIET 2
 
 typedef struct pose_state {
-    double *x;              /* (count, 3) */
-    double *last;           /* (count, 3) g of the step before */
-    double *target, *foot;         /* (count, 3) */
-    double *place, *aim, *slack;   /* (limbs, 3), (limbs, 3), (limbs): hold.h */
-    double *b;              /* (count, 3) */
-    double *scratch;        /* (3, limbs) */
+    double *x;                   /* (count, 3) */
+    double *last;                /* (count, 3) g of the step before */
+    double *target, *foot;       /* (count, 3) */
+    double *place, *aim, *slack; /* (limbs, 3), (limbs, 3), (limbs): hold.h */
+    double *b;                   /* (count, 3) */
+    double *scratch;             /* (3, limbs) */
     arap_anderson *anderson;
     double energy;
     int mixed; /* x is no g */
@@ -107,8 +107,8 @@ static arap_status open_pose(arap_context *context, const descent *d,
                       .b = ARAP_NEW(double, numbers),
                       .scratch = ARAP_NEW(double, 3 * limbs),
                       .energy = INFINITY};
-    if (!p->last || !p->target || !p->foot || !p->place || !p->aim || !p->slack ||
-        !p->b || !p->scratch)
+    if (!p->last || !p->target || !p->foot || !p->place || !p->aim || !p->slack || !p->b ||
+        !p->scratch)
         return arap_fail_memory(&context->error, "the elastic poses");
     arap_hold_targets(d->hold, &d->body->mesh, transforms, p->target, p->foot, p->place);
     for (int l = 0; l < d->hold->limbs; l++) {
@@ -116,9 +116,9 @@ static arap_status open_pose(arap_context *context, const descent *d,
         arap_limb_mean(d->hold, l, x, mean);
         p->slack[l] = settings->slack * sqrt(arap_distance2(mean, p->place + 3 * (size_t)l));
     }
-    return settings->acceleration ? arap_anderson_create(context, numbers, settings->acceleration,
-                                                         &p->anderson)
-                                  : ARAP_OK;
+    return settings->acceleration
+               ? arap_anderson_create(context, numbers, settings->acceleration, &p->anderson)
+               : ARAP_OK;
 }
 
 static void close_pose(pose_state *p) {
@@ -192,9 +192,8 @@ arap_status arap_descend(arap_context *context, const arap_body *body, const ara
     status = arap_elastic_system_create(context, body, hold, &system);
     for (int p = 0; p < poses && !status; p++) {
         active[p] = p;
-        status = open_pose(context, &d, settings,
-                           transforms + 12 * (size_t)bones * (size_t)p, x + numbers * (size_t)p,
-                           d.pose + p);
+        status = open_pose(context, &d, settings, transforms + 12 * (size_t)bones * (size_t)p,
+                           x + numbers * (size_t)p, d.pose + p);
     }
     if (!status)
         status = iterate(context, &d, system.factor, poses, settings->iterations, active, energies);

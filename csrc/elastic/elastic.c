@@ -38,7 +38,8 @@ typedef struct start {
 static void start_pose(void *data, int pose, int worker) {
     (void)worker;
     const start *s = data;
-    const double *transform = s->skinning->transform + 12 * (size_t)s->skinning->bones * (size_t)pose;
+    const double *transform =
+        s->skinning->transform + 12 * (size_t)s->skinning->bones * (size_t)pose;
     for (int i = 0; i < s->mesh->count; i++) {
         size_t from = (size_t)s->mesh->first[i];
         const double *v = s->skinning->points + 3 * from;
@@ -47,12 +48,11 @@ static void start_pose(void *data, int pose, int worker) {
                end = s->weights ? s->weights->start[from + 1] : 0;
         for (size_t e = begin; e < end; e++)
             for (int k = 0; k < 12; k++)
-                blend[k] += s->weights->weight[e] *
-                            transform[12 * (size_t)s->weights->bone[e] + (size_t)k];
+                blend[k] +=
+                    s->weights->weight[e] * transform[12 * (size_t)s->weights->bone[e] + (size_t)k];
         const double *t = begin < end ? blend : transform + 12 * (size_t)s->hold->bone[i];
         for (int c = 0; c < 3; c++)
-            x[c] = (arap_dot(t + 4 * c, v) + t[4 * c + 3] - s->mesh->center[c]) /
-                   s->mesh->diagonal;
+            x[c] = (arap_dot(t + 4 * c, v) + t[4 * c + 3] - s->mesh->center[c]) / s->mesh->diagonal;
     }
 }
 
@@ -75,7 +75,8 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
     arap_skinning skinning = {0};
     arap_influences weights = {0};
     double *x = NULL, *transforms = NULL;
-    arap_status status = arap_settings_check(&context->error, &arap_elastic_settings_table, settings);
+    arap_status status =
+        arap_settings_check(&context->error, &arap_elastic_settings_table, settings);
     if (!status) status = arap_body_create(context, geometry, settings->bending, &body);
     if (!status)
         status = arap_skinning_create(context, geometry->vertex_count, geometry->vertices, bones,

@@ -4,11 +4,11 @@
  *
  * b(i) is the deforming bone with the largest of the given weights of vertex i, without any the
  * nearest: in a rest pose a hand may be nearest to the hip. With d1 the distance from it, d2 that
- * from the nearest other bone, r_b the mean of d1 over the vertices of bone b and A_i the area of the vertex,
- *     h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST), d2 > d1:
- * full where no other bone is near, as at the ends of chains (hands, heads, tips), nothing to speak
- * of where two bones meet, so that a joint may bend as it likes. A vertex that is one radius away
- * from its place costs as much as a strain of sqrt(pull).
+ * from the nearest other bone, r_b the mean of d1 over the vertices of bone b and A_i the area of
+ * the vertex, h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST), d2 > d1: full where no
+ * other bone is near, as at the ends of chains (hands, heads, tips), nothing to speak of where two
+ * bones meet, so that a joint may bend as it likes. A vertex that is one radius away from its place
+ * costs as much as a strain of sqrt(pull).
  *
  * The limbs are those whose drift is measured (measures/limbs.h), c_l their centers and
  *     g_l = center sum_{i in l} A_i / r_l^2,
@@ -30,8 +30,8 @@
 #include "base/vec3.h"
 #include "measures/limbs.h"
 
-#define LEAST 1e-4  /* share of the pull that is left where two bones meet */
-#define THIN 0.002  /* least radius, in sizes of the mesh */
+#define LEAST 1e-4 /* share of the pull that is left where two bones meet */
+#define THIN 0.002 /* least radius, in sizes of the mesh */
 #define CHUNK 256
 
 typedef struct nearest_task {
@@ -83,7 +83,7 @@ static void find_chunk(void *data, int chunk, int worker) {
         }
         first = sqrt(first);
         second = sqrt(second);
-        double share = second < first         ? 0
+        double share = second < first       ? 0
                        : isinf(second)      ? 1
                        : second + first > 0 ? (second - first) / (second + first)
                                             : 0;
@@ -115,8 +115,8 @@ static arap_status hold_vertices(arap_context *context, const arap_body *body,
         ends[k] = ((k < 3 * m ? bones->heads[k] : bones->tails[k - 3 * m]) - mesh->center[k % 3]) /
                   mesh->diagonal;
     arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, find_chunk,
-                  &(nearest_task){mesh, weights, bones->count, ends, ends + 3 * m, bones->deform, hold,
-                                  distance});
+                  &(nearest_task){mesh, weights, bones->count, ends, ends + 3 * m, bones->deform,
+                                  hold, distance});
     for (int i = 0; i < mesh->count; i++) {
         sum[2 * hold->bone[i]] += distance[i];
         sum[2 * hold->bone[i] + 1]++;
@@ -153,11 +153,9 @@ static arap_status hold_limbs(arap_context *context, const arap_body *body, cons
     for (int l = 0; l < limbs.count; l++) {
         double radius = limbs.radius[l] / mesh->diagonal;
         for (size_t k = limbs.start[l]; k < limbs.start[l + 1]; k++)
-            hold->limb_strength[l] +=
-                center * body->size[limbs.vertex[k]] / (radius * radius);
+            hold->limb_strength[l] += center * body->size[limbs.vertex[k]] / (radius * radius);
         for (int c = 0; c < 3; c++)
-            limbs.center[3 * l + c] =
-                (limbs.center[3 * l + c] - mesh->center[c]) / mesh->diagonal;
+            limbs.center[3 * l + c] = (limbs.center[3 * l + c] - mesh->center[c]) / mesh->diagonal;
     }
     hold->limbs = center > 0 ? limbs.count : 0;
     hold->limb_bone = limbs.bone;

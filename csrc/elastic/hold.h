@@ -5,9 +5,9 @@
 #include "elastic/body.h"
 
 typedef struct arap_hold {
-    int count;        /* vertices of the mesh */
-    int *bone;        /* (count) bone of the caller that holds the vertex: deforming */
-    double *strength; /* (count) > 0, of the pull to where that bone takes the vertex */
+    int count;           /* vertices of the mesh */
+    int *bone;           /* (count) bone of the caller that holds the vertex: deforming */
+    double *strength;    /* (count) > 0, of the pull to where that bone takes the vertex */
     double *foot;        /* (count, 3) its nearest point at rest, units of the mesh */
     double *foot_weight; /* (count) of the feet of body.h */
     int limbs;

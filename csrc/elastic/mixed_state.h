@@ -22,9 +22,9 @@ typedef struct arap_mixed {
     arap_samples samples;
     size_t count;
     arap_mixed_element *element;
-    int *place;      /* (vertices) in the order of elimination */
-    int *row_start;  /* (vertices + 1) pattern of the lower triangle, by vertex */
-    int *row;        /* (row_start[vertices]) */
+    int *place;       /* (vertices) in the order of elimination */
+    int *row_start;   /* (vertices + 1) pattern of the lower triangle, by vertex */
+    int *row;         /* (row_start[vertices]) */
     double turn_pull; /* of a sample's rotation to that of its bone */
 } arap_mixed;
 

@@ -29,8 +29,7 @@ static arap_status make_room(arap_context *context, const arap_mixed *mixed,
 static void fill_view(const arap_mixed *mixed, const double *x, arap_mixed_view *view) {
     const arap_mesh *mesh = &mixed->body->mesh;
     size_t samples = (size_t)view->samples;
-    for (size_t s = 0; s < samples; s++)
-        view->sample[s] = mesh->first[mixed->samples.vertex[s]];
+    for (size_t s = 0; s < samples; s++) view->sample[s] = mesh->first[mixed->samples.vertex[s]];
     for (size_t t = 0; t < mixed->count; t++) {
         const arap_mixed_element *e = mixed->element + t;
         for (int k = 0; k < e->corners; k++)
@@ -54,8 +53,8 @@ static arap_status look(arap_context *context, const arap_mixed *mixed, const do
     arap_status status = x ? make_room(context, mixed, view)
                            : arap_fail_memory(&context->error, "the view of the mixed elements");
     if (!status && turns && turn_count != view->samples)
-        status = arap_fail(&context->error, ARAP_BAD_VALUE,
-                           "there are %d turns, but %d samples", turn_count, view->samples);
+        status = arap_fail(&context->error, ARAP_BAD_VALUE, "there are %d turns, but %d samples",
+                           turn_count, view->samples);
     if (!status) status = arap_mixed_work_create(context, mixed, &work);
     if (!status) status = arap_mixed_pose_create(context, mixed, transforms, &pose, view->turns);
     if (status) goto done;

@@ -83,7 +83,8 @@ static void spread(const arap_mesh *mesh, int sample, double *distance, heap *h)
     }
 }
 
-/* The first sample: the vertex that counts and is farthest from the mean of these; -1: none does. */
+/* The first sample: the vertex that counts and is farthest from the mean of these; -1: none does.
+ */
 static int find_first(const arap_mesh *mesh, const double *own) {
     double mean[3] = {0}, most = -1;
     int count = 0, first = -1;

@@ -2,10 +2,10 @@
  *
  * With fixed rotations the energy is quadratic, the same matrix for all poses and coordinates:
  *     (K + C^T G C) x = b + C^T G y
- * K: the elements with the feet, and the pulls h_i on the diagonal, sparse. C: the means of the limbs, a row each;
- * G = diag(g_l). C^T G C is dense where limbs are large, so K alone is factorized, and with
- * z = K^-1 b, the response Y = K^-1 C^T and S = G^-1 + C Y (Sherman, Morrison, Woodbury)
- *     x = z + Y S^-1 (y - C z).
+ * K: the elements with the feet, and the pulls h_i on the diagonal, sparse. C: the means of the
+ * limbs, a row each; G = diag(g_l). C^T G C is dense where limbs are large, so K alone is
+ * factorized, and with z = K^-1 b, the response Y = K^-1 C^T and S = G^-1 + C Y (Sherman, Morrison,
+ * Woodbury) x = z + Y S^-1 (y - C z).
  *
  * O(vertices^1.5) once, O(vertices log vertices + limbs vertices) for a solve; 8 bytes for a vertex
  * and limb. Fails without memory, and where K is not positive definite. */
@@ -122,8 +122,7 @@ void arap_elastic_system_clear(arap_elastic_system *system) {
 void arap_elastic_gather(const arap_elastic_system *system, const double *b, double *columns) {
     size_t n = (size_t)system->size;
     for (size_t k = 0; k < n; k++)
-        for (size_t c = 0; c < 3; c++)
-            columns[c * n + k] = b[3 * (size_t)system->vertex[k] + c];
+        for (size_t c = 0; c < 3; c++) columns[c * n + k] = b[3 * (size_t)system->vertex[k] + c];
 }
 
 void arap_elastic_finish(const arap_elastic_system *system, const arap_hold *hold,
@@ -141,6 +140,5 @@ void arap_elastic_finish(const arap_elastic_system *system, const arap_hold *hol
         arap_add_product(3, hold->limbs, system->size, scratch, system->response, columns);
     }
     for (size_t k = 0; k < n; k++)
-        for (size_t c = 0; c < 3; c++)
-            x[3 * (size_t)system->vertex[k] + c] = columns[c * n + k];
+        for (size_t c = 0; c < 3; c++) x[3 * (size_t)system->vertex[k] + c] = columns[c * n + k];
 }

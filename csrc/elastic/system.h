@@ -7,9 +7,9 @@
 #include "linalg/factor.h"
 
 typedef struct arap_elastic_system {
-    int size;           /* vertices of the mesh */
-    int *vertex;        /* (size) in the order of elimination */
-    int *place;         /* (size) of each vertex in that order */
+    int size;    /* vertices of the mesh */
+    int *vertex; /* (size) in the order of elimination */
+    int *place;  /* (size) of each vertex in that order */
     arap_factor *factor;
     double *response;   /* (limbs, size) K^-1 C^T */
     double *compliance; /* (limbs, limbs) Cholesky factor of 1/g + C K^-1 C^T */

@@ -1,5 +1,5 @@
-/* The functions elastic_poses and mixed_elasticity of the module: see the stubs. Arguments are copied and the work runs
- * without the GIL; cost and failures are those of elastic/elastic.h. */
+/* The functions elastic_poses and mixed_elasticity of the module: see the stubs. Arguments are
+ * copied and the work runs without the GIL; cost and failures are those of elastic/elastic.h. */
 #include "python/elastic.h"
 
 #include "elastic/elastic.h"
@@ -43,8 +43,8 @@ PyObject *arap_py_elastic_poses(PyObject *module, PyObject *args, PyObject *kwar
     double *out = PyArray_DATA((PyArrayObject *)posed),
            *each = energies ? PyArray_DATA((PyArrayObject *)energies) : NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = arap_elastic_poses(&run.context, &geometry, &bones, &given,
-                                in.weights ? &rows : NULL, &settings, out, each);
+    status = arap_elastic_poses(&run.context, &geometry, &bones, &given, in.weights ? &rows : NULL,
+                                &settings, out, each);
     Py_END_ALLOW_THREADS
     posed = arap_finish(PyModule_GetState(module), &run, status, posed);
 

@@ -25,15 +25,15 @@ MEASURES = {"area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "vol
 WITH_MIXED = ("cesium_man", "q_eagle", "q_rat", "m2m_horse", "webxr_hand")
 NOTE = """\
 `araplbs.elastic_poses` moves every vertex freely so that the strain of the surface, the bending of
-its one-rings and their distance from the bones are least while limbs stay on their bones: no
-weights, so nothing that weights could reach. Each cell: reference / skin alone (`inside=0`: nothing
-keeps thickness) / ours / heat / artist, on 24 random poses (swings up to 60, twists up to 10 degrees
-of every bone) and on up to 24 frames of the animation, as `tests/bench/yardstick.py` measures:
-surface strain by area and its 99th percentile, drift of limbs in radii, change of volume of closed
-meshes. *Heat* are the engine's initial weights, *ours* its default ones, both without control
-bones; this reference starts from ours. *s*: seconds of it for all these poses. *Above the
-reference*: strain by area less that of the reference that starts from these weights and lets no
-limb drift farther than they do, in percentage points.
+its one-rings and the change of their distance from the bones are least while limbs stay on their
+bones: no weights, so nothing that weights could reach. Each cell: reference / skin alone
+(`inside=0`: nothing keeps thickness) / ours / heat / artist, on 24 random poses (swings up to 60,
+twists up to 10 degrees of every bone) and on up to 24 frames of the animation, as
+`tests/bench/yardstick.py` measures: surface strain by area and its 99th percentile, drift of limbs
+in radii, change of volume of closed meshes. *Heat* are the engine's initial weights, *ours* its
+default ones, both without control bones; this reference starts from ours. *s*: seconds of it for
+all these poses. *Above the reference*: strain by area less that of the reference that starts from
+these weights and lets no limb drift farther than they do, in percentage points.
 
 It is a reference and not a proven bound: a local minimum of an energy that is not convex, for one
 choice of how firmly bones hold the skin. What it shows is that the same bones leave room for so

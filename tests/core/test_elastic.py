@@ -282,7 +282,7 @@ def test_wires_keep_their_lengths(arm):
 
 
 def test_what_is_flat_is_left_out(arm):
-    arguments, weights = arm
+    arguments, _ = arm
     slivers = [[0, 8, 8], [3, 3, 3], [0, 1, 2]]
     vertices = np.vstack([arguments[0], [[0.5, 0.5, 0], [0.7, 0.5, 0], [0.6, 0.5 + 1e-7, 0]]])
     flat = np.vstack([arguments[1], slivers[:2], [[len(vertices) - 3 + k for k in range(3)]]])
@@ -330,7 +330,7 @@ def test_vertices_without_weights_start_at_their_bone(arm):
 def test_bones_that_do_not_deform_hold_nothing(arm):
     arguments, _ = arm
     vertices, triangles, poses, heads, tails = arguments
-    heads, tails = (np.vstack([e, e[:1] + [0.01, 0, 0]]) for e in (heads, tails))
+    heads, tails = (np.vstack([e, e[:1] + 0.01]) for e in (heads, tails))
     poses = np.concatenate([poses, np.full((1, 1, 3, 4), 7.0)], axis=1)
     own = araplbs.elastic_poses(*arguments)
     more = araplbs.elastic_poses(
