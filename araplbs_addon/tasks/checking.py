@@ -47,9 +47,7 @@ class CheckTask(WeightingTask):
         """Keeps the findings. progress: see core.check."""
         start = time.perf_counter()
         poses = pose_set(self.problem, self.options)
-        self.findings = check(
-            self.problem, self.rows, poses, self.options, self.threads, progress
-        )
+        self.findings = check(self.problem, self.rows, poses, self.options, self.threads, progress)
         self.seconds = time.perf_counter() - start
 
     def apply(self):
