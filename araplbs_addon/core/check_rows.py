@@ -178,6 +178,9 @@ def asymmetry(look):
     other = corners[np.arange(len(own)), at.argmax(1)]
     off = np.linalg.norm(look.vertices[own] * [-1, 1, 1] - look.vertices[other], axis=1)
     near = off <= SIDES * look.size
+    # Where parts lie on each other, the nearest one may not be the image.
+    sizes = np.bincount(look.parts)[look.parts]
+    near &= sizes[own] == sizes[other]
     if not len(own) or near.mean() < ALIKE:
         return
     near &= (look.sums[own] > 0) & (look.sums[other] > 0)

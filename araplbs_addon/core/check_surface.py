@@ -200,7 +200,8 @@ class Inspected:
             self.vertices,
             self.triangles,
             tuple(self.rows),
-            edges=np.concatenate([self.edges, self.links]),
+            edges=self.edges,
+            links=self.links,
             threads=self.threads,
         )
 
@@ -357,6 +358,7 @@ def loose_parts(look):
     np.minimum.at(nearest, parts, distance)
     touching = distance <= nearest[parts] + TOUCHES * look.size / 2
     touching &= (nearest[parts] <= TOUCHES * look.size) & (corners[:, 0] >= 0)
+    touching[touching] = np.isin(np.flatnonzero(touching), look.triangles)
     touching &= counts[parts] <= counts[parts[corners[:, 0]]]
     chosen = np.flatnonzero(touching)
     if not len(chosen):
