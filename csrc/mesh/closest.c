@@ -73,7 +73,10 @@ static void search_chunk(void *data, int chunk, int worker) {
         const int *tri = mesh->triangles + 3 * (size_t)t;
         double distance = sqrt(nearest_on(mesh, t, p, bary)) * mesh->diagonal;
         s->out->height[i] = is_behind(s, tri, p, bary) ? -distance : distance;
-        for (int c = 0; c < 3; c++) corner[c] = mesh->first[tri[c]];
+        for (int c = 0; c < 3; c++) {
+            corner[c] = mesh->first[tri[c]];
+            bary[c] = fmax(bary[c], 0); /* but for rounding */
+        }
     }
 }
 
