@@ -85,12 +85,22 @@ class Inspected:
         found[self.edges] = True
         return found
 
+    @cached_property
+    def strained(self):
+        """(triangles (t,), largest and smallest factor (p, t) of their lengths) of those that may
+        be strained too much."""
+        if not len(self.triangles):
+            return np.zeros(0, int), np.zeros((0, 0)), np.zeros((0, 0))
+        some = np.flatnonzero(self.measures["triangle_strain"] >= CANDIDATE)
+        corners = self.triangles[some]
+        used, local = np.unique(corners, return_inverse=True)
+        posed = self.posed(used)[:, local.reshape(-1, 3)]
+        return some, *factors(self.vertices[corners], posed)
+
     def posed(self, which, poses=slice(None)):
         """(p, k, 3) these vertices in the poses."""
-        rows = self.rows
-        sizes = np.diff(rows.start)[which]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        at = np.repeat(rows.start[which] - start[:-1], sizes) + np.arange(start[-1])
+        rows, at = self.rows, self.entries(which)[1]
+        start = np.concatenate([[0], np.cumsum(np.diff(rows.start)[which])])
         poses = self.poses[poses]
         more = {}
         if self.skeleton.flexible:
@@ -124,7 +134,7 @@ class Inspected:
     def prepare(self):
         """What several checks need; parts of it are not parallel by themselves."""
         with ThreadPoolExecutor(max_workers=2) as pool:
-            work = [lambda: self.measures, lambda: self.nearest and self.inspection]
+            work = [lambda: self.strained, lambda: self.nearest and self.inspection]
             for done in [pool.submit(each) for each in work]:
                 done.result()
 
@@ -146,11 +156,15 @@ class Inspected:
         points = np.concatenate([vertices, *bones, images])
         owners = np.full(len(points), -1)
         owners[: len(vertices)] = np.arange(len(vertices))
+        reach = np.full(len(points), np.inf)
+        reach[: len(vertices)] = max(COVERED, TOUCHES) * self.size
+        reach[len(points) - len(images) :] = SIDES * self.size
         return araplbs.nearest_points(
             vertices,
             self.triangles,
             points,
             owners=owners,
+            reach=reach,
             edges=self.edges,
             threads=self.threads,
         )
@@ -253,14 +267,18 @@ class Inspected:
     def name(self, bone):
         return f"'{self.skeleton.names[bone]}'" if bone >= 0 else "no bone"
 
+    def entries(self, vertices):
+        """(place in `vertices`, entry of the rows) of their entries, row after row."""
+        sizes = np.diff(self.rows.start)[vertices]
+        rows = np.repeat(np.arange(len(vertices)), sizes)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return rows, self.rows.start[vertices][rows] + within
+
     def leading(self, vertices, but=-1):
         """The bone with most weight over these vertices, apart from one."""
-        chosen = np.zeros(len(self), bool)
-        chosen[vertices] = True
-        entries = chosen[self.of_vertex] & (self.rows.bones != but)
-        if not entries.any():
-            return -1
-        return int(np.bincount(self.rows.bones[entries], self.shares[entries]).argmax())
+        _rows, at = self.entries(np.unique(vertices))
+        at = at[self.rows.bones[at] != but]
+        return int(np.bincount(self.rows.bones[at], self.shares[at]).argmax()) if len(at) else -1
 
 
 def connected(count, pairs):
@@ -299,21 +317,15 @@ def factors(rest, posed):
 
 def strained(look):
     """STRETCH and COLLAPSE, a finding for each bone that has most weight there."""
-    if not len(look.triangles):
-        return
-    some = np.flatnonzero(look.measures["triangle_strain"] >= CANDIDATE)
-    if not len(some):
-        return
-    corners = look.triangles[some]
-    used, local = np.unique(corners, return_inverse=True)
-    local = local.reshape(-1, 3)
-    most, least = factors(look.vertices[corners], look.posed(used)[:, local])
+    some, most, least = look.strained
     yield from _regions_of(look, "STRETCH", most, STRETCH, some)
     yield from _regions_of(look, "COLLAPSE", 1 - least, COLLAPSE, some)
 
 
 def _regions_of(look, kind, values, limits, triangles):
     """Findings of a kind where values (p, t) of some triangles are beyond the first limit."""
+    if not values.size:
+        return
     worst = values.max(axis=0)
     kept = worst >= limits[0]
     values, worst, triangles = values[:, kept], worst[kept], triangles[kept]

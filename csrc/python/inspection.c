@@ -78,7 +78,7 @@ done:
 
 PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
-        .function = "nearest_points", .names = "vertices triangles points * owners edges threads"};
+        .function = "nearest_points", .names = "vertices triangles points * owners reach edges threads"};
     PyObject *corners = NULL, *bary = NULL, *heights = NULL, *parts = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -104,8 +104,9 @@ PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwa
                               .height = PyArray_DATA((PyArrayObject *)heights)};
     int *part = PyArray_DATA((PyArrayObject *)parts);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_closest_points(&run.context, &geometry, (int)count, in.points, in.owners, part,
-                                 &out);
+    status =
+        arap_closest_points(&run.context, &geometry, (int)count, in.points, in.owners,
+                                 in.reach, part, &out);
     Py_END_ALLOW_THREADS
     if (status) arap_raise(PyModule_GetState(module), &run.context);
 
@@ -138,7 +139,8 @@ static int rows_from_inputs(arap_inputs *in, arap_sparse_weights *rows, npy_intp
 
 PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
-        .function = "inspect_weights", .names = "vertices triangles? weights * edges links threads"};
+        .function = "inspect_weights",
+        .names = "vertices triangles? weights * edges links threads"};
     PyObject *each[4] = {0};
     arap_inputs in;
     arap_geometry geometry;

@@ -8,7 +8,7 @@ import scipy.sparse.csgraph
 import shapes
 from refusals import MESH, POSES, WEIGHTS, N, changed, refuse
 
-CORE, LEAST, FAR = 0.5, 0.05, 4.0
+CORE, LEAST, FAR, UNLIKE = 0.5, 0.05, 4.0, 0.2
 
 
 def random_problem(rng, bones=5):
@@ -52,10 +52,11 @@ def contrasts(weights, edges):
         return 0 if mean is None or not weights[i].any() else abs(weights[i] - mean).sum() / 2
 
     rough = np.zeros(n)
-    for i in range(n):
+    for i in np.flatnonzero(weights.any(1)):
         around = [contrast(k, i) for k in rings[i] if weights[k].any()]
         rough[i] = np.mean(around) if around else 0
-    return np.array([contrast(i) for i in range(n)]), rough
+    found = np.array([contrast(i) for i in range(n)])
+    return found, np.where(found >= UNLIKE, rough, 0)
 
 
 def core_of(weight, edges):
@@ -212,6 +213,19 @@ POINTS = np.zeros((3, 3))
 )  # fmt: skip
 def test_refused(pattern, function, arguments):
     refuse(ValueError, pattern, getattr(araplbs, function), **arguments)
+
+
+def test_reach(rng):
+    """What is farther is not found; all else is the same."""
+    vertices, triangles = shapes.sphere()
+    points = rng.normal(size=(50, 3))
+    expected = araplbs.nearest_points(vertices, triangles, points)
+    reach = np.where(np.arange(50) % 3, 0.5, np.inf)
+    corners, _at, heights, _parts = araplbs.nearest_points(vertices, triangles, points, reach=reach)
+    near = abs(expected[2]) < reach
+    assert near.any() and not near.all()
+    np.testing.assert_array_equal(corners, np.where(near[:, None], expected[0], -1))
+    np.testing.assert_array_equal(heights, np.where(near, expected[2], np.inf))
 
 
 def test_points_too_far():
