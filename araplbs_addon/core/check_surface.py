@@ -18,7 +18,7 @@ from .sparse_weights import make_sparse_weights
 CANDIDATE = 0.4  # root mean square strain over the poses: below, no single pose is bad
 STRETCH = 2.5, 7.0  # factor: where it is seen, where it is ruined
 COLLAPSE = 0.8, 1.0  # share of a length that is lost: the like
-IN_REGION = 75  # percentile over the triangles of a region that stands for it: one alone is noise
+IN_REGION = 0.75  # quantile over the triangles of a region that stands for it: one alone is noise
 LEAST_REGION = 3  # vertices: less is a speckle or a sliver
 LARGE_REGION = 0.004  # of the surface: smaller regions are less severe
 
@@ -29,7 +29,7 @@ COVERED = 0.02  # skin so deep below cloth is covered by it
 THROUGH = 0.002, 0.015  # so far it comes through: 4 mm of a man are seen
 ALIKE = 0.5  # cosine between the normals of skin and cloth that lie on each other
 ABOVE = 0.7  # cosine between the normal of cloth and the way to what has come through
-CARRIED = 10  # percentile over what touches: a part is carried if some of it is
+CARRIED = 0.1  # quantile over what touches: a part is carried if some of it is
 LEAST_COVERED = 12  # vertices: less is a joint that fits into a socket, not clothing
 LEAST_THROUGH = 3  # vertices
 
@@ -297,6 +297,12 @@ def connected(count, pairs):
     return label
 
 
+def share_of(values, share):
+    """The quantile of values along their last axis: one of them, a float for one row."""
+    found = np.sort(values, axis=-1)[..., int(share * (values.shape[-1] - 1))]
+    return float(found) if values.ndim == 1 else found
+
+
 def counted(count):
     return "1 vertex" if count == 1 else f"{count:,} vertices"
 
@@ -343,7 +349,7 @@ def _regions_of(look, kind, values, limits, triangles):
     for bone in np.unique(bone_of[bone_of >= 0]):
         own = np.flatnonzero(bone_of == bone)
         vertices = np.flatnonzero(bad & (bones[region_of] == bone))
-        value = float(np.percentile(worst[own], IN_REGION))
+        value = share_of(worst[own], IN_REGION)
         pose = int(values[:, own].mean(axis=1).argmax())
         share = look.areas[triangles[own]].sum() / look.area
         severity = ramp(value, limits) * (0.4 + 0.6 * min(1, np.sqrt(share / LARGE_REGION)))
@@ -383,7 +389,7 @@ def loose_parts(look):
     leaves = np.abs(gap - distance[chosen]) / look.size
     for part in np.unique(parts[chosen]):
         own = parts[chosen] == part
-        each = np.percentile(leaves[:, own], CARRIED, axis=1)
+        each = share_of(leaves[:, own], CARRIED)
         pose, value = int(each.argmax()), float(each.max())
         if value < FLOATS[0]:
             continue
