@@ -109,6 +109,7 @@ class Solver:
         tolerance: float = 0.002,
         acceleration: int = 5,
         coarsen: int = 1000,
+        coarsen_given: bool = False,
         rotation_clusters: float = 0.0,
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
@@ -240,7 +241,8 @@ class Solver:
           than the share `tolerance`. acceleration: past iterations that Anderson acceleration
           mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least so many vertices
           is first solved on a coarser one of about a third, and that likewise, 0 for never; not
-          with given start weights nor with the paper's constraint rows. rotation_clusters: up to 16
+          with the paper's constraint rows, and with given start weights only if coarsen_given: it
+          is faster, but what these have of detail may go. rotation_clusters: up to 16
           neighbors whose weights differ by at most this share their rotations, 0 for none; it
           saves about half of the local step, and `energies` are then those of shared rotations, up
           to a fifth more than what `energy` tells. heat_floor and support = (least, kept_sum,
