@@ -175,10 +175,10 @@ arap_status arap_initial_weights(arap_context *context, arap_solver *s,
         status = arap_fail(&context->error, ARAP_BAD_VALUE, "there are no weights to start from");
     if (!status) status = arap_locks_create(context, problem, &s->skeleton, &s->locks);
     if (status) return status;
-    if (problem->start_from_weights) {
-        status = given_start(context, s, problem);
-    } else if (s->coarse) {
+    if (s->coarse) {
         status = arap_coarse_weights(context, s, &s->influences);
+    } else if (problem->start_from_weights) {
+        status = given_start(context, s, problem);
     } else {
         status = fresh_start(context, s);
     }
