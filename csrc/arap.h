@@ -171,11 +171,18 @@ typedef enum arap_positivity {
     ARAP_POSITIVITY_NONE     /* clip only what is handed out */
 } arap_positivity;
 
-/* What the initial weights are. */
+/* What the initial weights are: the files of initial/ of these names. */
 typedef enum arap_initial {
     ARAP_INITIAL_HEAT,
-    ARAP_INITIAL_BBW /* bounded biharmonic weights, for volumes: bbw.h */
+    ARAP_INITIAL_NEAREST, /* nearest_bones.h */
+    ARAP_INITIAL_BONEGLOW,
+    ARAP_INITIAL_BBW, /* bounded biharmonic weights */
+    ARAP_INITIAL_BIHARMONIC
 } arap_initial;
+#define ARAP_INITIAL_CHOICES                                                                       \
+    [ARAP_INITIAL_HEAT] = "heat", [ARAP_INITIAL_NEAREST] = "nearest",                              \
+    [ARAP_INITIAL_BONEGLOW] = "boneglow", [ARAP_INITIAL_BBW] = "bbw",                              \
+    [ARAP_INITIAL_BIHARMONIC] = "biharmonic"
 
 #define ARAP_MOST_WIDENINGS 20
 #define ARAP_MOST_WINDOW 20 /* past iterations that are mixed */

@@ -140,11 +140,19 @@ class Options(OptionTable):
     initial: str = option(
         "HEAT",
         "Initial Weights",
-        "What fresh weights in a volume begin as",
+        "What fresh weights begin as, before they are optimized",
         choices=(
-            ("HEAT", "Heat", "Heat that spreads from the bones"),
-            ("BBW", "Biharmonic", "Bounded biharmonic weights: smoother, slower"),
+            ("HEAT", "Bone Heat", "Heat that spreads from the bones (Baran and Popović 2007)"),
+            ("NEAREST", "Nearest Bone", "Every vertex follows its nearest bone alone"),
+            ("BONEGLOW", "BoneGlow", "Light that bones send to the skin (Wareham and Lasenby 2008)"),
+            (
+                "BBW",
+                "Bounded Biharmonic",
+                "Smooth weights between 0 and 1 that fade between bones (Jacobson et al. 2011)",
+            ),
+            ("BIHARMONIC", "Biharmonic", "The like without bounds: they reach farther"),
         ),
+        engine=SOLVER,
     )
     start_from: str = option(
         "FRESH",
@@ -353,7 +361,7 @@ class Options(OptionTable):
 
     def solver_arguments(self):
         """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
-        these, and what a volume begins with is for volumes only."""
+        these."""
         return {
             **self.engine_arguments("Solver"),
             "attach": self.paper_constraints,

@@ -112,8 +112,7 @@ def draw_advanced_options(layout, properties):
     if properties.volume == "FILE":
         layout.prop(properties, "tet_file")
         layout.prop(properties, "tet_space")
-    if properties.volume != "NONE":
-        layout.prop(properties, "initial")
+    layout.prop(properties, "initial")
     for option in fields(Options):
         if option.metadata.get("advanced"):
             layout.prop(properties, option.name)

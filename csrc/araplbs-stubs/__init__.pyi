@@ -32,6 +32,7 @@ simd: str
 """Instruction set of the local step on this machine: "avx512", "avx2" or "portable"."""
 
 Floats: TypeAlias = NDArray[np.float64]
+InitialWeights: TypeAlias = Literal["heat", "nearest", "boneglow", "bbw", "biharmonic"]
 BoneKind: TypeAlias = Literal["rigid", "stb", "spine", "bendy"]
 Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Sparse (n, m) rows: (start (n + 1,), bones, weights), as in scipy.sparse.csr_matrix."""
@@ -120,7 +121,7 @@ class Solver:
         constraint_strength: float = 100.0,
         harmonic: float = 0.0,
         damping: float = 1e-6,
-        initial: Literal["heat", "bbw"] = "heat",
+        initial: InitialWeights = "heat",
         edge_power: float = 3.0,
         truss: float = 12.0,
         least_worth: float = 4e-3,
@@ -253,8 +254,8 @@ class Solver:
           c_i from constraint_strength: smoother weights at the price of energy and half the time
           again; 1e-6 is weak, 1e-3 strong, 0 none. Energies are told without it. damping: pull to
           the initial weights, where the energy does not decide. initial: what fresh weights begin
-          as, heat or, with tets only, bounded biharmonic weights (Jacobson et al. 2011). attach
-          holds, of a volume, the vertices on bones themselves.
+          as, the methods of `automatic_weights`. attach holds, of a volume, the vertices on bones
+          themselves.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -726,6 +727,40 @@ class Deformation:
         poses: how many there were. On request triangle_strain (f,), root mean square over poses,
         and vertex_strain (n,), root of its mean square by area over the triangles of each vertex.
         """
+
+def automatic_weights(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    bone_deform: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+    method: InitialWeights = "heat",
+    max_influences: int = 4,
+    least_weight: float = 0.001,
+    link_parts: bool = True,
+) -> Rows:
+    """Weights (n, m) of a mesh and a skeleton by one of the methods of the literature, without
+    poses or energy; rows sum to 1, of at most max_influences (0: any number), smaller ones than
+    least_weight left out. The mesh is welded and loose parts are linked as a Solver does.
+
+    "heat": bone heat (Baran & Popovic 2007), what the nearest bones give where vertices see them,
+    diffused. "nearest": every vertex follows its nearest bone alone, seen or not. "boneglow":
+    BoneGlow (Wareham & Lasenby 2008), heat of the light that bones send to the vertices. "bbw":
+    bounded biharmonic weights (Jacobson et al. 2011): w' Q w least, Q the bi-Laplacian, w from 0
+    to 1, and 1 at the handles of its bone, 0 at those of others. "biharmonic": the same without
+    bounds; negative weights are clipped at the end.
+
+    Handles are, of a volume, the vertices on bones; of a surface or wires, the vertices nearest to
+    the bone that are at least half as far from those of other bones, along edges, as the farthest.
+    Parts that see no bone go by distance alone; those far from all follow the nearest. Biharmonic
+    weights take at most 200,000 vertices: ValueError above.
+    """
 
 def diffuse_parameters(
     vertices: ArrayLike,

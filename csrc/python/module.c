@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 #include "linalg/blas.h"
+#include "python/automatic.h"
 #include "python/bake.h"
 #include "python/deform.h"
 #include "python/deformation.h"
@@ -46,6 +47,8 @@ static PyMethodDef methods[] = {
      "Surface strain, limb drift and volume change of weights over poses, as a dict."},
     {"bake", KEYWORDS(arap_py_bake),
      "Weights, and when asked bones, that come nearest to given frames, as a dict."},
+    {"automatic_weights", KEYWORDS(arap_py_automatic_weights),
+     "Weights of a mesh and a skeleton by one of the methods of the literature."},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
      "Places along bones (n, bones) that follow the surface."},
     {"control_bones", KEYWORDS(arap_py_control_bones), "Which bones are controls, and why, (m,)."},

@@ -388,9 +388,6 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     arap_history_begin(&s->history);
 
     status = arap_progress(context, "mesh", 0);
-    if (!status && settings->initial == ARAP_INITIAL_BBW && !problem->geometry.tet_count)
-        status = arap_fail(&context->error, ARAP_BAD_VALUE,
-                           "initial is 'bbw', but there are no tets: must be 'heat'");
     if (!status)
         status = arap_mesh_create(context, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
     if (!status) status = arap_skeleton_create(context, &problem->bones, &s->mesh, &s->skeleton);

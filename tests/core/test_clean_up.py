@@ -154,6 +154,17 @@ def biharmonic():
     return solver.initial_weights
 
 
+def automatic(method):
+    """On a surface with a loose part, and on wires."""
+    body = VERTICES, TRIANGLES, *BONES
+    path = np.column_stack([np.arange(9), np.arange(9) + 1])
+    wires = BODY[0][:10] * [0.1, 0.1, 1] + [0, 0, 0.2] * np.arange(10)[:, None], None, *BONES
+    return (
+        *araplbs.automatic_weights(*body, method=method),
+        *araplbs.automatic_weights(*wires, edges=path, method=method),
+    )
+
+
 def transfer():
     """Half of the target is out of reach."""
     target = BODY[0] * [1.05, 1.05, 1] + [0.5, 0, 0] * (BODY[0][:, 2:] > 1)
@@ -169,6 +180,10 @@ STRIDE = int(os.environ.get("ARAPLBS_FAULT_STRIDE", "1"))
 WORK = {
     "volume": volume,
     "biharmonic": biharmonic,
+    "boneglow": lambda: automatic("boneglow"),
+    "bounded biharmonic": lambda: automatic("bbw"),
+    "unbounded biharmonic": lambda: automatic("biharmonic"),
+    "nearest": lambda: automatic("nearest"),
     "transfer": transfer,
     "joints": lambda: joints("alternate"),
     "joints, together": lambda: joints("together"),
