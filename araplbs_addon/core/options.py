@@ -275,6 +275,22 @@ class Options(OptionTable):
         ),
         advanced=True,
     )
+    deformer: str = option(
+        "LINEAR",
+        "Optimize For",
+        "How the weights are going to be blended",
+        choices=(
+            ("LINEAR", "Linear", "The Armature modifier as it is, and game engines"),
+            (
+                "DUAL_QUATERNIONS",
+                "Preserve Volume",
+                "The Armature modifier with Preserve Volume, by dual quaternions. Takes longer, and "
+                "bendy bones are refused",
+            ),
+        ),
+        advanced=True,
+        engine=SOLVER,
+    )
     least_worth: float = option(
         0.004,
         "Least Worth",

@@ -122,6 +122,7 @@ class Solver:
         harmonic: float = 0.0,
         damping: float = 1e-6,
         initial: InitialWeights = "heat",
+        deformer: Literal["linear", "dual_quaternions"] = "linear",
         edge_power: float = 3.0,
         truss: float = 12.0,
         least_worth: float = 4e-3,
@@ -256,6 +257,9 @@ class Solver:
           the initial weights, where the energy does not decide. initial: what fresh weights begin
           as, the methods of `automatic_weights`. attach holds, of a volume, the vertices on bones
           themselves.
+          deformer: how the weights will be blended. With "dual_quaternions" (Blender's Preserve
+          Volume; rigid bones only) another stage follows the last one, on its influence maps, whose
+          energies are those of that blending; so are `energy` and the two in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -560,6 +564,42 @@ def dual_quaternion_skinning(
     vertex stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear. bone_axes (m, 3, 3):
     local X, Y (head to tail) and Z of each bone at rest as columns, on which the rotation of a
     scaled or sheared bone depends (default: the axes of the space).
+    """
+
+def rotation_centers(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    *,
+    sigma: float = 0.1,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+) -> Floats:
+    """Optimized centers of rotation (Le & Hodgins 2016), (n, 3): around which a vertex turns when it
+    is blended by `center_of_rotation_skinning`, the mean place of what has similar weights.
+
+    The mean over triangles, by area and by s(w_p, w_v) = sum over pairs of bones j != k of w_pj w_pk
+    w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of the corners. Rows
+    of weights count relative to their sums. NaN where no triangle has two bones in common with the
+    vertex, as where one bone alone moves it. Work grows with the square of the influences: meant for
+    weights with a limit.
+    """
+
+def center_of_rotation_skinning(
+    vertices: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    poses: ArrayLike,
+    centers: ArrayLike,
+    *,
+    bone_axes: ArrayLike | None = None,
+    threads: int = 0,
+) -> Floats:
+    """Where skinning by centers of rotation takes vertices (Le & Hodgins 2016, Algorithm 1),
+    (p, n, 3): each turns by the blended quaternion, and its center goes where linear blending takes
+    it; the vertex itself where its center is not finite.
+
+    centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. Scale and shear,
+    which the method leaves open, are blended linearly in the bones' own rotation.
     """
 
 class _Baked(TypedDict):

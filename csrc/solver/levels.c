@@ -240,6 +240,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
     settings.rigid_loss = 0; /* small parts are too few clusters to tell */
+    settings.deformer = ARAP_DEFORMER_LINEAR;
     if (!status) status = arap_solver_create(context, &coarse, &settings, &s->coarse);
     if (status) goto done;
     /* From here on in the vertices of the coarse solver, which may have welded some. */
