@@ -10,6 +10,7 @@
 #include "python/bake.h"
 #include "python/deform.h"
 #include "python/deformation.h"
+#include "python/elastic.h"
 #include "python/error.h"
 #include "python/functions.h"
 #include "python/inspection.h"
@@ -49,6 +50,8 @@ static PyMethodDef methods[] = {
      "Strain of triangles (f,) of posed points."},
     {"deformation", KEYWORDS(arap_py_deformation),
      "Surface strain, limb drift and volume change of weights over poses, as a dict."},
+    {"elastic_poses", KEYWORDS(arap_py_elastic_poses),
+     "Posed points (poses, n, 3) of an elastic body on its bones."},
     {"bake", KEYWORDS(arap_py_bake),
      "Weights, and when asked bones, that come nearest to given frames, as a dict."},
     {"automatic_weights", KEYWORDS(arap_py_automatic_weights),

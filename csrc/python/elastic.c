@@ -1,0 +1,58 @@
+/* The function elastic_poses of the module: see the stubs. Arguments are copied and the work runs
+ * without the GIL; cost and failures are those of elastic/elastic.h. */
+#include "python/elastic.h"
+
+#include "elastic/elastic.h"
+#include "python/error.h"
+#include "python/input.h"
+
+PyObject *arap_py_elastic_poses(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "elastic_poses",
+        .names = "vertices triangles? poses bone_heads bone_tails * weights bone_deform edges tets "
+                 "per_iteration progress threads **",
+        .tables = {&arap_elastic_settings_table}};
+    PyObject *posed = NULL, *energies = NULL;
+    arap_inputs in;
+    arap_elastic_settings settings;
+    void *const places[] = {&settings};
+    arap_geometry geometry;
+    arap_bones bones;
+    arap_given_poses given;
+    arap_sparse_weights rows;
+    arap_py_context run;
+    arap_status status;
+    arap_elastic_settings_default(&settings);
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, places) ||
+        arap_py_context_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones) ||
+        arap_some_poses_from_inputs(&in, &bones, &given) ||
+        arap_sparse_weights_from_inputs(&in, &rows))
+        goto done;
+    status = arap_settings_check(&run.context.error, &arap_elastic_settings_table, &settings);
+    if (status) {
+        arap_raise(PyModule_GetState(module), &run.context);
+        goto done;
+    }
+    npy_intp sizes[3] = {given.count, geometry.vertex_count, 3};
+    npy_intp numbers[2] = {settings.iterations + (npy_intp)1, given.count};
+    posed = arap_new_doubles(3, sizes, NULL);
+    if (posed && in.per_iteration) energies = arap_new_doubles(2, numbers, NULL);
+    if (PyErr_Occurred()) goto done;
+    double *out = PyArray_DATA((PyArrayObject *)posed),
+           *each = energies ? PyArray_DATA((PyArrayObject *)energies) : NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_elastic_poses(&run.context, &geometry, &bones, &given,
+                                in.weights ? &rows : NULL, &settings, out, each);
+    Py_END_ALLOW_THREADS
+    posed = arap_finish(PyModule_GetState(module), &run, status, posed);
+
+done:
+    arap_inputs_release(&in);
+    if (posed && !PyErr_Occurred())
+        return energies ? Py_BuildValue("(NN)", posed, energies) : posed;
+    Py_XDECREF(posed);
+    Py_XDECREF(energies);
+    return NULL;
+}
