@@ -10,7 +10,7 @@ import numpy as np
 from .armature_modifier import orthonormal_axes
 from .body_parts import body_parts, nearest_bones, part_of_triangles, strongest_bones
 from .compare_methods import (
-    DEFORMER,
+    REFERENCE,
     WEIGHTS,
     Posed,
     Work,
@@ -19,6 +19,7 @@ from .compare_methods import (
     pose_linearly,
 )
 from .deformation import as_report, bones_of, joints_of
+from .extent import size_of
 from .likeness import likeness
 from .native_module import araplbs, engine_errors
 from .options import Options, OptionTable, option, option_of
@@ -31,8 +32,9 @@ from .sparse_weights import SparseWeights, join_sparse_weights
 JUDGE_SEED = 20_180_101  # of the poses to judge in, unless the methods have this one
 RANDOM, ANIMATION = "random", "animation"
 LEAST_SHOWN = 1e-3  # smaller weights are no influence
-SHOWN = {RANDOM: (1, 4, 7), ANIMATION: (0.3, 0.7)}  # poses, and shares of all frames, in pictures
-METHODS_SHARE, JUDGE_SHARE = 0.8, 0.2  # of the time of compare()
+SHOWN = (1, 4, 7, 9, 12)  # random poses in pictures; with an animation so many fewer as it has
+SHOWN_FRAMES = (0.3, 0.7)  # of the frames
+METHODS_SHARE, JUDGE_SHARE = 0.5, 0.5  # of the time of compare()
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Outcome:
     measures: dict = field(default_factory=dict)  # {kind of poses: as_report() and "parts"}
     poses: dict = field(default_factory=dict)  # {kind of poses: how many it was judged in}
     likeness: dict | None = None  # to the weights in the file
+    to_reference: float | None = None  # root mean square distance in the pictures, of the size
     influences: float | None = None  # per vertex, of at least LEAST_SHOWN
     most_influences: int | None = None
     unweighted: int = 0  # vertices
@@ -99,7 +102,7 @@ class Outcome:
     def as_dict(self):
         kept = (
             *("identifier", "name", "about", "kind", "reason", "seconds", "measures", "poses"),
-            *("likeness", "influences", "most_influences", "unweighted"),
+            *("likeness", "to_reference", "influences", "most_influences", "unweighted"),
         )
         return {name: getattr(self, name) for name in kept}
 
@@ -189,16 +192,34 @@ def compare(case, options=None, threads=0, progress=None, methods=None):
         found.append((method, outcome, result))
     judge = _Judge(case, threads)
     good = [entry for entry in found if entry[2] is not None]
-    for k, (method, outcome, result) in enumerate(good):
-        size = JUDGE_SHARE / len(good)
+    total, begin = sum(method.judging for method, *_rest in good), METHODS_SHARE
+    for method, outcome, result in good:
+        size = JUDGE_SHARE * method.judging / total
+        start_of_one = time.perf_counter()
         try:
-            judge(method, outcome, result, told.part(method.name, METHODS_SHARE + k * size, size))
+            judge(method, outcome, result, told.part(method.name, begin, size))
         except _failures() as reason:
             outcome.reason = str(reason)
+        if method.kind == REFERENCE:  # which does all of its work here
+            outcome.seconds = time.perf_counter() - start_of_one
+        begin += size
     outcomes = [outcome for _method, outcome, _result in found]
+    _tell_distances(outcomes, case.problem.arguments["vertices"])
     return Comparison(
         case, options, outcomes, judge.parts, judge.views, time.perf_counter() - start
     )
+
+
+def _tell_distances(outcomes, points):
+    """How far all are from the best reference there is, the last one in the registry."""
+    references = [o for o in outcomes if o.kind == REFERENCE and o.reason is None]
+    if not references:
+        return
+    size = max(size_of(points), 1e-300)
+    for outcome in outcomes:
+        if outcome.reason is None and outcome is not references[-1]:
+            apart = (outcome.shown[1:] - references[-1].shown[1:]).astype(float)
+            outcome.to_reference = float(np.sqrt((apart**2).sum(axis=-1).mean()) / size)
 
 
 def _failures():
@@ -228,7 +249,7 @@ def _make(case, options, threads, told_of, method, made, outcome):
                 {"PRESENT": case.present, **case.given},
                 weights_of,
             )
-            if method.kind == DEFORMER:
+            if method.kind != WEIGHTS:
                 weights_of("OURS")  # whose time is not its own
             start, result, reason = time.perf_counter(), None, None
             try:
@@ -335,20 +356,29 @@ class _Judge:
 
     def show(self, outcome, result, at_rest, told):
         shown, strain = [self.points], [at_rest]
-        for k, view in enumerate(self.views[1:]):
-            part = _part_of(told, k / len(self.views), 1 / len(self.views))
-            if isinstance(result, Posed):
-                (posed,) = result.pose(view.pose, part)
-            else:
-                part(0.0)
-                (posed,) = pose_linearly(self.problem, result, view.pose)
+        views = self.views[1:]
+        if isinstance(result, Posed):
+            posed = result.pose(_joined([view.pose for view in views]), told)
+        else:
+            posed = [pose_linearly(self.problem, result, view.pose)[0] for view in views]
+        told(1.0)
+        for view, points in zip(views, posed, strict=True):
             each = araplbs.surface_strain(
-                self.points, self.triangles, posed, threads=self.threads
+                self.points, self.triangles, points, threads=self.threads
             )
-            shown.append(_turned_back(self.problem.skeleton, view, posed))
+            shown.append(_turned_back(self.problem.skeleton, view, points))
             strain.append(strain_at_vertices(self.points, self.triangles, each))
         outcome.shown = np.array(shown, np.float32)
         outcome.strain = np.array(strain, np.float32)
+
+
+def _joined(parts):
+    joints = [part.joints for part in parts]
+    has_joints = all(each is not None for each in joints)
+    return Poses(
+        np.concatenate([part.transforms for part in parts]),
+        np.concatenate(joints) if has_joints else None,
+    )
 
 
 def _part_of(told, begin, size):
@@ -361,14 +391,16 @@ def spread(count, most):
 
 
 def _views(case):
-    views = [View("Rest, strain of all random poses")]
+    views = [View("Rest, mean strain")]
     random, animation = case.poses[RANDOM], case.poses.get(ANIMATION)
-    chosen = [(RANDOM, k) for k in sorted({min(k, len(random) - 1) for k in SHOWN[RANDOM]})]
+    frames = []
     if animation is not None:
-        places = {round(share * (len(animation) - 1)) for share in SHOWN[ANIMATION]}
-        chosen += [(ANIMATION, k) for k in sorted(places)]
+        frames = sorted({round(share * (len(animation) - 1)) for share in SHOWN_FRAMES})
+    shown = SHOWN[: len(SHOWN) - len(frames)]
+    chosen = [(RANDOM, k) for k in sorted({min(k, len(random) - 1) for k in shown})]
+    chosen += [(ANIMATION, k) for k in frames]
     for kind, k in chosen:
-        name = f"Random pose {k + 1}" if kind == RANDOM else f"Animation, pose {k + 1}"
+        name = f"Random {k + 1}" if kind == RANDOM else f"Animation {k + 1}"
         views.append(View(name, kind, k, case.poses[kind][k : k + 1]))
     return views
 

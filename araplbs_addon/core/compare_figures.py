@@ -57,13 +57,13 @@ def legend():
         f'<stop offset="{100 * at:.0f}%" stop-color="rgb{color}"/>' for at, color in STRAIN_COLORS
     )
     marks = "".join(
-        f'<text x="{8 + 240 * at:.0f}" y="28" text-anchor="middle">{100 * at:.0f} %</text>'
+        f'<text x="{18 + 240 * at:.0f}" y="28" text-anchor="middle">{100 * at:.0f} %</text>'
         for at in (0, 0.25, 0.5, 0.75, 1)
     )
     return (
-        '<svg width="264" height="32" role="img" aria-label="Surface Strain from gray, none, over '
+        '<svg width="280" height="32" role="img" aria-label="Surface Strain from gray, none, over '
         'orange to dark, 100 % and above"><defs><linearGradient id="strain">'
-        f'{stops}</linearGradient></defs><rect x="8" y="2" width="240" height="11" rx="3" '
+        f'{stops}</linearGradient></defs><rect x="18" y="2" width="240" height="11" rx="3" '
         f'fill="url(#strain)"/>{marks}</svg>'
     )
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .armature_modifier import Columns, blend_linearly, orthonormal_axes
+from .armature_modifier import Columns, blend_linearly
 from .native_module import araplbs
 from .options import Options
 from .poses import Poses
 from .presets import as_published
 from .refusal import Refused
-from .solve import initial_rows
 from .sparse_weights import SparseWeights, make_sparse_weights
 
 WEIGHTS, DEFORMER, REFERENCE = "weights", "deformer", "reference"
@@ -58,6 +57,7 @@ class Method:
     make: Callable[[Work], SparseWeights | Posed]
     kind: str = WEIGHTS
     share: float = 1.0  # of the time of all
+    judging: float = 1.0  # its share of the time of judging all
     most_poses: int = 0  # it is judged in, of each kind: it takes long; 0: all
 
 
@@ -79,14 +79,6 @@ def _given(identifier, missing):
         return found
 
     return make
-
-
-def _solver(work, options, arguments):
-    return araplbs.Solver(
-        **{**options.solver_arguments(), **arguments},
-        threads=work.threads,
-        progress=work.progress,
-    )
 
 
 def _solved(work, options, arguments):
@@ -114,9 +106,23 @@ def limited(rows, most):
     return rows._replace(weights=rows.weights / np.where(sums > 0, sums, 1)[rows.vertices])
 
 
-def _heat(work):
-    solver = _solver(work, replace(work.options, widenings=0), work.problem.arguments)
-    return limited(initial_rows(solver), work.options.max_influences)
+GEOMETRY = "vertices triangles edges bone_heads bone_tails bone_parents bone_deform".split()
+
+
+def _automatic(method):
+    def make(work):
+        arguments = {name: work.problem.arguments[name] for name in GEOMETRY}
+        rows = araplbs.automatic_weights(
+            **arguments,
+            method=method,
+            max_influences=work.options.max_influences,
+            link_parts=work.options.link_parts,
+            threads=work.threads,
+            progress=work.progress,
+        )
+        return SparseWeights(*rows)
+
+    return make
 
 
 def _published(work):
@@ -131,34 +137,74 @@ def _ours(work):
     return _solved(work, work.options, work.problem.arguments)
 
 
-def _rigid_bones(work):
-    if work.problem.skeleton.flexible:
-        raise Refused("only for bones that neither bend nor stretch")
+def _ours_for_dual(work):
+    options = replace(work.options, deformer="DUAL_QUATERNIONS")
+    return _dual_quaternions(work, _solved(work, options, work.problem.arguments))
 
 
-def _dual_quaternions(work):
-    _rigid_bones(work)
-    problem, rows = work.problem, work.weights_of("OURS")
-    skeleton = problem.skeleton
-    axes = orthonormal_axes(skeleton.tails - skeleton.heads, skeleton.roll_axes)
+def _dual_quaternions(work, rows=None):
+    return _deformer(work, rows or work.weights_of("OURS"), araplbs.dual_quaternion_skinning)
+
+
+def _rotation_centers(work):
+    rows = work.weights_of("OURS")
+    centers = araplbs.rotation_centers(
+        work.problem.arguments["vertices"],
+        work.problem.arguments["triangles"],
+        tuple(_columns_of(work.problem, rows)[1]),
+        threads=work.threads,
+        progress=work.progress,
+    )
+    return _deformer(work, rows, araplbs.center_of_rotation_skinning, centers)
+
+
+def _columns_of(problem, rows):
+    columns = Columns(problem.skeleton)
+    return columns, columns.expand(rows, problem.arguments["vertices"], problem.parameters)
+
+
+def _deformer(work, rows, skin, *more):
+    problem = work.problem
+    columns, expanded = _columns_of(problem, rows)
+    points, axes = problem.arguments["vertices"], columns.axes()
 
     def pose(poses, told):
-        posed = []
-        for k in range(len(poses)):
-            if told(k / len(poses)) is False:
-                raise araplbs.Cancelled("cancelled while the mesh was posed")
-            posed += list(
-                araplbs.dual_quaternion_skinning(
-                    problem.arguments["vertices"],
-                    tuple(rows),
-                    poses.transforms[k : k + 1],
-                    bone_axes=axes,
-                    threads=work.threads,
-                )
-            )
+        posed, transforms = [], columns.transforms(poses)
+        for k, transform in enumerate(transforms):
+            told(k / len(transforms))
+            weights = tuple(expanded)
+            kept = {"bone_axes": axes, "threads": work.threads}
+            posed.append(skin(points, weights, transform[None], *more, **kept)[0])
         return np.array(posed)
 
     return Posed(pose, rows)
+
+
+def _elastic(method):
+    def make(work):
+        if work.problem.skeleton.flexible:
+            raise Refused("only for bones that neither bend nor stretch")
+        arguments = work.problem.arguments
+        start = work.weights_of("OURS")
+
+        def pose(poses, told):
+            return araplbs.elastic_poses(
+                arguments["vertices"],
+                arguments["triangles"],
+                poses.transforms,
+                arguments["bone_heads"],
+                arguments["bone_tails"],
+                weights=tuple(start),
+                bone_deform=arguments["bone_deform"],
+                edges=arguments["edges"],
+                method=method,
+                threads=work.threads,
+                progress=lambda _stage, fraction: told(fraction),
+            )
+
+        return Posed(pose)
+
+    return make
 
 
 METHODS = (
@@ -184,17 +230,46 @@ METHODS = (
         share=0.1,
     ),
     Method(
+        "NEAREST",
+        "Nearest bone",
+        "every vertex follows its nearest bone alone",
+        _automatic("nearest"),
+        share=0.2,
+    ),
+    Method(
         "HEAT",
         "Bone heat",
-        "Baran and Popović 2007 as our engine solves it, the largest kept and normalized",
-        _heat,
+        "Baran and Popović 2007, as our engine solves it",
+        _automatic("heat"),
+        share=0.5,
+    ),
+    Method(
+        "BONEGLOW",
+        "BoneGlow",
+        "Wareham and Lasenby 2008: heat of the light that bones send to the skin",
+        _automatic("boneglow"),
+        share=0.5,
+    ),
+    Method(
+        "BIHARMONIC",
+        "Biharmonic",
+        "biharmonic weights on the surface, without bounds; what is negative is clipped",
+        _automatic("biharmonic"),
+        share=2.0,
+    ),
+    Method(
+        "BBW",
+        "Bounded biharmonic",
+        "Jacobson et al. 2011, on the surface",
+        _automatic("bbw"),
+        share=4.0,
     ),
     Method(
         "PUBLISHED",
         "ARAP as published",
         "Thiery and Eisemann 2018, the preset As Published; any number of influences",
         _published,
-        share=6.0,
+        share=4.0,
     ),
     Method(
         "OURS",
@@ -205,11 +280,48 @@ METHODS = (
     ),
     Method(
         "OURS_DUAL",
-        "Auto-weight, dual quaternions",
-        "the weights of Auto-weight, posed as by Preserve Volume (Kavan et al. 2008)",
+        "Auto-weight, Preserve Volume",
+        "the weights of Auto-weight, blended as dual quaternions (Kavan et al. 2008)",
         _dual_quaternions,
         kind=DEFORMER,
         share=0.1,
+    ),
+    Method(
+        "OURS_FOR_DUAL",
+        "Auto-weight for Preserve Volume",
+        "weights that were optimized for dual quaternions, and blended so",
+        _ours_for_dual,
+        kind=DEFORMER,
+        share=6.0,
+    ),
+    Method(
+        "OURS_CENTERS",
+        "Auto-weight, centers of rotation",
+        "the weights of Auto-weight, blended about optimized centers (Le and Hodgins 2016)",
+        _rotation_centers,
+        kind=DEFORMER,
+        share=2.0,
+    ),
+    Method(
+        "MIXED",
+        "Elastic, mixed elements",
+        "no weights: as rigid as possible, with the rotations of few samples (mixed finite "
+        "elements)",
+        _elastic("mixed"),
+        kind=REFERENCE,
+        share=0.1,
+        judging=15.0,
+        most_poses=8,
+    ),
+    Method(
+        "ELASTIC",
+        "Elastic surface",
+        "no weights: a free elastic surface whose bones move as told; what no weights reach",
+        _elastic("free"),
+        kind=REFERENCE,
+        share=0.1,
+        judging=15.0,
+        most_poses=8,
     ),
 )
 

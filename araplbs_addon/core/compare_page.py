@@ -185,7 +185,7 @@ def _sheet(comparison, pictures):
         "Strain: gray keeps its shape.</p>"
         f'<div class="controls"><span class="switch">{labels}</span>'
         f'<span class="legend">Surface Strain {legend()}</span></div>'
-        f'<div class="sheet" style="grid-template-columns: minmax(150px, 1.15fr) '
+        f'<div class="sheet" style="grid-template-columns: minmax(150px, 1.2fr) '
         f'repeat({columns}, minmax(104px, 1fr))">{heads}{rows}</div></section>'
     )
 

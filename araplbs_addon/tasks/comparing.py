@@ -16,6 +16,7 @@ from ..core.compare import (
     judge_seed,
     judged_poses,
 )
+from ..core.compare_files import write_comparisons
 from ..core.compare_methods import READ_IN_BLENDER, limited
 from ..core.compare_page import page
 from ..core.edits import Edits
@@ -31,12 +32,12 @@ class CompareTask(WeightingTask):
     """The main thread reads, any thread may solve. apply() returns what compare_files writes."""
 
     reads_weights = True
-    methods = None  # identifiers; None: all
 
-    def __init__(self, options, threads=0):
+    def __init__(self, options, threads=0, methods=None):
+        """methods: identifiers, None for all."""
         own = Options(max_influences=options.max_influences, seed=options.seed)
         super().__init__(own, threads)
-        self.compare_options = options
+        self.compare_options, self.methods = options, methods
 
     def read_in_steps(self, targets, view_layer, with_entries=False):
         targets = replace(targets, painting=False)
@@ -114,5 +115,14 @@ class CompareTask(WeightingTask):
         self.page = page(self.comparison, about, drawn)
 
     def apply(self):
-        return self.comparison.as_dict()
+        """What the comparison came to; its page as "page"."""
+        return {**self.comparison.as_dict(), "page": self.page}
+
+
+def write_pages(arguments, results):
+    """Of the command line: writes the pages; its exit code."""
+    reports = [dict(report) for result in results for report in result["armatures"]]
+    made = [(report["character"], report.pop("page"), report) for report in reports]
+    print(f"  saved {write_comparisons(arguments.output, made)}", flush=True)
+    return 0
 
