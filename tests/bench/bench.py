@@ -34,6 +34,7 @@ PARTS = {
     "wires": "meshes of edges alone: a creature, hair",
     "volumes": "weights solved on tets beside those of the surface",
     "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",
+    "farm": "characters an hour by one process and by several, memory over 500 files",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",
