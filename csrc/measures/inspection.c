@@ -14,7 +14,6 @@
  * Memory: 24 bytes for a vertex and thread. Fails without it, and for rows that are none. */
 #include "measures/inspection.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -25,6 +24,7 @@
 #define CHUNK 256
 #define CORE 0.5   /* of the largest weight of a bone */
 #define LEAST 0.05 /* of a weight that is looked at */
+#define UNLIKE 0.2 /* contrast from which on roughness is of interest */
 #define FAR 4.0    /* along, in largest straight distances: farther is not looked for */
 
 /* Neighbors, and for each bone its entries; vertices are those of the welded mesh. */
@@ -34,6 +34,7 @@ typedef struct inspection {
     int bones;
     size_t *ring; /* (count + 1) */
     int *neighbor;
+    char *link;         /* it is one by a link only: a way, not a neighbor to be compared with */
     double *scale;      /* (count) 1 / sum of the row, 0 without weights */
     size_t *bone_start; /* (bones + 1) */
     long long *entry;   /* of the caller's rows, bone after bone, those of first vertices */
@@ -84,15 +85,17 @@ static void add_row(const inspection *in, int i, double share, double *mean) {
     }
 }
 
+static int counts(const inspection *in, size_t e, int but) {
+    return !in->link[e] && in->neighbor[e] != but && in->scale[in->neighbor[e]] > 0;
+}
+
 /* Set `mean` to the mean row of the neighbors of i but one that have weights; their number. With
  * `clear` it is made 0 again. */
 static int average(const inspection *in, int i, int but, int clear, double *mean) {
     int count = 0;
+    for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++) count += counts(in, e, but);
     for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
-        count += in->neighbor[e] != but && in->scale[in->neighbor[e]] > 0;
-    for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
-        if (in->neighbor[e] != but && in->scale[in->neighbor[e]] > 0)
-            add_row(in, in->neighbor[e], clear ? 0 : 1.0 / count, mean);
+        if (counts(in, e, but)) add_row(in, in->neighbor[e], clear ? 0 : 1.0 / count, mean);
     return count;
 }
 
@@ -109,11 +112,15 @@ static void compare_chunk(void *data, int chunk, int worker) {
     double *mean = in->mean + (size_t)in->bones * (size_t)worker;
     int n = in->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
     for (int i = chunk * CHUNK; i < end; i++) {
-        double rough = 0, count = (double)(in->ring[i + 1] - in->ring[i]);
-        for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
-            rough += contrast_of(in, in->neighbor[e], i, mean) / count;
-        in->out->contrast[in->mesh->first[i]] = contrast_of(in, i, -1, mean);
-        in->out->roughness[in->mesh->first[i]] = rough;
+        double rough = 0, contrast = contrast_of(in, i, -1, mean);
+        int count = 0;
+        for (size_t e = in->ring[i]; e < in->ring[i + 1] && contrast >= UNLIKE; e++) {
+            if (!counts(in, e, -1)) continue;
+            rough += contrast_of(in, in->neighbor[e], i, mean);
+            count++;
+        }
+        in->out->contrast[in->mesh->first[i]] = contrast;
+        in->out->roughness[in->mesh->first[i]] = count ? rough / count : 0;
     }
 }
 
@@ -242,9 +249,9 @@ static int follow_paths(const inspection *in, int bone, paths *p, int core, int 
         wanted -= p->kind[next.vertex] == mark;
         for (size_t e = in->ring[next.vertex]; e < in->ring[next.vertex + 1]; e++) {
             int to = in->neighbor[e];
-            double distance = next.distance + sqrt(arap_distance2(in->mesh->v + 3 * (size_t)to,
-                                                                  in->mesh->v +
-                                                                      3 * (size_t)next.vertex));
+            double distance =
+                next.distance + sqrt(arap_distance2(in->mesh->v + 3 * (size_t)to,
+                                                    in->mesh->v + 3 * (size_t)next.vertex));
             if (distance > limit || (p->reached[to] == mark && p->distance[to] <= distance))
                 continue;
             p->reached[to] = mark;
@@ -277,46 +284,72 @@ static void measure_bone(void *data, int bone, int worker) {
     }
 }
 
-static void fill_ring(const inspection *in, size_t *next, int a, int b) {
+/* Neighbors are twice their number while the ring is made, and one more if by a link. */
+static void fill_ring(const inspection *in, size_t *next, int a, int b, int link) {
     if (a == b) return;
-    in->neighbor[next[a]++] = b;
-    in->neighbor[next[b]++] = a;
+    in->neighbor[next[a]++] = 2 * b + link;
+    in->neighbor[next[b]++] = 2 * a + link;
 }
 
-static int ascending(const void *a, const void *b) {
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
+/* Ascending, by insertion: rows are short. */
+static void sort_row(int *row, size_t count) {
+    for (size_t k = 1; k < count; k++) {
+        int value = row[k];
+        size_t at = k;
+        for (; at && row[at - 1] > value; at--) row[at] = row[at - 1];
+        row[at] = value;
+    }
 }
 
-/* Neighbors by triangles and wires, each once and ascending. */
-static arap_status make_ring(arap_context *context, inspection *in) {
+/* Neighbors by triangles, wires and links, each once and ascending. */
+static arap_status make_ring(arap_context *context, size_t link_count, const int *links,
+                             inspection *in) {
     const arap_mesh *mesh = in->mesh;
-    const int *tri = mesh->triangles, *wires = mesh->wires;
-    size_t n = (size_t)mesh->count, kept = 0;
+    const int *tri = mesh->triangles, *wires = mesh->wires, *weld = mesh->weld;
+    size_t n = (size_t)mesh->count, kept = 0, from = 0;
+    size_t most = 6 * mesh->triangle_count + 2 * mesh->wire_count + 2 * link_count;
     in->ring = ARAP_NEW_ZERO(size_t, n + 2);
-    in->neighbor = ARAP_NEW(int, 6 * mesh->triangle_count + 2 * mesh->wire_count);
-    if (!in->ring || !in->neighbor) return arap_fail_memory(&context->error, "the neighbors");
+    in->neighbor = ARAP_NEW(int, most);
+    in->link = ARAP_NEW(char, most);
+    if (!in->ring || !in->neighbor || !in->link)
+        return arap_fail_memory(&context->error, "the neighbors");
     for (size_t k = 0; k < 3 * mesh->triangle_count; k++) in->ring[tri[k] + 2] += 2;
     for (size_t k = 0; k < 2 * mesh->wire_count; k++) in->ring[wires[k] + 2]++;
+    for (size_t k = 0; k < link_count; k++)
+        if (weld[links[2 * k]] != weld[links[2 * k + 1]])
+            for (size_t c = 0; c < 2; c++) in->ring[weld[links[2 * k + c]] + 2]++;
     for (size_t i = 2; i < n + 2; i++) in->ring[i] += in->ring[i - 1];
     /* Row i begins at ring[i + 1] now, which moves to its end while it is filled. */
+    size_t *next = in->ring + 1;
     for (size_t t = 0; t < mesh->triangle_count; t++)
         for (size_t c = 0; c < 3; c++)
-            fill_ring(in, in->ring + 1, tri[3 * t + c], tri[3 * t + (c + 1) % 3]);
+            fill_ring(in, next, tri[3 * t + c], tri[3 * t + (c + 1) % 3], 0);
     for (size_t k = 0; k < mesh->wire_count; k++)
-        fill_ring(in, in->ring + 1, wires[2 * k], wires[2 * k + 1]);
-    size_t from = 0, row = 0;
+        fill_ring(in, next, wires[2 * k], wires[2 * k + 1], 0);
+    for (size_t k = 0; k < link_count; k++)
+        fill_ring(in, next, weld[links[2 * k]], weld[links[2 * k + 1]], 1);
     for (size_t i = 0; i < n; i++) {
-        size_t to = in->ring[i + 1];
-        qsort(in->neighbor + from, to - from, sizeof *in->neighbor, ascending);
-        row = kept;
-        for (size_t e = from; e < to; e++)
-            if (kept == row || in->neighbor[kept - 1] != in->neighbor[e])
-                in->neighbor[kept++] = in->neighbor[e];
+        size_t to = in->ring[i + 1], row = kept;
+        sort_row(in->neighbor + from, to - from);
+        for (size_t e = from; e < to; e++) {
+            int vertex = in->neighbor[e] / 2;
+            if (kept > row && in->neighbor[kept - 1] == vertex) continue;
+            in->link[kept] = (char)(in->neighbor[e] % 2);
+            in->neighbor[kept++] = vertex;
+        }
         in->ring[i] = row;
         from = to;
     }
     in->ring[n] = kept;
+    return ARAP_OK;
+}
+
+static arap_status check_links(arap_error *error, size_t count, const int *links, int vertices) {
+    for (size_t k = 0; k < 2 * count; k++)
+        if (links[k] < 0 || links[k] >= vertices)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "links[%zu, %zu] is %d: no vertex of the %d there are", k / 2, k % 2,
+                             links[k], vertices);
     return ARAP_OK;
 }
 
@@ -361,8 +394,8 @@ static arap_status make_scratch(arap_context *context, inspection *in) {
                                .reached = ARAP_NEW_ZERO(int, n),
                                .kind = ARAP_NEW_ZERO(int, n),
                                .core = ARAP_NEW(int, n)};
-        made = in->paths[t].distance && in->paths[t].reached && in->paths[t].kind &&
-               in->paths[t].core;
+        made =
+            in->paths[t].distance && in->paths[t].reached && in->paths[t].kind && in->paths[t].core;
     }
     return made ? ARAP_OK : arap_fail_memory(&context->error, "the inspection");
 }
@@ -380,6 +413,7 @@ static void free_inspection(arap_context *context, inspection *in) {
     arap_free(in->failed);
     arap_free(in->ring);
     arap_free(in->neighbor);
+    arap_free(in->link);
     arap_free(in->scale);
     arap_free(in->bone_start);
     arap_free(in->entry);
@@ -411,17 +445,19 @@ static void spread_results(const inspection *in) {
 }
 
 arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geometry,
+                                 size_t link_count, const int *links,
                                  const arap_sparse_weights *rows, int bones,
                                  const arap_inspection *out) {
     arap_mesh mesh = {0};
     inspection in = {.mesh = &mesh, .rows = rows, .bones = bones, .out = out};
     arap_status status =
         arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones);
+    if (!status) status = check_links(&context->error, link_count, links, geometry->vertex_count);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     memset(out->straight, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));
     memset(out->along, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));
-    status = make_ring(context, &in);
+    status = make_ring(context, link_count, links, &in);
     if (!status) status = sort_entries(context, &in);
     if (!status) status = make_scratch(context, &in);
     if (!status) {
