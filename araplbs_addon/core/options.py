@@ -144,7 +144,11 @@ class Options(OptionTable):
         choices=(
             ("HEAT", "Bone Heat", "Heat that spreads from the bones (Baran and Popović 2007)"),
             ("NEAREST", "Nearest Bone", "Every vertex follows its nearest bone alone"),
-            ("BONEGLOW", "BoneGlow", "Light that bones send to the skin (Wareham and Lasenby 2008)"),
+            (
+                "BONEGLOW",
+                "BoneGlow",
+                "Light that bones send to the skin (Wareham and Lasenby 2008)",
+            ),
             (
                 "BBW",
                 "Bounded Biharmonic",

@@ -796,10 +796,10 @@ def automatic_weights(
     to 1, and 1 at the handles of its bone, 0 at those of others. "biharmonic": the same without
     bounds; negative weights are clipped at the end.
 
-    Handles are, of a volume, the vertices on bones; of a surface or wires, the vertices nearest to
-    the bone that are at least half as far from those of other bones, along edges, as the farthest.
-    Parts that see no bone go by distance alone; those far from all follow the nearest. Biharmonic
-    weights take at most 200,000 vertices: ValueError above.
+    Handles are, of a volume, the vertices on bones; of a surface or wires, the core of the vertices
+    nearest to the bone: those at least 0.85 times as far from other bones' vertices, along edges,
+    as the farthest of them. Parts that see no bone go by distance alone; those far from all follow
+    the nearest. Biharmonic weights take at most 200,000 vertices: ValueError above.
     """
 
 def diffuse_parameters(

@@ -10,30 +10,35 @@
  * Bounds: ADMM with w = z, z in the bounds,
  *     (Q + rho D) w = rho D (z - u) - Q_h w_h,  z = clip(w' + u),  u += w' - z,
  * w' = RELAXATION w + (1 - RELAXATION) z over-relaxed, D the diagonal of Q: the matrix is that of
- * all bones and iterations, one factorization. (With D = M, volumes of very different size make
- * thousands of iterations out of the hundreds that this takes.) It stops when no weight
- * changes by more than TOLERANCE nor is off its bounds by as much, or after MOST_ITERATIONS: these
- * are weights to begin with. Cells of almost no volume count as larger ones.
+ * all bones of a block. (With D = M, volumes of very different size make thousands of iterations
+ * out of the hundreds that this takes.) It begins with the weights without bounds, clipped, which
+ * on a surface are nearly it; rho follows the residuals, for the price of a factorization. It stops
+ * when no weight changes by more than TOLERANCE nor is off its bounds by as much, or after
+ * MOST_ITERATIONS: these are weights to begin with. Cells of almost no volume count as larger ones.
  *
  * The factor and its cost are those of biharmonic.c, and so are its failures; a solve with it for
  * every bone and iteration. */
 #include "initial/bbw.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "initial/biharmonic.h"
 
-#define PENALTY 0.02        /* rho */
+#define PENALTY 0.02 /* rho at first */
+#define LEAST_PENALTY 1e-6
+#define MOST_PENALTY 1e3
 #define RELAXATION 1.6      /* usual for ADMM */
 #define TOLERANCE 1e-3      /* of a weight */
 #define MOST_ITERATIONS 500 /* for a block of bones */
+#define ADAPT_EVERY 20      /* iterations */
+#define ADAPT_FROM 2        /* times as large or small */
 
 typedef struct admm {
     const arap_biharmonic_block *block;
-    double *w, *z, *u; /* (columns, size) */
-    double *change;    /* (columns) largest residual */
+    double penalty;
+    double *w, *z, *u;                     /* (columns, size) */
+    double *off_bounds, *change, *largest; /* (columns) of w - z, of z, of u */
 } admm;
 
 static void prepare_column(void *data, int column, int worker) {
@@ -42,7 +47,7 @@ static void prepare_column(void *data, int column, int worker) {
     size_t size = (size_t)a->block->size, first = (size_t)column * size;
     for (size_t k = 0; k < size; k++) {
         size_t at = first + k;
-        a->w[at] = a->block->pull[at] + PENALTY * a->block->own[k] * (a->z[at] - a->u[at]);
+        a->w[at] = a->block->pull[at] + a->penalty * a->block->own[k] * (a->z[at] - a->u[at]);
     }
 }
 
@@ -50,58 +55,98 @@ static void clip_column(void *data, int column, int worker) {
     (void)worker;
     const admm *a = data;
     size_t size = (size_t)a->block->size, first = (size_t)column * size;
-    double most = 0;
+    double off = 0, change = 0, largest = 0;
     for (size_t at = first; at < first + size; at++) {
         double before = a->z[at], relaxed = RELAXATION * a->w[at] + (1 - RELAXATION) * before,
                sum = relaxed + a->u[at], z = fmin(fmax(sum, 0), 1);
         a->u[at] = sum - z;
         a->z[at] = z;
-        most = fmax(most, isfinite(sum) ? fmax(fabs(z - before), fabs(a->w[at] - z)) : INFINITY);
+        off = fmax(off, isfinite(sum) ? fabs(a->w[at] - z) : INFINITY);
+        change = fmax(change, fabs(z - before));
+        largest = fmax(largest, fabs(a->u[at]));
     }
-    a->change[column] = most;
+    a->off_bounds[column] = off;
+    a->change[column] = change;
+    a->largest[column] = largest;
+}
+
+static double largest_of(const double *values, int count) {
+    double most = 0;
+    for (int c = 0; c < count; c++) most = fmax(most, values[c]);
+    return most;
+}
+
+/* Another penalty where one of both residuals is much the larger, each relative to what it is of.
+ */
+static arap_status adapt(arap_context *context, admm *a, double off, double change) {
+    const arap_biharmonic_block *block = a->block;
+    double largest = largest_of(a->largest, block->columns);
+    double wanted = a->penalty * sqrt(off * largest / fmax(change, 1e-12));
+    arap_factor *factor = block->factor;
+    wanted = fmin(fmax(wanted, LEAST_PENALTY), MOST_PENALTY);
+    if (!(largest > 0) || fmax(wanted / a->penalty, a->penalty / wanted) < ADAPT_FROM)
+        return ARAP_OK;
+    for (size_t at = 0; at < (size_t)block->columns * (size_t)block->size; at++)
+        a->u[at] *= a->penalty / wanted;
+    a->penalty = wanted;
+    return arap_biharmonic_factor(context, block, 1 + a->penalty, &factor);
+}
+
+static arap_status iterate(arap_context *context, admm *a) {
+    const arap_biharmonic_block *block = a->block;
+    arap_factor *factor = block->factor;
+    arap_status status = arap_biharmonic_factor(context, block, 1 + a->penalty, &factor);
+    for (int k = 1; k <= MOST_ITERATIONS && !status; k++) {
+        arap_parallel(context, block->columns, prepare_column, a);
+        status = arap_factor_solve_all(context, block->factor, block->columns, a->w);
+        if (status) break;
+        arap_parallel(context, block->columns, clip_column, a);
+        double off = largest_of(a->off_bounds, block->columns),
+               change = largest_of(a->change, block->columns);
+        if (!isfinite(off))
+            return arap_fail(&context->error, ARAP_NOT_FINITE,
+                             "the biharmonic weights are not finite");
+        if (off < TOLERANCE && change < TOLERANCE) break;
+        status = arap_progress(context, "biharmonic weights",
+                               block->progress + block->part * k / MOST_ITERATIONS);
+        if (!status && k % ADAPT_EVERY == 0) status = adapt(context, a, off, change);
+    }
+    return status;
 }
 
 /* z (columns, size) is found in place of w. */
-static arap_status solve_bounded(arap_context *context, const arap_biharmonic_block *block,
-                                 double *z) {
-    size_t entries = (size_t)block->columns * (size_t)block->size;
+static arap_status bound(arap_context *context, const arap_biharmonic_block *block, double *z) {
+    size_t columns = (size_t)block->columns, entries = columns * (size_t)block->size;
+    int outside = 0;
     admm a = {.block = block,
+              .penalty = PENALTY,
               .w = ARAP_NEW(double, entries),
               .z = z,
               .u = ARAP_NEW_ZERO(double, entries),
-              .change = ARAP_NEW(double, block->columns)};
+              .off_bounds = ARAP_NEW(double, columns),
+              .change = ARAP_NEW(double, columns),
+              .largest = ARAP_NEW(double, columns)};
     arap_status status = ARAP_OK;
-    double most = 1;
-    if (!a.w || !a.u || !a.change) {
+    if (!a.w || !a.u || !a.off_bounds || !a.change || !a.largest) {
         status = arap_fail_memory(&context->error, "the biharmonic weights");
         goto done;
     }
-    memset(z, 0, entries * sizeof *z);
-    for (int k = 0; k < MOST_ITERATIONS && !(most < TOLERANCE) && !status; k++) {
-        arap_parallel(context, block->columns, prepare_column, &a);
-        status = arap_factor_solve_all(context, block->factor, block->columns, a.w);
-        if (status) break;
-        arap_parallel(context, block->columns, clip_column, &a);
-        most = 0;
-        for (int c = 0; c < block->columns; c++) most = fmax(most, a.change[c]);
-        if (!isfinite(most)) {
-            status = arap_fail(&context->error, ARAP_NOT_FINITE,
-                               "the biharmonic weights are not finite");
-            break;
-        }
-        status = arap_progress(context, "biharmonic weights",
-                               block->progress + block->part * k / MOST_ITERATIONS);
+    for (size_t at = 0; at < entries; at++) {
+        outside |= !(z[at] > -TOLERANCE && z[at] < 1 + TOLERANCE);
+        z[at] = fmin(fmax(z[at], 0), 1);
     }
+    if (outside) status = iterate(context, &a);
 
 done:
     arap_free(a.w);
     arap_free(a.u);
+    arap_free(a.off_bounds);
     arap_free(a.change);
+    arap_free(a.largest);
     return status;
 }
 
 arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_skeleton *skeleton,
                      const arap_visibility *visibility, double floor, arap_influences *out) {
-    return arap_biharmonic_solve(context, mesh, skeleton, visibility, PENALTY, solve_bounded, floor,
-                                 out);
+    return arap_biharmonic_solve(context, mesh, skeleton, visibility, bound, floor, out);
 }

@@ -14,9 +14,10 @@
  *
  * Handles around a limb part Q_xx into blocks that know nothing of each other; each has a
  * factor of its own and columns for the bones of the handles next to it alone, for all others it is
- * 0. A block without such a handle, of faces without area, takes the nearest bones. Q couples two-rings: on a surface of n vertices in one block the factor has some 40 n log n
- * entries, of a volume n^(4/3); handles inside a volume part nothing. Fails without memory, for
- * more than MOST_VERTICES, where Q cannot be factorized and for weights that are not finite. */
+ * 0. A block without such a handle, of faces without area, takes the nearest bones. Q couples
+ * two-rings: on a surface of n vertices in one block the factor has some 40 n log n entries, of a
+ * volume n^(4/3); handles inside a volume part nothing. Fails without memory, for more than
+ * MOST_VERTICES, where Q cannot be factorized and for weights that are not finite. */
 #include "initial/biharmonic.h"
 
 #include <math.h>
@@ -148,36 +149,35 @@ static void pull_columns(const problem *p, int size, const int *member, int colu
             for (int h = p->handle_start[k]; h < p->handle_start[k + 1]; h++) {
                 int c = column[p->handle_bone[h]];
                 if (c >= 0)
-                    out[(size_t)c * (size_t)size + (size_t)j] -=
-                        p->q.edge[r] / p->handles.bones[k];
+                    out[(size_t)c * (size_t)size + (size_t)j] -= p->q.edge[r] / p->handles.bones[k];
             }
         }
 }
 
-/* Of Q and the penalty; where rounding leaves it no factor, with a little more on its diagonal. */
-static arap_status factor_block(arap_context *context, const problem *p, int size,
-                                const int *member, double penalty, arap_factor **factor) {
-    arap_matrix matrix = {0};
+arap_status arap_biharmonic_factor(arap_context *context, const arap_biharmonic_block *block,
+                                   double diagonal, arap_factor **factor) {
+    arap_matrix *matrix = block->matrix;
     arap_status status;
     for (double more = 0;; more = more > 0 ? SHIFT_GROWTH * more : LEAST_SHIFT) {
-        status = arap_two_rings_matrix(context, &p->q, size, member, p->place, 1 + penalty + more,
-                                       &matrix);
-        if (!status) status = arap_factor_create(context, &matrix, factor);
-        arap_matrix_clear(&matrix);
+        for (int j = 0; j < block->size; j++)
+            matrix->value[matrix->start[j]] = (diagonal + more) * block->own[j];
+        status = *factor ? arap_factor_update(context, *factor, matrix)
+                         : arap_factor_create(context, matrix, factor);
         if (status != ARAP_NOT_FACTORED || more > MOST_SHIFT) return status;
         context->error = (arap_error){0};
     }
 }
 
 /* Solve one block for all its bones and list the weights above `floor`. */
-static arap_status solve_block(arap_context *context, problem *p, int block, double penalty,
-                               arap_biharmonic_fn solve, double floor, arap_entries *list) {
+static arap_status solve_block(arap_context *context, problem *p, int block,
+                               arap_biharmonic_fn bound, double floor, arap_entries *list) {
     const int *member = p->member + p->first[block];
     int size = p->first[block + 1] - p->first[block], most = COLUMNS_PER_THREAD * context->threads;
     double done = (double)p->first[block] / p->first[p->block_count],
            share = (double)size / p->first[p->block_count];
     int *bone = ARAP_NEW(int, p->bones), *column = ARAP_NEW(int, p->bones);
     double *own = ARAP_NEW(double, size), *pull = NULL, *w = NULL;
+    arap_matrix matrix = {0};
     arap_factor *factor = NULL;
     arap_status status = ARAP_OK;
     if (!bone || !column || !own) goto no_memory;
@@ -187,27 +187,33 @@ static arap_status solve_block(arap_context *context, problem *p, int block, dou
     w = ARAP_NEW(double, (size_t)most * (size_t)size);
     if (!pull || !w) goto no_memory;
     for (int j = 0; j < size; j++) own[j] = p->q.own[member[j]];
-    if (bones) status = factor_block(context, p, size, member, penalty, &factor);
+    if (bones) status = arap_two_rings_matrix(context, &p->q, size, member, p->place, 1, &matrix);
     for (int from = 0; from < bones && !status; from += most) {
         int columns = bones - from < most ? bones - from : most;
         arap_biharmonic_block part = {.size = size,
                                       .columns = columns,
-                                      .own = own,
                                       .pull = pull,
-                                      .factor = factor,
+                                      .matrix = &matrix,
+                                      .own = own,
                                       .progress = done + share * from / bones,
                                       .part = share * columns / bones};
         pull_columns(p, size, member, columns, bone + from, column, pull);
-        status = solve(context, &part, w);
+        memcpy(w, pull, (size_t)columns * (size_t)size * sizeof *w);
+        status = arap_biharmonic_factor(context, &part, 1, &factor);
+        if (!status) status = arap_factor_solve_all(context, factor, columns, w);
+        part.factor = factor;
+        if (!status && bound) status = bound(context, &part, w);
+        if (!status)
+            status = arap_progress(context, "biharmonic weights", part.progress + part.part);
         for (size_t k = 0; k < (size_t)columns * (size_t)size && !status; k++) {
             int i = member[k % (size_t)size];
             if (!isfinite(w[k]))
-                status = arap_fail(&context->error, ARAP_NOT_FINITE,
-                                   "the biharmonic weight of vertex %d is %g", p->mesh->first[i],
-                                   w[k]);
+                status =
+                    arap_fail(&context->error, ARAP_NOT_FINITE,
+                              "the biharmonic weight of vertex %d is %g", p->mesh->first[i], w[k]);
             else if (w[k] > floor)
-                status = arap_entries_add(context, list, i, bone[from + (int)(k / (size_t)size)],
-                                          w[k]);
+                status =
+                    arap_entries_add(context, list, i, bone[from + (int)(k / (size_t)size)], w[k]);
         }
     }
     goto done;
@@ -216,6 +222,7 @@ no_memory:
     status = arap_fail_memory(&context->error, "the biharmonic weights");
 done:
     arap_factor_free(factor);
+    arap_matrix_clear(&matrix);
     arap_free(bone);
     arap_free(column);
     arap_free(own);
@@ -240,8 +247,7 @@ static arap_status gather(arap_context *context, const problem *p,
 
 arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
-                                  double penalty, arap_biharmonic_fn solve, double floor,
-                                  arap_influences *out) {
+                                  arap_biharmonic_fn bound, double floor, arap_influences *out) {
     problem p = {.mesh = mesh, .bones = skeleton->deform_count};
     arap_entries list = {0};
     if (mesh->count > MOST_VERTICES)
@@ -261,7 +267,7 @@ arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
         for (int h = p.handle_start[i]; h < p.handle_start[i + 1] && !status; h++)
             status = arap_entries_add(context, &list, i, p.handle_bone[h], 1);
     for (int b = 0; b < p.block_count && !status; b++)
-        status = solve_block(context, &p, b, penalty, solve, floor, &list);
+        status = solve_block(context, &p, b, bound, floor, &list);
     if (!status) status = gather(context, &p, visibility, &list, out);
     arap_handles_clear(&p.handles);
     arap_two_rings_clear(&p.q);
@@ -275,17 +281,9 @@ arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-static arap_status solve_free(arap_context *context, const arap_biharmonic_block *block,
-                              double *w) {
-    memcpy(w, block->pull, (size_t)block->columns * (size_t)block->size * sizeof *w);
-    arap_status status = arap_factor_solve_all(context, block->factor, block->columns, w);
-    return status ? status
-                  : arap_progress(context, "biharmonic weights", block->progress + block->part);
-}
-
 arap_status arap_biharmonic_weights(arap_context *context, const arap_mesh *mesh,
                                     const arap_skeleton *skeleton,
                                     const arap_visibility *visibility, double floor,
                                     arap_influences *out) {
-    return arap_biharmonic_solve(context, mesh, skeleton, visibility, 0, solve_free, floor, out);
+    return arap_biharmonic_solve(context, mesh, skeleton, visibility, NULL, floor, out);
 }

@@ -10,22 +10,28 @@
 /* Vertices without handle that the bi-Laplacian joins, and the bones next to them. */
 typedef struct arap_biharmonic_block {
     int size, columns;
-    const double *own;     /* (size) diagonal of Q */
     const double *pull;    /* (columns, size) -Q_h w_h */
-    arap_factor *factor;   /* of Q, its diagonal times 1 + penalty */
+    arap_matrix *matrix;   /* Q but for its diagonal, */
+    const double *own;     /* (size) which is this */
+    arap_factor *factor;   /* of Q */
     double progress, part; /* share of the whole work that is done, and that this block is */
 } arap_biharmonic_block;
 
-/* Find w (columns, size). */
+/* Find w (columns, size) within the bounds; it holds the solution without. */
 typedef arap_status (*arap_biharmonic_fn)(arap_context *context, const arap_biharmonic_block *block,
                                           double *w);
 
-/* Rows of what `solve` finds, >= 0 and normalized; entries of at most `floor` are left out.
+/* Rows of what `bound` makes of the solution (NULL: nothing), >= 0 and normalized; entries of at
+ * most `floor` are left out.
  * ARAP_BAD_VALUE for a mesh of too many vertices. */
 arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
-                                  double penalty, arap_biharmonic_fn solve, double floor,
-                                  arap_influences *out);
+                                  arap_biharmonic_fn bound, double floor, arap_influences *out);
+
+/* The factor of Q with its diagonal times `diagonal`, or a little more where rounding leaves it no
+ * factor. */
+arap_status arap_biharmonic_factor(arap_context *context, const arap_biharmonic_block *block,
+                                   double diagonal, arap_factor **factor);
 
 /* Without bounds: weights are clipped at 0 and normalized in the end. */
 arap_status arap_biharmonic_weights(arap_context *context, const arap_mesh *mesh,

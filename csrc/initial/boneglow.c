@@ -18,21 +18,20 @@
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
  * that of V |cos(theta)| over sin(alpha), divided by h: midpoints of SAMPLES equal parts of it.
  * Without V and cos it is known, a bound: bones come by it, brightest first, until the next could
- * add less than LEAST_LIGHT of what there is, or MOST_LIGHTS have been seen.
+ * add less than LEAST_LIGHT of what there is, or MOST_LIGHTS have been looked at.
  *
  * Cost: some SAMPLES rays for each vertex and bone near it, O(log faces) each, in parallel, then
- * that of heat.c; in the dark all bones are tried. Fails as heat.c does. */
+ * that of heat.c. Fails as heat.c does. */
 #include "initial/boneglow.h"
 
 #include <math.h>
 
-
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define SAMPLES 8
-#define MOST_LIGHTS 16
-#define LEAST_LIGHT 0.01
+#define SAMPLES 6
+#define MOST_LIGHTS 16 /* bones that are looked at */
+#define LEAST_LIGHT 0.05
 #define LEAST_DISTANCE 1e-6 /* of a vertex from the line of a bone */
 #define CHUNK 256
 #define SLICE_PER_THREAD 4
@@ -116,7 +115,7 @@ static void light_vertex(const glow_task *task, int i, double *bounds) {
     rod r;
     for (int b = 0; b < bones; b++) bounds[b] = see_rod(task->skeleton, b, p, &r);
     task->lights[i] = 0;
-    while (task->lights[i] < MOST_LIGHTS) {
+    for (int tried = 0; tried < MOST_LIGHTS; tried++) {
         int best = 0;
         for (int b = 1; b < bones; b++)
             if (bounds[b] > bounds[best]) best = b;
@@ -130,9 +129,8 @@ static void light_vertex(const glow_task *task, int i, double *bounds) {
     }
     for (int k = 0; k < task->lights[i]; k++) task->light[(size_t)i * MOST_LIGHTS + k] /= total;
     task->lit[i] = task->lights[i] > 0;
-    task->distance[i] = task->lit[i] && !task->visibility->visible[i]
-                            ? nearest
-                            : task->visibility->distance[i];
+    task->distance[i] =
+        task->lit[i] && !task->visibility->visible[i] ? nearest : task->visibility->distance[i];
 }
 
 static void light_chunk(void *data, int chunk, int worker) {
@@ -140,8 +138,7 @@ static void light_chunk(void *data, int chunk, int worker) {
     int begin = chunk * CHUNK, count = task->mesh->count;
     int end = begin + CHUNK < count ? begin + CHUNK : count;
     for (int i = begin; i < end; i++)
-        light_vertex(task, i,
-                     task->bounds + (size_t)worker * (size_t)task->skeleton->deform_count);
+        light_vertex(task, i, task->bounds + (size_t)worker * (size_t)task->skeleton->deform_count);
 }
 
 /* chi: the lights, or in the dark the nearest bones. */

@@ -1,11 +1,11 @@
 /* Handles of bones: see handles.h.
  *
- * Of a volume (surfaces: surface_handles.c) vertices on a bone; and since few meshes have any, the vertex nearest to each of the points an
- * edge apart on the bone that have no handle so near, where these are inside the volume and no
- * other bone is nearer to the vertex. A vertex as near to several bones is a handle of all. A bone
- * inside that got none takes the vertex nearest to one of its points, beside whoever has it; a part
- * of the mesh without any takes its vertex nearest to a bone. A bone that is nowhere inside may so
- * have no handle.
+ * Of a volume (surfaces: surface_handles.c) vertices on a bone; and since few meshes have any, the
+ * vertex nearest to each of the points an edge apart on the bone that have no handle so near, where
+ * these are inside the volume and no other bone is nearer to the vertex. A vertex as near to
+ * several bones is a handle of all. A bone inside that got none takes the vertex nearest to one of
+ * its points, beside whoever has it; a part of the mesh without any takes its vertex nearest to a
+ * bone. A bone that is nowhere inside may so have no handle.
  *
  * O(tets log tets + points (log tets + handles)), points those on bones and vertices on them; it
  * fails for want of memory only. */
@@ -42,7 +42,8 @@ static arap_status claim(arap_context *context, const arap_visibility *visibilit
                          arap_handles *list) {
     arap_status status = ARAP_OK;
     for (int s = 0; s < visibility->nearest_count[vertex] && !status; s++)
-        status = arap_add_handle(context, list, vertex,
+        status =
+            arap_add_handle(context, list, vertex,
                             visibility->nearest[(size_t)vertex * ARAP_MOST_SHARED + (size_t)s]);
     return status;
 }
@@ -156,9 +157,9 @@ arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
                               arap_handles *list) {
     list->bones = ARAP_NEW_ZERO(int, mesh->count);
     if (!list->bones) return arap_fail_memory(&context->error, "the handles of bones");
-    arap_status status =
-        mesh->tet_count ? find_inside(context, mesh, skeleton, visibility, list)
-                        : arap_find_cores(context, mesh, skeleton, visibility, list);
+    arap_status status = mesh->tet_count
+                             ? find_inside(context, mesh, skeleton, visibility, list)
+                             : arap_find_cores(context, mesh, skeleton, visibility, list);
     return status ? status : reach_islands(context, mesh, visibility, list);
 }
 

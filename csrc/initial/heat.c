@@ -98,8 +98,7 @@ arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                               const int *order, double floor, arap_influences *out,
                               arap_heat_report *report) {
     arap_influences shares = {0};
-    arap_status status =
-        arap_nearest_bones(context, mesh, visibility, ARAP_MOST_SHARED, &shares);
+    arap_status status = arap_nearest_bones(context, mesh, visibility, ARAP_MOST_SHARED, &shares);
     if (!status)
         status = arap_diffuse_shares(context, mesh, skeleton->deform_count, visibility, order,
                                      &shares, floor, out, report);

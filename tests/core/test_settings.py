@@ -36,7 +36,11 @@ COMPUTED = {"swing": math.radians(60), "twist": math.radians(10)}
 
 STUBS = ast.parse((ROOT / "csrc/araplbs-stubs/__init__.pyi").read_text())
 # Types that the stubs name.
-ALIASES = {n.target.id: ast.unparse(n.value) for n in STUBS.body if isinstance(n, ast.AnnAssign) and n.value}
+ALIASES = {
+    n.target.id: ast.unparse(n.value)
+    for n in STUBS.body
+    if isinstance(n, ast.AnnAssign) and n.value
+}
 
 
 def stub(kind):
