@@ -282,7 +282,9 @@ def refuse_deformer(options, skeleton):
         return
     for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True):
         if kind == BENDY and deforms:
-            raise Refused(f"'{name}' is a bendy bone: weights cannot be optimized for Preserve Volume")
+            raise Refused(
+                f"'{name}' is a bendy bone: weights cannot be optimized for Preserve Volume"
+            )
 
 
 def report_deformers(problem, poses, before, after, threads=0, progress=None):

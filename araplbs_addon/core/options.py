@@ -288,7 +288,7 @@ class Options(OptionTable):
             (
                 "DUAL_QUATERNIONS",
                 "Preserve Volume",
-                "The Armature modifier with Preserve Volume, by dual quaternions. Takes longer, and "
+                "The Armature modifier with Preserve Volume, by dual quaternions. Takes longer; "
                 "bendy bones are refused",
             ),
         ),

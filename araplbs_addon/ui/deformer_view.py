@@ -200,8 +200,8 @@ def register():
     bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_deformer = EnumProperty(
         name="Preview Deformer",
-        description="The active mesh over the view as its weights would pose it by another deformer, "
-        "in the pose that the armature is in. Nothing in the file changes",
+        description="The active mesh over the view as its weights would pose it by another "
+        "deformer, in the pose that the armature is in. Nothing in the file changes",
         items=(
             ("NONE", "Off", "No preview"),
             ("LINEAR", "Linear", "Transforms are blended: the Armature modifier as it is"),

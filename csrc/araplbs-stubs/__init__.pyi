@@ -575,14 +575,14 @@ def rotation_centers(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Optimized centers of rotation (Le & Hodgins 2016), (n, 3): around which a vertex turns when it
-    is blended by `center_of_rotation_skinning`, the mean place of what has similar weights.
+    """Optimized centers of rotation (Le & Hodgins 2016), (n, 3): around which vertices turn that
+    `center_of_rotation_skinning` blends, each the mean place of what has similar weights.
 
-    The mean over triangles, by area and by s(w_p, w_v) = sum over pairs of bones j != k of w_pj w_pk
-    w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of the corners. Rows
-    of weights count relative to their sums. NaN where no triangle has two bones in common with the
-    vertex, as where one bone alone moves it. Work grows with the square of the influences: meant for
-    weights with a limit.
+    The mean over triangles, by area and by s(w_p, w_v) = sum over pairs of bones j != k of
+    w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of the
+    corners. Rows of weights count relative to their sums. NaN where no triangle has two bones in
+    common with the vertex, as where one bone alone moves it. Work grows with the square of the
+    influences: meant for weights with a limit.
     """
 
 def center_of_rotation_skinning(

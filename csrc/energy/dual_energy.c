@@ -1,7 +1,7 @@
 /* The energy of dual quaternion blending: see dual_energy.h.
  *
  * Vertices go to p_i (dual_blend.h), spokes end at points that bones carry (truss.h). With e' the
- * posed edges, s the weights of spokes and y their posed ends, in every pose, as often as it counts,
+ * posed edges, s the weights of spokes and y their posed ends, in every pose as often as it counts,
  *     E_i = sum_k a_ik |e'_ik - R_i e_ik|^2 + sum_spokes s |(y - p_i) - R_i (x - v_i)|^2
  *     R_i nearest to sum_k a_ik e'_ik e_ik^T + sum_spokes s (y - p_i) (x - v_i)^T
  *     f_i = sum_k [(a_ik + a_ki) e'_ik - (a_ik R_i + a_ki R_k) e_ik]
@@ -96,8 +96,8 @@ static void posed_spoke(const arap_dual_energy *w, int pose, int i, const arap_s
     const double *p = w->points + 3 * place_of(w, pose, i);
     for (int c = 0; c < 3; c++) out[c] = -p[c];
     for (int k = 0; k < 2; k++) {
-        const double *t = w->poses->transform +
-                          12 * ((size_t)pose * (size_t)w->poses->columns + (size_t)spoke->column[k]);
+        const double *t = w->poses->transform + 12 * ((size_t)pose * (size_t)w->poses->columns +
+                                                      (size_t)spoke->column[k]);
         for (int c = 0; c < 3; c++)
             out[c] += spoke->share[k] * (arap_dot(t + 4 * c, spoke->point) + t[4 * c + 3]);
     }

@@ -1,8 +1,8 @@
 /* Skinning with centers of rotation (Algorithm 1): see center_skinning.h.
  *
- * R of the normalized sum of quaternions, each turned to the side of the sum so far, and T of linear
- * blending, give
- *     v -> R v + T p* - R p*.
+ * R of the normalized sum of quaternions, each turned to the side of the sum so far, and T of
+ * linear blending, give
+ *     v -> R v + T p* - R p*
  * Transforms that are no rigid motions are split into their rotation and what is left of them, S_b,
  * which is blended linearly: v -> R sum_b w_b S_b (v - p*) + T p*, so that one bone alone takes a
  * vertex where its transform does.

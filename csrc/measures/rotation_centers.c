@@ -8,10 +8,10 @@
  * only through bones that both have: triangles are listed by pair of bones, and a vertex visits the
  * lists of its own pairs. Terms below exp(-FAR) are left out.
  *
- * O(pairs of bones of triangles) memory, 80 bytes each; a vertex costs about 10 ns for each triangle
- * that shares a pair. 13,000 vertices of 4 influences take about a second, dense weights of many
- * bones their square. Vertices in parallel, each summed by itself. Fails without memory, cancelled,
- * and for input that cannot be. */
+ * O(pairs of bones of triangles) memory, 80 bytes each; a vertex costs about 10 ns for each
+ * triangle that shares a pair. 13,000 vertices of 4 influences take about a second, dense weights
+ * of many bones their square. Vertices in parallel, each summed by itself. Fails without memory,
+ * cancelled, and for input that cannot be. */
 #include "measures/rotation_centers.h"
 
 #include <string.h>
@@ -118,7 +118,7 @@ static size_t list_pairs(const arap_mesh *mesh, const arap_sparse_weights *rows,
     return count;
 }
 
-/* Sort by one bone of the pair, those of equal bones in the order they are in; first (bones + 1). */
+/* Sort by one bone of the pair, those of equal bones in their present order; first (bones + 1). */
 static void sort_by(int by_j, const entry *from, size_t count, int bones, size_t *first,
                     entry *to) {
     memset(first, 0, ((size_t)bones + 1) * sizeof *first);
@@ -199,9 +199,9 @@ static arap_status find_centers(arap_context *context, int bones, center_task *t
     list_pairs(mesh, task->rows, &corners, task->entries);
     sort_by(0, task->entries, task->count, bones, task->first, unsorted);
     sort_by(1, unsorted, task->count, bones, task->first, task->entries);
-    status = arap_parallel_slices(context, "centers of rotation",
-                                  (mesh->input_count + CHUNK - 1) / CHUNK, SLICE, center_chunk,
-                                  task);
+    status =
+        arap_parallel_slices(context, "centers of rotation",
+                             (mesh->input_count + CHUNK - 1) / CHUNK, SLICE, center_chunk, task);
     goto done;
 
 no_memory:

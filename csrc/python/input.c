@@ -213,9 +213,8 @@ int arap_sparse_weights_from_inputs(arap_inputs *in, arap_sparse_weights *rows) 
     npy_intp n = arap_input_size(in, 'n');
     *rows = (arap_sparse_weights){0};
     if (!in->weights) return 0;
-    return PyTuple_Check(in->weights)
-               ? sparse_rows(&in->arrays, in->weights, n, rows)
-               : dense_rows(in, rows);
+    return PyTuple_Check(in->weights) ? sparse_rows(&in->arrays, in->weights, n, rows)
+                                      : dense_rows(in, rows);
 }
 
 /* The parts of a tuple of `count` one-dimensional arrays of equal length: vertices, bones and, if

@@ -1,8 +1,8 @@
 /* Into the stage for dual quaternions and out of it: see dual_stage.h.
  *
- * Weights for linear blending are near those for dual quaternions, and so are the influence maps and
- * the matrix of the global step: where bones turn little against each other, both blend alike. So
- * the stage keeps these, and only the slope and the energy are those of dual quaternions
+ * Weights for linear blending are near those for dual quaternions, and so are the influence maps
+ * and the matrix of the global step: where bones turn little against each other, both blend alike.
+ * So the stage keeps these, and only the slope and the energy are those of dual quaternions
  * (iteration.c). What makes bones stretch as desired (stretch.h) counts as strain there. Costs the
  * first local step. Fails without memory, and for bones that are not rigid. */
 #include "solver/dual_stage.h"
@@ -32,7 +32,9 @@ arap_status arap_enter_dual(arap_context *context, arap_solver *s) {
     s->history.stage_start[s->stage.number + 1] = s->history.count;
     s->stage.iterations = s->stage.over = 0;
     m->has_best = 0;
+    m->has_best = 0;
     m->stride = 1;
+    m->guarded = 1; /* steps are no descent where weights are clipped */
     if (m->anderson) arap_anderson_restart(m->anderson);
     return arap_refresh(context, s);
 }

@@ -10,8 +10,8 @@
  *   4. local step at the new weights: b, F w and with them the energy; if the objective is
  *      larger than before, the weights of 2 and one more local step
  *
- * For dual quaternions the same iterations go on with the slope of their energy in place of b - F w,
- * and the system as a quasi-Newton matrix.
+ * For dual quaternions the same iterations go on with the slope of their energy in place of that of
+ * linear blending, b - Fw, and with the system as a quasi-Newton matrix.
  *
  * The system is assembled and factorized in the first iteration: O(n^1.5) for n vertices; the
  * others cost two back-substitutions and a local step. A system that is not definite gets more
@@ -28,8 +28,8 @@
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
-#define LEAST_STRIDE 0.1
-#define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
+#define LEAST_STRIDE 0.1 /* of a global step for dual quaternions */
+#define MOST_RISE 0.02   /* of the objective over the best of the stage, as a share of the energy */
 
 static void release_system(arap_solver *s) {
     arap_maps *m = &s->maps;

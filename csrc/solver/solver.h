@@ -94,7 +94,6 @@ struct arap_solver {
     arap_packed_poses packed;
     int *order; /* elimination order of the vertices */
     arap_two_rings harmonic;
-    arap_dual_energy *dual; /* in the stage for dual quaternions, else NULL */
     double *smoothed; /* (count) s_i^2 of smoothness.h; NULL: nothing is */
     arap_visibility visibility;
     int has_visibility;
@@ -118,6 +117,7 @@ struct arap_solver {
     arap_present present;
     arap_maps maps;
     arap_assembled assembled;
+    arap_dual_energy *dual; /* in the stage for dual quaternions, else NULL */
 
     arap_stage stage;
     int iterations;       /* of all stages */

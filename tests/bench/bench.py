@@ -31,6 +31,7 @@ PARTS = {
     "spines": "rigid and bendy bones beside stretchable-twistable bones and spines, with pictures",
     "only_new": "new vertices weighted alone: time beside the whole mesh, and the seam",
     "preserve_volume": "energies as Preserve Volume deforms, and what optimizing for it would gain",
+    "deformers": "linear blending, dual quaternions, centers of rotation, and weights for them",
     "wires": "meshes of edges alone: a creature, hair",
     "volumes": "weights solved on tets beside those of the surface",
     "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",

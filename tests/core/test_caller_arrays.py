@@ -255,6 +255,20 @@ def without_progress():
             {**mesh(), "points": RNG.uniform(-1, 1, (400, 3))},
         ),
         "inspect_weights": (araplbs.inspect_weights, {**mesh(), "weights": weights}),
+        "rotation_centers": (
+            araplbs.rotation_centers,
+            {**mesh(), "weights": sparse(N)},
+        ),
+        "center_of_rotation_skinning": (
+            araplbs.center_of_rotation_skinning,
+            {
+                "vertices": mesh()["vertices"],
+                "weights": sparse(N),
+                "poses": frames,
+                "centers": mesh()["vertices"],
+                "bone_axes": rotations,
+            },
+        ),
         "embed": (
             araplbs.embed,
             {

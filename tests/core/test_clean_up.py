@@ -99,9 +99,13 @@ def functions_of_poses():
     weights = np.ones((len(VERTICES), 3))
     poses = araplbs.sample_poses(*BONES, 4)
     posed = araplbs.dual_quaternion_skinning(VERTICES, weights, poses)
+    some = np.full((len(VERTICES), 3), 1 / 3)
+    centers = araplbs.rotation_centers(VERTICES, TRIANGLES, some)
+    turned = araplbs.center_of_rotation_skinning(VERTICES, some, poses, centers)
     parameters = araplbs.diffuse_parameters(VERTICES, TRIANGLES, *BONES)
     control = araplbs.control_bones(VERTICES, TRIANGLES, *BONES)
-    return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters, control
+    energy = araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True)
+    return *energy, turned, parameters, control
 
 
 def inspection():
@@ -215,6 +219,7 @@ WORK = {
     "in pieces": in_pieces,
     "harmonic": lambda: everything(harmonic=0.1),
     "clusters": lambda: everything(rotation_clusters=0.1),
+    "dual quaternions": lambda: everything(deformer="dual_quaternions"),
     "mirrored": lambda: everything(symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
     "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"], pose_count=2),
     "functions with spines": functions_with_spines,

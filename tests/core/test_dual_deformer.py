@@ -1,5 +1,5 @@
-"""Weights for dual quaternions: energy and slope against dense sums and finite differences, that the
-energy falls, and that everything that is asked of weights still holds."""
+"""Weights for dual quaternions: energy and slope against dense sums and finite differences, that
+the energy falls, and that everything that is asked of weights still holds."""
 
 import araplbs
 import numpy as np
@@ -155,7 +155,8 @@ def test_edits_begin_it_again():
     assert abs(solver.weights[50, 0] - 0.75) < 0.02
     solver.edit()
     solver.solve()
-    assert solver.energy == pytest.approx(energy, rel=0.02)
+    assert solver.energy < 1.02 * energy
+    assert abs(solver.weights[50, 0] - 0.75) > 0.02
 
 
 def test_cancelled_it_goes_on():
