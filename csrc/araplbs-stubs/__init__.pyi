@@ -661,6 +661,93 @@ def bake(
     unweighted vertices at rest.
     """
 
+def elastic_poses(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    poses: ArrayLike,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    *,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    bone_deform: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    per_iteration: bool = False,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+    method: Literal["free", "mixed"] = "free",
+    hold: float = 0.01,
+    drift: float = 10.0,
+    slack: float = 0.8,
+    inside: float = 0.1,
+    bending: float = 0.3,
+    iterations: int = 100,
+    tolerance: float = 1e-3,
+    acceleration: int = 5,
+    samples: int = 30,
+) -> Floats | tuple[Floats, Floats]:
+    """(p, n, 3): where an elastic body comes to rest whose bones move as told: posed points that no
+    weights make, a reference for how little strain there could be.
+
+    vertices (n, 3), triangles (f, 3), edges (e, 2) of no face, tets (t, 4) of a solid; bone_heads
+    and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from rest.
+    weights (n, m) or rows (start, bones, weights): the start, and which bone holds each vertex;
+    without them the nearest. Coincident vertices are welded, loose parts linked.
+
+    Minimized is, by local and global steps: the integral of the squared Surface Strain (and of
+    |F - R|^2 in tets) + bending * relative errors of the edges of one-rings that share a rotation
+    + inside * that of the line from each vertex to its bone in the same rotation, which keeps
+    thickness and volume + hold * squared distances from where the bone takes a vertex, in radii of
+    the limb, nothing to speak of at joints + drift * squared Limb Drift, beyond slack times that
+    of the start. inside=0: the skin alone, with the least strain.
+    It is a local minimum of a problem that is not convex, for these settings: not a proven bound.
+    tolerance: a pose is done when its energy falls by less than this share, twice. The energy never
+    rises; per_iteration=True gives (posed, energies (iterations + 1, p)). Results do not depend on
+    the number of threads.
+
+    method="mixed": automatic skinning by mixed finite elements (Kassahun, Kachkovski, Song and
+    Monem, SGI): rotations of few blue-noise `samples`, found by the adjoint method, spread to all
+    elements by biharmonic weights; stretches and points by a KKT system whose tie F = R S gives
+    way, since in 3D it could not be satisfied. Only `hold`, `samples`, `iterations` (evaluations)
+    and `tolerance` count; wires and links do not. At most 5000 vertices.
+    """
+
+class _Mixed(TypedDict):
+    samples: NDArray[np.int32]
+    weights: Floats
+    turns: Floats
+    rotations: Floats
+    stretches: Floats
+    points: Floats
+    pulls: Floats
+    gradient: Floats
+    energy: float
+
+def mixed_elasticity(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    poses: ArrayLike,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    *,
+    turns: ArrayLike | None = None,
+    bone_deform: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    threads: int = 0,
+    hold: float = 0.01,
+    samples: int = 30,
+) -> _Mixed:
+    """One evaluation of elastic_poses(method="mixed") in the first of the poses. turns (h, 3): a
+    rotation vector for each sample, relative to the mean rotation of the bones at the samples;
+    None: those of the bones.
+
+    A dict: samples (h,), vertices; weights (elements, h) with sum 1; turns (h, 3); rotations and
+    stretches (elements, 3, 3), triangles that are measured and then tets, of triangles the stretch
+    in the first two rows and columns, along edge 0 to 1 and across; points (n, 3); pulls (n,), how
+    strongly each vertex is pinned; energy, and its gradient (h, 3) by the turns.
+    """
+
 def surface_strain(
     vertices: ArrayLike,
     triangles: ArrayLike | None,

@@ -3,7 +3,8 @@
  * Element ARAP: with the deformation gradient F of an element and its nearest rotation R,
  *
  *     E = sum_triangles A |F - R|^2 + sum_tets V/h |F - R|^2
- *       + sum_i sum_{k in N(i)} c_ik |(x_k - x_i) - R_i (v_k - v_i)|^2.
+ *       + sum_i (sum_{k in N(i)} c_ik |(x_k - x_i) - R_i (v_k - v_i)|^2
+ *                + f_i |(x_i - y_i) - R_i (v_i - s_i)|^2).
  *
  * For a triangle F is (3, 2) and R has orthonormal columns, so that the first term is the integral
  * of (s1 - 1)^2 + (s2 - 1)^2: the surface strain of measures/surface_strain.c, squared. A body of
@@ -12,7 +13,10 @@
  * A membrane has no bending stiffness and crumples where that saves strain. The last term, the
  * cells, are one-rings that share a rotation: c_ik = a_ik / l^2, areas (docs/energy.md 1) over
  * squared lengths, times `bending`; those of wires and links count in full, for nothing else keeps
- * them. They resist bending at the scale of the edges.
+ * them. They resist bending at the scale of the edges. The foot s_i is the point of the bone
+ * nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
+ * distance from the bone and square to it, whichever way it turns, like the spokes of
+ * supports/truss.c; without feet limbs flatten where they bend.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
  *     (a + b x n, b + n x a) / t,   s = |a x b|,   t = sqrt(a.a + b.b + 2 s) = s1 + s2;
@@ -91,8 +95,7 @@ static arap_status take_tets(arap_context *context, arap_body *body) {
                 to->slope[0][c] -= to->slope[k + 1][c];
             }
         }
-        for (int k = 0; k < 4; k++)
-            largest2 = fmax(largest2, arap_dot(to->slope[k], to->slope[k]));
+        for (int k = 0; k < 4; k++) largest2 = fmax(largest2, arap_dot(to->slope[k], to->slope[k]));
         if (!(largest2 * longest2 < 1 / (FLATTEST * FLATTEST))) continue;
         to->size = fabs(volume) / mesh->thickness;
         body->tet_count++;
@@ -120,8 +123,7 @@ arap_status arap_body_create(arap_context *context, const arap_geometry *geometr
     int *links = NULL, linked;
     size_t link_count = 0;
     *body = (arap_body){0};
-    arap_status status =
-        arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
+    arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
     if (!status) status = arap_link_parts(context, &body->mesh, &links, &link_count, &linked);
     if (!status)
         status = arap_mesh_connect(context, &body->mesh, links, link_count, RELATIVE_ERRORS);
@@ -212,11 +214,16 @@ static double stretch_solid(const arap_solid *t, const double *x, double *b) {
     return t->size * sum;
 }
 
-static double turn_cell(const arap_body *body, int i, const double *x, double *b) {
+static double turn_cell(const arap_body *body, const arap_feet *feet, int i, const double *x,
+                        double *b) {
     const arap_mesh *mesh = &body->mesh;
-    const double *at = x + 3 * (size_t)i;
-    double covariance[9] = {0}, r[9], energy = 0;
-    int any = 0;
+    const double *at = x + 3 * (size_t)i, *posed = feet->posed + 3 * (size_t)i;
+    double covariance[9] = {0}, r[9], foot = feet->weight[i], spoke[3], reach[3];
+    arap_sub(mesh->v + 3 * (size_t)i, feet->rest + 3 * (size_t)i, spoke);
+    arap_sub(at, posed, reach);
+    double energy = foot * (arap_dot(spoke, spoke) + arap_dot(reach, reach));
+    for (int c = 0; c < 9; c++) covariance[c] = foot * reach[c / 3] * spoke[c % 3];
+    int any = foot > 0;
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         double rest[3], own[3], weight = body->cell[e];
         if (!(weight > 0)) continue;
@@ -229,6 +236,8 @@ static double turn_cell(const arap_body *body, int i, const double *x, double *b
     if (!any) return 0;
     arap_nearest_rotation(covariance, r);
     for (int c = 0; c < 9; c++) energy -= 2 * covariance[c] * r[c];
+    for (int c = 0; c < 3; c++)
+        b[3 * (size_t)i + (size_t)c] += foot * (posed[c] + arap_dot(r + 3 * c, spoke));
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         double rest[3];
         arap_mesh_edge(mesh, i, e, rest);
@@ -241,12 +250,13 @@ static double turn_cell(const arap_body *body, int i, const double *x, double *b
     return energy;
 }
 
-double arap_body_local_step(const arap_body *body, const double *x, double *b) {
+double arap_body_local_step(const arap_body *body, const arap_feet *feet, const double *x,
+                            double *b) {
     double energy = 0;
     for (size_t t = 0; t < body->triangle_count; t++)
         energy += stretch_membrane(body->triangle + t, x, b);
     for (size_t t = 0; t < body->tet_count; t++) energy += stretch_solid(body->tet + t, x, b);
-    for (int i = 0; i < body->mesh.count; i++) energy += turn_cell(body, i, x, b);
+    for (int i = 0; i < body->mesh.count; i++) energy += turn_cell(body, feet, i, x, b);
     return energy;
 }
 
@@ -265,7 +275,7 @@ static void add_element(const arap_mesh *mesh, int corners, int dimension, const
         }
 }
 
-void arap_body_stiffness(const arap_body *body, double *own, double *edge) {
+void arap_body_stiffness(const arap_body *body, const double *foot, double *own, double *edge) {
     const arap_mesh *mesh = &body->mesh;
     for (size_t t = 0; t < body->triangle_count; t++)
         add_element(mesh, 3, 2, body->triangle[t].corner, body->triangle[t].slope[0],
@@ -273,11 +283,13 @@ void arap_body_stiffness(const arap_body *body, double *own, double *edge) {
     for (size_t t = 0; t < body->tet_count; t++)
         add_element(mesh, 4, 3, body->tet[t].corner, body->tet[t].slope[0], body->tet[t].size, own,
                     edge);
-    for (int i = 0; i < mesh->count; i++)
+    for (int i = 0; i < mesh->count; i++) {
+        own[i] += foot[i];
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             own[i] += body->cell[e];
             own[mesh->neighbor[e]] += body->cell[e];
             edge[e] -= body->cell[e];
             edge[mesh->reverse[e]] -= body->cell[e];
         }
+    }
 }

@@ -9,7 +9,7 @@
  * less than a share `tolerance` QUIET times in a row.
  *
  * Poses know nothing of each other but share the factorization, and are steps of one solve with
- * many right-hand sides. 13,000 vertices: 5 ms for a pose and iteration; 200 bytes for a vertex and
+ * many right-hand sides. 13,000 vertices: 5 ms for a pose and iteration; 220 bytes for a vertex and
  * pose, and 24 bytes more for each accelerating iteration. Fails without memory, and for energies
  * that are not finite. */
 #include "elastic/descent.h"
@@ -18,17 +18,19 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/vec3.h"
 #include "elastic/system.h"
 #include "linalg/anderson.h"
 
 #define QUIET 2
 
 typedef struct pose_state {
-    double *x;              /* (count, 3) */
-    double *last;           /* (count, 3) g of the step before */
-    double *target, *place; /* (count, 3), (limbs, 3) */
-    double *b;              /* (count, 3) */
-    double *scratch;        /* (3, limbs) */
+    double *x;                   /* (count, 3) */
+    double *last;                /* (count, 3) g of the step before */
+    double *target, *foot;       /* (count, 3) */
+    double *place, *aim, *slack; /* (limbs, 3), (limbs, 3), (limbs): hold.h */
+    double *b;                   /* (count, 3) */
+    double *scratch;             /* (3, limbs) */
     arap_anderson *anderson;
     double energy;
     int mixed; /* x is no g */
@@ -50,8 +52,10 @@ typedef struct descent {
 static double local_step(const descent *d, pose_state *p) {
     size_t numbers = 3 * (size_t)d->hold->count;
     memset(p->b, 0, numbers * sizeof *p->b);
-    double energy = arap_body_local_step(d->body, p->x, p->b);
-    return energy + arap_hold_energy(d->hold, p->target, p->place, p->x, p->b);
+    const arap_feet feet = {d->hold->foot_weight, d->hold->foot, p->foot};
+    double energy = arap_body_local_step(d->body, &feet, p->x, p->b);
+    const arap_held held = {p->target, p->place, p->slack, p->aim};
+    return energy + arap_hold_energy(d->hold, &held, p->x, p->b);
 }
 
 static void take_local_step(void *data, int index, int worker) {
@@ -82,33 +86,48 @@ static void take_global_step(void *data, int index, int worker) {
     const descent *d = data;
     pose_state *p = d->pose + d->active[index];
     size_t numbers = 3 * (size_t)d->hold->count;
-    arap_elastic_finish(d->system, d->hold, p->place, d->columns + numbers * (size_t)index, p->last,
+    arap_elastic_finish(d->system, d->hold, p->aim, d->columns + numbers * (size_t)index, p->last,
                         p->scratch);
     if (p->anderson) /* b is free by now */
         p->mixed = arap_anderson_mix(p->anderson, p->x, p->last, d->metric, p->b) > 0;
     memcpy(p->x, p->mixed ? p->b : p->last, numbers * sizeof *p->x);
 }
 
-static arap_status open_pose(arap_context *context, const descent *d, int window,
-                             const double *transforms, double *x, pose_state *p) {
+static arap_status open_pose(arap_context *context, const descent *d,
+                             const arap_elastic_settings *settings, const double *transforms,
+                             double *x, pose_state *p) {
     size_t numbers = 3 * (size_t)d->hold->count, limbs = (size_t)d->hold->limbs;
     *p = (pose_state){.x = x,
                       .last = ARAP_NEW(double, numbers),
                       .target = ARAP_NEW(double, numbers),
+                      .foot = ARAP_NEW(double, numbers),
                       .place = ARAP_NEW(double, 3 * limbs),
+                      .aim = ARAP_NEW(double, 3 * limbs),
+                      .slack = ARAP_NEW(double, limbs),
                       .b = ARAP_NEW(double, numbers),
                       .scratch = ARAP_NEW(double, 3 * limbs),
                       .energy = INFINITY};
-    if (!p->last || !p->target || !p->place || !p->b || !p->scratch)
+    if (!p->last || !p->target || !p->foot || !p->place || !p->aim || !p->slack || !p->b ||
+        !p->scratch)
         return arap_fail_memory(&context->error, "the elastic poses");
-    arap_hold_targets(d->hold, &d->body->mesh, transforms, p->target, p->place);
-    return window ? arap_anderson_create(context, numbers, window, &p->anderson) : ARAP_OK;
+    arap_hold_targets(d->hold, &d->body->mesh, transforms, p->target, p->foot, p->place);
+    for (int l = 0; l < d->hold->limbs; l++) {
+        double mean[3];
+        arap_limb_mean(d->hold, l, x, mean);
+        p->slack[l] = settings->slack * sqrt(arap_distance2(mean, p->place + 3 * (size_t)l));
+    }
+    return settings->acceleration
+               ? arap_anderson_create(context, numbers, settings->acceleration, &p->anderson)
+               : ARAP_OK;
 }
 
 static void close_pose(pose_state *p) {
     arap_free(p->last);
     arap_free(p->target);
+    arap_free(p->foot);
     arap_free(p->place);
+    arap_free(p->aim);
+    arap_free(p->slack);
     arap_free(p->b);
     arap_free(p->scratch);
     arap_anderson_free(p->anderson);
@@ -173,9 +192,8 @@ arap_status arap_descend(arap_context *context, const arap_body *body, const ara
     status = arap_elastic_system_create(context, body, hold, &system);
     for (int p = 0; p < poses && !status; p++) {
         active[p] = p;
-        status = open_pose(context, &d, settings->acceleration,
-                           transforms + 12 * (size_t)bones * (size_t)p, x + numbers * (size_t)p,
-                           d.pose + p);
+        status = open_pose(context, &d, settings, transforms + 12 * (size_t)bones * (size_t)p,
+                           x + numbers * (size_t)p, d.pose + p);
     }
     if (!status)
         status = iterate(context, &d, system.factor, poses, settings->iterations, active, energies);

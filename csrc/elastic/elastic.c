@@ -9,8 +9,6 @@
  * of few points instead. Costs and failures are those of what is called. */
 #include "elastic/elastic.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "elastic/descent.h"
@@ -29,16 +27,6 @@ void arap_elastic_settings_default(arap_elastic_settings *settings) {
     arap_settings_fill(&arap_elastic_settings_table, settings);
 }
 
-/* The transforms in the units of the mesh. */
-static void scale_transforms(const arap_mesh *mesh, size_t count, const double *from, double *to) {
-    for (size_t row = 0; row < 3 * count; row++) {
-        const double *t = from + 4 * row;
-        memcpy(to + 4 * row, t, 3 * sizeof *to);
-        to[4 * row + 3] =
-            (arap_dot(t, mesh->center) + t[3] - mesh->center[row % 3]) / mesh->diagonal;
-    }
-}
-
 typedef struct start {
     const arap_mesh *mesh;
     const arap_hold *hold;
@@ -50,7 +38,8 @@ typedef struct start {
 static void start_pose(void *data, int pose, int worker) {
     (void)worker;
     const start *s = data;
-    const double *transform = s->skinning->transform + 12 * (size_t)s->skinning->bones * (size_t)pose;
+    const double *transform =
+        s->skinning->transform + 12 * (size_t)s->skinning->bones * (size_t)pose;
     for (int i = 0; i < s->mesh->count; i++) {
         size_t from = (size_t)s->mesh->first[i];
         const double *v = s->skinning->points + 3 * from;
@@ -59,12 +48,11 @@ static void start_pose(void *data, int pose, int worker) {
                end = s->weights ? s->weights->start[from + 1] : 0;
         for (size_t e = begin; e < end; e++)
             for (int k = 0; k < 12; k++)
-                blend[k] += s->weights->weight[e] *
-                            transform[12 * (size_t)s->weights->bone[e] + (size_t)k];
+                blend[k] +=
+                    s->weights->weight[e] * transform[12 * (size_t)s->weights->bone[e] + (size_t)k];
         const double *t = begin < end ? blend : transform + 12 * (size_t)s->hold->bone[i];
         for (int c = 0; c < 3; c++)
-            x[c] = (arap_dot(t + 4 * c, v) + t[4 * c + 3] - s->mesh->center[c]) /
-                   s->mesh->diagonal;
+            x[c] = (arap_dot(t + 4 * c, v) + t[4 * c + 3] - s->mesh->center[c]) / s->mesh->diagonal;
     }
 }
 
@@ -87,15 +75,16 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
     arap_skinning skinning = {0};
     arap_influences weights = {0};
     double *x = NULL, *transforms = NULL;
-    arap_status status = arap_settings_check(&context->error, &arap_elastic_settings_table, settings);
+    arap_status status =
+        arap_settings_check(&context->error, &arap_elastic_settings_table, settings);
     if (!status) status = arap_body_create(context, geometry, settings->bending, &body);
     if (!status)
         status = arap_skinning_create(context, geometry->vertex_count, geometry->vertices, bones,
                                       poses, &skinning);
     if (!status && rows) status = arap_skinning_weights(context, &skinning, rows, &weights);
     if (!status)
-        status = arap_hold_create(context, &body, geometry->vertices, bones, settings->hold,
-                                  settings->drift, &hold);
+        status = arap_hold_create(context, &body, geometry->vertices, bones, rows ? &weights : NULL,
+                                  settings->hold, settings->drift, settings->inside, &hold);
     if (status) goto done;
     size_t count = (size_t)poses->count * (size_t)bones->count;
     x = ARAP_NEW(double, 3 * (size_t)poses->count * (size_t)body.mesh.count);
@@ -104,7 +93,7 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
         status = arap_fail_memory(&context->error, "the elastic poses");
         goto done;
     }
-    scale_transforms(&body.mesh, count, poses->transforms, transforms);
+    arap_hold_transforms(&body.mesh, count, poses->transforms, transforms);
     arap_parallel(context, poses->count, start_pose,
                   &(start){&body.mesh, &hold, &skinning, rows ? &weights : NULL, x});
     status = settings->method == ARAP_ELASTIC_MIXED

@@ -30,4 +30,27 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
                                const arap_elastic_settings *settings, double *posed,
                                double *energies);
 
+/* One evaluation of the mixed method in the first of the poses (mixed_state.c). */
+typedef struct arap_mixed_view {
+    int vertices, samples; /* vertices of the caller */
+    size_t elements;       /* triangles that are measured, then tets */
+    int *sample;           /* (samples) vertices of the caller */
+    double *weight;        /* (elements, samples) */
+    double *turns;         /* (samples, 3) */
+    double *rotation;      /* (elements, 3, 3) */
+    double *stretch;       /* (elements, 3, 3) S; of triangles the first two rows and columns */
+    double *points;        /* (vertices, 3) units of the caller */
+    double *pull;          /* (vertices) h_i */
+    double *gradient;      /* (samples, 3) of the energy by the turns */
+    double energy;         /* lengths in diagonals of the bounding box */
+} arap_mixed_view;
+
+/* turns (count, 3): NULL: those of the bones. ARAP_BAD_VALUE, beside the above, where their number
+ * is not that of the samples. */
+arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *geometry,
+                                  const arap_bones *bones, const arap_given_poses *poses,
+                                  const arap_elastic_settings *settings, int turn_count,
+                                  const double *turns, arap_mixed_view *view);
+void arap_mixed_view_clear(arap_mixed_view *view);
+
 #endif

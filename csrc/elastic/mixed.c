@@ -1,10 +1,10 @@
 /* Mixed finite elements in several poses: see mixed.h.
  *
  * The energy J of the turns (mixed_state.c) is minimized by L-BFGS with HISTORY pairs and
- * backtracking: a step counts if J falls by ARMIJO of what the slope says, else half of it is tried,
- * MOST_HALVINGS times. `iterations` are evaluations; the energies told are those of the last turns
- * that counted, which never rise. A pose is done when J falls by less than a share `tolerance`
- * twice in a row, or no step helps.
+ * backtracking: a step counts if J falls by ARMIJO of what the slope says, else half of it is
+ * tried, MOST_HALVINGS times. `iterations` are evaluations; the energies told are those of the last
+ * turns that counted, which never rise. A pose is done when J falls by less than a share
+ * `tolerance` twice in a row, or no step helps.
  *
  * Each evaluation is a factorization: 0.1 s for 2,000 vertices. Poses in parallel, with a matrix
  * and a factor for each thread. Fails like mixed_state.c. */
@@ -55,8 +55,7 @@ static void find_direction(size_t n, mixed_run *r) {
     for (int a = 0; a < r->pairs; a++) {
         int p = (r->next - 1 - a + HISTORY) % HISTORY;
         share[p] = dot(n, r->moved + n * (size_t)p, r->direction) / r->product[p];
-        for (size_t k = 0; k < n; k++)
-            r->direction[k] -= share[p] * r->changed[n * (size_t)p + k];
+        for (size_t k = 0; k < n; k++) r->direction[k] -= share[p] * r->changed[n * (size_t)p + k];
     }
     if (r->pairs) {
         size_t last = n * (size_t)((r->next - 1 + HISTORY) % HISTORY);
@@ -167,8 +166,8 @@ static void close_run(mixed_run *r) {
     arap_free(r->trial_x);
 }
 
-static arap_status iterate(arap_context *context, const mixed_task *task, int poses,
-                           int iterations, double *energies) {
+static arap_status iterate(arap_context *context, const mixed_task *task, int poses, int iterations,
+                           double *energies) {
     arap_status status = ARAP_OK;
     for (int k = 0; k <= iterations && !status; k++) {
         int left = 0;
@@ -178,8 +177,7 @@ static arap_status iterate(arap_context *context, const mixed_task *task, int po
             status = task->run[p].status;
             if (status) context->error = task->run[p].error;
             left += !task->run[p].done;
-            if (energies)
-                energies[(size_t)k * (size_t)poses + (size_t)p] = task->run[p].energy;
+            if (energies) energies[(size_t)k * (size_t)poses + (size_t)p] = task->run[p].energy;
         }
         if (!left && !energies) break;
     }

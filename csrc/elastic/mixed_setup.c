@@ -59,10 +59,10 @@ static arap_status order(arap_context *context, arap_mixed *mixed) {
     mixed->place = ARAP_NEW(int, n);
     mixed->row_start = ARAP_NEW(int, n + 1);
     mixed->row = ARAP_NEW(int, n + mesh->ring[n] / 2);
-    arap_status status = vertex && mixed->place && mixed->row_start && mixed->row
-                             ? arap_fill_reducing_order(context, mesh->count, mesh->ring,
-                                                        mesh->neighbor, vertex)
-                             : arap_fail_memory(&context->error, "the mixed system");
+    arap_status status =
+        vertex && mixed->place && mixed->row_start && mixed->row
+            ? arap_fill_reducing_order(context, mesh->count, mesh->ring, mesh->neighbor, vertex)
+            : arap_fail_memory(&context->error, "the mixed system");
     if (status) goto done;
     for (int k = 0; k < mesh->count; k++) mixed->place[vertex[k]] = k;
     for (int j = 0; j < mesh->count; j++) {
@@ -87,9 +87,8 @@ done:
 
 arap_status arap_mixed_create(arap_context *context, const arap_body *body, const arap_hold *hold,
                               int samples, double turn_pull, arap_mixed *mixed) {
-    *mixed = (arap_mixed){.body = body,
-                          .hold = hold,
-                          .count = body->triangle_count + body->tet_count};
+    *mixed =
+        (arap_mixed){.body = body, .hold = hold, .count = body->triangle_count + body->tet_count};
     if (body->mesh.count > ARAP_MOST_MIXED)
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "%d vertices are too many for the mixed method: at most %d",
@@ -171,16 +170,18 @@ arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixe
     *pose = (arap_mixed_pose){.target = ARAP_NEW(double, 3 * (size_t)mixed->hold->count),
                               .bone_turn = ARAP_NEW(double, 9 * samples)};
     double *place = ARAP_NEW(double, 3 * (size_t)mixed->hold->limbs), sum[9] = {0};
-    if (!pose->target || !pose->bone_turn || !place) {
+    double *foot = ARAP_NEW(double, 3 * (size_t)mixed->hold->count);
+    if (!pose->target || !pose->bone_turn || !place || !foot) {
         arap_free(place);
+        arap_free(foot);
         arap_mixed_pose_clear(pose);
         return arap_fail_memory(&context->error, "the mixed poses");
     }
-    arap_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, place);
+    arap_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, foot, place);
     arap_free(place);
+    arap_free(foot);
     for (size_t s = 0; s < samples; s++) {
-        const double *t =
-            transforms + 12 * (size_t)mixed->hold->bone[mixed->samples.vertex[s]];
+        const double *t = transforms + 12 * (size_t)mixed->hold->bone[mixed->samples.vertex[s]];
         const double own[9] = {t[0], t[1], t[2], t[4], t[5], t[6], t[8], t[9], t[10]};
         arap_nearest_rotation(own, pose->bone_turn + 9 * s);
         for (int c = 0; c < 9; c++) sum[c] += pose->bone_turn[9 * s + (size_t)c];

@@ -38,19 +38,18 @@
 #include "base/vec3.h"
 #include "elastic/turns.h"
 
-#define STIFFNESS 1.0 /* m */
+#define STIFFNESS 1.0                       /* m */
 #define SHARE (STIFFNESS / (1 + STIFFNESS)) /* a */
 
 /* Rotation vectors of the vertices, rotations of the elements. */
-static void turn_elements(const arap_mixed *mixed, const arap_mixed_pose *pose,
-                          const double *turns, arap_mixed_work *work) {
+static void turn_elements(const arap_mixed *mixed, const arap_mixed_pose *pose, const double *turns,
+                          arap_mixed_work *work) {
     size_t n = (size_t)mixed->body->mesh.count, samples = (size_t)mixed->samples.count;
     memset(work->turn, 0, 3 * n * sizeof(double));
     for (size_t i = 0; i < n; i++)
         for (size_t s = 0; s < samples; s++)
             for (size_t c = 0; c < 3; c++)
-                work->turn[3 * i + c] +=
-                    mixed->samples.weight[i * samples + s] * turns[3 * s + c];
+                work->turn[3 * i + c] += mixed->samples.weight[i * samples + s] * turns[3 * s + c];
     for (size_t t = 0; t < mixed->count; t++) {
         const arap_mixed_element *e = mixed->element + t;
         double mean[3], own[9];
@@ -182,9 +181,8 @@ static arap_status solve_points(arap_context *context, const arap_mixed *mixed,
             matrix->value[matrix->start[at]] += mixed->hold->strength[i];
             work->x[at] += mixed->hold->strength[i] * pose->target[3 * i + c];
         }
-    arap_status status = work->factor
-                             ? arap_factor_update(context, work->factor, matrix)
-                             : arap_factor_create(context, matrix, &work->factor);
+    arap_status status = work->factor ? arap_factor_update(context, work->factor, matrix)
+                                      : arap_factor_create(context, matrix, &work->factor);
     return status ? status : arap_factor_solve(context, work->factor, work->x);
 }
 

@@ -22,9 +22,9 @@ typedef struct arap_mixed {
     arap_samples samples;
     size_t count;
     arap_mixed_element *element;
-    int *place;      /* (vertices) in the order of elimination */
-    int *row_start;  /* (vertices + 1) pattern of the lower triangle, by vertex */
-    int *row;        /* (row_start[vertices]) */
+    int *place;       /* (vertices) in the order of elimination */
+    int *row_start;   /* (vertices + 1) pattern of the lower triangle, by vertex */
+    int *row;         /* (row_start[vertices]) */
     double turn_pull; /* of a sample's rotation to that of its bone */
 } arap_mixed;
 
@@ -52,7 +52,7 @@ void arap_mixed_work_clear(arap_mixed_work *work);
 
 /* A pose: where the bones take the vertices and turn the samples. */
 typedef struct arap_mixed_pose {
-    double *target;   /* (vertices, 3) */
+    double *target;    /* (vertices, 3) */
     double *bone_turn; /* (samples, 9) rotations */
     double mean[9];    /* the rotation that rotation vectors are relative to */
 } arap_mixed_pose;

@@ -3,8 +3,8 @@
  * Blue noise by farthest points: each sample is the vertex farthest, along edges, from those before
  * it, the first the one farthest from the mean vertex. No two are nearer to each other than the
  * last one was to all others, and no vertex is farther than that from its nearest sample. Vertices
- * of an island without samples are infinitely far, so that every island gets one. Edges are those
- * with an entry in the Laplacian, wires and links among them.
+ * of an island without samples are infinitely far, so that every island gets one. Edges of nothing
+ * but faces without area do not count, wires and links do.
  *
  * Biharmonic weights of sample s minimize |L w|^2 in the inverse of the cell areas with w = 1 at s
  * and 0 at the other samples. Constants cost nothing, so that the weights of a vertex sum to 1;
@@ -19,7 +19,6 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "mesh/laplacian.h"
 #include "mesh/two_rings.h"
 
 /* A binary heap of vertices by distance, each in it once; place -1: not in it. */
@@ -66,8 +65,7 @@ static int take_first(heap *h) {
 }
 
 /* Lower the distances of all vertices by one more sample. */
-static void spread(const arap_mesh *mesh, const double *conductance, int sample, double *distance,
-                   heap *h) {
+static void spread(const arap_mesh *mesh, int sample, double *distance, heap *h) {
     distance[sample] = 0;
     add(h, sample);
     while (h->count) {
@@ -75,7 +73,7 @@ static void spread(const arap_mesh *mesh, const double *conductance, int sample,
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             double edge[3];
             int k = mesh->neighbor[e];
-            if (conductance[e] == 0) continue;
+            if (mesh->kind[e] == ARAP_EDGE_COLLAPSED) continue;
             arap_mesh_edge(mesh, i, e, edge);
             double reached = distance[i] + sqrt(arap_dot(edge, edge));
             if (!(reached < distance[k])) continue;
@@ -85,7 +83,8 @@ static void spread(const arap_mesh *mesh, const double *conductance, int sample,
     }
 }
 
-/* The first sample: the vertex that counts and is farthest from the mean of these; -1: none does. */
+/* The first sample: the vertex that counts and is farthest from the mean of these; -1: none does.
+ */
 static int find_first(const arap_mesh *mesh, const double *own) {
     double mean[3] = {0}, most = -1;
     int count = 0, first = -1;
@@ -107,21 +106,20 @@ static int find_first(const arap_mesh *mesh, const double *own) {
 static arap_status choose(arap_context *context, const arap_mesh *mesh, const double *own,
                           int wanted, arap_samples *samples) {
     size_t n = (size_t)mesh->count;
-    double *conductance = ARAP_NEW(double, mesh->ring[n]), *distance = ARAP_NEW(double, n);
+    double *distance = ARAP_NEW(double, n);
     heap h = {.vertex = ARAP_NEW(int, n), .place = ARAP_NEW(int, n), .distance = distance};
     arap_status status = ARAP_OK;
-    if (!conductance || !distance || !h.vertex || !h.place) {
+    if (!distance || !h.vertex || !h.place) {
         status = arap_fail_memory(&context->error, "the samples");
         goto done;
     }
-    arap_conductances(mesh, conductance);
     for (size_t i = 0; i < n; i++) {
         distance[i] = own[i] > 0 ? INFINITY : 0;
         h.place[i] = -1;
     }
     for (int next = find_first(mesh, own); next >= 0;) {
         samples->vertex[samples->count++] = next;
-        spread(mesh, conductance, next, distance, &h);
+        spread(mesh, next, distance, &h);
         next = -1;
         for (int i = 0; i < mesh->count; i++)
             if (distance[i] > (next < 0 ? 0 : distance[next])) next = i;
@@ -129,7 +127,6 @@ static arap_status choose(arap_context *context, const arap_mesh *mesh, const do
     }
 
 done:
-    arap_free(conductance);
     arap_free(distance);
     arap_free(h.vertex);
     arap_free(h.place);

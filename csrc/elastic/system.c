@@ -2,10 +2,10 @@
  *
  * With fixed rotations the energy is quadratic, the same matrix for all poses and coordinates:
  *     (K + C^T G C) x = b + C^T G y
- * K: the elements and the pulls h_i on the diagonal, sparse. C: the means of the limbs, a row each;
- * G = diag(g_l). C^T G C is dense where limbs are large, so K alone is factorized, and with
- * z = K^-1 b, the response Y = K^-1 C^T and S = G^-1 + C Y (Sherman, Morrison, Woodbury)
- *     x = z + Y S^-1 (y - C z).
+ * K: the elements with the feet, and the pulls h_i on the diagonal, sparse. C: the means of the
+ * limbs, a row each; G = diag(g_l). C^T G C is dense where limbs are large, so K alone is
+ * factorized, and with z = K^-1 b, the response Y = K^-1 C^T and S = G^-1 + C Y (Sherman, Morrison,
+ * Woodbury) x = z + Y S^-1 (y - C z).
  *
  * O(vertices^1.5) once, O(vertices log vertices + limbs vertices) for a solve; 8 bytes for a vertex
  * and limb. Fails without memory, and where K is not positive definite. */
@@ -33,7 +33,7 @@ static arap_status assemble(arap_context *context, const arap_body *body, const 
         return arap_fail_memory(&context->error, "the elastic system");
     }
     memcpy(own, hold->strength, (size_t)mesh->count * sizeof *own);
-    arap_body_stiffness(body, own, edge);
+    arap_body_stiffness(body, hold->foot_weight, own, edge);
     int fill = 0;
     for (int j = 0; j < system->size; j++) {
         int i = system->vertex[j];
@@ -122,25 +122,23 @@ void arap_elastic_system_clear(arap_elastic_system *system) {
 void arap_elastic_gather(const arap_elastic_system *system, const double *b, double *columns) {
     size_t n = (size_t)system->size;
     for (size_t k = 0; k < n; k++)
-        for (size_t c = 0; c < 3; c++)
-            columns[c * n + k] = b[3 * (size_t)system->vertex[k] + c];
+        for (size_t c = 0; c < 3; c++) columns[c * n + k] = b[3 * (size_t)system->vertex[k] + c];
 }
 
 void arap_elastic_finish(const arap_elastic_system *system, const arap_hold *hold,
-                         const double *place, double *columns, double *x, double *scratch) {
+                         const double *aim, double *columns, double *x, double *scratch) {
     size_t n = (size_t)system->size, limbs = (size_t)hold->limbs;
     for (size_t l = 0; l < limbs; l++)
         for (size_t c = 0; c < 3; c++) {
             double sum = 0, count = (double)(hold->start[l + 1] - hold->start[l]);
             for (size_t k = hold->start[l]; k < hold->start[l + 1]; k++)
                 sum += columns[c * n + (size_t)system->place[hold->vertex[k]]];
-            scratch[c * limbs + l] = place[3 * l + c] - sum / count;
+            scratch[c * limbs + l] = aim[3 * l + c] - sum / count;
         }
     if (limbs) {
         arap_cholesky_solve(hold->limbs, system->compliance, 3, scratch);
         arap_add_product(3, hold->limbs, system->size, scratch, system->response, columns);
     }
     for (size_t k = 0; k < n; k++)
-        for (size_t c = 0; c < 3; c++)
-            x[3 * (size_t)system->vertex[k] + c] = columns[c * n + k];
+        for (size_t c = 0; c < 3; c++) x[3 * (size_t)system->vertex[k] + c] = columns[c * n + k];
 }

@@ -7,9 +7,9 @@
 #include "linalg/factor.h"
 
 typedef struct arap_elastic_system {
-    int size;           /* vertices of the mesh */
-    int *vertex;        /* (size) in the order of elimination */
-    int *place;         /* (size) of each vertex in that order */
+    int size;    /* vertices of the mesh */
+    int *vertex; /* (size) in the order of elimination */
+    int *place;  /* (size) of each vertex in that order */
     arap_factor *factor;
     double *response;   /* (limbs, size) K^-1 C^T */
     double *compliance; /* (limbs, limbs) Cholesky factor of 1/g + C K^-1 C^T */
@@ -24,8 +24,8 @@ void arap_elastic_system_clear(arap_elastic_system *system);
 void arap_elastic_gather(const arap_elastic_system *system, const double *b, double *columns);
 
 /* From columns (3, size), which the factor has solved for, to the points x (size, 3): the limbs'
- * centers are drawn to place (limbs, 3). scratch: (3, limbs) */
+ * centers are drawn to aim (limbs, 3). scratch: (3, limbs) */
 void arap_elastic_finish(const arap_elastic_system *system, const arap_hold *hold,
-                         const double *place, double *columns, double *x, double *scratch);
+                         const double *aim, double *columns, double *x, double *scratch);
 
 #endif

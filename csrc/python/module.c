@@ -52,6 +52,8 @@ static PyMethodDef methods[] = {
      "Surface strain, limb drift and volume change of weights over poses, as a dict."},
     {"elastic_poses", KEYWORDS(arap_py_elastic_poses),
      "Posed points (poses, n, 3) of an elastic body on its bones."},
+    {"mixed_elasticity", KEYWORDS(arap_py_mixed_elasticity),
+     "One evaluation of mixed finite elements with given rotations, as a dict."},
     {"bake", KEYWORDS(arap_py_bake),
      "Weights, and when asked bones, that come nearest to given frames, as a dict."},
     {"automatic_weights", KEYWORDS(arap_py_automatic_weights),

@@ -16,6 +16,7 @@ from in_blender import BUILD, ROOT
 DOCS = ROOT / "docs/bench"
 PARTS = {
     "seen": "strain, drift, volume and likeness beside bone heat and the artists",
+    "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters beside bone heat and the artists",
     "heat": "time, memory and energy beside Blender's automatic weights",
     "bbw": "time and energy beside libigl's bounded biharmonic weights",

@@ -180,6 +180,17 @@ def automatic(method):
     )
 
 
+def elastic():
+    poses, ends = araplbs.sample_poses(*BONES, 2), (BONES.heads, BONES.tails)
+    weights = np.full((len(VERTICES), 3), 1 / 3)
+    body = VERTICES, TRIANGLES, poses, *ends
+    posed = araplbs.elastic_poses(*body, weights=weights, iterations=3, per_iteration=True)
+    bar, tets = shapes.bar((1, 1, 4))
+    solid = araplbs.elastic_poses(bar, None, poses, *ends, tets=tets, iterations=2)
+    mixed = araplbs.elastic_poses(*body, method="mixed", iterations=2, samples=3, threads=1)
+    return posed, solid, mixed, araplbs.mixed_elasticity(*body, samples=3)
+
+
 def transfer():
     """Half of the target is out of reach."""
     target = BODY[0] * [1.05, 1.05, 1] + [0.5, 0, 0] * (BODY[0][:, 2:] > 1)
@@ -200,6 +211,7 @@ WORK = {
     "unbounded biharmonic": lambda: automatic("biharmonic"),
     "nearest": lambda: automatic("nearest"),
     "transfer": transfer,
+    "elastic": elastic,
     "joints": lambda: joints("alternate"),
     "joints, together": lambda: joints("together"),
     "joints, given weights": lambda: joints(
