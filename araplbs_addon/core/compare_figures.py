@@ -1,6 +1,8 @@
 """The figures of a comparison: pictures of the posed character, and plots as inline SVG."""
 
 import html
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -30,24 +32,36 @@ def picture_size(comparison):
     return round((AREA * aspect) ** 0.5), round((AREA / aspect) ** 0.5)
 
 
-def draw_all(comparison, told=None):
+def draw_all(comparison, told=None, threads=0):
     """{(identifier, column, view): a picture as the address of itself} of all that was judged; the
     same camera for all methods. told(fraction) raises to stop."""
     width, height = picture_size(comparison)
     triangles = comparison.case.problem.arguments["triangles"]
-    outcomes, result = comparison.done, {}
-    total = len(comparison.views) * len(VIEWS) * max(len(outcomes), 1)
+    outcomes, jobs = comparison.done, []
     for column in range(len(comparison.views)):
         clouds = [o.shown[column] for o in outcomes if o.kind != REFERENCE]
         for view, (_name, angles) in enumerate(VIEWS):
             axes = view_axes(*angles, comparison.case.to_world)
             camera = camera_around(clouds, axes, width, height)
-            for outcome in outcomes:
+            jobs += [(outcome, column, view, camera) for outcome in outcomes]
+
+    def picture(outcome, column, _view, camera):
+        colors = strain_colors(outcome.strain[column])
+        points = outcome.shown[column].astype(float)
+        return data_uri(draw(points, triangles, colors, camera))
+
+    result = {}
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        waiting = [pool.submit(picture, *job) for job in jobs]
+        try:
+            for k, ((outcome, column, view, _camera), each) in enumerate(
+                zip(jobs, waiting, strict=True)
+            ):
                 if told:
-                    told(len(result) / total)
-                colors = strain_colors(outcome.strain[column])
-                pixels = draw(outcome.shown[column].astype(float), triangles, colors, camera)
-                result[outcome.identifier, column, view] = data_uri(pixels)
+                    told(k / len(jobs))
+                result[outcome.identifier, column, view] = each.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
     return result
 
 
@@ -108,7 +122,9 @@ class _Plot:
         parts = []
         for tick in self.ticks_y:
             y = self.y(tick)
-            parts.append(f'<line class="grid" x1="{self.LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+            parts.append(
+                f'<line class="grid" x1="{self.LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            )
             parts.append(
                 f'<text class="axis" x="{self.LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>'
             )
@@ -130,7 +146,7 @@ class _Plot:
         y, right = self.y(value), self.LEFT + self.WIDTH
         return [
             f'<line class="bound" x1="{self.LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text class="axis" x="{right}" y="{y - 5:.1f}" text-anchor="end">reference</text>'
+            f'<text class="axis" x="{self.LEFT + 4}" y="{y - 5:.1f}">elastic reference</text>'
         ]
 
     def dots(self, points):

@@ -62,8 +62,7 @@ def write_comparisons(folder, made):
         with whole_file(folder / name) as temporary:
             temporary.write_text(page, encoding="utf-8")
     characters = [
-        {"page": name, **content}
-        for name, (_name, _page, content) in zip(names, made, strict=True)
+        {"page": name, **content} for name, (_name, _page, content) in zip(names, made, strict=True)
     ]
     write_json(
         folder / REPORT, {"kind": "comparison", "version": version(), "characters": characters}
@@ -72,9 +71,7 @@ def write_comparisons(folder, made):
 
 
 def _contents(pages):
-    lines = "".join(
-        f'<p><a href="{escape(name)}">{escape(title)}</a></p>' for name, title in pages
-    )
+    lines = "".join(f'<p><a href="{escape(name)}">{escape(title)}</a></p>' for name, title in pages)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">{GENERATOR}'
         f"<title>Skinning methods compared</title><style>{STYLE}</style></head><body><main>"

@@ -106,7 +106,15 @@ def limited(rows, most):
     return rows._replace(weights=rows.weights / np.where(sums > 0, sums, 1)[rows.vertices])
 
 
-GEOMETRY = "vertices triangles edges bone_heads bone_tails bone_parents bone_deform".split()
+GEOMETRY = [
+    "vertices",
+    "triangles",
+    "edges",
+    "bone_heads",
+    "bone_tails",
+    "bone_parents",
+    "bone_deform",
+]
 
 
 def _automatic(method):
@@ -248,7 +256,7 @@ METHODS = (
         "BoneGlow",
         "Wareham and Lasenby 2008: heat of the light that bones send to the skin",
         _automatic("boneglow"),
-        share=0.5,
+        share=6.0,
     ),
     Method(
         "BIHARMONIC",
@@ -316,7 +324,8 @@ METHODS = (
     Method(
         "ELASTIC",
         "Elastic surface",
-        "no weights: a free elastic surface whose bones move as told; what no weights reach",
+        "no weights: an elastic surface whose bones move as told, for how little strain there "
+        "could be",
         _elastic("free"),
         kind=REFERENCE,
         share=0.1,

@@ -1,33 +1,19 @@
 """The page of a comparison: one HTML file by itself. Nothing in it comes from elsewhere, and it says
 all it has to say without its script."""
 
-import math
 from dataclasses import fields
 from html import escape
 
-from .compare import ANIMATION, JUDGE_SEED, RANDOM
-from .compare_files import GENERATOR
 from .compare_figures import VIEWS, draw_all, legend, scatter
-from .compare_methods import DEFORMER, REFERENCE, WEIGHTS
+from .compare_files import GENERATOR
+from .compare_judge import JUDGE_SEED, RANDOM
+from .compare_methods import REFERENCE
 from .compare_style import SCRIPT, STYLE
+from .compare_tables import KINDS, measures_table, number, parts_table
 from .likeness import KEPT, LEAST, SUM_ERROR
 from .native_module import araplbs, version
 
-NONE = "–"
-POLICY = (
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-)
-KINDS = {RANDOM: "random poses", ANIMATION: "poses of the animation"}
-
-# Key of core.deformation.as_report(), title, factor and decimals, and what is best.
-MEASURES = (
-    ("surface_strain", "Surface Strain, %", 100, 1, min),
-    ("surface_strain_by_face", "by face, %", 100, 1, min),
-    ("surface_strain_p99", "worst 1 %, %", 100, 0, min),
-    ("limb_drift", "Limb Drift, radii", 1, 3, min),
-    ("worst_limb_drift", "worst limb, radii", 1, 2, min),
-    ("volume_change", "Volume Change, %", 100, 1, "nearest to 0"),
-)
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 READING = (
     (
@@ -61,6 +47,12 @@ READING = (
         "bone that the body hangs on, so that it stands upright.",
     ),
     (
+        "Reference",
+        "Elastic bodies whose bones move as told are no weights: they say how little strain there "
+        "could be. They are a local minimum, not a proven bound. The distance to them is the root "
+        "mean square over the vertices in the pictures, as a share of the size of the character.",
+    ),
+    (
         "Best",
         "The best of each column is marked; equal as shown counts as equal. A reference is left "
         "out, as are the weights in the file where they are compared with themselves.",
@@ -78,17 +70,17 @@ READING = (
 )
 
 
-def page(comparison, about="", told=None):
+def page(comparison, about="", told=None, threads=0):
     """The HTML of a Comparison. about: where the character is from; told(fraction) raises to
     stop."""
-    pictures = draw_all(comparison, told)
+    pictures = draw_all(comparison, told, threads)
     name = escape(comparison.case.name)
     body = [
         _header(comparison, about),
         _sheet(comparison, pictures),
         _duel(comparison, pictures),
-        *(_measures(comparison, kind) for kind in comparison.case.poses),
-        *(_body_parts(comparison, kind) for kind in comparison.case.poses),
+        *(measures_table(comparison, kind) for kind in comparison.case.poses),
+        *(parts_table(comparison, kind) for kind in comparison.case.poses),
         _plots(comparison),
         _reasons(comparison),
         _reading(),
@@ -102,14 +94,6 @@ def page(comparison, about="", told=None):
         + "\n".join(part for part in body if part)
         + f"</main><script>{SCRIPT}</script></body></html>\n"
     )
-
-
-def number(value, factor=1, decimals=2):
-    """As the tables show it; a minus that is none is left out."""
-    if value is None or not math.isfinite(value):
-        return NONE
-    text = f"{factor * value:.{decimals}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def _header(comparison, about):
@@ -242,125 +226,6 @@ def _duel(comparison, pictures):
     )
 
 
-def best_of(values, best):
-    """Which of these texts (a number, or NONE) is best: a set of places. best: min, max, "nearest
-    to 0" or None."""
-    if best is None:
-        return set()
-    known = {
-        k: float(text.replace("−", "-").replace("+", ""))
-        for k, text in enumerate(values)
-        if text is not None and text != NONE
-    }
-    if len(known) < 2:
-        return set()
-    if best == "nearest to 0":
-        known, best = {k: abs(value) for k, value in known.items()}, min
-    target = best(known.values())
-    return {k for k, value in known.items() if value == target}
-
-
-def _table(outcomes, columns, kind="", heat=None):
-    """columns: [(title, [text of each outcome], [text that counts for the best, or None], best)].
-    heat: [[how warm a cell is, 0 to 1]] by column."""
-    head = "".join(f'<th scope="col">{title}</th>' for title, *_rest in columns)
-    marked = [best_of(counted, best) for _title, _texts, counted, best in columns]
-    lines = []
-    for k, outcome in enumerate(outcomes):
-        cells = []
-        for c, (_title, texts, _counted, _best) in enumerate(columns):
-            is_best = k in marked[c]
-            style = f' style="--heat:{heat[c][k]:.2f}"' if heat else ""
-            extra = '<span class="vh"> best</span>' if is_best else ""
-            look = "best" if is_best else "none" if texts[k] == NONE else ""
-            cells.append(
-                f'<td{f" class={look}" if look else ""}{style}><span>{texts[k]}</span>{extra}</td>'
-            )
-        row = ' class="reference"' if outcome.kind == REFERENCE else ""
-        lines.append(
-            f'<tr{row}><th scope="row">{escape(outcome.name)}</th>{"".join(cells)}</tr>'
-        )
-    return (
-        f'<div class="wide"><table{f" class={kind}" if kind else ""}><thead><tr>'
-        f'<th scope="col">Method</th>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-    )
-
-
-def _counted(outcomes, texts, counts):
-    return [text if counts(outcome) else None for outcome, text in zip(outcomes, texts, strict=True)]
-
-
-def _measures(comparison, kind):
-    outcomes = comparison.done
-
-    def column(title, texts, best, counts=lambda o: o.kind != REFERENCE):
-        return title, texts, _counted(outcomes, texts, counts), best
-
-    columns = [
-        column(
-            title, [number(o.measures[kind][key], factor, decimals) for o in outcomes], best
-        )
-        for key, title, factor, decimals, best in MEASURES
-    ]
-    if kind == RANDOM:
-        columns += _other_columns(outcomes, column)
-    judged = [o for o in outcomes if o.poses[kind] < len(comparison.case.poses[kind])]
-    fewer = "".join(
-        f"<p class=lead>{escape(o.name)}: in {o.poses[kind]} of these poses.</p>" for o in judged
-    )
-    title = "Measures" if kind == RANDOM else "The same in the animation"
-    intro = f"In {len(comparison.case.poses[kind])} {KINDS[kind]}; less is better."
-    return (
-        f'<section><h2>{title}</h2><p class="lead">{intro}</p>{_table(outcomes, columns)}{fewer}'
-        "</section>"
-    )
-
-
-def _other_columns(outcomes, column):
-    alike = [o.likeness or {} for o in outcomes]
-    influences = [
-        NONE if o.influences is None else f"{o.influences:.1f} (≤ {o.most_influences})"
-        for o in outcomes
-    ]
-    seconds = [
-        NONE if o.seconds is None
-        else ("+" if o.kind == DEFORMER else "") + number(o.seconds)
-        for o in outcomes
-    ]  # fmt: skip
-    columns = [
-        column("Influences (most)", influences, None),
-        column("Time, s", seconds, min, lambda o: o.kind == WEIGHTS and o.seconds is not None),
-    ]
-    if any(alike):
-        for key, title, best in (
-            ("l1", "L1 to the file", min),
-            ("precision", "Precision", max),
-            ("recall", "Recall", max),
-        ):
-            texts = [number(each.get(key)) for each in alike]
-            columns.append(column(title, texts, best, lambda o: o.identifier != "PRESENT"))
-    return columns
-
-
-def _body_parts(comparison, kind):
-    outcomes, columns, heat = comparison.done, [], []
-    for part, _bones in comparison.parts:
-        values = [o.measures[kind]["parts"].get(part, {}).get("surface_strain") for o in outcomes]
-        if all(value is None for value in values):
-            continue
-        texts = [number(value, 100, 1) for value in values]
-        counted = _counted(outcomes, texts, lambda o: o.kind != REFERENCE)
-        columns.append((escape(part), texts, counted, min))
-        heat.append([0 if value is None else min(value, 0.5) for value in values])
-    if not columns:
-        return ""
-    return (
-        f"<section><h2>By body part: {KINDS[kind]}</h2>"
-        '<p class="lead">Surface Strain in percent. The warmer, the more; the least of each part '
-        f"is underlined.</p>{_table(outcomes, columns, 'parts', heat)}</section>"
-    )
-
-
 def _plots(comparison):
     plots = [(kind, scatter(comparison, kind)) for kind in comparison.case.poses]
     figures = "".join(
@@ -383,9 +248,7 @@ def _plots(comparison):
 
 def _reasons(comparison):
     failed = comparison.failed
-    lines = "".join(
-        f"<dt>{escape(o.name)}</dt><dd>{escape(o.reason)}</dd>" for o in failed
-    )
+    lines = "".join(f"<dt>{escape(o.name)}</dt><dd>{escape(o.reason)}</dd>" for o in failed)
     unweighted = "".join(
         f"<dt>{escape(o.name)}</dt><dd>leaves {o.unweighted:,} vertices without weights: they stay "
         "where they are</dd>"

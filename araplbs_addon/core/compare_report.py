@@ -1,6 +1,6 @@
 """What a comparison came to, in a line."""
 
-from .compare import RANDOM
+from .compare_judge import RANDOM
 from .compare_methods import REFERENCE
 from .deformation import in_percent
 

@@ -89,7 +89,7 @@ th { font-weight: 560; color: var(--soft); font-size: 12.5px; vertical-align: bo
   line-height: 1.3; white-space: normal }
 thead th { border-bottom: 1px solid var(--soft) }
 td:first-child, th:first-child { text-align: left; padding-left: 0 }
-tbody th { color: var(--ink); font-size: 14px; font-weight: 560; white-space: nowrap }
+tbody th { color: var(--ink); vertical-align: middle; font-size: 14px; font-weight: 560; white-space: nowrap }
 td.best { font-weight: 680 }
 td.best span { background: var(--best); border-radius: 6px; padding: 2px 7px; margin-right: -7px }
 tr.reference th, tr.reference td { color: var(--soft); font-style: italic }

@@ -8,15 +8,9 @@ import numpy as np
 from ..blender.blender_weights import blender_weights
 from ..blender.read_poses import read_poses
 from ..blender.whole_poses import given_poses_in_steps
-from ..core.compare import (
-    ANIMATION,
-    RANDOM,
-    Case,
-    compare,
-    judge_seed,
-    judged_poses,
-)
+from ..core.compare import compare
 from ..core.compare_files import write_comparisons
+from ..core.compare_judge import ANIMATION, RANDOM, Case, judge_seed, judged_poses
 from ..core.compare_methods import READ_IN_BLENDER, limited
 from ..core.compare_page import page
 from ..core.edits import Edits
@@ -82,9 +76,7 @@ class CompareTask(WeightingTask):
 
     def _random_poses(self, armature, view_layer):
         options = self.compare_options
-        others = replace(
-            self.options, seed=judge_seed(options), pose_count=options.judged_poses
-        )
+        others = replace(self.options, seed=judge_seed(options), pose_count=options.judged_poses)
         given = yield from given_poses_in_steps(armature, self.whole, others, view_layer)
         return given if len(given) else judged_poses(self.whole, options)
 
@@ -112,7 +104,7 @@ class CompareTask(WeightingTask):
             self.case, self.compare_options, self.threads, told if progress else None, self.methods
         )
         about = ", ".join(self.problem.names)
-        self.page = page(self.comparison, about, drawn)
+        self.page = page(self.comparison, about, drawn, self.threads)
 
     def apply(self):
         """What the comparison came to; its page as "page"."""
@@ -125,4 +117,3 @@ def write_pages(arguments, results):
     made = [(report["character"], report.pop("page"), report) for report in reports]
     print(f"  saved {write_comparisons(arguments.output, made)}", flush=True)
     return 0
-

@@ -87,8 +87,9 @@ def test_not_too_many():
 
 
 def test_which_bone_and_part():
-    heads, tails = np.array([(0, 0, 0), (0, 0, 1), (5, 0, 0.0)]), np.array(
-        [(0, 0, 1), (0, 0, 2), (5, 0, 0.0)]
+    heads, tails = (
+        np.array([(0, 0, 0), (0, 0, 1), (5, 0, 0.0)]),
+        np.array([(0, 0, 1), (0, 0, 2), (5, 0, 0.0)]),
     )
     points = np.array([(1, 0, 0.5), (1, 0, 1.5), (4.5, 0, 0), (0, 0, 9)])
     assert list(nearest_bones(points, heads, tails, np.ones(3, bool))) == [0, 1, 2, 1]

@@ -9,16 +9,10 @@ from compared import OPTIONS, bent, painted, tube_case
 from refusals import refuse
 from shapes import chain, tube
 
-from araplbs_addon.core import compare as comparing
 from araplbs_addon.core import compare_methods
-from araplbs_addon.core.compare import (
-    ANIMATION,
-    RANDOM,
-    CompareOptions,
-    case_of_arrays,
-    compare,
-    judged_poses,
-)
+from araplbs_addon.core.compare import CompareOptions, compare
+from araplbs_addon.core.compare_arrays import case_of_arrays
+from araplbs_addon.core.compare_judge import ANIMATION, JUDGE_SEED, RANDOM, judged_poses
 from araplbs_addon.core.compare_methods import METHODS, Method, as_sparse, find_methods
 from araplbs_addon.core.options import Options
 from araplbs_addon.core.poses import sample
@@ -41,7 +35,7 @@ def test_all_methods(compared):
         assert outcome.poses[RANDOM] <= 5 and outcome.poses[ANIMATION] <= 4
         for measures in outcome.measures.values():
             assert 0 < measures["surface_strain"] < 2 and measures["closed_parts"] == 1
-        assert outcome.shown.shape == outcome.strain.shape + (3,) == (5, 252, 3)
+        assert outcome.shown.shape == (*outcome.strain.shape, 3) == (5, 252, 3)
         assert np.isfinite(outcome.strain).all()
 
 
@@ -138,7 +132,7 @@ def test_poses_are_others_than_those_of_the_methods(compared):
     own, _bends = sample(skeleton, Options(pose_count=5), None)
     judged = compared.case.poses[RANDOM].transforms
     assert np.abs(own - judged).max() > 0.1
-    same = replace(OPTIONS, seed=comparing.JUDGE_SEED)
+    same = replace(OPTIONS, seed=JUDGE_SEED)
     assert np.abs(judged_poses(skeleton, same).transforms - judged).max() > 0.1
 
 
@@ -205,7 +199,7 @@ def test_progress_rises_and_names_methods():
     told = []
     compare(tube_case(), OPTIONS, 1, lambda *what: told.append(what), QUICK)
     fractions = [fraction for _stage, fraction, _energy in told]
-    assert fractions == sorted(fractions) and 0 <= fractions[0] and 0.9 < fractions[-1] <= 1
+    assert fractions == sorted(fractions) and fractions[0] >= 0 and 0.9 < fractions[-1] <= 1
     assert {stage for stage, _f, _e in told} == {m.name for m in find_methods(QUICK)}
 
 

@@ -130,7 +130,9 @@ def test_a_sphere():
     assert covered == pytest.approx(np.pi * 40**2, rel=0.01)
     assert (pixels[0, 0] == 0).all() and pixels[50, 50, 3] == 255
     red, green, blue = pixels[50, 50, :3].astype(float)
-    assert green / red == pytest.approx(0.5, abs=0.02) and blue / red == pytest.approx(0.25, abs=0.02)
+    assert green / red == pytest.approx(0.5, abs=0.02) and blue / red == pytest.approx(
+        0.25, abs=0.02
+    )
     # Lit from the upper left, whichever way the triangles turn.
     assert pixels[30, 30, 0] > pixels[70, 70, 0]
     np.testing.assert_array_equal(draw(points, triangles[:, ::-1], colors, camera), pixels)
