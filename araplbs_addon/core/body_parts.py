@@ -20,8 +20,8 @@ class _Part:
 def body_parts(names, heads, tails, parents, triangle_bones, deform=None):
     """[(name, bones)] in the order of the skeleton, each bone in one part.
 
-    names, heads and tails (m, 3), parents (m,): of the bones, -1 for roots. triangle_bones (f,): the
-    bone that each triangle goes with. deform (m,) bool: others join the part that they hang on.
+    names, heads and tails (m, 3), parents (m,): of the bones, -1 for roots. triangle_bones (f,):
+    the bone that each triangle goes with. deform (m,) bool: others join the part that they hang on.
     """
     m = len(names)
     deform = np.ones(m, bool) if deform is None else deform

@@ -126,12 +126,14 @@ class _Plot:
                 f'<line class="grid" x1="{self.LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
             )
             parts.append(
-                f'<text class="axis" x="{self.LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>'
+                f'<text class="axis" x="{self.LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">'
+                f"{tick:g}</text>"
             )
         for tick in self.ticks_x:
             x = self.x(tick)
             parts.append(
-                f'<text class="axis" x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{tick:g}</text>'
+                f'<text class="axis" x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">'
+                f"{tick:g}</text>"
             )
         middle = self.TOP + self.HEIGHT / 2
         parts.append(

@@ -1,5 +1,5 @@
-"""What compared methods are judged by: a case, its poses, measures by body part, and the points that
-are drawn."""
+"""What compared methods are judged by: a case, its poses, measures by body part, and the points
+that are drawn."""
 
 import math
 from dataclasses import dataclass, field

@@ -134,7 +134,7 @@ def _automatic(method):
 
 
 def _published(work):
-    table = {each for each in Options.__dataclass_fields__}
+    table = set(Options.__dataclass_fields__)
     values = {name: value for name, value in as_published().items() if name in table}
     options = replace(Options(), seed=work.options.seed, **values)
     arguments = {k: v for k, v in work.problem.arguments.items() if k != "symmetry"}

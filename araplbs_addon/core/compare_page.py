@@ -1,5 +1,5 @@
-"""The page of a comparison: one HTML file by itself. Nothing in it comes from elsewhere, and it says
-all it has to say without its script."""
+"""The page of a comparison: one HTML file by itself. Nothing in it comes from elsewhere, and it
+says all it has to say without its script."""
 
 from dataclasses import fields
 from html import escape
@@ -19,10 +19,10 @@ READING = (
     (
         "Surface Strain",
         "How much the surface is stretched and squeezed: the root of (s1 − 1)² + (s2 − 1)² of the "
-        "two principal stretches, mean square over triangles by area and over poses. 10 % is hardly "
-        "seen, 50 % is a fold or a tear. <i>By face</i> counts every triangle alike, so that what "
-        "is dense, as hands and faces, counts as such; <i>worst 1 %</i> is the 99th percentile over "
-        "the triangles.",
+        "two principal stretches, mean square over triangles by area and over poses. 10 % is "
+        "hardly seen, 50 % is a fold or a tear. <i>By face</i> counts every triangle alike, so "
+        "that what is dense, as hands and faces, counts as such; <i>worst 1 %</i> is the 99th "
+        "percentile over the triangles.",
     ),
     (
         "Limb Drift",

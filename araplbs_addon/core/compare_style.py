@@ -42,7 +42,8 @@ p { margin: 6px 0 14px; max-width: 78ch }
 
 .controls { display: flex; flex-wrap: wrap; gap: 18px; align-items: center;
   margin: 16px 0 14px }
-.switch { display: inline-flex; border: 1px solid var(--line); border-radius: 9px; overflow: hidden }
+.switch { display: inline-flex; border: 1px solid var(--line); border-radius: 9px;
+  overflow: hidden }
 .switch label { padding: 5px 14px; cursor: pointer; font-size: 14px; color: var(--soft) }
 .view-radio { position: absolute; opacity: 0; pointer-events: none }
 #view-0:checked ~ .controls label[for=view-0], #view-1:checked ~ .controls label[for=view-1] {
@@ -89,8 +90,9 @@ th { font-weight: 560; color: var(--soft); font-size: 12.5px; vertical-align: bo
   line-height: 1.3; white-space: normal }
 thead th { border-bottom: 1px solid var(--soft) }
 td:first-child, th:first-child { text-align: left; padding-left: 0 }
-tbody th { color: var(--ink); vertical-align: middle; font-size: 14px; font-weight: 560; white-space: nowrap }
-td.best { font-weight: 680 }
+tbody th { color: var(--ink); vertical-align: middle; font-size: 14px; font-weight: 560;
+  white-space: nowrap }
+td.best { font-weight: 680; position: relative }
 td.best span { background: var(--best); border-radius: 6px; padding: 2px 7px; margin-right: -7px }
 tr.reference th, tr.reference td { color: var(--soft); font-style: italic }
 td.none { color: var(--soft) }

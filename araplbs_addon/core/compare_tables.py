@@ -66,7 +66,8 @@ def _table(outcomes, columns, kind="", heat=None):
         lines.append(f'<tr{row}><th scope="row">{escape(outcome.name)}</th>{"".join(cells)}</tr>')
     return (
         f'<div class="wide"><table{f" class={kind}" if kind else ""}><thead><tr>'
-        f'<th scope="col">Method</th>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+        f'<th scope="col">Method</th>{head}</tr></thead><tbody>{"".join(lines)}'
+        "</tbody></table></div>"
     )
 
 

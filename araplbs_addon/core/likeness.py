@@ -1,6 +1,7 @@
-"""How like weights are to others, by the protocol of the papers that learn weights (RigNet and those
-after it): weights below LEAST count as 0, then those below KEPT of the largest of their vertex; the
-rest is scaled to sum to 1. Vertices count whose reference sums to 1 within SUM_ERROR."""
+"""How like weights are to others, by the protocol of the papers that learn weights (RigNet and
+those after it): weights below LEAST count as 0, then those below KEPT of the largest of their
+vertex; the rest is scaled to sum to 1. Vertices count whose reference sums to 1 within
+SUM_ERROR."""
 
 import numpy as np
 

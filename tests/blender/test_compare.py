@@ -91,7 +91,7 @@ def test_again_and_again(character, tmp_path):
 
 
 def test_two_armatures(tmp_path):
-    tube, rig = tube_and_rig()
+    tube_and_rig()
     other = add_armature("Rig: 2")
     bind(add_tube("Other"), other)
     path = save(tmp_path / "in.blend")
@@ -147,7 +147,7 @@ def test_the_operator_changes_nothing(tmp_path):
 
 
 def test_the_scene_has_settings(tmp_path):
-    tube, rig = weighted_tube()
+    weighted_tube()
     settings = bpy.context.scene.araplbs.comparison
     assert settings.directory == "//comparison/" and settings.judged_poses == 24
     page_of = addon("operators.compare").page_of
@@ -231,7 +231,7 @@ def test_blender_fails():
     vertices, faces = tube_arrays()
     count = len(vertices)
     shell = [(x, y, z + 1.5) for x in (-1, 1) for y in (-1, 1) for z in (-3, 3)]
-    far = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]) + (5, 0, 0)
+    far = [(5 + x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
     boxes = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     more = [tuple(count + 8 * k + i for i in face) for k in range(2) for face in boxes]
     ob, rig = (
