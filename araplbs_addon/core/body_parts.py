@@ -64,7 +64,7 @@ def body_parts(names, heads, tails, parents, triangle_bones, deform=None):
 
 
 def _children(parents):
-    children = [[] for _ in parents]
+    children: list[list[int]] = [[] for _ in parents]
     for bone, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(bone)
@@ -87,7 +87,8 @@ def _chains(parents, deform):
     order = _children_first(children, parents)
     for bone in order:
         moves[bone] |= any(moves[child] for child in children[bone])
-    chains, of_bone = [], np.full(len(parents), -1)
+    of_bone = np.full(len(parents), -1)
+    chains: list[tuple[list[int], int]] = []
     for bone in reversed(order):
         parent = parents[bone]
         alone = parent >= 0 and sum(moves[child] for child in children[parent]) == 1

@@ -106,7 +106,8 @@ def compare(case, options=None, threads=0, progress=None, methods=None):
         size = METHODS_SHARE * method.share / total
         told_of[method.identifier] = told.part(method.name, begin, size)
         begin += size
-    made, found = {}, []
+    made: dict[str, tuple] = {}
+    found = []
     for method in methods:
         outcome = Outcome(method.identifier, method.name, method.about, method.kind)
         result = _make(case, options, threads, told_of, method, made, outcome)

@@ -171,7 +171,7 @@ class Judge:
         shown, strain = [self.points], [at_rest]
         views = self.views[1:]
         if isinstance(result, Posed):
-            posed = result.pose(_joined([view.pose for view in views]), told)
+            posed = list(result.pose(_joined([view.pose for view in views]), told))
         else:
             posed = [pose_linearly(self.problem, result, view.pose)[0] for view in views]
         told(1.0)

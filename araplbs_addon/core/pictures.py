@@ -124,10 +124,10 @@ def rasterize(xy, depths, triangles, width, height):
         d = of_corners[member]
         depth = d[:, 0] + u * (d[:, 1] - d[:, 0]) + v * (d[:, 2] - d[:, 0])
         np.maximum.at(nearest, pixel, depth)
-        first = np.flatnonzero(depth == nearest[pixel])[::-1]  # of equal ones the first triangle
-        triangle[pixel[first]] = seen[member[first]]
-        coordinates[pixel[first], 1] = u[first]
-        coordinates[pixel[first], 2] = v[first]
+        best = np.flatnonzero(depth == nearest[pixel])[::-1]  # of equal ones the first
+        triangle[pixel[best]] = seen[member[best]]
+        coordinates[pixel[best], 1] = u[best]
+        coordinates[pixel[best], 2] = v[best]
         coordinates[:, 0] = 1 - coordinates[:, 1] - coordinates[:, 2]
     shape = height, width
     return triangle.reshape(shape), coordinates.reshape(*shape, 3), nearest.reshape(shape)
