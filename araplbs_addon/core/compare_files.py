@@ -24,8 +24,11 @@ def refuse_folder(folder):
         path = folder / name
         refuse_output(path)
         if path.exists():
-            with open(path, encoding="utf-8", errors="replace") as file:
-                start = file.read(1000)
+            try:
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    start = file.read(1000)
+            except OSError as error:
+                raise Refused(f"'{path}' cannot be read: {error}") from None
             if mark not in start:
                 raise Refused(f"'{path}' is there already, and no comparison: name another folder")
 

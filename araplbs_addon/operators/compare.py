@@ -61,6 +61,7 @@ and write a page with pictures and tables. Nothing in the file is changed"""
     __annotations__ = option_properties(CompareOptions) | {"directory": folder_property()}
     option_table = CompareOptions
     task_kind = CompareTask
+    _folder = None
 
     @staticmethod
     def find(context):

@@ -146,6 +146,25 @@ def test_the_operator_changes_nothing(tmp_path):
     assert folder_of(tmp_path / "report") == ["index.html", "report.json"]
 
 
+@pytest.mark.parametrize("mode", ["POSE", "WEIGHT_PAINT"])
+def test_in_other_modes(mode, tmp_path):
+    """The same as in Object mode, which is left alone."""
+    tube, rig = weighted_tube()
+    assert compare(tube, rig, folder=tmp_path / "object") == {"FINISHED"}
+    select(tube, rig, active=rig if mode == "POSE" else tube)
+    bpy.ops.object.mode_set(mode=mode)
+    before = deep_snapshot()
+    found = bpy.ops.object.araplbs_compare(
+        "EXEC_DEFAULT", directory=str(tmp_path / "mode"), judged_poses=3, judged_frames=4
+    )
+    assert found == {"FINISHED"} and difference(before, deep_snapshot()) == {}
+    reports = []
+    for folder in ("object", "mode"):
+        (report,) = json.loads((tmp_path / folder / "report.json").read_text())["characters"]
+        reports.append([(m["identifier"], m["reason"], m["measures"]) for m in report["methods"]])
+    assert reports[0] == reports[1]
+
+
 def test_the_scene_has_settings(tmp_path):
     weighted_tube()
     settings = bpy.context.scene.araplbs.comparison
