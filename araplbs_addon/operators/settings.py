@@ -11,6 +11,7 @@ from ..core.joints import JointOptions
 from ..core.transfer import TransferOptions
 from .compare import folder_property
 from .properties import option_names, option_properties, options_of
+from .transfer import outdate_matches
 
 
 class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
@@ -24,7 +25,7 @@ class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
 class ARAPLBS_transfer_settings(bpy.types.PropertyGroup):
     __annotations__ = {
         name: prop
-        for name, prop in option_properties(TransferOptions).items()
+        for name, prop in option_properties(TransferOptions, outdate_matches).items()
         if name not in option_names()
     }
 

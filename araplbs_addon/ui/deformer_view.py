@@ -68,7 +68,7 @@ class _View:
             self._worker = Worker(work)
 
     def _stale(self, ob):
-        return not self._source or self._source[0] != ob.session_uid
+        return not self._source or self._source[0] != _source_key(ob)
 
     def _work(self, context, ob):
         view_layer, deformer = context.view_layer, context.window_manager.araplbs_deformer
@@ -80,7 +80,7 @@ class _View:
             finally:
                 self._reading = False
             preview = DeformerPreview(problem, rows, preferred_threads(context))
-            self._source = ob.session_uid, armature.name, problem, preview
+            self._source = _source_key(ob), armature.name, problem, preview
         _key, name, problem, preview = self._source
         pose = present_pose(bpy.data.objects[name], problem.skeleton, view_layer.depsgraph)
 
@@ -152,6 +152,23 @@ def _mesh_of(context, armature):
     return next((o for o in moved if o.find_armature() == armature), None)
 
 
+def _source_key(ob):
+    """Equal as long as the mesh is this one, on the same bones at rest; weights are not in it."""
+    armature = ob.find_armature()
+    if not armature:
+        return ob.session_uid, None
+    bones, values = armature.data.bones, []
+    for name, kind, width in (
+        ("use_deform", np.bool_, 1),
+        ("head_local", np.float32, 3),
+        ("tail_local", np.float32, 3),
+    ):
+        numbers = np.empty(width * len(bones), kind)
+        bones.foreach_get(name, numbers)
+        values.append(numbers.tobytes())
+    return ob.session_uid, armature.session_uid, *values
+
+
 def _batch(points, triangles, color):
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     return batch_for_shader(
@@ -184,8 +201,8 @@ def _chosen(_manager, _context):
 def _after_update(scene, depsgraph):
     if bpy.context.window_manager.araplbs_deformer == "NONE" or scene != bpy.context.scene:
         return
-    # Meshes are updated when weights change, armatures when bones do; posing updates objects.
-    if {type(update.id) for update in depsgraph.updates} & {bpy.types.Mesh, bpy.types.Armature}:
+    # Meshes are updated when weights change; posing updates objects and armatures.
+    if any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
         view.forget()
 
 

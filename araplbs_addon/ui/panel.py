@@ -218,6 +218,7 @@ class VIEW3D_PT_araplbs_bake(_InSidebar, Panel):
         for poses, text, icon in (
             ("RANDOM", "Bake in Random Poses", "POSE_HLT"),
             ("SCENE", "Bake Scene Frames", "SCENE_DATA"),
+            ("ALL", "Bake All Actions", "ACTION"),
         ):
             column.operator(bake.IDNAME, text=text, icon=icon).poses = poses
 

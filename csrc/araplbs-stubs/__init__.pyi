@@ -109,6 +109,7 @@ class Solver:
         tolerance: float = 0.002,
         acceleration: int = 5,
         coarsen: int = 1000,
+        coarsen_given: bool = False,
         rotation_clusters: float = 0.0,
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
@@ -240,7 +241,8 @@ class Solver:
           than the share `tolerance`. acceleration: past iterations that Anderson acceleration
           mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least so many vertices
           is first solved on a coarser one of about a third, and that likewise, 0 for never; not
-          with given start weights nor with the paper's constraint rows. rotation_clusters: up to 16
+          with the paper's constraint rows, and with given start weights only if coarsen_given: it
+          is faster, but what these have of detail may go. rotation_clusters: up to 16
           neighbors whose weights differ by at most this share their rotations, 0 for none; it
           saves about half of the local step, and `energies` are then those of shared rotations, up
           to a fifth more than what `energy` tells. heat_floor and support = (least, kept_sum,
@@ -1102,13 +1104,13 @@ def inspect_weights(
     those that are not 0.
 
     contrast: half the sum of |w - mean of the neighbors| over bones, 0 for a vertex that is moved
-    as they are, 1 for one that other bones move; roughness: the mean contrast of the neighbors, the
-    vertex left out of theirs, large where bones meet and 0 below a contrast of 0.2. straight, along: how far the vertex is from
-    the core of the bone, straight and by edges and links (h, 2), further ways between vertices. The
-    core is the connected part with most weight of the vertices that have half of the bone's largest
-    weight. Both are 0 in the core and for weights below 0.05; along is inf beyond 4 times the
-    largest straight distance of the bone. Rows are normalized; vertices at one place are one, with
-    the row of the first of them.
+    as they are, 1 for one that other bones move. roughness: the mean contrast of the neighbors, the
+    vertex left out of theirs, large where bones meet; 0 where the contrast is below 0.2. straight,
+    along: how far the vertex is from the core of the bone, straight and by edges and links (h, 2),
+    further ways between vertices. The core is the connected part with most weight of the vertices
+    that have half of the bone's largest weight. Both are 0 in the core and for weights below 0.05;
+    along is inf beyond 4 times the largest straight distance of the bone. Rows are normalized;
+    vertices at one place are one, with the row of the first of them.
     """
 
 def match_surfaces(

@@ -7,8 +7,9 @@
  * Wareham & Lasenby 2008): how much of the light that falls on vertex i is that of bone b. r, phi
  * and theta belong to the line from the vertex to a point of the bone: its length, its angle to the
  * bone (a rod sends no light along itself) and to the normal of the surface; V is 1 where no face
- * is in between. Known from the document: the system, and that chi is a soft visibility. Known from
- * the literature: the integrand. Chosen here: bones shine alike by length, so that one cut in two
+ * is in between. From the document: the system, and that chi is a soft visibility. As the paper
+ * is implemented elsewhere: V, sin(phi) and 1 / r^2. Chosen here: cos(theta), the Lambert factor
+ * of what is lit; bones shine alike by length, so that one cut in two
  * shines as before; both sides of a face are lit, for thin sheets and normals that point inward;
  * wires and vertices inside a volume have no side (cos = 1); H is 1 / d^2 of heat where the vertex
  * sees its nearest bone, else of the nearest point that lights it, 0 in the dark. Virtual segments

@@ -1,9 +1,10 @@
 /* What a solver begins with: see initial_weights.h.
  *
- * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's weights with
- * their pattern; or, where a coarser mesh is solved first, what that begins with. Then the edits,
- * then what is locked, which edits do not change. Where there is no truss, rows hold bones where
- * they are strongest. The cost is that of the method. Fails for rows that are no weights. */
+ * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's
+ * weights with their pattern; or, where a coarser mesh is solved first, what that begins with. Then
+ * the edits, then what is locked, which edits do not change. Where there is no truss, rows hold
+ * bones where they are strongest. The cost is that of the method. Fails for rows that are no
+ * weights. */
 #include "solver/initial_weights.h"
 
 #include <math.h>
@@ -174,10 +175,10 @@ arap_status arap_initial_weights(arap_context *context, arap_solver *s,
         status = arap_fail(&context->error, ARAP_BAD_VALUE, "there are no weights to start from");
     if (!status) status = arap_locks_create(context, problem, &s->skeleton, &s->locks);
     if (status) return status;
-    if (problem->start_from_weights) {
-        status = given_start(context, s, problem);
-    } else if (s->coarse) {
+    if (s->coarse) {
         status = arap_coarse_weights(context, s, &s->influences);
+    } else if (problem->start_from_weights) {
+        status = given_start(context, s, problem);
     } else {
         status = fresh_start(context, s);
     }

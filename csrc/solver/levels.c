@@ -2,11 +2,11 @@
  *
  * Weights are smooth: a mesh of a third of the vertices knows which bones belong where and,
  * within a few percent, how much. Everything that needs many iterations or wide influence maps
- * (initial weights, the stages of solver.c) is done there, and so on down to a mesh of few vertices; the
- * mesh itself only takes the last stage, from the prolonged weights. Locked vertices share
- * clusters with locked ones of the same set only, with the weights of the seed. Each level is a
- * solver of about a third of the vertices. Fails without memory and where the coarse solver
- * does. */
+ * (initial weights, the stages of solver.c) is done there, and so on down to a mesh of few
+ * vertices; the mesh itself only takes the last stage, from the prolonged weights. Given weights,
+ * where the coarsest level starts from them, are those of the seeds. Locked vertices share clusters
+ * with locked ones of the same set only, with the weights of the seed. Each level is a solver of
+ * about a third of the vertices. Fails without memory and where the coarse solver does. */
 #include "solver/levels.h"
 
 #include <string.h>

@@ -336,9 +336,9 @@ int arap_solver_done(const arap_solver *s) {
  * of spines. */
 static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
     const arap_settings *set = &s->settings;
-    return set->coarsen && s->mesh.count >= set->coarsen && !problem->start_from_weights &&
-           !set->attach && !set->neumann && set->positivity == ARAP_POSITIVITY_CLIP &&
-           !s->skeleton.spine_count;
+    return set->coarsen && s->mesh.count >= set->coarsen &&
+           (!problem->start_from_weights || set->coarsen_given) && !set->attach && !set->neumann &&
+           set->positivity == ARAP_POSITIVITY_CLIP && !s->skeleton.spine_count;
 }
 
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */

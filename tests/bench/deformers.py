@@ -37,16 +37,19 @@ included; seconds of the solve without and with it."""
 
 
 def arguments_of(arrays):
-    return {
+    """Of a Solver; control bones move no vertex, as in the add-on."""
+    arguments = {
         "vertices": arrays["V"].astype(float),
         "triangles": arrays["F"],
         "edges": arrays.get("wire_edges"),
         "bone_heads": arrays["bone_head"],
         "bone_tails": arrays["bone_tail"],
         "bone_parents": arrays["bone_parent"],
-        "bone_roll_axes": arrays.get("bone_roll_axis"),
         "bone_deform": arrays["bone_deform"],
     }
+    control = araplbs.control_bones(**arguments)
+    arguments["bone_deform"] = arrays["bone_deform"].astype(bool) & (control == 0)
+    return {**arguments, "bone_roll_axes": arrays.get("bone_roll_axis")}
 
 
 def solved(arguments, **settings):

@@ -23,7 +23,7 @@ REFERENCES = {
 }  # fmt: skip
 MEASURES = {"area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "volume": (".1f", 100)}
 WITH_MIXED = ("q_eagle", "q_rat", "webxr_hand")
-LARGE, EACH = 20000, 4  # larger meshes: one pose of so many
+LARGE, EACH = 5000, 4  # larger meshes: one pose of so many
 NOTE = f"""\
 `araplbs.elastic_poses` moves every vertex freely so that the strain of the surface, the bending of
 its one-rings and the change of their distance from the bones are least while limbs stay on their

@@ -4,7 +4,7 @@ and weights that are optimized for Preserve Volume."""
 import bpy
 import numpy as np
 import pytest
-from scenes import addon, auto_weight, snapshot, tube_and_rig
+from scenes import addon, auto_weight, select, snapshot, tube_and_rig
 
 
 @pytest.fixture
@@ -91,9 +91,12 @@ def test_it_follows_the_pose_and_the_weights(tube, preview):
     assert np.abs(posed - before).max() > 0.01
     assert addon("ui.deformer_view").view._source is source, "only the pose is read again"
     ob.vertex_groups["upper"].add([0, 1, 2], 0.7, "REPLACE")
-    ob.data.update_tag()
     bpy.context.view_layer.update()
-    assert np.abs(preview.look() - posed)[:3].max() > 1e-3
+    weighted = preview.look().copy()
+    assert np.abs(weighted - posed)[:3].max() > 1e-3
+    rig.data.bones["upper"].use_deform = False
+    bpy.context.view_layer.update()
+    assert np.abs(preview.look() - weighted).max() > 1e-3
 
 
 def test_while_the_armature_is_posed(tube, preview):
@@ -161,6 +164,7 @@ def test_weights_for_preserve_volume(tube, capsys):
 def test_bendy_bones_are_refused(tube):
     ob, rig = tube
     rig.data.bones["middle"].bbone_segments = 4
+    select(ob, rig)
     before = snapshot()
     with pytest.raises(RuntimeError, match="'middle' is a bendy bone"):
         auto_weight(ob, rig, deformer="DUAL_QUATERNIONS")

@@ -290,6 +290,30 @@ def test_what_is_flat_is_left_out(arm):
     assert np.isfinite(posed).all()
 
 
+@pytest.mark.parametrize("name", [*shapes.odd_meshes(), "moebius", "point"])
+def test_odd_meshes_have_poses(name):
+    meshes = {"moebius": shapes.moebius(), "point": (np.zeros((1, 3)), None)}
+    vertices, triangles = {**shapes.odd_meshes(), **meshes}[name]
+    bones, poses = shapes.chain(2), np.concatenate([bent(90), bent(180)])
+    arguments = vertices, triangles, poses, bones.heads, bones.tails
+    posed, energies = araplbs.elastic_poses(*arguments, per_iteration=True)
+    assert np.isfinite(posed).all()
+    assert (np.diff(energies, axis=0) <= 1e-9 * energies[0] + 1e-16).all()
+    try:
+        posed = araplbs.elastic_poses(*arguments, method="mixed", iterations=5)
+        assert np.isfinite(posed).all()
+    except ValueError as error:
+        assert "needs a triangle or a tet" in str(error)
+
+
+def test_points_and_bones_in_one_place():
+    """Bones without length, on each other and on the vertices."""
+    vertices, triangles = shapes.tube(6, 5)
+    ends = np.tile(vertices[3], (2, 1))
+    posed = araplbs.elastic_poses(vertices, triangles, bent(90), ends, ends)
+    assert np.isfinite(posed).all()
+
+
 def test_tets_make_a_solid():
     """It bends with less strain of its tets than blending has, whichever way their corners go."""
     vertices, tets = shapes.bar((2, 2, 12), (0.4, 0.4, 2.0))
