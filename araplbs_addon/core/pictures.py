@@ -82,10 +82,9 @@ def rasterize(xy, depths, triangles, width, height):
     """What is seen at the centers of the pixels: (triangle (height, width), -1 for none;
     coordinates (height, width, 3), barycentric; depth (height, width), -inf for none). xy (n, 2) in
     pixels, depths (n,), the larger the nearer."""
-    corners = xy[triangles]
-    (a, b, c) = corners.swapaxes(0, 1)
-    low = np.ceil(corners.min(axis=1) - 0.5)
-    high = np.floor(corners.max(axis=1) - 0.5)
+    a, b, c = (xy[corner] for corner in triangles.T)
+    low = np.ceil(np.minimum(np.minimum(a, b), c) - 0.5)
+    high = np.floor(np.maximum(np.maximum(a, b), c) - 0.5)
     low, high = np.maximum(low, 0), np.minimum(high, [width - 1, height - 1])
     area = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
     extent = high - low + 1
@@ -195,10 +194,10 @@ def draw(points, triangles, colors, camera):
     drawn = triangle >= 0
     samples = np.zeros((fine.height, fine.width, 4), np.float32)
     if drawn.any():
-        corners, at = triangles[triangle[drawn]], coordinates[drawn][:, :, None]
+        corners, at = triangles[triangle[drawn]].T, coordinates[drawn].T.astype(np.float32)
         normals = vertex_normals(points, triangles) @ camera.axes.T
         each = np.concatenate([normals, colors], axis=1).astype(np.float32)
-        mixed = (each[corners] * at).sum(axis=1)
+        mixed = sum(each[corner] * part[:, None] for corner, part in zip(corners, at, strict=True))
         samples[drawn, :3] = mixed[:, 3:] * _light(mixed[:, :3])[:, None]
         samples[drawn, 3] = 255
     return _mean_of_samples(samples)
@@ -217,8 +216,8 @@ def _light(normals):
 
 
 def _mean_of_samples(samples):
-    height, width = samples.shape[0] // SAMPLES, samples.shape[1] // SAMPLES
-    sums = samples.reshape(height, SAMPLES, width, SAMPLES, 4).sum(axis=(1, 3))
+    steps = range(SAMPLES)
+    sums = sum(samples[i::SAMPLES, k::SAMPLES] for i in steps for k in steps)
     covered = sums[..., 3:] / 255
     result = np.empty_like(sums)
     result[..., :3] = sums[..., :3] / np.where(covered > 0, covered, 1)

@@ -9,6 +9,7 @@ from bpy.types import Operator
 from ..blender.targets import find_targets
 from ..core.compare import CompareOptions
 from ..core.compare_files import INDEX, refuse_folder, write_comparisons
+from ..core.compare_methods import find_methods
 from ..core.compare_report import compare_summary
 from ..core.refusal import Refused
 from ..tasks.comparing import CompareTask
@@ -58,7 +59,14 @@ and write a page with pictures and tables. Nothing in the file is changed"""
     bl_label = LABEL
     bl_options = {"REGISTER"}  # noqa: RUF012
 
-    __annotations__ = option_properties(CompareOptions) | {"directory": folder_property()}
+    __annotations__ = option_properties(CompareOptions) | {
+        "directory": folder_property(),
+        "methods": StringProperty(
+            name="Methods",
+            description="Only these, as the command line names them, with commas between them",
+            options={"HIDDEN", "SKIP_SAVE"},
+        ),
+    }
     option_table = CompareOptions
     task_kind = CompareTask
     _folder = None
@@ -77,7 +85,10 @@ and write a page with pictures and tables. Nothing in the file is changed"""
     def start(self, context):
         self._folder = real_folder(self.directory)
         refuse_folder(self._folder)
+        wanted = [name.strip() for name in self.methods.split(",") if name.strip()]
+        find_methods(wanted)
         super().start(context)
+        self._task.methods = wanted or None
 
     def finish(self, task):
         report = task.apply()

@@ -3,6 +3,7 @@ Blender's data is changed."""
 
 from dataclasses import replace
 
+import bpy
 import numpy as np
 
 from ..blender.blender_weights import blender_weights
@@ -37,6 +38,7 @@ class CompareTask(WeightingTask):
         targets = replace(targets, painting=False)
         yield from super().read_in_steps(targets, view_layer, with_entries)
         armature, options, problem = targets.armature, self.compare_options, self.problem
+        self.file = bpy.path.basename(bpy.data.filepath)
         poses = {RANDOM: (yield from self._random_poses(armature, view_layer))}
         frames = self._frames(armature, view_layer)
         if frames is not None:
@@ -103,7 +105,7 @@ class CompareTask(WeightingTask):
         self.comparison = compare(
             self.case, self.compare_options, self.threads, told if progress else None, self.methods
         )
-        about = ", ".join(self.problem.names)
+        about = ": ".join(filter(None, [self.file, ", ".join(self.problem.names)]))
         self.page = page(self.comparison, about, drawn, self.threads)
 
     def apply(self):

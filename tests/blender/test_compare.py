@@ -53,7 +53,7 @@ def character(tmp_path):
 
 def compare(*objects, folder, **options):
     select(*objects)
-    options = {"judged_poses": 3, "judged_frames": 4, **options}
+    options = {"judged_poses": 3, "judged_frames": 4, "methods": "present,heat,ours", **options}
     return bpy.ops.object.araplbs_compare("EXEC_DEFAULT", directory=str(folder), **options)
 
 
@@ -155,7 +155,11 @@ def test_in_other_modes(mode, tmp_path):
     bpy.ops.object.mode_set(mode=mode)
     before = deep_snapshot()
     found = bpy.ops.object.araplbs_compare(
-        "EXEC_DEFAULT", directory=str(tmp_path / "mode"), judged_poses=3, judged_frames=4
+        "EXEC_DEFAULT",
+        directory=str(tmp_path / "mode"),
+        judged_poses=3,
+        judged_frames=4,
+        methods="present,heat,ours",
     )
     assert found == {"FINISHED"} and difference(before, deep_snapshot()) == {}
     reports = []
@@ -192,6 +196,8 @@ def test_refusals_of_the_operator(tmp_path):
     refuse("is not a folder", tmp_path / "file")
     (tmp_path / "index.html").write_text("mine")
     refuse("is there already, and no comparison", tmp_path)
+    with pytest.raises(RuntimeError, match="no method glue"):
+        compare(tube, rig, folder=tmp_path / "other", methods="heat, glue")
     assert folder_of(tmp_path) == ["file", "index.html"]
     with pytest.raises(RuntimeError, match="There is no page"):
         bpy.ops.object.araplbs_open_comparison()
