@@ -82,7 +82,9 @@ def test_nothing_to_see():
     empty = np.zeros((0, 3), int)
     triangle, _coordinates, depth = rasterize(np.zeros((0, 2)), np.zeros(0), empty, 4, 3)
     assert (triangle == -1).all() and np.isneginf(depth).all()
-    behind = rasterize(np.array([(-9, 0), (-5, 0), (-7, 4.0)]), np.zeros(3), np.array([(0, 1, 2)]), 4, 3)
+    behind = rasterize(
+        np.array([(-9, 0), (-5, 0), (-7, 4.0)]), np.zeros(3), np.array([(0, 1, 2)]), 4, 3
+    )
     assert (behind[0] == -1).all()
 
 
