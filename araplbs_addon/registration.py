@@ -12,6 +12,7 @@ from .operators import (
     bendy,
     bone_roles,
     brush,
+    compare,
     edit,
     joints,
     live,
@@ -25,7 +26,7 @@ from .operators import (
     weight_new,
 )
 from .preferences import ARAPLBS_preferences
-from .ui import deformer_view, error_view, joint_panel, menus, overlay, panel, tools
+from .ui import compare_panel, deformer_view, error_view, joint_panel, menus, overlay, panel, tools
 
 CLASSES = (
     ARAPLBS_preferences,
@@ -35,6 +36,7 @@ CLASSES = (
     brush.ARAPLBS_brush,
     settings.ARAPLBS_joint_settings,
     settings.ARAPLBS_transfer_settings,
+    settings.ARAPLBS_compare_settings,
     settings.ARAPLBS_settings,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
@@ -42,6 +44,8 @@ CLASSES = (
     quantize.OBJECT_OT_araplbs_quantize_weights,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
     bake.OBJECT_OT_araplbs_bake,
+    compare.OBJECT_OT_araplbs_compare,
+    compare.OBJECT_OT_araplbs_open_comparison,
     refine.OBJECT_OT_araplbs_refine_weights,
     transfer.OBJECT_OT_araplbs_transfer_weights,
     transfer.OBJECT_OT_araplbs_show_matches,
@@ -73,6 +77,7 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_deformers,
     panel.VIEW3D_PT_araplbs_bake,
     panel.VIEW3D_PT_araplbs_transfer,
+    compare_panel.VIEW3D_PT_araplbs_compare,
     panel.VIEW3D_PT_araplbs_bendy,
     panel.BONE_PT_araplbs,
     joint_panel.VIEW3D_PT_araplbs_joints,
