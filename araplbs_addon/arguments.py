@@ -3,9 +3,11 @@
 import argparse
 import math
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 from .core.bake import BakeOptions, bake_summary
+from .core.findings import KINDS
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import version
 from .core.options import Options
@@ -19,6 +21,7 @@ from .tasks.baking import BakeTask
 from .tasks.joints import JointTask
 from .tasks.new_weights import NewWeightsTask
 from .tasks.quantizing import QuantizeTask
+from .tasks.repairing import RepairTask, repair_summary
 from .tasks.transfer import TransferTask
 from .tasks.weighting import WeightingTask
 
@@ -92,6 +95,21 @@ def make_parser():
     quantize.set_defaults(
         make_task=QuantizeTask, summary=summary_of_quantized, table=QuantizeOptions, parser=quantize
     )
+    repair = commands.add_parser(
+        "repair",
+        help="repair what is wrong with the weights of .blend files",
+        description="Solves the weights of every armature's meshes again where `check` finds "
+        f"something, and nowhere else: {which}",
+    )
+    repair.add_argument(
+        "--kind",
+        choices=[kind.lower() for kind, _name, _about in KINDS],
+        action="append",
+        default=[],
+        help="only findings of this kind; repeatable",
+    )
+    _add_arguments(repair, Options)
+    repair.set_defaults(make_task=RepairTask, summary=repair_summary, table=Options, parser=repair)
     farm.add_commands(commands)
     return parser
 
@@ -165,4 +183,7 @@ def read_options(arguments):
                 flag = name.replace("_", "-")
                 raise Refused(f"--only-new and --{flag} {values[name].lower()} exclude each other")
         arguments.make_task, arguments.summary = NewWeightsTask, summary_of_new
+    if getattr(arguments, "kind", None):
+        kinds = frozenset(kind.upper() for kind in arguments.kind)
+        arguments.make_task = partial(RepairTask, kinds=kinds)
     return options

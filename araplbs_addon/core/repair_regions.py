@@ -1,0 +1,150 @@
+"""Where a repair of findings solves again: what they are about, rings around it, the like of the
+other side. No bpy here: any thread may do it."""
+
+from functools import cached_property
+
+import numpy as np
+
+from .patch import JoinedMeshes, nearest_of
+from .refusal import Refused
+from .sparse_weights import join_sparse_weights
+from .symmetry import TOLERANCE, bone_partners
+
+# How many rings around what was found are solved with it.
+RINGS = {"STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2}
+COVERS = 0.03  # of the size of all: cloth lies so near to the skin beneath
+
+# What no weights repair.
+BEYOND = {
+    "BONE_OUTSIDE": "No weights repair a bone that lies outside: move it, or Optimize Joints",
+}
+
+SAME_WEIGHTS = 0.01  # of two sides: a median difference of less is none
+
+
+class Regions:
+    """All masks are of the vertices of the meshes one after the other, (n,) bool.
+
+    open: those whose weights may change.
+    """
+
+    def __init__(self, meshes, closed, skeleton, symmetric):
+        """Of Meshes with all their weights. closed: why those of a mesh cannot be changed, or None.
+        symmetric: weights that are the same on both sides stay so."""
+        self.closed, self.skeleton, self.symmetric = closed, skeleton, symmetric
+        self.whole = JoinedMeshes(meshes)
+        self.first = self.whole.first
+        locked = [
+            np.full(len(mesh.vertices), bool(why))
+            if mesh.locked_vertices is None
+            else mesh.locked_vertices | bool(why)
+            for mesh, why in zip(meshes, closed, strict=True)
+        ]
+        self.open = ~np.concatenate(locked)
+        self.weights = join_sparse_weights([mesh.weights for mesh in meshes])
+
+    @cached_property
+    def parts(self):
+        """(n,) equal numbers for what is connected."""
+        return self.whole.parts()
+
+    def split(self, mask):
+        """The part of each mesh."""
+        return [mask[a:b] for a, b in zip(self.first[:-1], self.first[1:], strict=True)]
+
+    def nothing(self):
+        return np.zeros(len(self.open), bool)
+
+    def at(self, finding):
+        """The vertices of a finding."""
+        mask = self.nothing()
+        mask[self.first[finding.mesh] + finding.vertices] = True
+        return mask
+
+    def region(self, finding):
+        """(n,) bool of all meshes: what is solved again. Raises Refused where nothing can be."""
+        kind = finding.kind
+        if kind in BEYOND:
+            raise Refused(BEYOND[kind])
+        at = self.at(finding)
+        if kind == "IDLE_BONE":
+            at |= self._around_bone(finding)
+        elif kind == "INTERSECTION":
+            at = self._cloth(at)
+        elif kind == "LOOSE_PART":
+            at = np.isin(self.parts, self.parts[at])
+        for part, why in zip(self.split(at), self.closed, strict=True):
+            if why and part.any():
+                raise Refused(why)
+        near = self.whole.grow(at, RINGS.get(kind, 0))
+        if kind == "ASYMMETRY" or (self.symmetric and self._is_symmetric(near)):
+            near |= self._other_side(near)
+        if not (near & self.open).any():
+            raise Refused("All of it lies outside of the paint mask")
+        return near & self.open
+
+    def _cloth(self, at):
+        """What lies over vertices (bool) of a part that comes through it."""
+        others = np.flatnonzero(~np.isin(self.parts, self.parts[at]))
+        if not len(others):
+            raise Refused("What lies over it was not found")
+        nearest, distances = nearest_of(self.whole.points, np.flatnonzero(at), others)
+        cloth = self.nothing()
+        cloth[nearest[distances <= COVERS * self.whole.size]] = True
+        if not cloth.any():
+            raise Refused("What lies over it was not found")
+        return cloth
+
+    def _around_bone(self, finding):
+        """Vertices that no other deform bone is nearer to."""
+        skeleton, points = self.skeleton, self.whole.points
+        name = skeleton.names[finding.bone]
+        if not skeleton.deform[finding.bone]:
+            raise Refused(f"'{name}' is left out as a control bone: no vertex is to follow it")
+        own = _distances(points, skeleton.heads[finding.bone], skeleton.tails[finding.bone])
+        nearest = np.ones(len(points), bool)
+        for bone in np.flatnonzero(skeleton.deform):
+            if bone != finding.bone:
+                nearest &= own < _distances(points, skeleton.heads[bone], skeleton.tails[bone])
+        if not nearest.any() and not len(finding.vertices):
+            raise Refused(f"Other bones are nearer to all of the skin than '{name}'")
+        return nearest
+
+    def _mirrored(self, at):
+        """(vertices, the vertices at their mirror images) of those (bool) that have one."""
+        points, n = self.whole.points, len(self.open)
+        which = np.flatnonzero(at)
+        both = np.concatenate([points, points[which] * [-1, 1, 1]])
+        partners, distances = nearest_of(both, n + np.arange(len(which)), np.arange(n))
+        paired = distances <= TOLERANCE * self.whole.size
+        return which[paired], partners[paired]
+
+    def _other_side(self, at):
+        """(n,) bool: the mirror images of vertices."""
+        out = np.zeros(len(at), bool)
+        out[self._mirrored(at)[1]] = True
+        return self.whole.grow(out, 0)
+
+    def _is_symmetric(self, at):
+        """Whether the weights at most of these are those of the other side."""
+        partners = bone_partners(self.skeleton)
+        which, images = self._mirrored(at)
+        if partners is None or not len(which):
+            return False
+        rows = self.weights
+        m = len(self.skeleton.names)
+        dense = np.zeros((len(which), 2, m))
+        for side, vertices in enumerate((which, images)):
+            for k, vertex in enumerate(vertices.tolist()):
+                entries = slice(rows.start[vertex], rows.start[vertex + 1])
+                dense[k, side, rows.bones[entries]] = rows.weights[entries]
+        other = np.where(partners >= 0, partners, np.arange(m))
+        return np.median(np.abs(dense[:, 0] - dense[:, 1, other]).sum(1)) < SAME_WEIGHTS
+
+
+def _distances(points, head, tail):
+    """(n,) of points to a segment."""
+    along = tail - head
+    length = max(float(along @ along), 1e-30)
+    at = np.clip((points - head) @ along / length, 0, 1)
+    return np.linalg.norm(points - head - at[:, None] * along, axis=1)

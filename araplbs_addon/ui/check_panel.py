@@ -1,0 +1,86 @@
+"""The panel "Check Weights" of the tab "Auto-weight": what is wrong with the present weights."""
+
+import textwrap
+
+import bpy
+from bpy.types import Panel, UIList
+
+from ..core.findings import NAMES, level
+from ..operators import check, repair
+from ..operators.found import found
+
+# Colors of the levels; the names of the icons are others before Blender 4.4.
+_ICONS = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
+_STRIP = "STRIP_COLOR_0" if "STRIP_COLOR_01" in _ICONS else "SEQUENCE_COLOR_0"
+LEVEL_ICONS = {"high": f"{_STRIP}1", "medium": f"{_STRIP}2", "low": f"{_STRIP}3"}
+LETTER = 6.5  # pixels, about
+LEAST_LETTERS = 24
+
+
+class DATA_UL_araplbs_findings(UIList):
+    def draw_item(self, _context, layout, _data, item, _icon, _active, _property, index=0):
+        if index >= len(found.findings):
+            return
+        finding = found.findings[index]
+        row = layout.row(align=True)
+        row.label(text=NAMES[finding.kind], icon=LEVEL_ICONS[level(finding.severity)])
+        row.label(text=found.place(finding))
+        layout.prop(item, "repair", text="")
+
+
+class VIEW3D_PT_araplbs_check(Panel):
+    bl_label = "Check Weights"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Auto-weight"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return context.mode in {"OBJECT", "POSE", "PAINT_WEIGHT", "EDIT_MESH"}
+
+    def draw(self, context):
+        layout, shown = self.layout, context.window_manager.araplbs_check
+        row = layout.row()
+        row.scale_y = 1.5
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator(check.IDNAME, icon="VIEWZOOM")
+        if not found.checked:
+            return
+        self._draw_notes(layout)
+        if not found.findings:
+            return
+        layout.template_list(
+            DATA_UL_araplbs_findings.__name__, "", shown, "findings", shown, "active", rows=5
+        )
+        self._draw_active(context, layout, shown)
+        row = layout.row(align=True)
+        row.enabled = not found.out_of_date
+        row.operator_context = "INVOKE_DEFAULT"
+        for which, text, icon in (("ACTIVE", "Repair", "TOOL_SETTINGS"), ("MARKED", "Repair Marked", "NONE")):
+            row.operator(repair.IDNAME, text=text, icon=icon).which = which
+
+    def _draw_notes(self, layout):
+        column = layout.column(align=True)
+        column.label(text=check.counted(found.findings), icon="CHECKMARK" if not found.findings else "NONE")
+        for name in found.out_of_date[:1]:
+            row = column.row()
+            row.alert = True
+            row.label(text=f"'{name}' has changed since: check again", icon="FILE_REFRESH")
+
+    def _draw_active(self, context, layout, shown):
+        row = layout.row(align=True)
+        row.operator(check.SELECT, text="Select", icon="RESTRICT_SELECT_OFF").index = -1
+        row.operator(check.VIEW, text="View", icon="ZOOM_SELECTED").index = -1
+        row.prop(shown, "show", text="", icon="HIDE_OFF" if shown.show else "HIDE_ON")
+        if not 0 <= shown.active < len(found.findings):
+            return
+        box = layout.box().column(align=True)
+        letters = context.region.width / (LETTER * context.preferences.system.ui_scale)
+        for line in wrapped(found.findings[shown.active].words, int(letters) - 4):
+            box.label(text=line)
+
+
+def wrapped(text, letters):
+    """Lines of at most so many letters."""
+    return textwrap.wrap(text, max(letters, LEAST_LETTERS))
