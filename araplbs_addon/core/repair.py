@@ -1,9 +1,9 @@
 """Repair of findings: the weights of their regions anew, all others to the last bit as they are.
 
 What is not normalized is scaled. Cloth that skin comes through takes the weights of that skin. All
-else is solved as what is new is (core/only_new.py), in patches whose other vertices are locked. Then
-all is checked again: where a finding is not better, or worse ones have come, its region has its old
-weights back. No bpy here: any thread may do it.
+else is solved as what is new is (core/only_new.py), in patches whose other vertices are locked.
+Then all is checked again: where a finding is not better, or worse ones have come, its region has
+its old weights back. No bpy here: any thread may do it.
 """
 
 from dataclasses import dataclass, field, replace
@@ -125,7 +125,10 @@ class _Repair:
         for finding, region in repairs:
             parts = self.regions.split(region)
             if finding.kind == "UNNORMALIZED":
-                weights = [self._normalized(*each) for each in zip(self.meshes, weights, parts)]
+                weights = [
+                    self._normalized(*each)
+                    for each in zip(self.meshes, weights, parts, strict=True)
+                ]
                 continue
             if finding.kind == "INTERSECTION":
                 weights = self._worn(finding, weights, parts)
@@ -227,9 +230,7 @@ class _Repair:
             for k in taken:
                 where |= repairs[k][1]
             changed = self.regions.split(where)
-            weights = [
-                merged(*each) for each in zip(self.old, new, changed, strict=True)
-            ]
+            weights = [merged(*each) for each in zip(self.old, new, changed, strict=True)]
             share /= 2
             after = self._check(weights, 1 - 2 * share, share) if taken else before
             verdicts = [self._verdict(before, after, *each) for each in repairs]

@@ -32,8 +32,8 @@ def counted(findings):
 
 
 class OBJECT_OT_araplbs_check(WorkOperator, OptionProperties, Operator):
-    """Look for what is wrong with the present weights, and list it in the panel: stretch, collapse, \
-skin that follows a wrong bone, vertices without weights... Nothing is changed"""
+    """Look for what is wrong with the present weights, and list it in the panel: stretch, \
+collapse, skin that follows a wrong bone, vertices without weights... Nothing is changed"""
 
     bl_idname = IDNAME
     bl_label = "Check Weights"
@@ -89,8 +89,8 @@ INDEX = IntProperty(name="Index", description="Number in the list, -1: the chose
 
 
 class OBJECT_OT_araplbs_select_finding(OfFinding, Operator):
-    """Select the vertices that the finding is about, in Edit mode, by the mask of Weight Paint mode \
-or for these, and make its bone the active one"""
+    """Select the vertices that the finding is about, in Edit mode or by the mask of Weight Paint \
+mode, and make its bone the active one"""
 
     bl_idname = SELECT
     bl_label = "Select Finding"

@@ -63,7 +63,7 @@ class RepairTask:
         self.skeleton = skeleton
 
     def _unmasked(self, index, mesh):
-        """Where the paint mask shows a known finding alone, as a click on it does, it is no mask."""
+        """Where the mask shows one known finding alone, as a click on it does, it is no mask."""
         if mesh.locked_vertices is None:
             return mesh
         shown = np.flatnonzero(~mesh.locked_vertices)
@@ -167,11 +167,8 @@ def repair_summary(report):
     if not results:
         return "no findings to repair"
     which = "1 finding" if len(results) == 1 else f"{len(results)} findings"
-    parts = [
-        f"{count} {word}"
-        for key, word in (("REPAIRED", "repaired"), ("BETTER", "better"), ("UNCHANGED", "as before"))
-        if (count := results.count(key))
-    ]
+    words = {"REPAIRED": "repaired", "BETTER": "better", "UNCHANGED": "as before"}
+    parts = [f"{results.count(key)} {word}" for key, word in words.items() if key in results]
     return f"{which}: {', '.join(parts)} in {report['seconds']:.1f} s"
 
 

@@ -57,12 +57,13 @@ class VIEW3D_PT_araplbs_check(Panel):
         row = layout.row(align=True)
         row.enabled = not found.out_of_date
         row.operator_context = "INVOKE_DEFAULT"
-        for which, text, icon in (("ACTIVE", "Repair", "TOOL_SETTINGS"), ("MARKED", "Repair Marked", "NONE")):
-            row.operator(repair.IDNAME, text=text, icon=icon).which = which
+        row.operator(repair.IDNAME, text="Repair", icon="TOOL_SETTINGS").which = "ACTIVE"
+        row.operator(repair.IDNAME, text="Repair Marked").which = "MARKED"
 
     def _draw_notes(self, layout):
         column = layout.column(align=True)
-        column.label(text=check.counted(found.findings), icon="CHECKMARK" if not found.findings else "NONE")
+        icon = "NONE" if found.findings else "CHECKMARK"
+        column.label(text=check.counted(found.findings), icon=icon)
         for name in found.out_of_date[:1]:
             row = column.row()
             row.alert = True

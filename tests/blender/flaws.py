@@ -110,5 +110,3 @@ def selected(ob):
     flags = np.empty(len(ob.data.vertices), bool)
     ob.data.vertices.foreach_get("select", flags)
     return np.flatnonzero(flags).tolist()
-
-

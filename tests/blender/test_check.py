@@ -21,7 +21,7 @@ FLAWS = ("UNWEIGHTED", "UNNORMALIZED", "SPECKLE")
 
 
 def test_list(capfd):
-    tube, _rig, places = flawed(*FLAWS)
+    _tube, _rig, places = flawed(*FLAWS)
     before = snapshot()
     assert check() == {"FINISHED"}
     assert snapshot() == before
@@ -54,7 +54,7 @@ def test_click_in_object_mode():
 
 
 def test_click_in_weight_paint_mode():
-    tube, rig, places = flawed("SPECKLE")
+    tube, _rig, places = flawed("SPECKLE")
     check()
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
@@ -116,7 +116,7 @@ def test_click_goes_to_the_other_mesh(mode):
 
 
 def test_check_in_edit_mode_sees_what_is_edited():
-    tube, rig = weighted()
+    tube, _rig = weighted()
     select(tube)
     bpy.ops.object.mode_set(mode="EDIT")
     edited = bmesh.from_edit_mesh(tube.data)
@@ -129,7 +129,7 @@ def test_check_in_edit_mode_sees_what_is_edited():
 
 
 def test_paint_mask_hides_nothing_from_the_check():
-    tube, rig, places = flawed("UNWEIGHTED")
+    tube, _rig, _places = flawed("UNWEIGHTED")
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     tube.data.use_paint_mask_vertex = True
@@ -160,7 +160,7 @@ def test_selection_does_not_put_it_out_of_date():
 
 
 def test_vertices_that_are_gone(capfd):
-    tube, rig, _places = flawed("UNWEIGHTED")
+    tube, _rig, _places = flawed("UNWEIGHTED")
     check()
     select(tube)
     bpy.ops.object.mode_set(mode="EDIT")

@@ -19,9 +19,18 @@ from flaws import (
     shown,
     weighted,
 )
-from scenes import add_armature, addon, assert_good, bind, deform_names, entries, select, snapshot
-from scenes import tube_and_rig as plain
-from scenes import weights
+from scenes import (
+    add_armature,
+    add_tube,
+    addon,
+    assert_good,
+    bind,
+    deform_names,
+    entries,
+    select,
+    snapshot,
+    weights,
+)
 
 TWO = {"max_influences": 2}
 
@@ -82,7 +91,7 @@ def test_all_by_script():
 
 
 def test_kinds():
-    tube, rig, places = flawed("UNWEIGHTED", "UNNORMALIZED")
+    tube, _rig, places = flawed("UNWEIGHTED", "UNNORMALIZED")
     before = entries(tube)
     repair(kinds={"UNNORMALIZED"})
     assert set(changed(before, tube)) == set(places["UNNORMALIZED"])
@@ -90,7 +99,7 @@ def test_kinds():
 
 
 def test_marked():
-    tube, rig, places = flawed("UNWEIGHTED", "UNNORMALIZED")
+    tube, _rig, places = flawed("UNWEIGHTED", "UNNORMALIZED")
     check()
     for k, kind in enumerate(kinds_found()):
         shown().findings[k].repair = kind == "UNNORMALIZED"
@@ -167,7 +176,7 @@ def paint(tube, vertices):
 
 
 def test_paint_mask():
-    tube, rig, places = flawed("STRETCH")
+    tube, _rig, places = flawed("STRETCH")
     check()
     before = entries(tube)
     mask = places["STRETCH"][::2]
@@ -276,7 +285,7 @@ def test_progress_goes_on():
     task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
     fractions = []
     task.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
-    assert fractions == sorted(fractions) and 0 <= fractions[0] and fractions[-1] <= 1
+    assert fractions == sorted(fractions) and fractions[0] >= 0 and fractions[-1] <= 1
 
 
 def test_idle_bone():
@@ -305,10 +314,7 @@ def test_idle_bone_that_no_skin_is_near_to(capfd):
         ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
         ("prop", (4, 0, 1), (4, 0, 2), "middle"),
     ]
-    tube, rig = plain()
-    bpy.data.objects.remove(rig)
-    rig = add_armature(bones=bones)
-    tube.modifiers.clear()
+    tube, rig = add_tube(), add_armature(bones=bones)
     bind(tube, rig)
     select(tube, rig)
     bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT", control_bones="INCLUDE")
