@@ -118,9 +118,8 @@ class WeightingTask:
         self.entries = []
         for ob in targets.meshes:
             try:
-                refuse_mesh(ob)
+                self.refuse_object(ob, targets.armature)
                 _refuse_twice(ob, objects)
-                _refuse_foreign(ob, targets.armature)
                 shared = _sharing(ob)
                 entries = weights = None
                 if with_entries:
@@ -147,6 +146,11 @@ class WeightingTask:
             raise Refused("; ".join(refusals))
         self.warnings += [f"Skipped: {reason}" for reason in refusals]
         return objects, meshes
+
+    def refuse_object(self, ob, armature):
+        """Raises Refused for what cannot be weighted."""
+        refuse_mesh(ob)
+        _refuse_foreign(ob, armature)
 
     def solve(self, progress=None):
         """See core.solve and core.volume; keeps the solution."""

@@ -885,6 +885,66 @@ def embed(
     at the points.
     """
 
+def linear_skinning(
+    vertices: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    poses: ArrayLike,
+    *,
+    bone_heads: ArrayLike | None = None,
+    bone_tails: ArrayLike | None = None,
+    bone_kinds: Sequence[BoneKind] | None = None,
+    bone_segments: ArrayLike | None = None,
+    bends: ArrayLike | None = None,
+    segment_poses: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
+    threads: int = 0,
+) -> Floats:
+    """Where weights (n, m) or rows take vertices in poses (p, m, 3, 4) or (p, m, 4, 4) by linear
+    blending, (p, n, 3).
+
+    Rows are normalized; a vertex without weights stays at rest, as in Blender. What bones that are
+    not rigid need is as for `energy`.
+    """
+
+def nearest_points(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    points: ArrayLike,
+    *,
+    owners: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    threads: int = 0,
+) -> tuple[NDArray[np.int32], Floats, Floats, NDArray[np.int32]]:
+    """The points of a surface that are nearest to points (k, 3).
+
+    (corners (k, 3), coordinates (k, 3), heights (k,), parts (n,)): the vertices of the triangle,
+    -1 where there is none; the barycentric coordinates there; the distance, negative for points
+    behind the surface by the normals of its vertices, inf without a triangle; and for all vertices
+    the number of their part, what triangles and edges connect. owners (k,): vertices whose parts
+    are passed over, -1 for none. Vertices at one place are one, the first of them.
+    """
+
+def inspect_weights(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    *,
+    edges: ArrayLike | None = None,
+    threads: int = 0,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """What weights (n, m) or rows look like along a surface: (contrast (n,), roughness (n,),
+    straight (e,), along (e,)), the last two for the entries of the rows, of dense weights for
+    those that are not 0.
+
+    contrast: half the sum of |w - mean of the neighbors| over bones, 0 for a vertex that is moved
+    as they are, 1 for one that other bones move; roughness: the mean contrast of the neighbors, the
+    vertex left out of theirs, large where bones meet. straight, along: how far the vertex is from
+    the core of the bone, straight and by edges: the connected part with most weight of the vertices
+    that have half of the bone's largest weight. 0 in the core and for weights below 0.05; along is
+    inf beyond 4 times the largest straight distance of the bone. Rows are normalized; vertices at
+    one place are one, with the row of the first of them.
+    """
+
 def match_surfaces(
     vertices: ArrayLike,
     triangles: ArrayLike,

@@ -11,6 +11,7 @@
 #include "python/deformation.h"
 #include "python/error.h"
 #include "python/functions.h"
+#include "python/inspection.h"
 #include "python/joints.h"
 #include "python/reach.h"
 #include "python/solver.h"
@@ -61,6 +62,11 @@ static PyMethodDef methods[] = {
     {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
      "(heads, tails, report) of a JointSolver run to its end."},
     {"embed", KEYWORDS(arap_py_embed), "Tets that hold points, and the coordinates there."},
+    {"linear_skinning", KEYWORDS(arap_py_linear_skinning),
+     "Posed points (poses, n, 3) by linear blending."},
+    {"nearest_points", KEYWORDS(arap_py_nearest_points), "Nearest points of a surface."},
+    {"inspect_weights", KEYWORDS(arap_py_inspect_weights),
+     "Contrast to neighbors, and gaps in what bones move."},
     {"match_surfaces", KEYWORDS(arap_py_match_surfaces),
      "Which vertices lie close to a surface that faces alike."},
     {"transfer_weights", KEYWORDS(arap_py_transfer_weights), "Weights of one mesh for another."},

@@ -1,11 +1,8 @@
 """One table of settings: the stubs, help(), araplbs.SETTINGS and the add-on's options agree."""
 
 import ast
-import importlib
 import inspect
 import math
-import sys
-import types
 from dataclasses import fields
 
 import araplbs
@@ -36,18 +33,6 @@ IN_ITS_OWN_WAY = {
 }
 # Angles, which the stubs cannot write.
 COMPUTED = {"swing": math.radians(60), "twist": math.radians(10)}
-
-
-@pytest.fixture(scope="module")
-def core():
-    """The add-on's package `core`, which needs no Blender, without the package above it."""
-    name = "araplbs_addon_without_blender"
-    package = types.ModuleType(name)
-    package.__path__ = [str(ROOT / "araplbs_addon")]
-    sys.modules[name] = package
-    yield lambda module: importlib.import_module(f"{name}.core.{module}")
-    for each in [m for m in sys.modules if m == name or m.startswith(f"{name}.")]:
-        del sys.modules[each]
 
 
 def stub(kind):

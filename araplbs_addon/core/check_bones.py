@@ -1,0 +1,138 @@
+"""What is wrong between bones and what they move: limbs that leave them, bones outside, idle ones."""
+
+import numpy as np
+
+from .check_surface import counted, ramp
+from .findings import Finding
+from .native_module import araplbs
+
+DRIFT = 0.3, 1.2  # radii of the limb: where it is seen, where the bone is outside
+SAMPLES = 0.15, 0.5, 0.85  # along a bone
+OUTSIDE = 0.25, 2.0  # mean distance from the skin, in the mean distance of what the bone moves
+LEAST_OUTSIDE = 0.004  # of the size: bones of eyelids and lips lie in the skin
+LEAST_DRIVEN = 4  # vertices
+WRONG_PART = 0.5  # severity of a bone inside of what other bones move
+IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a bone to spare, and one that a limb should go with
+MIDDLE = 0.3, 0.7  # of a bone: as the engine has it, where its limb is
+
+
+def _beside(look, bone):
+    """(distance, place from 0 to 1) of all vertices from a bone."""
+    head = look.skeleton.heads[bone]
+    axis = look.skeleton.tails[bone] - head
+    place = np.clip((look.vertices - head) @ axis / max(axis @ axis, 1e-300), 0, 1)
+    return np.linalg.norm(look.vertices - head - place[:, None] * axis, axis=1), place
+
+
+def _limb(look, bone):
+    """The vertices around the middle of a bone, about."""
+    distance, place = _beside(look, bone)
+    middle = (place > MIDDLE[0]) & (place < MIDDLE[1])
+    if not middle.any():
+        return np.zeros(0, int)
+    nearest = np.sort(distance[middle])[: max(6, int(middle.sum() / 50))]
+    return np.flatnonzero(middle & (distance <= 2 * nearest.mean()))
+
+
+def drifting_limbs(look):
+    """DRIFT: limbs that leave their bones."""
+    if not len(look.triangles):
+        return
+    drift = look.measures["bone_drift"]
+    for bone in np.flatnonzero(np.nan_to_num(drift) >= DRIFT[0]):
+        vertices = _limb(look, bone)
+        vertices = vertices[look.sums[vertices] > 0]
+        if not len(vertices):
+            continue
+        value = float(drift[bone])
+        words = f"the limb of {look.name(bone)} leaves its bone by {value:.2f} of its radius"
+        found = list(look.finding("DRIFT", ramp(value, DRIFT), vertices, value, words, bone))
+        yield max(found, key=lambda finding: len(finding.vertices))
+
+
+def _orientation(look):
+    """1, or -1 where the faces of most of the mesh point inward."""
+    a, b, c = (look.vertices[look.triangles[:, k]] - look.vertices.mean(0) for k in range(3))
+    return 1 if (a * np.cross(b, c)).sum() >= 0 else -1
+
+
+def bones_outside(look):
+    """BONE_OUTSIDE: bones beside the skin that they move, or inside of what others move."""
+    totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
+    bones = np.flatnonzero(look.skeleton.deform & (totals > 0))
+    if not len(look.triangles) or not len(bones):
+        return
+    heads, tails = look.skeleton.heads[bones], look.skeleton.tails[bones]
+    points = np.concatenate([heads + share * (tails - heads) for share in SAMPLES])
+    corners, _at, heights, _parts = araplbs.nearest_points(
+        look.vertices, look.triangles, points, edges=look.edges, threads=look.threads
+    )
+    heights = (_orientation(look) * heights).reshape(len(SAMPLES), -1)
+    corners = corners.reshape(len(SAMPLES), -1, 3)
+    order = np.argsort(look.rows.bones, kind="stable")
+    ends = np.searchsorted(look.rows.bones[order], np.arange(len(look.skeleton.names) + 1))
+    for k, bone in enumerate(bones):
+        entries = order[ends[bone] : ends[bone + 1]]
+        share = look.shares[entries]
+        vertices = look.rows.vertices[entries]
+        driven = vertices[share >= 0.5 * share.max()]
+        out = float(np.maximum(heights[:, k], 0).mean())
+        if len(driven) < LEAST_DRIVEN:
+            continue
+        if out > LEAST_OUTSIDE * look.size and (heights[:, k] > 0).sum() >= 2:
+            yield from _outside(look, bone, driven, out)
+        elif (heights[:, k] < 0).all() and share.max() >= 0.5:
+            yield from _in_wrong_part(look, bone, driven, vertices, corners[:, k])
+
+
+def _outside(look, bone, driven, out):
+    center = look.vertices[driven].mean(axis=0)
+    radius = np.linalg.norm(look.vertices[driven] - center, axis=1).mean()
+    value = out / max(float(radius), 1e-300)
+    if value >= OUTSIDE[0]:
+        words = (
+            f"{look.name(bone)} lies outside of the mesh, by {100 * out / look.size:.1f} % of the "
+            f"size, and moves {counted(len(driven))}"
+        )
+        severity = ramp(value, OUTSIDE)
+        found = list(look.finding("BONE_OUTSIDE", severity, driven, value, words, bone))
+        yield max(found, key=lambda finding: len(finding.vertices))
+
+
+def _in_wrong_part(look, bone, driven, moved, corners):
+    """Where the bone moves nothing of the skin around it."""
+    if np.isin(corners, moved).any():
+        return
+    distance = float(_beside(look, bone)[0][driven].min())
+    around = look.leading(np.unique(corners))
+    value = distance / look.size
+    if value < LEAST_OUTSIDE:
+        return
+    words = (
+        f"{look.name(bone)} lies inside of what {look.name(around)} moves, and moves "
+        f"{counted(len(driven))} elsewhere"
+    )
+    found = list(look.finding("BONE_OUTSIDE", WRONG_PART, driven, value, words, bone))
+    yield max(found, key=lambda finding: len(finding.vertices))
+
+
+def idle_bones(look):
+    """IDLE_BONE: deform bones that move nothing."""
+    totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
+    idle = np.flatnonzero(look.skeleton.deform & (totals == 0))
+    if not len(idle) or not totals.any():
+        return
+    drift = look.measures["bone_drift"] if len(look.triangles) else np.full(len(totals), np.nan)
+    for bone in idle:
+        inside = np.isfinite(drift[bone])
+        words = f"{look.name(bone)} moves no vertex"
+        if inside:
+            words += ", though a limb surrounds it"
+        vertices, mesh = np.zeros(0, np.int64), 0
+        severity = IDLE_IN_LIMB if inside else IDLE
+        if inside:
+            found = list(look.finding("IDLE_BONE", severity, _limb(look, bone), 0, words, bone))
+            if found:
+                yield max(found, key=lambda finding: len(finding.vertices))
+                continue
+        yield Finding("IDLE_BONE", severity, mesh, int(bone), vertices, 0.0, words)

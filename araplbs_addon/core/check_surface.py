@@ -1,0 +1,403 @@
+"""What Check Weights looks at, and what is wrong with the surface as it is posed: stretch, collapse,
+parts that float, skin that comes through cloth."""
+
+from functools import cached_property
+
+import numpy as np
+
+from .deformation import bones_of, joints_of
+from .extent import size_of
+from .findings import Finding
+from .native_module import araplbs
+from .sparse_weights import make_sparse_weights
+
+# Stretch and collapse are told from the singular values of the map of each triangle, its largest
+# and smallest factor of length in any pose. Painted characters, whose every joint turns by up to 60
+# degrees at once, reach 2.5 and 0.15 in most armpits and crotches.
+CANDIDATE = 0.35  # root mean square strain over the poses: below, no single pose is bad
+STRETCH = 2.5, 7.0  # factor: where it is seen, where it is ruined
+COLLAPSE = 0.8, 1.0  # share of a length that is lost: the like
+IN_REGION = 75  # percentile over the triangles of a region that stands for it: one alone is noise
+LEAST_REGION = 3  # vertices: less is a speckle or a sliver
+LARGE_REGION = 0.004  # of the surface: smaller regions are less severe
+
+# Shares of the size of the character.
+TOUCHES = 0.01  # a part sits on what is so near
+FLOATS = 0.01, 0.06  # so far a part leaves what it sits on: 2 cm of a man are seen
+COVERED = 0.02  # skin so deep below cloth is covered by it
+THROUGH = 0.002, 0.015  # so far it comes through: 4 mm of a man are seen
+ALIKE = 0.5  # cosine between the normals of skin and cloth that lie on each other
+ABOVE = 0.7  # cosine between the normal of cloth and the way to what has come through
+CARRIED = 10  # percentile over what touches: a part is carried if some of it is
+LEAST_COVERED = 12  # vertices: less is a joint that fits into a socket, not clothing
+LEAST_THROUGH = 3  # vertices
+
+
+def ramp(value, limits, least=0.2):
+    """Severity of a value: `least` at the first of the limits, 1 at the second."""
+    first, last = limits
+    return float(np.clip(least + (1 - least) * (value - first) / (last - first), 0, 1))
+
+
+class Inspected:
+    """A Problem with its weights and poses, and what several checks need of them."""
+
+    def __init__(self, problem, rows, poses, options, threads=0):
+        self.problem, self.poses, self.options, self.threads = problem, poses, options, threads
+        self.raw = rows
+        good = np.isfinite(rows.weights) & (rows.weights > 0)
+        self.rows = rows
+        if not good.all():
+            self.rows = make_sparse_weights(
+                rows.count, rows.vertices[good], rows.bones[good], rows.weights[good]
+            )
+        self.skeleton = problem.skeleton
+        self.vertices = np.asarray(problem.arguments["vertices"], float)
+        self.triangles = np.asarray(problem.arguments["triangles"], int).reshape(-1, 3)
+        self.edges = np.asarray(problem.arguments["edges"], int).reshape(-1, 2)
+        self.size = max(size_of(self.vertices), 1e-30)
+        self.sums = self.rows.sums()
+
+    def __len__(self):
+        return len(self.vertices)
+
+    @cached_property
+    def shares(self):
+        """(entries,) weights with sum 1."""
+        vertices = self.rows.vertices
+        return self.rows.weights / self.sums[vertices]
+
+    @cached_property
+    def strongest(self):
+        """(n,) the bone with most weight, -1 for none."""
+        rows, best = self.rows, np.full(len(self), -1)
+        order = np.lexsort((-rows.weights, rows.vertices))
+        first = rows.start[:-1][np.diff(rows.start) > 0]
+        best[rows.vertices[order[first]]] = rows.bones[order[first]]
+        return best
+
+    @cached_property
+    def has_face(self):
+        """(n,) bool: some triangle or edge has it."""
+        found = np.zeros(len(self), bool)
+        found[self.triangles] = True
+        found[self.edges] = True
+        return found
+
+    def posed(self, which, poses=slice(None)):
+        """(p, k, 3) these vertices in the poses."""
+        rows = self.rows
+        sizes = np.diff(rows.start)[which]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.repeat(rows.start[which] - start[:-1], sizes) + np.arange(start[-1])
+        poses = self.poses[poses]
+        more = {}
+        if self.skeleton.flexible:
+            bones = bones_of(self.skeleton)
+            del bones["bone_deform"]
+            parameters = self.problem.parameters
+            more = {**bones, **joints_of(self.skeleton, poses)}
+            more["parameters"] = None if parameters is None else parameters[which]
+        return araplbs.linear_skinning(
+            self.vertices[which],
+            (start, rows.bones[at], rows.weights[at]),
+            poses.transforms,
+            threads=self.threads,
+            **more,
+        )
+
+    @cached_property
+    def measures(self):
+        """Those of araplbs.Deformation, with the strain of triangles."""
+        seen = araplbs.Deformation(
+            self.vertices, self.triangles, **bones_of(self.skeleton), threads=self.threads
+        )
+        seen.skin(
+            tuple(self.rows),
+            self.poses.transforms,
+            **joints_of(self.skeleton, self.poses),
+            parameters=self.problem.parameters,
+        )
+        return seen.measures(per_triangle=True)
+
+    @cached_property
+    def neighbors(self):
+        """(corners (n, 3), coordinates (n, 3), heights (n,), parts (n,)): for each vertex the
+        nearest point of the other parts, see araplbs.nearest_points."""
+        return araplbs.nearest_points(
+            self.vertices,
+            self.triangles,
+            self.vertices,
+            owners=np.arange(len(self)),
+            edges=self.edges,
+            threads=self.threads,
+        )
+
+    @cached_property
+    def parts(self):
+        """(n,) what is connected, vertices at one place taken as one."""
+        return self.neighbors[3]
+
+    @cached_property
+    def links(self):
+        """(k, 2) edges between parts that lie on each other."""
+        if not len(self.triangles) or not self.parts.max(initial=0):
+            return np.zeros((0, 2), int)
+        corners, at, heights, _parts = self.neighbors
+        near = np.flatnonzero(np.abs(heights) <= TOUCHES * self.size)
+        return np.column_stack([near, corners[near, at[near].argmax(1)]])
+
+    @cached_property
+    def inspection(self):
+        """(contrast (n,), roughness (n,), straight (e,), along (e,)), see araplbs.inspect_weights;
+        what lies on each other hangs together."""
+        return araplbs.inspect_weights(
+            self.vertices,
+            self.triangles,
+            tuple(self.rows),
+            edges=np.concatenate([self.edges, self.links]),
+            threads=self.threads,
+        )
+
+    def regions(self, bad):
+        """Arrays of the bad vertices (n,) bool that edges, or one place, connect."""
+        ids = np.flatnonzero(bad)
+        if not len(ids):
+            return []
+        place = np.full(len(bad), -1)
+        _, same = np.unique(self.vertices[ids], axis=0, return_inverse=True)
+        place[ids] = same.reshape(-1)
+        corners = place[self.triangles[bad[self.triangles].sum(1) >= 2]]
+        pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+        pairs = np.concatenate([pairs, place[self.edges]])
+        label = connected(int(same.max()) + 1, pairs[(pairs >= 0).all(1)])[place[ids]]
+        order = np.argsort(label, kind="stable")
+        return np.split(ids[order], np.flatnonzero(np.diff(label[order])) + 1)
+
+    def finding(self, kind, severity, vertices, value, words, bone=-1):
+        """Findings at these vertices of the problem, one for each mesh that has some, with the
+        vertices that they are images of."""
+        mesh_of = np.searchsorted(self.problem.first, vertices, side="right") - 1
+        found = []
+        for mesh in np.unique(mesh_of):
+            own = vertices[mesh_of == mesh] - self.problem.first[mesh]
+            own = np.unique(self.problem.sources[mesh][own])
+            found.append(
+                Finding(kind, float(severity), int(mesh), int(bone), own, float(value), words)
+            )
+        return found
+
+    def name(self, bone):
+        return f"'{self.skeleton.names[bone]}'" if bone >= 0 else "no bone"
+
+    def leading(self, vertices, but=-1):
+        """The bone with most weight over these vertices, apart from one."""
+        chosen = np.zeros(len(self), bool)
+        chosen[vertices] = True
+        entries = chosen[self.rows.vertices] & (self.rows.bones != but)
+        if not entries.any():
+            return -1
+        return int(np.bincount(self.rows.bones[entries], self.shares[entries]).argmax())
+
+
+def connected(count, pairs):
+    """(count,) the lowest member of the connected component of each, by pairs (k, 2)."""
+    label = np.arange(count)
+    while len(pairs):
+        low = np.minimum(label[pairs[:, 0]], label[pairs[:, 1]])
+        before = label.copy()
+        np.minimum.at(label, label[pairs[:, 0]], low)
+        np.minimum.at(label, label[pairs[:, 1]], low)
+        label = label[label]
+        if (label == before).all():
+            break
+    while (label[label] != label).any():
+        label = label[label]
+    return label
+
+
+def counted(count):
+    return "1 vertex" if count == 1 else f"{count:,} vertices"
+
+
+def factors(rest, posed):
+    """(p, f) largest and smallest factor of length of triangles with corners (f, 3, 3) at rest and
+    (p, f, 3, 3) as posed."""
+    e, f = rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0]
+    base = np.linalg.norm(e, axis=1)
+    along = (e * f).sum(1) / base
+    height = np.linalg.norm(f - (along / base)[:, None] * e, axis=1)
+    x = (posed[:, :, 1] - posed[:, :, 0]) / base[:, None]
+    y = (posed[:, :, 2] - posed[:, :, 0] - along[:, None] * x) / height[:, None]
+    xx, yy, xy = (x * x).sum(-1), (y * y).sum(-1), (x * y).sum(-1)
+    mean, root = (xx + yy) / 2, np.sqrt(((xx - yy) / 2) ** 2 + xy**2)
+    return np.sqrt(mean + root), np.sqrt(np.maximum(mean - root, 0))
+
+
+def strained(look):
+    """STRETCH and COLLAPSE."""
+    if not len(look.triangles):
+        return
+    some = np.flatnonzero(look.measures["triangle_strain"] >= CANDIDATE)
+    if not len(some):
+        return
+    corners = look.triangles[some]
+    used, local = np.unique(corners, return_inverse=True)
+    local = local.reshape(-1, 3)
+    rest = look.vertices[corners]
+    area = np.linalg.norm(np.cross(rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0]), axis=1)
+    whole = look.vertices[look.triangles]
+    total = np.linalg.norm(
+        np.cross(whole[:, 1] - whole[:, 0], whole[:, 2] - whole[:, 0]), axis=1
+    ).sum()
+    most, least = factors(rest, look.posed(used)[:, local])
+    for kind, values, limits in (("STRETCH", most, STRETCH), ("COLLAPSE", 1 - least, COLLAPSE)):
+        worst = values.max(axis=0)
+        bad = np.zeros(len(look), bool)
+        bad[corners[worst >= limits[0]]] = True
+        bad &= look.sums > 0
+        of_vertex = np.full(len(look), -1)
+        regions = look.regions(bad)
+        for number, region in enumerate(regions):
+            of_vertex[region] = number
+        of_triangle = np.where(worst >= limits[0], of_vertex[corners].max(axis=1), -1)
+        for number, region in enumerate(regions):
+            if len(region) < LEAST_REGION:
+                continue
+            own = np.flatnonzero(of_triangle == number)
+            if not len(own):
+                continue
+            value = float(np.percentile(worst[own], IN_REGION))
+            pose = int(values[:, own].mean(axis=1).argmax())
+            share = area[own].sum() / total
+            severity = ramp(value, limits) * (0.4 + 0.6 * min(1, np.sqrt(share / LARGE_REGION)))
+            bone = look.leading(region)
+            amount = f"{value:.1f} times as long" if kind == "STRETCH" else (
+                f"{100 * value:.0f} % of a length lost"
+            )
+            words = (
+                f"{counted(len(region))} at {look.name(bone)}: up to {amount}, worst in pose "
+                f"{pose + 1}"
+            )
+            yield from look.finding(kind, severity, region, value, words, bone)
+
+
+def loose_parts(look):
+    """LOOSE_PART: parts that leave the surface on which they sit."""
+    if not len(look.triangles):
+        return
+    corners, at, heights, parts = look.neighbors
+    if parts.max() == 0:
+        return
+    counts = np.bincount(parts)
+    distance = np.abs(heights)
+    nearest = np.full(len(counts), np.inf)
+    np.minimum.at(nearest, parts, distance)
+    touching = distance <= nearest[parts] + TOUCHES * look.size / 2
+    touching &= (nearest[parts] <= TOUCHES * look.size) & (corners[:, 0] >= 0)
+    touching &= counts[parts] <= counts[parts[corners[:, 0]]]
+    chosen = np.flatnonzero(touching)
+    if not len(chosen):
+        return
+    used, local = np.unique(np.column_stack([chosen, corners[chosen]]), return_inverse=True)
+    local = local.reshape(-1, 4)
+    posed = look.posed(used)
+    below = np.einsum("pkci,kc->pki", posed[:, local[:, 1:]], at[chosen])
+    gap = np.linalg.norm(posed[:, local[:, 0]] - below, axis=2)
+    leaves = np.abs(gap - distance[chosen]) / look.size
+    for part in np.unique(parts[chosen]):
+        own = parts[chosen] == part
+        each = np.percentile(leaves[:, own], CARRIED, axis=1)
+        pose, value = int(each.argmax()), float(each.max())
+        if value < FLOATS[0]:
+            continue
+        vertices = np.flatnonzero(parts == part)
+        bone = look.leading(vertices)
+        below = look.leading(np.unique(corners[chosen[own]]))
+        words = (
+            f"a part of {counted(len(vertices))} at {look.name(bone)} leaves what it sits on, at "
+            f"{look.name(below)}, by {100 * value:.1f} % of the size, worst in pose {pose + 1}"
+        )
+        yield from look.finding("LOOSE_PART", ramp(value, FLOATS), vertices, value, words, bone)
+
+
+def vertex_normals(vertices, triangles):
+    """(n, 3) sums of the normals of triangles by area."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    flat = np.cross(b - a, c - a)
+    corners = triangles.ravel()
+    return np.column_stack(
+        [np.bincount(corners, np.repeat(flat[:, k], 3), len(vertices)) for k in range(3)]
+    )
+
+
+def intersections(look):
+    """INTERSECTION: vertices that lie below another part and come out of it."""
+    if not len(look.triangles):
+        return
+    corners, at, heights, parts = look.neighbors
+    if parts.max() == 0:
+        return
+    under = np.flatnonzero((heights < 0) & (heights > -COVERED * look.size))
+    if not len(under):
+        return
+    rest = look.vertices[corners[under]]
+    facing = np.cross(rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0])
+    own = vertex_normals(look.vertices, look.triangles)[under]
+    long = np.linalg.norm(facing, axis=1) * np.linalg.norm(own, axis=1)
+    to = look.vertices[under] - np.einsum("kci,kc->ki", rest, at[under])
+    under = under[((facing * own).sum(1) > ALIKE * long) & ((facing * to).sum(1) < 0)]
+    pair = parts[under].astype(np.int64) * (int(parts.max()) + 1) + parts[corners[under, 0]]
+    _, pair, counts = np.unique(pair, return_inverse=True, return_counts=True)
+    stays = counts[pair.reshape(-1)] >= LEAST_COVERED
+    under, pair = under[stays], pair.reshape(-1)[stays]
+    if not len(under):
+        return
+    used, local = np.unique(np.column_stack([under, corners[under]]), return_inverse=True)
+    local = local.reshape(-1, 4)
+    posed = look.posed(used)
+    triangle = posed[:, local[:, 1:]]
+    normal = np.cross(triangle[:, :, 1] - triangle[:, :, 0], triangle[:, :, 2] - triangle[:, :, 0])
+    normal /= np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-300)
+    off = posed[:, local[:, 0]] - np.einsum("pkci,kc->pki", triangle, at[under])
+    out = (off * normal).sum(2) / look.size
+    for number in np.unique(pair):
+        of_pair = np.flatnonzero(pair == number)
+        through = out[:, of_pair] > THROUGH[0]
+        pose = int(through.sum(1).argmax())
+        some = under[of_pair[through[pose]]]
+        if len(some) >= LEAST_THROUGH:
+            yield from _come_through(look, some, int(parts[corners[some[0], 0]]), pose)
+
+
+def _come_through(look, some, cloth, pose):
+    """Findings where these vertices are really outside of a part in a pose: they may lie beneath
+    another place of it now."""
+    faces = look.triangles[look.parts[look.triangles[:, 0]] == cloth]
+    used, local = np.unique(faces, return_inverse=True)
+    points = look.posed(some, slice(pose, pose + 1))[0]
+    surface = look.posed(used, slice(pose, pose + 1))[0]
+    corners, at, heights, _parts = araplbs.nearest_points(
+        surface, local.reshape(-1, 3), points, threads=look.threads
+    )
+    a, b, c = (surface[corners[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    off = points - np.einsum("kci,kc->ki", surface[corners], at)
+    # Beyond a hem the way to the nearest point leads along the cloth.
+    above = (off * normal).sum(1) > ABOVE * np.linalg.norm(normal, axis=1) * np.abs(heights)
+    height = np.zeros(len(look))
+    height[some] = heights / look.size
+    out = np.zeros(len(look), bool)
+    out[some] = above & (heights > THROUGH[0] * look.size)
+    for region in look.regions(out):
+        if len(region) < LEAST_THROUGH:
+            continue
+        value = float(height[region].max())
+        bone = look.leading(region)
+        over = look.problem.place(int(used[0]))[0]
+        words = (
+            f"{counted(len(region))} at {look.name(bone)} come through '{over}' by "
+            f"{100 * value:.1f} % of the size, worst in pose {pose + 1}"
+        )
+        severity = ramp(value, THROUGH) * min(1, 0.4 + 0.6 * len(region) / LEAST_COVERED)
+        yield from look.finding("INTERSECTION", severity, region, value, words, bone)
