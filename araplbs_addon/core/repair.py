@@ -257,13 +257,17 @@ class _Repair:
         fewer = sum(len(f.vertices) for f in left) < len(finding.vertices)
         if now > finding.severity - SLACK and not fewer:
             return now, "The new weights were no better there: the old ones stay"
-        for other in after:
-            if other.severity <= finding.severity or not (self.regions.at(other) & region).any():
-                continue
-            if not any(b.kind == other.kind and self._meet(b, other) for b in before):
-                name = NAMES[other.kind]
-                return now, f"New weights would have cost more ({name}): the old ones stay"
+        worst, other = self._worst(after, region)
+        if worst > max(self._worst(before, region)[0], finding.severity) + SLACK:
+            name = NAMES[other.kind]
+            return now, f"New weights would have cost more ({name}): the old ones stay"
         return now, ""
+
+    def _worst(self, findings, region):
+        """(severity, Finding) of the worst that has vertices of a region (bool)."""
+        touching = [f for f in findings if (self.regions.at(f) & region).any()]
+        worst = max(touching, key=lambda finding: finding.severity, default=None)
+        return (worst.severity, worst) if worst else (0.0, None)
 
     def _meet(self, one, other, at=None):
         """Whether two findings of a kind are about the same."""

@@ -11,7 +11,7 @@ from .sparse_weights import join_sparse_weights
 from .symmetry import TOLERANCE, bone_partners
 
 # How many rings around what was found are solved with it.
-RINGS = {"STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2}
+RINGS = {"STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2}
 COVERS = 0.03  # of the size of all: cloth lies so near to the skin beneath
 
 # What no weights repair.

@@ -5,6 +5,7 @@ from bpy.props import IntProperty
 from bpy.types import Operator
 from mathutils import Vector
 
+from ..blender.edit_mode import flush_edit_mode
 from ..blender.posed import posed_vertices
 from ..blender.select_region import select_region
 from ..blender.targets import find_checked
@@ -40,7 +41,12 @@ collapse, skin that follows a wrong bone, vertices without weights... Nothing is
     bl_options = {"REGISTER"}  # noqa: RUF012
 
     task_kind = CheckTask
+
     find = staticmethod(find_checked)
+
+    def start(self, context):
+        flush_edit_mode([ob for ob in find_checked(context).meshes if ob.mode == "EDIT"])
+        super().start(context)
 
     def tell(self, _report, task):
         found.keep(task.findings, task)
