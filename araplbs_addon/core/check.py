@@ -34,8 +34,11 @@ def check(problem, rows, poses, options, threads=0, progress=None):
     """
     look = Inspected(problem, rows, poses, options, threads)
     found = []
+    if progress and progress("surface strain", 0.0, None) is False:
+        raise araplbs.Cancelled("Check Weights was stopped")
+    look.prepare()
     for done, (stage, find) in enumerate(CHECKS):
-        if progress and progress(stage, done / len(CHECKS), None) is False:
+        if progress and progress(stage, 0.6 + 0.4 * done / len(CHECKS), None) is False:
             raise araplbs.Cancelled("Check Weights was stopped")
         some = [finding for finding in find(look) if finding.severity >= LEAST]
         some.sort(key=lambda finding: -finding.severity)

@@ -1,14 +1,15 @@
-"""What is wrong between bones and what they move: limbs that leave them, bones outside, idle ones."""
+"""What is wrong between bones and what they move: limbs that leave them, bones that are outside,
+idle ones."""
 
 import numpy as np
 
 from .check_surface import counted, ramp
 from .findings import Finding
-from .native_module import araplbs
 
 DRIFT = 0.3, 1.2  # radii of the limb: where it is seen, where the bone is outside
-SAMPLES = 0.15, 0.5, 0.85  # along a bone
-OUTSIDE = 0.25, 2.0  # mean distance from the skin, in the mean distance of what the bone moves
+OUTSIDE = 0.25, 2.0  # distance from the skin, in the radius of what the bone moves
+LEAST_RADIUS = 0.02  # of the size: bones of eyes and teeth move less
+LARGE_LIMB = 0.004  # of the surface: lips and brows have bones like limbs, but are smaller
 LEAST_OUTSIDE = 0.004  # of the size: bones of eyelids and lips lie in the skin
 LEAST_DRIVEN = 4  # vertices
 WRONG_PART = 0.5  # severity of a bone inside of what other bones move
@@ -46,7 +47,9 @@ def drifting_limbs(look):
             continue
         value = float(drift[bone])
         words = f"the limb of {look.name(bone)} leaves its bone by {value:.2f} of its radius"
-        found = list(look.finding("DRIFT", ramp(value, DRIFT), vertices, value, words, bone))
+        share = look.area_of(vertices) / look.area
+        severity = ramp(value, DRIFT) * (0.5 + 0.5 * min(1, share / LARGE_LIMB))
+        found = list(look.finding("DRIFT", severity, vertices, value, words, bone))
         yield max(found, key=lambda finding: len(finding.vertices))
 
 
@@ -62,33 +65,30 @@ def bones_outside(look):
     bones = np.flatnonzero(look.skeleton.deform & (totals > 0))
     if not len(look.triangles) or not len(bones):
         return
-    heads, tails = look.skeleton.heads[bones], look.skeleton.tails[bones]
-    points = np.concatenate([heads + share * (tails - heads) for share in SAMPLES])
-    corners, _at, heights, _parts = araplbs.nearest_points(
-        look.vertices, look.triangles, points, edges=look.edges, threads=look.threads
-    )
-    heights = (_orientation(look) * heights).reshape(len(SAMPLES), -1)
-    corners = corners.reshape(len(SAMPLES), -1, 3)
-    order = np.argsort(look.rows.bones, kind="stable")
-    ends = np.searchsorted(look.rows.bones[order], np.arange(len(look.skeleton.names) + 1))
-    for k, bone in enumerate(bones):
-        entries = order[ends[bone] : ends[bone + 1]]
+    corners, heights = look.around_bones
+    corners, heights = corners[:, bones], _orientation(look) * heights[:, bones]
+    out = heights.min(axis=0)  # of the sample that is nearest to the skin
+    outside = out > LEAST_OUTSIDE * look.size
+    keys = look.of_vertex * len(totals) + look.rows.bones
+    wanted = corners * len(totals) + bones[:, None]
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    lost = (heights < 0).all(axis=0) & (keys[at] != wanted).all(axis=(0, 2))
+    for k in np.flatnonzero(outside | lost):
+        entries = np.flatnonzero(look.rows.bones == bones[k])
         share = look.shares[entries]
-        vertices = look.rows.vertices[entries]
-        driven = vertices[share >= 0.5 * share.max()]
-        out = float(np.maximum(heights[:, k], 0).mean())
+        driven = look.of_vertex[entries[share >= 0.5 * share.max()]]
         if len(driven) < LEAST_DRIVEN:
             continue
-        if out > LEAST_OUTSIDE * look.size and (heights[:, k] > 0).sum() >= 2:
-            yield from _outside(look, bone, driven, out)
-        elif (heights[:, k] < 0).all() and share.max() >= 0.5:
-            yield from _in_wrong_part(look, bone, driven, vertices, corners[:, k])
+        if outside[k]:
+            yield from _outside(look, bones[k], driven, float(out[k]))
+        elif share.max() >= 0.5:
+            yield from _in_wrong_part(look, bones[k], driven, corners[:, k])
 
 
 def _outside(look, bone, driven, out):
     center = look.vertices[driven].mean(axis=0)
     radius = np.linalg.norm(look.vertices[driven] - center, axis=1).mean()
-    value = out / max(float(radius), 1e-300)
+    value = out / max(float(radius), LEAST_RADIUS * look.size)
     if value >= OUTSIDE[0]:
         words = (
             f"{look.name(bone)} lies outside of the mesh, by {100 * out / look.size:.1f} % of the "
@@ -99,10 +99,8 @@ def _outside(look, bone, driven, out):
         yield max(found, key=lambda finding: len(finding.vertices))
 
 
-def _in_wrong_part(look, bone, driven, moved, corners):
-    """Where the bone moves nothing of the skin around it."""
-    if np.isin(corners, moved).any():
-        return
+def _in_wrong_part(look, bone, driven, corners):
+    """The bone moves nothing of the skin around it."""
     distance = float(_beside(look, bone)[0][driven].min())
     around = look.leading(np.unique(corners))
     value = distance / look.size

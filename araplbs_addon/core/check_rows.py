@@ -3,27 +3,27 @@ reach across gaps, speckle, asymmetry."""
 
 import numpy as np
 
-from .check_surface import connected, counted, ramp
-from .native_module import araplbs
+from .check_surface import SIDES, connected, counted, ramp
+from .control_bones import nearest_bones
 from .symmetry import bone_partners
 
-SUMS = 1e-3  # off 1: single precision and 8 bits come nearer
-OFF_SUM = 0.001, 2.0  # engines that do not normalize move such vertices by that share
+SUMS = 2e-3  # off 1: single precision and 8 bits come nearer
+OFF_SUM = 0.002, 2.0  # engines that do not normalize move such vertices by that share
 DROPPED = 0.0, 0.35  # weight that a limit of influences cuts off
 LOOSE = 0.1  # severity of vertices without weights that no face has: nothing is seen of them
 
 # Bleeding: a bone moves what is near the core of what it moves, but far from it along the surface.
 DETOUR = 3.0  # times as far: around a limb it is half of pi, at the webs of fingers 2
 DETOUR_FROM = 0.015  # of the size, that the way is longer: the width of a finger
-GAP = 0.12  # of the size: what is farther away is no gap but another place
+GAP = 0.06  # of the size: what is farther away is no gap but another place
 WEIGHT = 0.04, 0.6  # at the far side: where it is seen, where it is as bad as can be
 LEAST_BLEEDING = 2  # vertices
+OWN = 0.6  # severity where the bone has most weight there: it may be meant to
 
 CONTRAST = 0.3, 0.9  # of a speckle to its neighbors
 ROUGH = 0.34  # of its contrast, that the neighbors may have among each other
 
 UNLIKE = 0.1, 0.8  # weight that is on other bones than on the other side
-SIDES = 0.002  # of the size: so far vertices are off their image
 ALIKE = 0.66  # share of the vertices that need one for a mesh to be symmetric
 LEAST_UNLIKE = 2  # vertices
 
@@ -85,11 +85,11 @@ def influences(look):
     vertices = np.flatnonzero(counts > most) if most else []
     if not len(vertices):
         return
-    order = np.lexsort((-rows.weights, rows.vertices))
-    rank = np.arange(len(order)) - rows.start[:-1][rows.vertices]
-    beyond = np.bincount(
-        rows.vertices[order], look.shares[order] * (rank >= most), minlength=len(look)
-    )
+    entries = np.flatnonzero((counts > most)[look.of_vertex])
+    entries = entries[np.lexsort((-rows.weights[entries], look.of_vertex[entries]))]
+    rows_of = look.of_vertex[entries]
+    rank = np.arange(len(entries)) - np.searchsorted(rows_of, rows_of)
+    beyond = np.bincount(rows_of, look.shares[entries] * (rank >= most), len(look))
     for found in look.finding("INFLUENCES", 0, vertices, 0, ""):
         own = vertices[_in_mesh(look, vertices, found.mesh)]
         found.value = float(counts[own].max())
@@ -114,13 +114,15 @@ def bleeding(look):
     for bone in np.unique(rows.bones[far]):
         entries = np.flatnonzero(far & (rows.bones == bone))
         weight = np.zeros(len(look))
-        weight[rows.vertices[entries]] = look.shares[entries]
+        weight[look.of_vertex[entries]] = look.shares[entries]
         for region in look.regions(weight > 0):
             if len(region) < LEAST_BLEEDING:
                 continue
             value = float(weight[region].max())
             severity = ramp(value, WEIGHT) * min(1, 0.5 + len(region) / 16)
             others = look.leading(region, but=bone)
+            if look.leading(region) == bone:
+                severity = min(severity, OWN)
             words = (
                 f"{look.name(bone)} moves {counted(len(region))} across a gap, at "
                 f"{look.name(others)}, by up to {100 * value:.0f} %"
@@ -136,9 +138,9 @@ def _hangs_together(look, entries):
     good = np.zeros(len(entries), bool)
     for bone in np.unique(look.rows.bones[entries]):
         own = look.rows.bones == bone
-        most = np.bincount(group[look.rows.vertices[own]], look.shares[own]).argmax()
+        most = np.bincount(group[look.of_vertex[own]], look.shares[own]).argmax()
         of_bone = look.rows.bones[entries] == bone
-        good[of_bone] = group[look.rows.vertices[entries[of_bone]]] == most
+        good[of_bone] = group[look.of_vertex[entries[of_bone]]] == most
     return good
 
 
@@ -147,8 +149,15 @@ def speckles(look):
     contrast, roughness = look.inspection[:2]
     bad = (contrast >= CONTRAST[0]) & (roughness <= ROUGH * contrast) & (look.sums > 0)
     ids = np.flatnonzero(bad)
-    for bone in np.unique(look.strongest[ids]):
-        vertices = ids[look.strongest[ids] == bone]
+    if not len(ids):
+        return
+    rows, at = _entries(look, ids)
+    order = np.lexsort((look.rows.bones[at], -look.shares[at], rows))
+    strongest = look.rows.bones[at[order[np.searchsorted(rows, np.arange(len(ids)))]]]
+    # The tip of a finger that has a bone of its own is none.
+    meant = strongest == nearest_bones(look.vertices[ids], look.skeleton)
+    for bone in np.unique(strongest[~meant]):
+        vertices = ids[(strongest == bone) & ~meant]
         value = float(contrast[vertices].max())
         words = (
             f"{counted(len(vertices))} of {look.name(bone)} with other weights than all around, up "
@@ -164,17 +173,23 @@ def asymmetry(look):
     partners = bone_partners(look.skeleton)
     if partners is None:
         return
-    images = look.vertices * [-1, 1, 1]
-    corners, at, _heights, _parts = araplbs.nearest_points(
-        look.vertices, look.triangles, images, edges=look.edges, threads=look.threads
-    )
-    other = corners[np.arange(len(look)), at.argmax(1)]
-    off = np.linalg.norm(images - look.vertices[other], axis=1)
-    paired = (off <= SIDES * look.size) & (look.sums > 0) & (look.sums[other] > 0)
-    if paired.mean() < ALIKE:
+    own = look.image_points
+    corners, at = look.on_other_side
+    other = corners[np.arange(len(own)), at.argmax(1)]
+    off = np.linalg.norm(look.vertices[own] * [-1, 1, 1] - look.vertices[other], axis=1)
+    near = off <= SIDES * look.size
+    # Where parts lie on each other, the nearest one may not be the image.
+    sizes = np.bincount(look.parts)[look.parts]
+    near &= sizes[own] == sizes[other]
+    if not len(own) or near.mean() < ALIKE:
         return
-    unlike = _differences(look, np.where(partners >= 0, partners, np.arange(len(partners))), other)
-    bad = paired & (unlike >= UNLIKE[0])
+    near &= (look.sums[own] > 0) & (look.sums[other] > 0)
+    own, other = own[near], other[near]
+    unlike = np.zeros(len(look))
+    partners = np.where(partners >= 0, partners, np.arange(len(partners)))
+    unlike[own] = _differences(look, partners, own, other)
+    np.maximum.at(unlike, other, unlike[own])
+    bad = unlike >= UNLIKE[0]
     for region in look.regions(bad):
         if len(region) < LEAST_UNLIKE:
             continue
@@ -188,22 +203,27 @@ def asymmetry(look):
         yield from look.finding("ASYMMETRY", ramp(value, UNLIKE), region, value, words, bone)
 
 
-def _differences(look, partners, other):
-    """(n,) half the sum of differences between the row of each vertex and that of `other`, whose
-    bones are replaced by their partners."""
-    rows = look.rows
-    sizes = np.diff(rows.start)[other]
-    vertices = np.repeat(np.arange(len(look)), sizes)
-    within = np.arange(len(vertices)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    at = rows.start[other][vertices] + within
-    stride = len(partners)
-    keys = np.concatenate([rows.vertices * stride + rows.bones,
-                           vertices * stride + partners[rows.bones[at]]])  # fmt: skip
-    values = np.concatenate([look.shares, -look.shares[at]])
+def _entries(look, vertices):
+    """(row, entry) of the entries of some vertices, row after row."""
+    sizes = np.diff(look.rows.start)[vertices]
+    rows = np.repeat(np.arange(len(vertices)), sizes)
+    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return rows, look.rows.start[vertices][rows] + within
+
+
+def _differences(look, partners, own, other):
+    """(k,) half the sum of differences between the rows of vertices `own` and `other`, the bones of
+    these replaced by their partners."""
+    rows, at = _entries(look, own)
+    other_rows, other_at = _entries(look, other)
+    bones = look.rows.bones
+    keys = np.concatenate([rows, other_rows]) * len(partners)
+    keys += np.concatenate([bones[at], partners[bones[other_at]]])
+    values = np.concatenate([look.shares[at], -look.shares[other_at]])
     order = np.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
     first = np.flatnonzero(np.concatenate([[True], np.diff(keys) > 0]))
     if not len(keys):
-        return np.zeros(len(look))
+        return np.zeros(len(own))
     summed = np.abs(np.add.reduceat(values, first))
-    return np.bincount(keys[first] // stride, summed, len(look)) / 2
+    return np.bincount(keys[first] // len(partners), summed, len(own)) / 2

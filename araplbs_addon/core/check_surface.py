@@ -1,6 +1,7 @@
-"""What Check Weights looks at, and what is wrong with the surface as it is posed: stretch, collapse,
-parts that float, skin that comes through cloth."""
+"""What Check Weights looks at, and what is wrong with the surface as it is posed: stretch,
+collapse, parts that float, skin that comes through cloth."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +15,7 @@ from .sparse_weights import make_sparse_weights
 # Stretch and collapse are told from the singular values of the map of each triangle, its largest
 # and smallest factor of length in any pose. Painted characters, whose every joint turns by up to 60
 # degrees at once, reach 2.5 and 0.15 in most armpits and crotches.
-CANDIDATE = 0.35  # root mean square strain over the poses: below, no single pose is bad
+CANDIDATE = 0.4  # root mean square strain over the poses: below, no single pose is bad
 STRETCH = 2.5, 7.0  # factor: where it is seen, where it is ruined
 COLLAPSE = 0.8, 1.0  # share of a length that is lost: the like
 IN_REGION = 75  # percentile over the triangles of a region that stands for it: one alone is noise
@@ -31,6 +32,11 @@ ABOVE = 0.7  # cosine between the normal of cloth and the way to what has come t
 CARRIED = 10  # percentile over what touches: a part is carried if some of it is
 LEAST_COVERED = 12  # vertices: less is a joint that fits into a socket, not clothing
 LEAST_THROUGH = 3  # vertices
+
+
+PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
+SAMPLES = 0.15, 0.5, 0.85  # along bones, that are looked for in the skin
+SIDES = 0.002  # of the size: so far vertices may be off their image
 
 
 def ramp(value, limits, least=0.2):
@@ -64,17 +70,12 @@ class Inspected:
     @cached_property
     def shares(self):
         """(entries,) weights with sum 1."""
-        vertices = self.rows.vertices
-        return self.rows.weights / self.sums[vertices]
+        return self.rows.weights / self.sums[self.of_vertex]
 
     @cached_property
-    def strongest(self):
-        """(n,) the bone with most weight, -1 for none."""
-        rows, best = self.rows, np.full(len(self), -1)
-        order = np.lexsort((-rows.weights, rows.vertices))
-        first = rows.start[:-1][np.diff(rows.start) > 0]
-        best[rows.vertices[order[first]]] = rows.bones[order[first]]
-        return best
+    def of_vertex(self):
+        """(entries,) the vertex of each."""
+        return self.rows.vertices
 
     @cached_property
     def has_face(self):
@@ -120,18 +121,62 @@ class Inspected:
         )
         return seen.measures(per_triangle=True)
 
+    def prepare(self):
+        """What several checks need; parts of it are not parallel by themselves."""
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            work = [lambda: self.measures, lambda: self.nearest and self.inspection]
+            for done in [pool.submit(each) for each in work]:
+                done.result()
+
     @cached_property
-    def neighbors(self):
-        """(corners (n, 3), coordinates (n, 3), heights (n,), parts (n,)): for each vertex the
-        nearest point of the other parts, see araplbs.nearest_points."""
+    def image_points(self):
+        """Vertices on one side, whose images are looked for on the other: indices, or none."""
+        if "symmetry" not in self.problem.arguments:
+            return np.zeros(0, int)
+        return np.flatnonzero(self.vertices[:, 0] > -SIDES * self.size)
+
+    @cached_property
+    def nearest(self):
+        """araplbs.nearest_points of, in this order, all vertices, on other parts than their own;
+        samples of all bones; images of `image_points`."""
+        skeleton, vertices = self.skeleton, self.vertices
+        along = skeleton.tails - skeleton.heads
+        bones = [skeleton.heads + share * along for share in SAMPLES]
+        images = vertices[self.image_points] * [-1, 1, 1]
+        points = np.concatenate([vertices, *bones, images])
+        owners = np.full(len(points), -1)
+        owners[: len(vertices)] = np.arange(len(vertices))
         return araplbs.nearest_points(
-            self.vertices,
+            vertices,
             self.triangles,
-            self.vertices,
-            owners=np.arange(len(self)),
+            points,
+            owners=owners,
             edges=self.edges,
             threads=self.threads,
         )
+
+    @property
+    def neighbors(self):
+        """(corners (n, 3), coordinates (n, 3), heights (n,), parts (n,)): for each vertex the
+        nearest point of the other parts."""
+        corners, at, heights, parts = self.nearest
+        n = len(self)
+        return corners[:n], at[:n], heights[:n], parts
+
+    @property
+    def around_bones(self):
+        """(corners (samples, m, 3), heights (samples, m)) of SAMPLES of all bones."""
+        corners, _at, heights, _parts = self.nearest
+        n, m = len(self), len(self.skeleton.names)
+        here = slice(n, n + len(SAMPLES) * m)
+        return corners[here].reshape(-1, m, 3), heights[here].reshape(-1, m)
+
+    @property
+    def on_other_side(self):
+        """(corners (k, 3), coordinates (k, 3)) of the images of `image_points`."""
+        corners, at, _heights, _parts = self.nearest
+        first = len(self) + len(SAMPLES) * len(self.skeleton.names)
+        return corners[first:], at[first:]
 
     @cached_property
     def parts(self):
@@ -155,9 +200,26 @@ class Inspected:
             self.vertices,
             self.triangles,
             tuple(self.rows),
-            edges=np.concatenate([self.edges, self.links]),
+            edges=self.edges,
+            links=self.links,
             threads=self.threads,
         )
+
+    @cached_property
+    def areas(self):
+        """(f,) areas of the triangles."""
+        a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
+        return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+    @cached_property
+    def area(self):
+        return max(float(self.areas.sum()), 1e-300)
+
+    def area_of(self, vertices):
+        """Area of the triangles with all corners among these."""
+        chosen = np.zeros(len(self), bool)
+        chosen[vertices] = True
+        return float(self.areas[chosen[self.triangles].all(axis=1)].sum())
 
     def regions(self, bad):
         """Arrays of the bad vertices (n,) bool that edges, or one place, connect."""
@@ -165,7 +227,8 @@ class Inspected:
         if not len(ids):
             return []
         place = np.full(len(bad), -1)
-        _, same = np.unique(self.vertices[ids], axis=0, return_inverse=True)
+        # Equal numbers for equal places, and as good as never for others.
+        _, same = np.unique(self.vertices[ids] @ PLACE, return_inverse=True)
         place[ids] = same.reshape(-1)
         corners = place[self.triangles[bad[self.triangles].sum(1) >= 2]]
         pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
@@ -194,7 +257,7 @@ class Inspected:
         """The bone with most weight over these vertices, apart from one."""
         chosen = np.zeros(len(self), bool)
         chosen[vertices] = True
-        entries = chosen[self.rows.vertices] & (self.rows.bones != but)
+        entries = chosen[self.of_vertex] & (self.rows.bones != but)
         if not entries.any():
             return -1
         return int(np.bincount(self.rows.bones[entries], self.shares[entries]).argmax())
@@ -235,7 +298,7 @@ def factors(rest, posed):
 
 
 def strained(look):
-    """STRETCH and COLLAPSE."""
+    """STRETCH and COLLAPSE, a finding for each bone that has most weight there."""
     if not len(look.triangles):
         return
     some = np.flatnonzero(look.measures["triangle_strain"] >= CANDIDATE)
@@ -244,42 +307,42 @@ def strained(look):
     corners = look.triangles[some]
     used, local = np.unique(corners, return_inverse=True)
     local = local.reshape(-1, 3)
-    rest = look.vertices[corners]
-    area = np.linalg.norm(np.cross(rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0]), axis=1)
-    whole = look.vertices[look.triangles]
-    total = np.linalg.norm(
-        np.cross(whole[:, 1] - whole[:, 0], whole[:, 2] - whole[:, 0]), axis=1
-    ).sum()
-    most, least = factors(rest, look.posed(used)[:, local])
-    for kind, values, limits in (("STRETCH", most, STRETCH), ("COLLAPSE", 1 - least, COLLAPSE)):
-        worst = values.max(axis=0)
-        bad = np.zeros(len(look), bool)
-        bad[corners[worst >= limits[0]]] = True
-        bad &= look.sums > 0
-        of_vertex = np.full(len(look), -1)
-        regions = look.regions(bad)
-        for number, region in enumerate(regions):
-            of_vertex[region] = number
-        of_triangle = np.where(worst >= limits[0], of_vertex[corners].max(axis=1), -1)
-        for number, region in enumerate(regions):
-            if len(region) < LEAST_REGION:
-                continue
-            own = np.flatnonzero(of_triangle == number)
-            if not len(own):
-                continue
-            value = float(np.percentile(worst[own], IN_REGION))
-            pose = int(values[:, own].mean(axis=1).argmax())
-            share = area[own].sum() / total
-            severity = ramp(value, limits) * (0.4 + 0.6 * min(1, np.sqrt(share / LARGE_REGION)))
-            bone = look.leading(region)
-            amount = f"{value:.1f} times as long" if kind == "STRETCH" else (
-                f"{100 * value:.0f} % of a length lost"
-            )
-            words = (
-                f"{counted(len(region))} at {look.name(bone)}: up to {amount}, worst in pose "
-                f"{pose + 1}"
-            )
-            yield from look.finding(kind, severity, region, value, words, bone)
+    most, least = factors(look.vertices[corners], look.posed(used)[:, local])
+    yield from _regions_of(look, "STRETCH", most, STRETCH, some)
+    yield from _regions_of(look, "COLLAPSE", 1 - least, COLLAPSE, some)
+
+
+def _regions_of(look, kind, values, limits, triangles):
+    """Findings of a kind where values (p, t) of some triangles are beyond the first limit."""
+    worst = values.max(axis=0)
+    kept = worst >= limits[0]
+    values, worst, triangles = values[:, kept], worst[kept], triangles[kept]
+    corners = look.triangles[triangles]
+    bad = np.zeros(len(look), bool)
+    bad[corners] = True
+    bad &= look.sums > 0
+    region_of, regions = np.full(len(look), -1), look.regions(bad)
+    bones = np.full(len(regions) + 1, -1)
+    for number, region in enumerate(regions):
+        region_of[region] = number
+        if len(region) >= LEAST_REGION:
+            bones[number] = look.leading(region)
+    bone_of = bones[region_of[corners].max(axis=1)]
+    for bone in np.unique(bone_of[bone_of >= 0]):
+        own = np.flatnonzero(bone_of == bone)
+        vertices = np.flatnonzero(bad & (bones[region_of] == bone))
+        value = float(np.percentile(worst[own], IN_REGION))
+        pose = int(values[:, own].mean(axis=1).argmax())
+        share = look.areas[triangles[own]].sum() / look.area
+        severity = ramp(value, limits) * (0.4 + 0.6 * min(1, np.sqrt(share / LARGE_REGION)))
+        amount = f"{value:.1f} times as long"
+        if kind == "COLLAPSE":
+            amount = f"{100 * value:.0f} % of a length lost"
+        words = (
+            f"{counted(len(vertices))} at {look.name(bone)}: up to {amount}, worst in pose "
+            f"{pose + 1}"
+        )
+        yield from look.finding(kind, severity, vertices, value, words, bone)
 
 
 def loose_parts(look):
@@ -295,6 +358,7 @@ def loose_parts(look):
     np.minimum.at(nearest, parts, distance)
     touching = distance <= nearest[parts] + TOUCHES * look.size / 2
     touching &= (nearest[parts] <= TOUCHES * look.size) & (corners[:, 0] >= 0)
+    touching[touching] = np.isin(np.flatnonzero(touching), look.triangles)
     touching &= counts[parts] <= counts[parts[corners[:, 0]]]
     chosen = np.flatnonzero(touching)
     if not len(chosen):

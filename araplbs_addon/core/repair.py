@@ -242,9 +242,11 @@ class _Repair:
             taken = [k for k in taken if k not in worse]
         outcomes = []
         for k, (finding, _region) in enumerate(repairs):
-            now = verdicts[k][0]
-            result = "UNCHANGED" if k not in taken else "BETTER" if now > 0 else "REPAIRED"
-            outcomes.append(Outcome(finding, result, now, failed.get(k, "")))
+            now, why = verdicts[k][0], failed.get(k, "")
+            if not now:  # what was repaired beside it has done it good
+                why = ""
+            result = "UNCHANGED" if why else "BETTER" if now else "REPAIRED"
+            outcomes.append(Outcome(finding, result, now, why))
         return Repaired(weights, changed, after, outcomes)
 
     def _verdict(self, before, after, finding, region):

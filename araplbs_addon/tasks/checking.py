@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 
+from ..blender.binding import armature_modifier
 from ..core.check import check
 from ..core.error_map import pose_set
 from ..core.findings import LEVELS, as_json, health
@@ -40,16 +41,18 @@ class CheckTask(WeightingTask):
         self.rows = self.problem.present(self.meshes)
 
     def refuse_object(self, ob, armature):
+        """Linked meshes can be looked at; what hangs on a bone as an object needs no weights."""
         if not ob.data.vertices:
             raise Refused(f"'{ob.name}' has no vertices")
+        has_groups = any(group.name in armature.data.bones for group in ob.vertex_groups)
+        if not has_groups and not armature_modifier(ob, armature):
+            raise Refused(f"'{ob.name}' has neither an Armature modifier nor weights of bones")
 
     def solve(self, progress=None):
         """Keeps the findings. progress: see core.check."""
         start = time.perf_counter()
         poses = pose_set(self.problem, self.options)
-        self.findings = check(
-            self.problem, self.rows, poses, self.options, self.threads, progress
-        )
+        self.findings = check(self.problem, self.rows, poses, self.options, self.threads, progress)
         self.seconds = time.perf_counter() - start
 
     def apply(self):

@@ -14,6 +14,7 @@ from ..core.error_map import pose_set
 from ..core.findings import KINDS, NAMES, as_json
 from ..core.refusal import Refused
 from ..core.repair import Material, repair
+from ..core.report import names_in_line
 from ..core.steps import finish
 from .checking import CheckTask
 
@@ -174,8 +175,9 @@ def repair_summary(report):
 
 def repair_notes(report):
     """Lines about what stays as it was, and why."""
-    return [
-        f"{NAMES[each['kind']]} ({each['bone'] or each['mesh']}): {each['why']}"
-        for each in report["repairs"]
-        if each["why"]
-    ]
+    reasons = {}
+    for each in report["repairs"]:
+        if each["why"]:
+            place = f"{NAMES[each['kind']]} {each['bone'] or each['mesh']}"
+            reasons.setdefault(each["why"], []).append(place)
+    return [f"{why}: {names_in_line(places)}" for why, places in reasons.items()]

@@ -930,6 +930,7 @@ def inspect_weights(
     weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
     *,
     edges: ArrayLike | None = None,
+    links: ArrayLike | None = None,
     threads: int = 0,
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """What weights (n, m) or rows look like along a surface: (contrast (n,), roughness (n,),
@@ -940,7 +941,7 @@ def inspect_weights(
     as they are, 1 for one that other bones move; roughness: the mean contrast of the neighbors, the
     vertex left out of theirs, large where bones meet. straight, along: how far the vertex is from
     the core of the bone, straight and by edges: the connected part with most weight of the vertices
-    that have half of the bone's largest weight. 0 in the core and for weights below 0.05; along is
+    that have half of the bone's largest weight; links (h, 2) are ways, too. 0 in the core and for weights below 0.05; along is
     inf beyond 4 times the largest straight distance of the bone. Rows are normalized; vertices at
     one place are one, with the row of the first of them.
     """

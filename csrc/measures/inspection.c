@@ -34,6 +34,7 @@ typedef struct inspection {
     int bones;
     size_t *ring; /* (count + 1) */
     int *neighbor;
+    char *link;         /* it is one by a link only: a way, not a neighbor to be compared with */
     double *scale;      /* (count) 1 / sum of the row, 0 without weights */
     size_t *bone_start; /* (bones + 1) */
     long long *entry;   /* of the caller's rows, bone after bone, those of first vertices */
@@ -84,14 +85,17 @@ static void add_row(const inspection *in, int i, double share, double *mean) {
     }
 }
 
+static int counts(const inspection *in, size_t e, int but) {
+    return !in->link[e] && in->neighbor[e] != but && in->scale[in->neighbor[e]] > 0;
+}
+
 /* Set `mean` to the mean row of the neighbors of i but one that have weights; their number. With
  * `clear` it is made 0 again. */
 static int average(const inspection *in, int i, int but, int clear, double *mean) {
     int count = 0;
+    for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++) count += counts(in, e, but);
     for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
-        count += in->neighbor[e] != but && in->scale[in->neighbor[e]] > 0;
-    for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
-        if (in->neighbor[e] != but && in->scale[in->neighbor[e]] > 0)
+        if (counts(in, e, but))
             add_row(in, in->neighbor[e], clear ? 0 : 1.0 / count, mean);
     return count;
 }
@@ -109,11 +113,15 @@ static void compare_chunk(void *data, int chunk, int worker) {
     double *mean = in->mean + (size_t)in->bones * (size_t)worker;
     int n = in->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
     for (int i = chunk * CHUNK; i < end; i++) {
-        double rough = 0, count = (double)(in->ring[i + 1] - in->ring[i]);
-        for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
-            rough += contrast_of(in, in->neighbor[e], i, mean) / count;
+        double rough = 0;
+        int count = 0;
+        for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++) {
+            if (!counts(in, e, -1)) continue;
+            rough += contrast_of(in, in->neighbor[e], i, mean);
+            count++;
+        }
         in->out->contrast[in->mesh->first[i]] = contrast_of(in, i, -1, mean);
-        in->out->roughness[in->mesh->first[i]] = rough;
+        in->out->roughness[in->mesh->first[i]] = count ? rough / count : 0;
     }
 }
 
@@ -277,10 +285,11 @@ static void measure_bone(void *data, int bone, int worker) {
     }
 }
 
-static void fill_ring(const inspection *in, size_t *next, int a, int b) {
+/* Neighbors are twice their number while the ring is made, and one more if by a link. */
+static void fill_ring(const inspection *in, size_t *next, int a, int b, int link) {
     if (a == b) return;
-    in->neighbor[next[a]++] = b;
-    in->neighbor[next[b]++] = a;
+    in->neighbor[next[a]++] = 2 * b + link;
+    in->neighbor[next[b]++] = 2 * a + link;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -288,35 +297,55 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Neighbors by triangles and wires, each once and ascending. */
-static arap_status make_ring(arap_context *context, inspection *in) {
+/* Neighbors by triangles, wires and links, each once and ascending. */
+static arap_status make_ring(arap_context *context, size_t link_count, const int *links,
+                             inspection *in) {
     const arap_mesh *mesh = in->mesh;
-    const int *tri = mesh->triangles, *wires = mesh->wires;
-    size_t n = (size_t)mesh->count, kept = 0;
+    const int *tri = mesh->triangles, *wires = mesh->wires, *weld = mesh->weld;
+    size_t n = (size_t)mesh->count, kept = 0, from = 0;
+    size_t most = 6 * mesh->triangle_count + 2 * mesh->wire_count + 2 * link_count;
     in->ring = ARAP_NEW_ZERO(size_t, n + 2);
-    in->neighbor = ARAP_NEW(int, 6 * mesh->triangle_count + 2 * mesh->wire_count);
-    if (!in->ring || !in->neighbor) return arap_fail_memory(&context->error, "the neighbors");
+    in->neighbor = ARAP_NEW(int, most);
+    in->link = ARAP_NEW(char, most);
+    if (!in->ring || !in->neighbor || !in->link)
+        return arap_fail_memory(&context->error, "the neighbors");
     for (size_t k = 0; k < 3 * mesh->triangle_count; k++) in->ring[tri[k] + 2] += 2;
     for (size_t k = 0; k < 2 * mesh->wire_count; k++) in->ring[wires[k] + 2]++;
+    for (size_t k = 0; k < link_count; k++)
+        if (weld[links[2 * k]] != weld[links[2 * k + 1]])
+            for (size_t c = 0; c < 2; c++) in->ring[weld[links[2 * k + c]] + 2]++;
     for (size_t i = 2; i < n + 2; i++) in->ring[i] += in->ring[i - 1];
     /* Row i begins at ring[i + 1] now, which moves to its end while it is filled. */
+    size_t *next = in->ring + 1;
     for (size_t t = 0; t < mesh->triangle_count; t++)
         for (size_t c = 0; c < 3; c++)
-            fill_ring(in, in->ring + 1, tri[3 * t + c], tri[3 * t + (c + 1) % 3]);
+            fill_ring(in, next, tri[3 * t + c], tri[3 * t + (c + 1) % 3], 0);
     for (size_t k = 0; k < mesh->wire_count; k++)
-        fill_ring(in, in->ring + 1, wires[2 * k], wires[2 * k + 1]);
-    size_t from = 0, row = 0;
+        fill_ring(in, next, wires[2 * k], wires[2 * k + 1], 0);
+    for (size_t k = 0; k < link_count; k++)
+        fill_ring(in, next, weld[links[2 * k]], weld[links[2 * k + 1]], 1);
     for (size_t i = 0; i < n; i++) {
-        size_t to = in->ring[i + 1];
+        size_t to = in->ring[i + 1], row = kept;
         qsort(in->neighbor + from, to - from, sizeof *in->neighbor, ascending);
-        row = kept;
-        for (size_t e = from; e < to; e++)
-            if (kept == row || in->neighbor[kept - 1] != in->neighbor[e])
-                in->neighbor[kept++] = in->neighbor[e];
+        for (size_t e = from; e < to; e++) {
+            int vertex = in->neighbor[e] / 2;
+            if (kept > row && in->neighbor[kept - 1] == vertex) continue;
+            in->link[kept] = (char)(in->neighbor[e] % 2);
+            in->neighbor[kept++] = vertex;
+        }
         in->ring[i] = row;
         from = to;
     }
     in->ring[n] = kept;
+    return ARAP_OK;
+}
+
+static arap_status check_links(arap_error *error, size_t count, const int *links, int vertices) {
+    for (size_t k = 0; k < 2 * count; k++)
+        if (links[k] < 0 || links[k] >= vertices)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "links[%zu, %zu] is %d: no vertex of the %d there are", k / 2, k % 2,
+                             links[k], vertices);
     return ARAP_OK;
 }
 
@@ -380,6 +409,7 @@ static void free_inspection(arap_context *context, inspection *in) {
     arap_free(in->failed);
     arap_free(in->ring);
     arap_free(in->neighbor);
+    arap_free(in->link);
     arap_free(in->scale);
     arap_free(in->bone_start);
     arap_free(in->entry);
@@ -411,17 +441,20 @@ static void spread_results(const inspection *in) {
 }
 
 arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geometry,
+                                 size_t link_count, const int *links,
                                  const arap_sparse_weights *rows, int bones,
                                  const arap_inspection *out) {
     arap_mesh mesh = {0};
     inspection in = {.mesh = &mesh, .rows = rows, .bones = bones, .out = out};
     arap_status status =
         arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones);
+    if (!status)
+        status = check_links(&context->error, link_count, links, geometry->vertex_count);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     memset(out->straight, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));
     memset(out->along, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));
-    status = make_ring(context, &in);
+    status = make_ring(context, link_count, links, &in);
     if (!status) status = sort_entries(context, &in);
     if (!status) status = make_scratch(context, &in);
     if (!status) {

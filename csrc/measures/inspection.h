@@ -15,8 +15,10 @@ typedef struct arap_inspection {
 
 /* Rows count with sum 1. The core of a bone is the connected part, of the vertices where it has
  * half of its largest weight, that has most of its weight. Entries below 0.05 are not looked at: 0,
- * as in the core. Vertices at one place are one, with the row of the first of them. */
+ * as in the core. links (link_count, 2): vertices between which a way leads, though they are no
+ * neighbors. Vertices at one place are one, with the row of the first of them. */
 arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geometry,
+                                 size_t link_count, const int *links,
                                  const arap_sparse_weights *rows, int bones,
                                  const arap_inspection *out);
 

@@ -129,7 +129,7 @@ static npy_intp bones_of_rows(const arap_sparse_weights *rows, npy_intp vertices
 
 PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
-        .function = "inspect_weights", .names = "vertices triangles? weights * edges threads"};
+        .function = "inspect_weights", .names = "vertices triangles? weights * edges links threads"};
     PyObject *each[4] = {0};
     arap_inputs in;
     arap_geometry geometry;
@@ -154,7 +154,8 @@ PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kw
                                  .straight = PyArray_DATA((PyArrayObject *)each[2]),
                                  .along = PyArray_DATA((PyArrayObject *)each[3])};
     Py_BEGIN_ALLOW_THREADS
-    status = arap_inspect_weights(&run.context, &geometry, &rows, (int)bones, &out);
+    status = arap_inspect_weights(&run.context, &geometry, (size_t)arap_input_size(&in, 'h'),
+                                  in.links, &rows, (int)bones, &out);
     Py_END_ALLOW_THREADS
     if (status) arap_raise(PyModule_GetState(module), &run.context);
 

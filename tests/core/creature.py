@@ -61,7 +61,8 @@ def skin(filled, smoothings=2):
     quads = np.array(quads)
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     pairs = np.concatenate([quads, np.roll(quads, 1, 1)], 1).reshape(-1, 2, 4).swapaxes(1, 2)
-    i, j = np.unique(np.concatenate([pairs.reshape(-1, 2), pairs.reshape(-1, 2)[:, ::-1]]), axis=0).T
+    pairs = pairs.reshape(-1, 2)
+    i, j = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0).T
     counts = np.bincount(i)[:, None]
     for _ in range(smoothings):
         mean = np.column_stack([np.bincount(i, vertices[j, k]) for k in range(3)]) / counts

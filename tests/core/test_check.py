@@ -38,9 +38,7 @@ class Subject:
     @property
     def problem(self):
         own = self.core("problem")
-        mesh = own.Mesh(
-            "Creature", self.vertices, self.triangles, np.zeros((0, 2), int), np.eye(4)
-        )
+        mesh = own.Mesh("Creature", self.vertices, self.triangles, np.zeros((0, 2), int), np.eye(4))
         return own.Problem([mesh], own.Skeleton(**self.skeleton), symmetric=True)
 
     def solve(self):
