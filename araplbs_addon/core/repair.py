@@ -25,6 +25,8 @@ from .sparse_weights import make_sparse_weights
 from .transfer import Source, TransferOptions, transfer
 
 SLACK = 1e-6  # of a severity
+MUST = {"UNWEIGHTED", "UNNORMALIZED", "INFLUENCES"}  # whatever else it costs
+AROUND = 3  # rings around a finding, in which nothing may become worse than it
 
 
 @dataclass
@@ -83,19 +85,24 @@ class _Repair:
 
     def run(self, wanted, known):
         before = self._check(self.old, 0.0, 0.2) if known is None else known
-        outcomes, repairs = [], []
-        for finding in filter(wanted, before):
-            try:
-                repairs.append((finding, self.regions.region(finding)))
-            except Refused as reason:
-                outcomes.append(Outcome(finding, "UNCHANGED", finding.severity, str(reason)))
-        if not repairs:
-            nothing = self.regions.split(self.regions.nothing())
-            return Repaired(self.old, nothing, before, outcomes)
-        new = self._new_weights(repairs)
-        done = self._accept(before, repairs, new)
-        done.outcomes += outcomes
-        done.outcomes.sort(key=lambda outcome: -outcome.finding.severity)
+        nothing = self.regions.split(self.regions.nothing())
+        done, outcomes, tried = Repaired(self.old, nothing, before), {}, {}
+        for wider, begin in ((False, 0.2), (True, 0.6)):
+            repairs = []
+            for k, finding in enumerate(filter(wanted, before)):
+                if k in outcomes and (outcomes[k].result != "UNCHANGED" or k not in tried):
+                    continue
+                try:
+                    region = self.regions.region(finding, wider)
+                except Refused as reason:
+                    outcomes[k] = Outcome(finding, "UNCHANGED", finding.severity, str(reason))
+                    continue
+                if k not in tried or (region != tried[k]).any():
+                    tried[k] = region
+                    repairs.append((k, finding, region))
+            if repairs:
+                done = self._accept(done, repairs, outcomes, begin)
+        done.outcomes = [outcomes[k] for k in sorted(outcomes)]
         return done
 
     def _tell(self, stage, fraction):
@@ -118,9 +125,9 @@ class _Repair:
         poses, options = self.material.poses, self.material.checking
         return check(self.problem, rows, poses, options, self.threads, told)
 
-    def _new_weights(self, repairs):
-        """The SparseWeights of each mesh with the regions of all these repaired."""
-        weights = list(self.old)
+    def _new_weights(self, weights, repairs, begin):
+        """These SparseWeights of each mesh with the regions of all these repaired."""
+        weights = list(weights)
         solved, forbidden = self.regions.nothing(), [Pairs() for _ in self.meshes]
         for finding, region in repairs:
             parts = self.regions.split(region)
@@ -134,11 +141,15 @@ class _Repair:
                 weights = self._worn(finding, weights, parts)
                 continue
             solved |= region
-            if finding.kind == "BLEEDING" and finding.bone >= 0:
-                k = len(finding.vertices)
-                bones = np.full(k, finding.bone)
-                forbidden[finding.mesh] += Pairs(finding.vertices, bones, np.zeros(k, bool))
-        return self._solve(weights, solved, forbidden) if solved.any() else weights
+            if finding.kind == "BLEEDING":
+                about = self.regions.split(self.regions.about(finding))
+                for k, where in enumerate(about):
+                    vertices = np.flatnonzero(where)
+                    bones = np.full(len(vertices), finding.bone)
+                    forbidden[k] += Pairs(vertices, bones, np.zeros(len(vertices), bool))
+        if solved.any():
+            return self._solve(weights, solved, forbidden, begin)
+        return weights
 
     def _normalized(self, mesh, rows, where):
         """Scaled so that they sum to 1; locked ones stay, others that are no numbers go."""
@@ -168,7 +179,7 @@ class _Repair:
                 weights[k] = merged(weights[k], done.rows, where)
         return weights
 
-    def _solve(self, weights, solved, forbidden):
+    def _solve(self, weights, solved, forbidden, begin):
         meshes = [
             replace(
                 mesh,
@@ -192,7 +203,7 @@ class _Repair:
         linked = patch_links(links, patches, sizes, problem.first)
         problem.arguments["edges"] = np.concatenate([problem.arguments["edges"], linked])
         problem.parameters = self._parameters(problem, which)
-        solution = solve_new(problem, options, self.threads, self._part(0.4, 0.3))
+        solution = solve_new(problem, options, self.threads, self._part(begin, 0.2))
         weights = list(weights)
         for k, rows in zip(which, problem.split(solution.rows), strict=True):
             patch, old = patches[k], weights[k]
@@ -221,63 +232,72 @@ class _Repair:
             out[begin:end] = known[images[order][firsts]]
         return out
 
-    def _accept(self, before, repairs, new):
-        """Takes back what has made nothing better, until all that is left has."""
-        taken, share = list(range(len(repairs))), 0.3
-        failed = {}
+    def _accept(self, done, repairs, outcomes, begin):
+        """The Repaired after these repairs (key in outcomes, finding, region) of another, without
+        those that have made nothing better; all that is left has."""
+        new = self._new_weights(done.weights, [each[1:] for each in repairs], begin)
+        taken, share, failed = {k for k, _finding, _region in repairs}, 0.1, {}
         while True:
             where = self.regions.nothing()
-            for k in taken:
-                where |= repairs[k][1]
-            changed = self.regions.split(where)
-            weights = [merged(*each) for each in zip(self.old, new, changed, strict=True)]
+            for k, _finding, region in repairs:
+                if k in taken:
+                    where |= region
+            where = self.regions.split(where)
+            weights = [merged(*each) for each in zip(done.weights, new, where, strict=True)]
             share /= 2
-            after = self._check(weights, 1 - 2 * share, share) if taken else before
-            verdicts = [self._verdict(before, after, *each) for each in repairs]
-            worse = [k for k in taken if verdicts[k][1]]
+            at = begin + 0.4 - 2 * share
+            after = self._check(weights, at, share) if taken else done.findings
+            verdicts = {k: self._verdict(done.findings, after, *each) for k, *each in repairs}
+            worse = {k for k in taken if verdicts[k][1]}
             if not worse:
                 break
-            for k in worse:
-                failed[k] = verdicts[k][1]
-            taken = [k for k in taken if k not in worse]
-        outcomes = []
-        for k, (finding, _region) in enumerate(repairs):
+            failed |= {k: verdicts[k][1] for k in worse}
+            taken -= worse
+        for k, finding, _region in repairs:
             now, why = verdicts[k][0], failed.get(k, "")
             if not now:  # what was repaired beside it has done it good
                 why = ""
             result = "UNCHANGED" if why else "BETTER" if now else "REPAIRED"
-            outcomes.append(Outcome(finding, result, now, why))
-        return Repaired(weights, changed, after, outcomes)
+            outcomes[k] = Outcome(finding, result, now, why)
+        changed = [a | b for a, b in zip(done.changed, where, strict=True)]
+        return Repaired(weights, changed, after)
 
     def _verdict(self, before, after, finding, region):
         """(severity of a finding now, why its repair is taken back or "")."""
-        at = self.regions.at(finding)
-        left = [f for f in after if f.kind == finding.kind and self._meet(f, finding, at)]
-        now = max((f.severity for f in left), default=0.0)
-        if now > finding.severity + SLACK:
+        (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
+        if now > was + SLACK:
             return now, "The new weights were worse there: the old ones stay"
-        fewer = sum(len(f.vertices) for f in left) < len(finding.vertices)
-        if now > finding.severity - SLACK and not fewer:
+        if was and now > was - SLACK and left >= many:
             return now, "The new weights were no better there: the old ones stay"
-        worst, other = self._worst(after, region)
-        if worst > max(self._worst(before, region)[0], finding.severity) + SLACK:
-            name = NAMES[other.kind]
-            return now, f"New weights would have cost more ({name}): the old ones stay"
+        if finding.kind in MUST:
+            return now, ""
+        region = region | self.regions.whole.grow(self.regions.at(finding), AROUND)
+        there = self._worst(before, region)
+        for kind, severity in self._worst(after, region).items():
+            if severity > max(there.get(kind, 0.0), finding.severity) + SLACK:
+                return now, f"New weights would have cost more ({NAMES[kind]}): the old ones stay"
         return now, ""
 
-    def _worst(self, findings, region):
-        """(severity, Finding) of the worst that has vertices of a region (bool)."""
-        touching = [f for f in findings if (self.regions.at(f) & region).any()]
-        worst = max(touching, key=lambda finding: finding.severity, default=None)
-        return (worst.severity, worst) if worst else (0.0, None)
+    def _left(self, findings, finding):
+        """(severity, number of vertices) of the findings that are about the same as this one."""
+        at = self.regions.at(finding)
+        left = [f for f in findings if f.kind == finding.kind and self._meet(f, finding, at)]
+        return max((f.severity for f in left), default=0.0), sum(len(f.vertices) for f in left)
 
-    def _meet(self, one, other, at=None):
-        """Whether two findings of a kind are about the same."""
+    def _worst(self, findings, region):
+        """{kind: severity} of the worst that have vertices of a region (bool)."""
+        found = {}
+        for each in findings:
+            if (self.regions.at(each) & region).any():
+                found[each.kind] = max(each.severity, found.get(each.kind, 0.0))
+        return found
+
+    def _meet(self, one, other, at):
+        """Whether two findings of a kind are about the same; at: vertices of the other."""
         if one.mesh != other.mesh:
             return False
         if not len(one.vertices) or not len(other.vertices):
             return one.bone == other.bone
-        at = self.regions.at(other) if at is None else at
         return bool((self.regions.at(one) & at).any())
 
 

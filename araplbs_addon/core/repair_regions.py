@@ -12,6 +12,7 @@ from .symmetry import TOLERANCE, bone_partners
 
 # How many rings around what was found are solved with it.
 RINGS = {"STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2}
+WIDER = 4  # more of them where that was not enough
 COVERS = 0.03  # of the size of all: cloth lies so near to the skin beneath
 
 # What no weights repair.
@@ -61,27 +62,56 @@ class Regions:
         mask[self.first[finding.mesh] + finding.vertices] = True
         return mask
 
-    def region(self, finding):
-        """(n,) bool of all meshes: what is solved again. Raises Refused where nothing can be."""
-        kind = finding.kind
+    def region(self, finding, wider=False):
+        """What is solved again; wider: where that did not help. Raises Refused where nothing can
+        be."""
+        kind, rings = finding.kind, RINGS.get(finding.kind, 0)
         if kind in BEYOND:
             raise Refused(BEYOND[kind])
-        at = self.at(finding)
-        if kind == "IDLE_BONE":
-            at |= self._around_bone(finding)
-        elif kind == "INTERSECTION":
-            at = self._cloth(at)
-        elif kind == "LOOSE_PART":
-            at = np.isin(self.parts, self.parts[at])
-        for part, why in zip(self.split(at), self.closed, strict=True):
+        about = self.about(finding)
+        if wider and kind == "INTERSECTION":
+            about = np.isin(self.parts, self.parts[about])
+        for part, why in zip(self.split(about), self.closed, strict=True):
             if why and part.any():
                 raise Refused(why)
-        near = self.whole.grow(at, RINGS.get(kind, 0))
+        near = self.whole.grow(about, rings + WIDER if wider and rings else rings)
+        if kind == "INTERSECTION":
+            near &= np.isin(self.parts, self.parts[about])
         if kind == "ASYMMETRY" or (self.symmetric and self._is_symmetric(near)):
             near |= self._other_side(near)
         if not (near & self.open).any():
             raise Refused("All of it lies outside of the paint mask")
         return near & self.open
+
+    def about(self, finding):
+        """What has to change for a finding to go."""
+        at = self.at(finding)
+        if finding.kind == "IDLE_BONE":
+            return at | self._around_bone(finding)
+        if finding.kind == "INTERSECTION":
+            return self._cloth(at)
+        if finding.kind == "LOOSE_PART":
+            return np.isin(self.parts, self.parts[at])
+        if finding.kind == "BLEEDING":
+            return self._bled(at, finding.bone)
+        return at
+
+    def _bled(self, at, bone):
+        """Vertices (bool) across a gap, with all around them that the bone moves as well and that
+        goes with the same other bone as they do."""
+        rows = self.weights
+        others = rows.bones != bone
+        order = np.lexsort((np.where(others, rows.weights, 0), rows.vertices))
+        strongest = np.full(rows.count, -1)
+        strongest[rows.vertices[order]] = np.where(others, rows.bones, -1)[order]
+        moved = np.zeros(rows.count, bool)
+        moved[rows.vertices[~others & (rows.weights > 0)]] = True
+        alike = moved & np.isin(strongest, strongest[at])
+        while True:
+            more = at | (self.whole.grow(at, 1) & alike)
+            if (more == at).all():
+                return at
+            at = more
 
     def _cloth(self, at):
         """What lies over vertices (bool) of a part that comes through it."""

@@ -95,7 +95,8 @@ def test_repaired(subject, kind):
 def test_what_no_weights_repair(subject):
     FLAWS[BEYOND](subject)
     done, before = repaired(subject, BEYOND)
-    assert not done.changed[0].any() and done.weights[0] == material(subject).meshes[0].weights
+    assert not done.changed[0].any()
+    np.testing.assert_array_equal(dense(done.weights[0]), subject.weights)
     assert len(done.findings) == len(before)
     assert done.outcomes and all(
         each.result == "UNCHANGED" and "Optimize Joints" in each.words for each in done.outcomes
@@ -111,8 +112,8 @@ def test_bleeding_bone_goes(subject):
 def test_loose_part_goes_with_what_it_sits_on(subject):
     _bone, button = FLAWS["LOOSE_PART"](subject)
     done, _before = repaired(subject, "LOOSE_PART")
-    of_button = dense(done.weights[0])[button]
-    assert of_button[:, NAMES.index("chest")].mean() + of_button[:, NAMES.index("hips")].mean() > 0.9
+    of_button = dense(done.weights[0])[button].mean(0)
+    assert of_button[NAMES.index("chest")] + of_button[NAMES.index("hips")] > 0.9
 
 
 def test_symmetric_weights_stay_symmetric(subject):
