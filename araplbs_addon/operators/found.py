@@ -13,6 +13,7 @@ from ..blender.views import redraw_views
 from ..blender.weight_state import bone_state, weight_state
 from ..core.findings import NAMES
 from ..core.refusal import Refused
+from ..core.repair_regions import BEYOND
 
 CALM = 0.4  # seconds without change before weights are looked at, which takes some tenths of one
 
@@ -126,7 +127,9 @@ def show_findings():
     with quietly() as check:
         check.findings.clear()
         for finding in found.findings:
-            check.findings.add().name = f"{NAMES[finding.kind]} {found.place(finding)}"
+            item = check.findings.add()
+            item.name = f"{NAMES[finding.kind]} {found.place(finding)}"
+            item.repair = finding.kind not in BEYOND
         check.active = -1
     redraw_views()
 

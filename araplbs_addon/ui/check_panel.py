@@ -6,6 +6,7 @@ import bpy
 from bpy.types import Panel, UIList
 
 from ..core.findings import NAMES, level
+from ..core.repair_regions import BEYOND
 from ..operators import check, repair
 from ..operators.found import found
 
@@ -23,9 +24,13 @@ class DATA_UL_araplbs_findings(UIList):
             return
         finding = found.findings[index]
         row = layout.row(align=True)
-        row.label(text=NAMES[finding.kind], icon=LEVEL_ICONS[level(finding.severity)])
-        row.label(text=found.place(finding))
-        layout.prop(item, "repair", text="")
+        split = row.split(factor=0.6)
+        split.label(text=NAMES[finding.kind], icon=LEVEL_ICONS[level(finding.severity)])
+        split.label(text=found.place(finding))
+        if finding.kind in BEYOND:
+            layout.label(icon="BLANK1")
+        else:
+            layout.prop(item, "repair", text="")
 
 
 class VIEW3D_PT_araplbs_check(Panel):
@@ -53,12 +58,9 @@ class VIEW3D_PT_araplbs_check(Panel):
         layout.template_list(
             DATA_UL_araplbs_findings.__name__, "", shown, "findings", shown, "active", rows=5
         )
-        self._draw_active(context, layout, shown)
-        row = layout.row(align=True)
-        row.enabled = not found.out_of_date
-        row.operator_context = "INVOKE_DEFAULT"
-        row.operator(repair.IDNAME, text="Repair", icon="TOOL_SETTINGS").which = "ACTIVE"
-        row.operator(repair.IDNAME, text="Repair Marked").which = "MARKED"
+        self._draw_buttons(layout, shown)
+        if 0 <= shown.active < len(found.findings):
+            self._draw_words(context, layout, found.findings[shown.active])
 
     def _draw_notes(self, layout):
         column = layout.column(align=True)
@@ -69,16 +71,25 @@ class VIEW3D_PT_araplbs_check(Panel):
             row.alert = True
             row.label(text=f"'{name}' has changed since: check again", icon="FILE_REFRESH")
 
-    def _draw_active(self, context, layout, shown):
+    def _draw_buttons(self, layout, shown):
         row = layout.row(align=True)
-        row.operator(check.SELECT, text="Select", icon="RESTRICT_SELECT_OFF").index = -1
-        row.operator(check.VIEW, text="View", icon="ZOOM_SELECTED").index = -1
+        sub = row.row(align=True)
+        sub.enabled = shown.active >= 0
+        sub.operator(check.SELECT, text="Select", icon="RESTRICT_SELECT_OFF").index = -1
+        sub.operator(check.VIEW, text="View", icon="ZOOM_SELECTED").index = -1
         row.prop(shown, "show", text="", icon="HIDE_OFF" if shown.show else "HIDE_ON")
-        if not 0 <= shown.active < len(found.findings):
-            return
+        row = layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.enabled = not found.out_of_date
+        sub = row.row(align=True)
+        sub.enabled = shown.active >= 0
+        sub.operator(repair.IDNAME, text="Repair", icon="TOOL_SETTINGS").which = "ACTIVE"
+        row.operator(repair.IDNAME, text="Repair Marked").which = "MARKED"
+
+    def _draw_words(self, context, layout, finding):
         box = layout.box().column(align=True)
         letters = context.region.width / (LETTER * context.preferences.system.ui_scale)
-        for line in wrapped(found.findings[shown.active].words, int(letters) - 4):
+        for line in wrapped(finding.words, int(letters) - 4):
             box.label(text=line)
 
 

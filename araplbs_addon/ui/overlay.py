@@ -26,7 +26,7 @@ LINE_HEIGHT = 18
 WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
 LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
 RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
-FOUND = (1.0, 0.25, 0.1, 1.0)
+FOUND = (1.0, 0.2, 1.0, 1.0)  # in none of the colors of weights
 POINT_SIZE = 5
 LEAST_SHADE = 0.2  # opacity of what is hardly held any more
 
@@ -153,13 +153,13 @@ def _draw_matches(context):
 
 
 def _draw_finding(context):
-    """Vertices of the chosen finding, where no mode shows what is selected."""
+    """Vertices of the chosen finding; Edit mode itself shows what is selected."""
     check = context.window_manager.araplbs_check
     if not check.show or not 0 <= check.active < len(found.findings) or found.out_of_date:
         return
     finding = found.findings[check.active]
     ob = found.objects[finding.mesh].get()
-    if ob.mode == "OBJECT" and ob.visible_get():
+    if ob.mode != "EDIT" and ob.visible_get():
         points = posed_vertices(ob, context.evaluated_depsgraph_get())[finding.vertices]
         _points(points, [FOUND] * len(points), POINT_SIZE + 1)
 
