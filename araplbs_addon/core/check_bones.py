@@ -4,6 +4,7 @@ idle ones."""
 import numpy as np
 
 from .check_surface import counted, ramp
+from .control_bones import is_control_name
 from .findings import Finding
 
 DRIFT = 0.3, 1.2  # radii of the limb: where it is seen, where the bone is outside
@@ -40,7 +41,8 @@ def drifting_limbs(look):
     if not len(look.triangles):
         return
     drift = look.measures["bone_drift"]
-    for bone in np.flatnonzero(np.nan_to_num(drift) >= DRIFT[0]):
+    moves = np.bincount(look.rows.bones, minlength=len(drift)) > 0  # idle ones have their own kind
+    for bone in np.flatnonzero((np.nan_to_num(drift) >= DRIFT[0]) & moves):
         vertices = _limb(look, bone)
         vertices = vertices[look.sums[vertices] > 0]
         if not len(vertices):
@@ -122,7 +124,7 @@ def idle_bones(look):
         return
     drift = look.measures["bone_drift"] if len(look.triangles) else np.full(len(totals), np.nan)
     for bone in idle:
-        inside = np.isfinite(drift[bone])
+        inside = np.isfinite(drift[bone]) and not is_control_name(look.skeleton.names[bone])
         words = f"{look.name(bone)} moves no vertex"
         if inside:
             words += ", though a limb surrounds it"

@@ -151,7 +151,7 @@ def speckles(look):
     ids = np.flatnonzero(bad)
     if not len(ids):
         return
-    rows, at = _entries(look, ids)
+    rows, at = look.entries(ids)
     order = np.lexsort((look.rows.bones[at], -look.shares[at], rows))
     strongest = look.rows.bones[at[order[np.searchsorted(rows, np.arange(len(ids)))]]]
     # The tip of a finger that has a bone of its own is none.
@@ -203,19 +203,11 @@ def asymmetry(look):
         yield from look.finding("ASYMMETRY", ramp(value, UNLIKE), region, value, words, bone)
 
 
-def _entries(look, vertices):
-    """(row, entry) of the entries of some vertices, row after row."""
-    sizes = np.diff(look.rows.start)[vertices]
-    rows = np.repeat(np.arange(len(vertices)), sizes)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return rows, look.rows.start[vertices][rows] + within
-
-
 def _differences(look, partners, own, other):
     """(k,) half the sum of differences between the rows of vertices `own` and `other`, the bones of
     these replaced by their partners."""
-    rows, at = _entries(look, own)
-    other_rows, other_at = _entries(look, other)
+    rows, at = look.entries(own)
+    other_rows, other_at = look.entries(other)
     bones = look.rows.bones
     keys = np.concatenate([rows, other_rows]) * len(partners)
     keys += np.concatenate([bones[at], partners[bones[other_at]]])

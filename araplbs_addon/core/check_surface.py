@@ -18,7 +18,7 @@ from .sparse_weights import make_sparse_weights
 CANDIDATE = 0.4  # root mean square strain over the poses: below, no single pose is bad
 STRETCH = 2.5, 7.0  # factor: where it is seen, where it is ruined
 COLLAPSE = 0.8, 1.0  # share of a length that is lost: the like
-IN_REGION = 75  # percentile over the triangles of a region that stands for it: one alone is noise
+IN_REGION = 0.75  # quantile over the triangles of a region that stands for it: one alone is noise
 LEAST_REGION = 3  # vertices: less is a speckle or a sliver
 LARGE_REGION = 0.004  # of the surface: smaller regions are less severe
 
@@ -29,7 +29,7 @@ COVERED = 0.02  # skin so deep below cloth is covered by it
 THROUGH = 0.002, 0.015  # so far it comes through: 4 mm of a man are seen
 ALIKE = 0.5  # cosine between the normals of skin and cloth that lie on each other
 ABOVE = 0.7  # cosine between the normal of cloth and the way to what has come through
-CARRIED = 10  # percentile over what touches: a part is carried if some of it is
+CARRIED = 0.1  # quantile over what touches: a part is carried if some of it is
 LEAST_COVERED = 12  # vertices: less is a joint that fits into a socket, not clothing
 LEAST_THROUGH = 3  # vertices
 
@@ -85,12 +85,22 @@ class Inspected:
         found[self.edges] = True
         return found
 
+    @cached_property
+    def strained(self):
+        """(triangles (t,), largest and smallest factor (p, t) of their lengths) of those that may
+        be strained too much."""
+        if not len(self.triangles):
+            return np.zeros(0, int), np.zeros((0, 0)), np.zeros((0, 0))
+        some = np.flatnonzero(self.measures["triangle_strain"] >= CANDIDATE)
+        corners = self.triangles[some]
+        used, local = np.unique(corners, return_inverse=True)
+        posed = self.posed(used)[:, local.reshape(-1, 3)]
+        return some, *factors(self.vertices[corners], posed)
+
     def posed(self, which, poses=slice(None)):
         """(p, k, 3) these vertices in the poses."""
-        rows = self.rows
-        sizes = np.diff(rows.start)[which]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        at = np.repeat(rows.start[which] - start[:-1], sizes) + np.arange(start[-1])
+        rows, at = self.rows, self.entries(which)[1]
+        start = np.concatenate([[0], np.cumsum(np.diff(rows.start)[which])])
         poses = self.poses[poses]
         more = {}
         if self.skeleton.flexible:
@@ -124,7 +134,7 @@ class Inspected:
     def prepare(self):
         """What several checks need; parts of it are not parallel by themselves."""
         with ThreadPoolExecutor(max_workers=2) as pool:
-            work = [lambda: self.measures, lambda: self.nearest and self.inspection]
+            work = [lambda: self.strained, lambda: self.nearest and self.inspection]
             for done in [pool.submit(each) for each in work]:
                 done.result()
 
@@ -146,11 +156,15 @@ class Inspected:
         points = np.concatenate([vertices, *bones, images])
         owners = np.full(len(points), -1)
         owners[: len(vertices)] = np.arange(len(vertices))
+        reach = np.full(len(points), np.inf)
+        reach[: len(vertices)] = max(COVERED, TOUCHES) * self.size
+        reach[len(points) - len(images) :] = SIDES * self.size
         return araplbs.nearest_points(
             vertices,
             self.triangles,
             points,
             owners=owners,
+            reach=reach,
             edges=self.edges,
             threads=self.threads,
         )
@@ -253,14 +267,18 @@ class Inspected:
     def name(self, bone):
         return f"'{self.skeleton.names[bone]}'" if bone >= 0 else "no bone"
 
+    def entries(self, vertices):
+        """(place in `vertices`, entry of the rows) of their entries, row after row."""
+        sizes = np.diff(self.rows.start)[vertices]
+        rows = np.repeat(np.arange(len(vertices)), sizes)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return rows, self.rows.start[vertices][rows] + within
+
     def leading(self, vertices, but=-1):
         """The bone with most weight over these vertices, apart from one."""
-        chosen = np.zeros(len(self), bool)
-        chosen[vertices] = True
-        entries = chosen[self.of_vertex] & (self.rows.bones != but)
-        if not entries.any():
-            return -1
-        return int(np.bincount(self.rows.bones[entries], self.shares[entries]).argmax())
+        _rows, at = self.entries(np.unique(vertices))
+        at = at[self.rows.bones[at] != but]
+        return int(np.bincount(self.rows.bones[at], self.shares[at]).argmax()) if len(at) else -1
 
 
 def connected(count, pairs):
@@ -277,6 +295,12 @@ def connected(count, pairs):
     while (label[label] != label).any():
         label = label[label]
     return label
+
+
+def share_of(values, share):
+    """The quantile of values along their last axis: one of them, a float for one row."""
+    found = np.sort(values, axis=-1)[..., int(share * (values.shape[-1] - 1))]
+    return float(found) if values.ndim == 1 else found
 
 
 def counted(count):
@@ -299,21 +323,15 @@ def factors(rest, posed):
 
 def strained(look):
     """STRETCH and COLLAPSE, a finding for each bone that has most weight there."""
-    if not len(look.triangles):
-        return
-    some = np.flatnonzero(look.measures["triangle_strain"] >= CANDIDATE)
-    if not len(some):
-        return
-    corners = look.triangles[some]
-    used, local = np.unique(corners, return_inverse=True)
-    local = local.reshape(-1, 3)
-    most, least = factors(look.vertices[corners], look.posed(used)[:, local])
+    some, most, least = look.strained
     yield from _regions_of(look, "STRETCH", most, STRETCH, some)
     yield from _regions_of(look, "COLLAPSE", 1 - least, COLLAPSE, some)
 
 
 def _regions_of(look, kind, values, limits, triangles):
     """Findings of a kind where values (p, t) of some triangles are beyond the first limit."""
+    if not values.size:
+        return
     worst = values.max(axis=0)
     kept = worst >= limits[0]
     values, worst, triangles = values[:, kept], worst[kept], triangles[kept]
@@ -331,7 +349,7 @@ def _regions_of(look, kind, values, limits, triangles):
     for bone in np.unique(bone_of[bone_of >= 0]):
         own = np.flatnonzero(bone_of == bone)
         vertices = np.flatnonzero(bad & (bones[region_of] == bone))
-        value = float(np.percentile(worst[own], IN_REGION))
+        value = share_of(worst[own], IN_REGION)
         pose = int(values[:, own].mean(axis=1).argmax())
         share = look.areas[triangles[own]].sum() / look.area
         severity = ramp(value, limits) * (0.4 + 0.6 * min(1, np.sqrt(share / LARGE_REGION)))
@@ -371,7 +389,7 @@ def loose_parts(look):
     leaves = np.abs(gap - distance[chosen]) / look.size
     for part in np.unique(parts[chosen]):
         own = parts[chosen] == part
-        each = np.percentile(leaves[:, own], CARRIED, axis=1)
+        each = share_of(leaves[:, own], CARRIED)
         pose, value = int(each.argmax()), float(each.max())
         if value < FLOATS[0]:
             continue

@@ -912,6 +912,7 @@ def nearest_points(
     points: ArrayLike,
     *,
     owners: ArrayLike | None = None,
+    reach: ArrayLike | None = None,
     edges: ArrayLike | None = None,
     threads: int = 0,
 ) -> tuple[NDArray[np.int32], Floats, Floats, NDArray[np.int32]]:
@@ -921,7 +922,8 @@ def nearest_points(
     -1 where there is none; the barycentric coordinates there; the distance, negative for points
     behind the surface by the normals of its vertices, inf without a triangle; and for all vertices
     the number of their part, what triangles and edges connect. owners (k,): vertices whose parts
-    are passed over, -1 for none. Vertices at one place are one, the first of them.
+    are passed over, -1 for none. reach (k,): how far is looked for each, inf by default. Vertices
+    at one place are one, the first of them.
     """
 
 def inspect_weights(
@@ -939,11 +941,12 @@ def inspect_weights(
 
     contrast: half the sum of |w - mean of the neighbors| over bones, 0 for a vertex that is moved
     as they are, 1 for one that other bones move; roughness: the mean contrast of the neighbors, the
-    vertex left out of theirs, large where bones meet. straight, along: how far the vertex is from
-    the core of the bone, straight and by edges: the connected part with most weight of the vertices
-    that have half of the bone's largest weight; links (h, 2) are ways, too. 0 in the core and for weights below 0.05; along is
-    inf beyond 4 times the largest straight distance of the bone. Rows are normalized; vertices at
-    one place are one, with the row of the first of them.
+    vertex left out of theirs, large where bones meet and 0 below a contrast of 0.2. straight, along: how far the vertex is from
+    the core of the bone, straight and by edges and links (h, 2), further ways between vertices. The
+    core is the connected part with most weight of the vertices that have half of the bone's largest
+    weight. Both are 0 in the core and for weights below 0.05; along is inf beyond 4 times the
+    largest straight distance of the bone. Rows are normalized; vertices at one place are one, with
+    the row of the first of them.
     """
 
 def match_surfaces(

@@ -14,7 +14,6 @@
  * Memory: 24 bytes for a vertex and thread. Fails without it, and for rows that are none. */
 #include "measures/inspection.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -25,6 +24,7 @@
 #define CHUNK 256
 #define CORE 0.5   /* of the largest weight of a bone */
 #define LEAST 0.05 /* of a weight that is looked at */
+#define UNLIKE 0.2 /* contrast from which on roughness is of interest */
 #define FAR 4.0    /* along, in largest straight distances: farther is not looked for */
 
 /* Neighbors, and for each bone its entries; vertices are those of the welded mesh. */
@@ -95,8 +95,7 @@ static int average(const inspection *in, int i, int but, int clear, double *mean
     int count = 0;
     for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++) count += counts(in, e, but);
     for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
-        if (counts(in, e, but))
-            add_row(in, in->neighbor[e], clear ? 0 : 1.0 / count, mean);
+        if (counts(in, e, but)) add_row(in, in->neighbor[e], clear ? 0 : 1.0 / count, mean);
     return count;
 }
 
@@ -113,14 +112,14 @@ static void compare_chunk(void *data, int chunk, int worker) {
     double *mean = in->mean + (size_t)in->bones * (size_t)worker;
     int n = in->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
     for (int i = chunk * CHUNK; i < end; i++) {
-        double rough = 0;
+        double rough = 0, contrast = contrast_of(in, i, -1, mean);
         int count = 0;
-        for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++) {
+        for (size_t e = in->ring[i]; e < in->ring[i + 1] && contrast >= UNLIKE; e++) {
             if (!counts(in, e, -1)) continue;
             rough += contrast_of(in, in->neighbor[e], i, mean);
             count++;
         }
-        in->out->contrast[in->mesh->first[i]] = contrast_of(in, i, -1, mean);
+        in->out->contrast[in->mesh->first[i]] = contrast;
         in->out->roughness[in->mesh->first[i]] = count ? rough / count : 0;
     }
 }
@@ -250,9 +249,9 @@ static int follow_paths(const inspection *in, int bone, paths *p, int core, int 
         wanted -= p->kind[next.vertex] == mark;
         for (size_t e = in->ring[next.vertex]; e < in->ring[next.vertex + 1]; e++) {
             int to = in->neighbor[e];
-            double distance = next.distance + sqrt(arap_distance2(in->mesh->v + 3 * (size_t)to,
-                                                                  in->mesh->v +
-                                                                      3 * (size_t)next.vertex));
+            double distance =
+                next.distance + sqrt(arap_distance2(in->mesh->v + 3 * (size_t)to,
+                                                    in->mesh->v + 3 * (size_t)next.vertex));
             if (distance > limit || (p->reached[to] == mark && p->distance[to] <= distance))
                 continue;
             p->reached[to] = mark;
@@ -292,9 +291,14 @@ static void fill_ring(const inspection *in, size_t *next, int a, int b, int link
     in->neighbor[next[b]++] = 2 * a + link;
 }
 
-static int ascending(const void *a, const void *b) {
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
+/* Ascending, by insertion: rows are short. */
+static void sort_row(int *row, size_t count) {
+    for (size_t k = 1; k < count; k++) {
+        int value = row[k];
+        size_t at = k;
+        for (; at && row[at - 1] > value; at--) row[at] = row[at - 1];
+        row[at] = value;
+    }
 }
 
 /* Neighbors by triangles, wires and links, each once and ascending. */
@@ -326,7 +330,7 @@ static arap_status make_ring(arap_context *context, size_t link_count, const int
         fill_ring(in, next, weld[links[2 * k]], weld[links[2 * k + 1]], 1);
     for (size_t i = 0; i < n; i++) {
         size_t to = in->ring[i + 1], row = kept;
-        qsort(in->neighbor + from, to - from, sizeof *in->neighbor, ascending);
+        sort_row(in->neighbor + from, to - from);
         for (size_t e = from; e < to; e++) {
             int vertex = in->neighbor[e] / 2;
             if (kept > row && in->neighbor[kept - 1] == vertex) continue;
@@ -390,8 +394,8 @@ static arap_status make_scratch(arap_context *context, inspection *in) {
                                .reached = ARAP_NEW_ZERO(int, n),
                                .kind = ARAP_NEW_ZERO(int, n),
                                .core = ARAP_NEW(int, n)};
-        made = in->paths[t].distance && in->paths[t].reached && in->paths[t].kind &&
-               in->paths[t].core;
+        made =
+            in->paths[t].distance && in->paths[t].reached && in->paths[t].kind && in->paths[t].core;
     }
     return made ? ARAP_OK : arap_fail_memory(&context->error, "the inspection");
 }
@@ -448,8 +452,7 @@ arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geo
     inspection in = {.mesh = &mesh, .rows = rows, .bones = bones, .out = out};
     arap_status status =
         arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones);
-    if (!status)
-        status = check_links(&context->error, link_count, links, geometry->vertex_count);
+    if (!status) status = check_links(&context->error, link_count, links, geometry->vertex_count);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     memset(out->straight, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));

@@ -23,6 +23,7 @@ typedef struct search {
     int count;
     const double *points;
     const int *owner;
+    const double *reach;
     const arap_closest *out;
 } search;
 
@@ -62,6 +63,10 @@ static void search_chunk(void *data, int chunk, int worker) {
         double *bary = s->out->bary + 3 * (size_t)i, p[3], d2 = INFINITY;
         for (int c = 0; c < 3; c++)
             p[c] = (s->points[3 * (size_t)i + (size_t)c] - mesh->center[c]) / mesh->diagonal;
+        if (s->reach) {
+            double most = s->reach[i] / mesh->diagonal;
+            d2 = most > 0 ? most * most : 0; /* NaN: nothing is found */
+        }
         int in_reach = fabs(p[0]) < FARTHEST && fabs(p[1]) < FARTHEST && fabs(p[2]) < FARTHEST;
         if (in_reach) t = arap_bvh_nearest(s->faces, p, skip, distance_to, mesh, &d2);
         for (int c = 0; c < 3; c++) {
@@ -73,20 +78,25 @@ static void search_chunk(void *data, int chunk, int worker) {
         const int *tri = mesh->triangles + 3 * (size_t)t;
         double distance = sqrt(nearest_on(mesh, t, p, bary)) * mesh->diagonal;
         s->out->height[i] = is_behind(s, tri, p, bary) ? -distance : distance;
-        for (int c = 0; c < 3; c++) corner[c] = mesh->first[tri[c]];
+        for (int c = 0; c < 3; c++) {
+            corner[c] = mesh->first[tri[c]];
+            bary[c] = fmax(bary[c], 0); /* but for rounding */
+        }
     }
 }
 
 static arap_status check_owners(arap_error *error, int count, const int *owner, int vertices) {
     for (int i = 0; i < count && owner; i++)
         if (owner[i] < -1 || owner[i] >= vertices)
-            return arap_fail(error, ARAP_BAD_VALUE, "owners[%d] is %d: no vertex of the %d there are",
-                             i, owner[i], vertices);
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "owners[%d] is %d: no vertex of the %d there are", i, owner[i],
+                             vertices);
     return ARAP_OK;
 }
 
 arap_status arap_closest_points(arap_context *context, const arap_geometry *geometry, int count,
-                                const double *points, const int *owner, int *part,
+                                const double *points, const int *owner,
+                                const double *reach, int *part,
                                 const arap_closest *out) {
     arap_mesh mesh = {0};
     arap_bvh *faces = NULL;
@@ -105,7 +115,7 @@ arap_status arap_closest_points(arap_context *context, const arap_geometry *geom
     arap_vertex_normals(&mesh, normals);
     status = arap_face_bvh(context, &mesh, tags, &faces);
     if (status) goto done;
-    search task = {&mesh, faces, normals, count, points, owner, out};
+    search task = {&mesh, faces, normals, count, points, owner, reach, out};
     arap_parallel(context, (count + CHUNK - 1) / CHUNK, search_chunk, &task);
     for (int i = 0; i < mesh.input_count && part; i++) part[i] = mesh.part[mesh.weld[i]];
 

@@ -78,7 +78,7 @@ done:
 
 PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
-        .function = "nearest_points", .names = "vertices triangles points * owners edges threads"};
+        .function = "nearest_points", .names = "vertices triangles points * owners reach edges threads"};
     PyObject *corners = NULL, *bary = NULL, *heights = NULL, *parts = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -104,8 +104,9 @@ PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwa
                               .height = PyArray_DATA((PyArrayObject *)heights)};
     int *part = PyArray_DATA((PyArrayObject *)parts);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_closest_points(&run.context, &geometry, (int)count, in.points, in.owners, part,
-                                 &out);
+    status =
+        arap_closest_points(&run.context, &geometry, (int)count, in.points, in.owners,
+                                 in.reach, part, &out);
     Py_END_ALLOW_THREADS
     if (status) arap_raise(PyModule_GetState(module), &run.context);
 
@@ -119,34 +120,40 @@ done:
     return NULL;
 }
 
-/* How many bones rows name, at least one. */
-static npy_intp bones_of_rows(const arap_sparse_weights *rows, npy_intp vertices) {
-    npy_intp most = 1;
-    for (long long e = 0; e < rows->start[vertices]; e++)
-        if (rows->bone[e] >= most) most = (npy_intp)rows->bone[e] + 1;
-    return most;
+/* Rows, and how many bones there are: columns of dense weights, else those named, at least one. */
+static int rows_from_inputs(arap_inputs *in, arap_sparse_weights *rows, npy_intp *bones) {
+    npy_intp n = arap_input_size(in, 'n');
+    arap_shape shape = {2, {n, -1}};
+    *bones = 1;
+    if (!PyTuple_Check(in->weights)) {
+        if (!arap_doubles(&in->arrays, in->weights, "weights", &shape)) return -1;
+        in->size['m' - 'a'] = *bones = shape.size[1];
+    }
+    if (arap_sparse_weights_from_inputs(in, rows)) return -1;
+    for (long long e = 0; e < rows->start[n] && PyTuple_Check(in->weights); e++)
+        if (rows->bone[e] >= *bones) *bones = (npy_intp)rows->bone[e] + 1;
+    if (*bones <= 32768) return 0;
+    PyErr_Format(PyExc_ValueError, "%zd bones are too many", *bones);
+    return -1;
 }
 
 PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
-        .function = "inspect_weights", .names = "vertices triangles? weights * edges links threads"};
+        .function = "inspect_weights",
+        .names = "vertices triangles? weights * edges links threads"};
     PyObject *each[4] = {0};
     arap_inputs in;
     arap_geometry geometry;
     arap_sparse_weights rows;
     arap_py_context run;
     arap_status status;
+    npy_intp bones;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
         arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
-        arap_sparse_weights_from_inputs(&in, &rows))
+        rows_from_inputs(&in, &rows, &bones))
         goto done;
     npy_intp n = geometry.vertex_count, entries = (npy_intp)rows.start[n];
-    npy_intp bones = bones_of_rows(&rows, n);
-    if (bones > 32768) {
-        PyErr_Format(PyExc_ValueError, "%zd bones are too many", bones);
-        goto done;
-    }
     for (int k = 0; k < 4; k++)
         if (!(each[k] = arap_new_doubles(1, k < 2 ? &n : &entries, NULL))) goto done;
     const arap_inspection out = {.contrast = PyArray_DATA((PyArrayObject *)each[0]),

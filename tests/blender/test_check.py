@@ -15,7 +15,7 @@ def sound():
 
 def broken():
     """The top of the tube has no weights."""
-    tube, rig = sound()
+    tube, _rig = sound()
     top = [v.index for v in tube.data.vertices if v.co.z > 2.5]
     for group in tube.vertex_groups:
         group.remove(top)
@@ -94,8 +94,10 @@ def test_what_no_weights_move(tmp_path, capfd):
     _tube, rig = sound()
     hat = add_tube("Hat", radius=0.1)
     hat.parent, hat.parent_type, hat.parent_bone = rig, "BONE", "upper"
-    assert run("check", save(tmp_path / "in.blend")) == 0
-    assert "Skipped: 'Hat'" in capfd.readouterr().out
+    path = save(tmp_path / "in.blend")
+    assert run("check", path, "--fail-on", "medium") == 0
+    assert run("check", path, "--mesh", "Hat") == 1
+    assert "'Hat' has neither an Armature modifier nor weights" in capfd.readouterr().err
 
 
 def test_report_over_the_input(tmp_path, capfd):

@@ -112,8 +112,8 @@ def bleeding(s):
 
 def drift(s):
     """A limb that goes with the bone below."""
-    s.weights[:, N("arm.L")] += s.weights[:, N("hand.L")]
-    s.weights[:, N("hand.L")] = 0
+    s.weights[:, N("arm.L")] += 0.9 * s.weights[:, N("hand.L")]
+    s.weights[:, N("hand.L")] *= 0.1
     return "hand.L", s.near((1.075, 0, 1.35), 0.35)
 
 

@@ -104,6 +104,17 @@ def functions_of_poses():
     return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters, control
 
 
+def inspection():
+    """Two tubes, whose bones all reach across."""
+    body = shapes.join((VERTICES, TRIANGLES), (VERTICES + np.eye(3)[0], TRIANGLES))
+    weights = np.random.default_rng(3).uniform(size=(len(body[0]), 3)) ** 3
+    poses = araplbs.sample_poses(*BONES, 5)
+    posed = araplbs.linear_skinning(body[0], weights, poses)
+    near = araplbs.nearest_points(*body, body[0], owners=np.arange(len(body[0])), threads=1)
+    found = araplbs.inspect_weights(*body, weights, links=[[0, len(VERTICES)]], threads=1)
+    return posed, *near, *found
+
+
 def baked():
     posed = VERTICES[None] * np.array([1.0, 1.2, 0.8]).reshape(3, 1, 1)
     transforms = araplbs.sample_poses(*BONES, 3)
@@ -197,6 +208,7 @@ WORK = {
         parameters=np.full((len(VERTICES), 3), 0.5), pose_count=2,
     ),
     "functions of poses": functions_of_poses,
+    "inspection": inspection,
     "reach": reach,
     "deformation": deformation,
     "bake": baked,
