@@ -22,7 +22,7 @@ from .tasks.checking import CHECKED, CheckTask, check_exit_code
 from .tasks.joints import JointTask
 from .tasks.new_weights import NewWeightsTask
 from .tasks.quantizing import QuantizeTask
-from .tasks.repairing import RepairTask, repair_summary
+from .tasks.repairing import RepairTask, repair_lines
 from .tasks.transfer import TransferTask
 from .tasks.weighting import WeightingTask
 
@@ -128,7 +128,7 @@ def make_parser():
         help="only findings of this kind; repeatable",
     )
     _add_arguments(repair, Options)
-    repair.set_defaults(make_task=RepairTask, summary=repair_summary, table=Options, parser=repair)
+    repair.set_defaults(make_task=RepairTask, summary=repair_lines, table=Options, parser=repair)
     farm.add_commands(commands)
     return parser
 

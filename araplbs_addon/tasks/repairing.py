@@ -173,6 +173,11 @@ def repair_summary(report):
     return f"{which}: {', '.join(parts)} in {report['seconds']:.1f} s"
 
 
+def repair_lines(report):
+    """The like with what stays as it was before it."""
+    return "\n    ".join([*repair_notes(report), repair_summary(report)])
+
+
 def repair_notes(report):
     """Lines about what stays as it was, and why."""
     reasons = {}
