@@ -79,7 +79,7 @@ class _Repair:
         self.problem, self.meshes = material.problem, material.meshes
         self.options, self.skeleton = material.options, material.skeleton
         self.regions = Regions(
-            material.meshes, material.closed, self.skeleton, self.options.symmetric
+            material.meshes, material.closed, self.skeleton, self.options.symmetric, threads
         )
         self.old = [mesh.weights for mesh in self.meshes]
 

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .native_module import araplbs
 from .patch import JoinedMeshes, nearest_of
 from .refusal import Refused
 from .sparse_weights import join_sparse_weights
@@ -29,10 +30,11 @@ class Regions:
     open: those whose weights may change.
     """
 
-    def __init__(self, meshes, closed, skeleton, symmetric):
+    def __init__(self, meshes, closed, skeleton, symmetric, threads=0):
         """Of Meshes with all their weights. closed: why those of a mesh cannot be changed, or None.
         symmetric: weights that are the same on both sides stay so."""
         self.closed, self.skeleton, self.symmetric = closed, skeleton, symmetric
+        self.threads = threads
         self.whole = JoinedMeshes(meshes)
         self.first = self.whole.first
         locked = [
@@ -140,14 +142,27 @@ class Regions:
             raise Refused(f"Other bones are nearer to all of the skin than '{name}'")
         return nearest
 
+    @cached_property
+    def partners(self):
+        """(n,) the vertex at the mirror image of each, -1 for none."""
+        points, triangles = self.whole.points, self.whole.triangles
+        out = np.full(len(points), -1)
+        if not len(triangles):
+            return out
+        images = points * [-1, 1, 1]
+        corners, at, _heights, _parts = araplbs.nearest_points(
+            points, triangles, images, threads=self.threads
+        )
+        nearest = corners[np.arange(len(points)), at.argmax(1)]
+        off = np.linalg.norm(points[nearest] - images, axis=1)
+        paired = (corners[:, 0] >= 0) & (off <= TOLERANCE * self.whole.size)
+        out[paired] = nearest[paired]
+        return out
+
     def _mirrored(self, at):
         """(vertices, the vertices at their mirror images) of those (bool) that have one."""
-        points, n = self.whole.points, len(self.open)
-        which = np.flatnonzero(at)
-        both = np.concatenate([points, points[which] * [-1, 1, 1]])
-        partners, distances = nearest_of(both, n + np.arange(len(which)), np.arange(n))
-        paired = distances <= TOLERANCE * self.whole.size
-        return which[paired], partners[paired]
+        which = np.flatnonzero(at & (self.partners >= 0))
+        return which, self.partners[which]
 
     def _other_side(self, at):
         """(n,) bool: the mirror images of vertices."""
