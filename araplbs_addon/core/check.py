@@ -3,7 +3,8 @@ thread may do it."""
 
 from .check_bones import bones_outside, drifting_limbs, idle_bones
 from .check_rows import asymmetry, bleeding, influences, speckles, unnormalized, unweighted
-from .check_surface import Inspected, intersections, loose_parts, strained
+from .check_surface import intersections, loose_parts, strained
+from .inspected import Inspected
 from .native_module import araplbs
 
 # In the order in which they are done; each gives Findings of an Inspected.
@@ -22,6 +23,7 @@ CHECKS = (
     ("symmetry", asymmetry),
 )
 LEAST = 0.05  # severity: less is not told
+PREPARED = 0.6  # share of the time before the first check
 MOST_OF_A_KIND = 40  # findings, the worst: nobody reads more
 
 
@@ -34,12 +36,15 @@ def check(problem, rows, poses, options, threads=0, progress=None):
     """
     look = Inspected(problem, rows, poses, options, threads)
     found = []
-    if progress and progress("surface strain", 0.0, None) is False:
-        raise araplbs.Cancelled("Check Weights was stopped")
-    look.prepare()
-    for done, (stage, find) in enumerate(CHECKS):
-        if progress and progress(stage, 0.6 + 0.4 * done / len(CHECKS), None) is False:
+
+    def tell(stage="surface strain", fraction=0.0):
+        if progress and progress(stage, fraction, None) is False:
             raise araplbs.Cancelled("Check Weights was stopped")
+
+    tell()
+    look.prepare(tell)
+    for done, (stage, find) in enumerate(CHECKS):
+        tell(stage, PREPARED + (1 - PREPARED) * done / len(CHECKS))
         some = [finding for finding in find(look) if finding.severity >= LEAST]
         some.sort(key=lambda finding: -finding.severity)
         found += some[:MOST_OF_A_KIND]

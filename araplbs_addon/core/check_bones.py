@@ -3,9 +3,9 @@ idle ones."""
 
 import numpy as np
 
-from .check_surface import counted, ramp
 from .control_bones import is_control_name
 from .findings import Finding
+from .inspected import counted, ramp
 
 DRIFT = 0.3, 1.2  # radii of the limb: where it is seen, where the bone is outside
 OUTSIDE = 0.25, 2.0  # distance from the skin, in the radius of what the bone moves
@@ -15,25 +15,31 @@ LEAST_OUTSIDE = 0.004  # of the size: bones of eyelids and lips lie in the skin
 LEAST_DRIVEN = 4  # vertices
 WRONG_PART = 0.5  # severity of a bone inside of what other bones move
 IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a bone to spare, and one that a limb should go with
-MIDDLE = 0.3, 0.7  # of a bone: as the engine has it, where its limb is
+# Of a bone, as the engine tells limbs: where its middle is, how wide its limb is at most, and the
+# least number of its vertices.
+MIDDLE, WIDEST, LEAST_LIMB = (0.3, 0.7), 1.5, 6
 
 
-def _beside(look, bone):
-    """(distance, place from 0 to 1) of all vertices from a bone."""
+def _beside(look, bone, vertices):
+    """(distance, place from 0 to 1) of vertices from a bone."""
     head = look.skeleton.heads[bone]
-    axis = look.skeleton.tails[bone] - head
-    place = np.clip((look.vertices - head) @ axis / max(axis @ axis, 1e-300), 0, 1)
-    return np.linalg.norm(look.vertices - head - place[:, None] * axis, axis=1), place
+    axis, off = look.skeleton.tails[bone] - head, look.vertices[vertices] - head
+    place = np.clip(off @ axis / max(axis @ axis, 1e-300), 0, 1)
+    return np.linalg.norm(off - place[:, None] * axis, axis=1), place
 
 
 def _limb(look, bone):
     """The vertices around the middle of a bone, about."""
-    distance, place = _beside(look, bone)
+    head, tail = look.skeleton.heads[bone], look.skeleton.tails[bone]
+    off = look.vertices - (head + tail) / 2
+    near = np.flatnonzero(np.abs(off).max(axis=1) <= WIDEST * np.linalg.norm(tail - head))
+    distance, place = _beside(look, bone, near)
     middle = (place > MIDDLE[0]) & (place < MIDDLE[1])
-    if not middle.any():
-        return np.zeros(0, int)
-    nearest = np.sort(distance[middle])[: max(6, int(middle.sum() / 50))]
-    return np.flatnonzero(middle & (distance <= 2 * nearest.mean()))
+    near, distance = near[middle], distance[middle]
+    if not len(near):
+        return near
+    nearest = np.sort(distance)[: max(LEAST_LIMB, len(near) // 50)]
+    return near[distance <= 2 * nearest.mean()]
 
 
 def drifting_limbs(look):
@@ -103,7 +109,7 @@ def _outside(look, bone, driven, out):
 
 def _in_wrong_part(look, bone, driven, corners):
     """The bone moves nothing of the skin around it."""
-    distance = float(_beside(look, bone)[0][driven].min())
+    distance = float(_beside(look, bone, driven)[0].min())
     around = look.leading(np.unique(corners))
     value = distance / look.size
     if value < LEAST_OUTSIDE:

@@ -3,8 +3,8 @@ reach across gaps, speckle, asymmetry."""
 
 import numpy as np
 
-from .check_surface import SIDES, connected, counted, ramp
 from .control_bones import nearest_bones
+from .inspected import SIDES, connected, counted, ramp
 from .symmetry import bone_partners
 
 SUMS = 2e-3  # off 1: single precision and 8 bits come nearer
@@ -82,8 +82,8 @@ def influences(look):
     most = look.options.max_influences
     rows = look.rows
     counts = np.diff(rows.start)
-    vertices = np.flatnonzero(counts > most) if most else []
-    if not len(vertices):
+    vertices = np.flatnonzero(counts > most)
+    if not most or not len(vertices):
         return
     entries = np.flatnonzero((counts > most)[look.of_vertex])
     entries = entries[np.lexsort((-rows.weights[entries], look.of_vertex[entries]))]

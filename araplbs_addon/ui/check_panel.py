@@ -69,7 +69,7 @@ class VIEW3D_PT_araplbs_check(Panel):
         for name in found.out_of_date[:1]:
             row = column.row()
             row.alert = True
-            row.label(text=f"'{name}' has changed since: check again", icon="FILE_REFRESH")
+            row.label(text=f"'{name}' changed: check again", icon="FILE_REFRESH")
 
     def _draw_buttons(self, layout, shown):
         row = layout.row(align=True)

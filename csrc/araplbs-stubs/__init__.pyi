@@ -940,13 +940,13 @@ def inspect_weights(
     those that are not 0.
 
     contrast: half the sum of |w - mean of the neighbors| over bones, 0 for a vertex that is moved
-    as they are, 1 for one that other bones move; roughness: the mean contrast of the neighbors, the
-    vertex left out of theirs, large where bones meet and 0 below a contrast of 0.2. straight, along: how far the vertex is from
-    the core of the bone, straight and by edges and links (h, 2), further ways between vertices. The
-    core is the connected part with most weight of the vertices that have half of the bone's largest
-    weight. Both are 0 in the core and for weights below 0.05; along is inf beyond 4 times the
-    largest straight distance of the bone. Rows are normalized; vertices at one place are one, with
-    the row of the first of them.
+    as they are, 1 for one that other bones move. roughness: the mean contrast of the neighbors, the
+    vertex left out of theirs, large where bones meet; 0 where the contrast is below 0.2. straight,
+    along: how far the vertex is from the core of the bone, straight and by edges and links (h, 2),
+    further ways between vertices. The core is the connected part with most weight of the vertices
+    that have half of the bone's largest weight. Both are 0 in the core and for weights below 0.05;
+    along is inf beyond 4 times the largest straight distance of the bone. Rows are normalized;
+    vertices at one place are one, with the row of the first of them.
     """
 
 def match_surfaces(

@@ -95,9 +95,8 @@ static arap_status check_owners(arap_error *error, int count, const int *owner, 
 }
 
 arap_status arap_closest_points(arap_context *context, const arap_geometry *geometry, int count,
-                                const double *points, const int *owner,
-                                const double *reach, int *part,
-                                const arap_closest *out) {
+                                const double *points, const int *owner, const double *reach,
+                                int *part, const arap_closest *out) {
     arap_mesh mesh = {0};
     arap_bvh *faces = NULL;
     double *normals = NULL;

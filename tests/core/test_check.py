@@ -3,6 +3,7 @@ one."""
 
 import json
 
+import araplbs
 import creature
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ class Subject:
         self.weights = np.zeros((len(self.vertices), len(creature.BONES)))
         self.weights[rows.vertices, rows.bones] = rows.weights
 
-    def findings(self):
+    def findings(self, progress=None):
         rows = self.core("sparse_weights")
         vertices, bones = np.nonzero(self.weights)
         sparse = rows.make_sparse_weights(
@@ -56,7 +57,7 @@ class Subject:
         options = self.core("options").Options(**self.options)
         problem = self.problem
         poses = self.core("error_map").pose_set(problem, options)
-        return self.core("check").check(problem, sparse, poses, options), problem
+        return self.core("check").check(problem, sparse, poses, options, 0, progress), problem
 
     def near(self, point, radius, part=0):
         """Vertices of a part within a distance of a point."""
@@ -228,3 +229,55 @@ def test_flaw(subject, kind):
 
 def core_json(subject, findings, problem):
     return subject.core("findings").as_json(findings, problem)
+
+
+def test_progress(subject):
+    told = []
+    subject.findings(lambda stage, fraction, energy: told.append((stage, fraction, energy)))
+    fractions = [fraction for _stage, fraction, _energy in told]
+    assert fractions == sorted(fractions) and fractions[0] == 0 and 0.9 < fractions[-1] < 1
+    assert all(stage and energy is None for stage, _fraction, energy in told)
+
+
+@pytest.mark.parametrize("last", [0, 1, 5])
+def test_stopped(subject, last):
+    told = []
+
+    def progress(*told_of):
+        told.append(told_of)
+        return len(told) <= last
+
+    with pytest.raises(araplbs.Cancelled):
+        subject.findings(progress)
+    assert len(told) == last + 1
+
+
+def test_weights_that_are_none(subject):
+    """What is no number is told, and the rest is looked at."""
+    subject.weights[3, 1] = np.nan
+    findings, _problem = subject.findings()
+    assert findings[0].kind == "UNNORMALIZED" and findings[0].severity == 1
+    assert list(findings[0].vertices) == [3]
+
+
+def test_no_weights_at_all(subject):
+    subject.weights[:] = 0
+    findings, _problem = subject.findings()
+    (found,) = [f for f in findings if f.severity >= 0.66]
+    assert found.kind == "UNWEIGHTED" and len(found.vertices) == len(subject.vertices)
+
+
+def test_without_triangles(subject):
+    """A mesh of loose vertices has no surface."""
+    subject.triangles = np.zeros((0, 3), int)
+    subject.give(np.arange(20), "head")
+    subject.weights[5] = 0
+    findings, _problem = subject.findings()
+    assert "UNWEIGHTED" in {f.kind for f in findings}
+
+
+def test_same_for_all_threads(subject):
+    speckle(subject)
+    bleeding(subject)
+    one, other = (subject.findings()[0] for _ in range(2))
+    assert [f.words for f in one] == [f.words for f in other]
