@@ -13,7 +13,7 @@ from ..core.findings import health
 from ..core.refusal import Refused
 from ..tasks.checking import CheckTask
 from .auto_weight import WorkOperator
-from .found import found, quietly, show_findings
+from .found import found, quietly
 from .properties import OptionProperties
 
 IDNAME = "object.araplbs_check"
@@ -50,7 +50,6 @@ collapse, skin that follows a wrong bone, vertices without weights... Nothing is
 
     def tell(self, _report, task):
         found.keep(task.findings, task)
-        show_findings()
         for line in task.warnings:
             self.report({"WARNING"}, line)
         self.report({"INFO"}, counted(found.findings))

@@ -2,6 +2,7 @@
 the bones, a mesh or its weights are others."""
 
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 import bpy
 from bpy.app.handlers import persistent
@@ -15,50 +16,90 @@ from ..core.findings import NAMES
 from ..core.refusal import Refused
 from ..core.repair_regions import BEYOND
 
+MOST_PAST = 8  # lists that are kept for undo
 CALM = 0.4  # seconds without change before weights are looked at, which takes some tenths of one
 
 
+@dataclass
+class Checked:
+    """One list of findings, and what it is about."""
+
+    findings: list
+    bones: list[str]
+    armature: Reference
+    objects: list[Reference]
+    states: list[str | None]
+    active: int = -1  # of the list
+    marks: list[bool] | None = None
+
+    @property
+    def references(self):
+        return [self.armature, *self.objects]
+
+
 class Found:
-    """findings: of the objects, the worst first. out_of_date: names of what has changed since."""
+    """The list that is shown, and those before it: undo brings the weights back that they are
+    about. out_of_date: names of what has changed since."""
 
     def __init__(self):
-        self.findings, self.bones, self.out_of_date = [], [], []
-        self.armature: Reference | None = None
-        self.objects: list[Reference] = []
-        self._states = []
-
-    def keep(self, findings, reading):
-        """reading: the CheckTask that has read what the findings are about."""
-        self.findings, self.out_of_date = list(findings), []
-        self.bones = list(reading.problem.skeleton.names)
-        self.armature, self.objects = reading.armature, list(reading.objects)
-        self._states = [self._state(reference.get(), True) for reference in self._references]
+        self.list: Checked | None = None
+        self.past: list[Checked] = []
+        self.out_of_date: list[str] = []
 
     @property
     def checked(self):
-        return self.armature is not None
+        return self.list is not None
 
     @property
-    def _references(self):
-        return [self.armature, *self.objects] if self.checked else []
+    def findings(self):
+        """Of the objects, the worst first."""
+        return self.list.findings if self.list else []
 
-    def _state(self, ob, flush):
-        if ob.type == "ARMATURE":
-            return bone_state(ob)
-        if flush and ob.mode == "EDIT":
-            flush_edit_mode([ob])
-        return weight_state(ob)
+    @property
+    def armature(self):
+        return self.list.armature
+
+    @property
+    def objects(self):
+        return self.list.objects
+
+    def keep(self, findings, reading):
+        """reading: the CheckTask that has read what the findings are about."""
+        self._remember()
+        self.past = self.past[-MOST_PAST:]
+        bones, armature = list(reading.problem.skeleton.names), reading.armature
+        new = Checked(list(findings), bones, armature, list(reading.objects), [])
+        new.states = _states(new.references, True)
+        self._show(new)
 
     def look(self, flush=False):
-        """Brings out_of_date up to date; flush: with what is edited in Edit mode."""
+        """Brings out_of_date up to date, and the list, where an earlier one is about what there is
+        now; flush: with what is edited in Edit mode."""
         self.out_of_date = []
-        for reference, before in zip(self._references, self._states, strict=True):
-            try:
-                state = self._state(reference.get(), flush)
-            except Refused:
-                state = None
+        if not self.checked:
+            return
+        references = self.list.references
+        states = _states(references, flush)
+        if states == self.list.states:
+            return
+        for earlier in reversed(self.past):
+            if earlier.references == references and earlier.states == states:
+                self._remember()
+                self._show(earlier)
+                return
+        for reference, state, before in zip(references, states, self.list.states, strict=True):
             if state != before:
                 self.out_of_date.append(reference.name)
+
+    def _remember(self):
+        if self.checked:
+            self.list.active = bpy.context.window_manager.araplbs_check.active
+            self.list.marks = marked()
+            self.past = [each for each in self.past if each is not self.list] + [self.list]
+
+    def _show(self, checked):
+        self.list, self.out_of_date = checked, []
+        show_findings(checked.active, checked.marks)
 
     def refuse_out_of_date(self):
         """Raises Refused where something is not what was checked, or nothing was."""
@@ -74,7 +115,22 @@ class Found:
 
     def bone(self, finding):
         """Its name, "" for none."""
-        return self.bones[finding.bone] if finding.bone >= 0 else ""
+        return self.list.bones[finding.bone] if finding.bone >= 0 else ""
+
+
+def _states(references, flush):
+    """[state], None for what is gone or has other vertices."""
+    states = []
+    for reference in references:
+        try:
+            ob = reference.get()
+        except Refused:
+            states.append(None)
+            continue
+        if flush and ob.mode == "EDIT" and ob.type == "MESH":
+            flush_edit_mode([ob])
+        states.append(bone_state(ob) if ob.type == "ARMATURE" else weight_state(ob))
+    return states
 
 
 found = Found()
@@ -122,15 +178,15 @@ def quietly():
         _quiet.pop()
 
 
-def show_findings():
+def show_findings(active=-1, marks=None):
     """Makes the list of the panel that of `found`."""
     with quietly() as check:
         check.findings.clear()
-        for finding in found.findings:
+        for k, finding in enumerate(found.findings):
             item = check.findings.add()
             item.name = f"{NAMES[finding.kind]} {found.place(finding)}"
-            item.repair = finding.kind not in BEYOND
-        check.active = -1
+            item.repair = marks[k] if marks else finding.kind not in BEYOND
+        check.active = active
     redraw_views()
 
 
@@ -184,12 +240,7 @@ def _before_saving(*_arguments):
 
 @persistent
 def _after_saving(*_arguments):
-    active, marks = _while_saving.pop() if _while_saving else (-1, [])
-    show_findings()
-    with quietly() as check:
-        check.active = active
-        for item, mark in zip(check.findings, marks, strict=True):
-            item.repair = mark
+    show_findings(*(_while_saving.pop() if _while_saving else ()))
 
 
 HANDLERS = (

@@ -10,7 +10,7 @@ from ..live.session import current_session
 from ..preferences import preferred_threads
 from ..tasks.repairing import EVERY_KIND, RepairTask, repair_notes, repair_summary
 from .auto_weight import WorkOperator
-from .found import found, marked, show_findings
+from .found import found, marked
 from .properties import OptionProperties, draw_pose_options, draw_result_options
 
 IDNAME = "object.araplbs_repair"
@@ -95,7 +95,6 @@ as they are. Where the new ones are not better, the old ones stay, too"""
 
     def tell(self, report, task):
         found.keep(task.repaired.findings, task.reading)
-        show_findings()
         for line in task.warnings + repair_notes(report):
             self.report({"WARNING"}, line)
         self.report({"INFO"}, repair_summary(report))

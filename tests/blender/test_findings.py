@@ -69,7 +69,7 @@ def test_bone_becomes_the_active_one():
     check()
     finding = found().findings[index_of("SPECKLE")]
     if finding.bone < 0:
-        found().findings[index_of("SPECKLE")].bone = found().bones.index("middle")
+        found().findings[index_of("SPECKLE")].bone = found().list.bones.index("middle")
     bone = found().bone(finding)
     choose("SPECKLE")
     assert tube.vertex_groups.active.name == bone == rig.data.bones.active.name

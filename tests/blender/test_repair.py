@@ -132,21 +132,28 @@ def test_nothing_to_repair(capfd):
 def test_undo():
     tube, _rig, _places = flawed("UNWEIGHTED", "SPECKLE")
     before = entries(tube)
+    check()
+    choose("SPECKLE")
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.ed.undo()
-    repair()
+    lists = [found().list]
+    repair(which="ACTIVE")
+    lists.append(found().list)
     after = entries(bpy.data.objects["Tube"])
     bpy.ops.ed.undo_push(message="repaired")
     assert after != before
     bpy.ops.ed.undo()
     assert entries(bpy.data.objects["Tube"]) == before
     found().look()
-    assert found().out_of_date == ["Tube"], "what was found was found in other weights"
+    assert found().list is lists[0] and kinds_found()[shown().active] == "SPECKLE"
     bpy.ops.ed.redo()
     assert entries(bpy.data.objects["Tube"]) == after
     found().look()
-    assert found().out_of_date == []
+    assert found().list is lists[1] and found().out_of_date == []
+    bpy.ops.ed.undo()
+    assert repair(which="ACTIVE") == {"FINISHED"}, "as Adjust Last Operation does"
+    assert entries(bpy.data.objects["Tube"]) == after
 
 
 def test_locked_groups_stay():

@@ -72,10 +72,10 @@ def test_check_select_and_repair(ui):
         ui.event("MOUSEMOVE", "NOTHING")
         yield 0.2
         ui.key("Z", ctrl=True)
-        yield from wait_until(lambda: flaws.found().out_of_date == ["Tube"])
+        yield from wait_until(lambda: flaws.shown().active == 0)
         yield 0.5
         assert scenes.entries(bpy.data.objects["Tube"]) == before, "one Ctrl-Z takes it back"
-        ui.picture("check-out-of-date")
+        ui.picture("check-undone")
 
 
 def test_check_escape(ui):
