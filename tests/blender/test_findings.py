@@ -15,7 +15,17 @@ from flaws import (
     shown,
     weighted,
 )
-from scenes import add_cube, add_tube, auto_weight, bind, new_scene, select, snapshot, weights
+from scenes import (
+    add_cube,
+    add_tube,
+    addon,
+    auto_weight,
+    bind,
+    new_scene,
+    select,
+    snapshot,
+    weights,
+)
 
 FLAWS = ("UNWEIGHTED", "UNNORMALIZED", "SPECKLE")
 
@@ -133,7 +143,7 @@ def test_paint_mask_hides_nothing_from_the_check():
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     tube.data.use_paint_mask_vertex = True
-    bpy.ops.paint.vert_select_all(action="DESELECT")
+    addon("blender.select_region").select_vertices(tube.data, [])
     assert check() == {"FINISHED"} and "UNWEIGHTED" in kinds_found()
 
 
