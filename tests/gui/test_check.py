@@ -17,7 +17,7 @@ from driver import (
 )
 
 # From the top left of the sidebar in Weight Paint mode, with the first panel closed.
-FIRST_HEADER, HEADER = (60, 12), (60, 105)
+FIRST_HEADER, HEADER, HEADER_IN_OBJECT_MODE = (60, 12), (60, 105), (60, 133)
 BUTTON, FIRST_LINE, REPAIR = (120, 141), (60, 203), (75, 354)
 
 
@@ -27,10 +27,10 @@ def clear():
     reset_settings()
 
 
-def open_panel(ui):
+def open_panel(ui, header=HEADER):
     yield from open_sidebar(ui)
-    for header in (FIRST_HEADER, HEADER):
-        yield from click(ui, inside(ui, "UI", header))
+    for place in (FIRST_HEADER, header):
+        yield from click(ui, inside(ui, "UI", place))
         yield 1
 
 
@@ -110,13 +110,13 @@ def test_check_character(ui):
     body = max(meshes, key=lambda ob: len(ob.data.vertices))
     scenes.auto_weight(*meshes, rig)
     spoil(body)
-    scenes.select(*meshes, rig)
+    scenes.select(*meshes, rig, active=body)
     show(ui)
+    bpy.ops.ed.undo_push(message="set-up")
     with ui.override():
         assert bpy.ops.object.araplbs_check() == {"FINISHED"}
         bpy.ops.object.select_all(action="DESELECT")
-    paint(ui, body)
-    yield from open_panel(ui)
+    yield from open_panel(ui, HEADER_IN_OBJECT_MODE)
     flaws.choose("UNWEIGHTED")
     view = ui.area().spaces.active.region_3d
     view.view_location, view.view_distance = (0.25, 0, 1.15), 1.6
