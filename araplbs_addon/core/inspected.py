@@ -13,7 +13,7 @@ from .findings import Finding
 from .native_module import araplbs
 from .sparse_weights import make_sparse_weights
 
-CANDIDATE = 0.4  # root mean square strain over the poses: below, no single pose is bad
+CANDIDATE = 1.4  # strain in one pose: triangles with less over all of them are not looked at
 
 # Shares of the size of the character.
 TOUCHES = 0.01  # a part sits on what is so near
@@ -71,7 +71,8 @@ class Inspected:
         be strained too much."""
         if not len(self.triangles):
             return np.zeros(0, int), np.zeros((0, 0)), np.zeros((0, 0))
-        some = np.flatnonzero(self.measures["triangle_strain"] >= CANDIDATE)
+        least = CANDIDATE / np.sqrt(len(self.poses))  # root mean square over the poses
+        some = np.flatnonzero(self.measures["triangle_strain"] >= least)
         corners = self.triangles[some]
         used, local = np.unique(corners, return_inverse=True)
         posed = self.posed(used)[:, local.reshape(-1, 3)]

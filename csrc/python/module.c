@@ -6,9 +6,11 @@
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 #include "linalg/blas.h"
+#include "python/automatic.h"
 #include "python/bake.h"
 #include "python/deform.h"
 #include "python/deformation.h"
+#include "python/elastic.h"
 #include "python/error.h"
 #include "python/functions.h"
 #include "python/inspection.h"
@@ -40,12 +42,22 @@ static PyMethodDef methods[] = {
     {"posed_energy", KEYWORDS(arap_py_posed_energy), "Relative ARAP energy of posed points."},
     {"dual_quaternion_skinning", KEYWORDS(arap_py_dual_quaternion_skinning),
      "Posed points (poses, n, 3) as Blender's Preserve Volume deforms."},
+    {"rotation_centers", KEYWORDS(arap_py_rotation_centers),
+     "Optimized centers of rotation (n, 3)."},
+    {"center_of_rotation_skinning", KEYWORDS(arap_py_center_of_rotation_skinning),
+     "Posed points (poses, n, 3) by optimized centers of rotation."},
     {"surface_strain", KEYWORDS(arap_py_surface_strain),
      "Strain of triangles (f,) of posed points."},
     {"deformation", KEYWORDS(arap_py_deformation),
      "Surface strain, limb drift and volume change of weights over poses, as a dict."},
+    {"elastic_poses", KEYWORDS(arap_py_elastic_poses),
+     "Posed points (poses, n, 3) of an elastic body on its bones."},
+    {"mixed_elasticity", KEYWORDS(arap_py_mixed_elasticity),
+     "One evaluation of mixed finite elements with given rotations, as a dict."},
     {"bake", KEYWORDS(arap_py_bake),
      "Weights, and when asked bones, that come nearest to given frames, as a dict."},
+    {"automatic_weights", KEYWORDS(arap_py_automatic_weights),
+     "Weights of a mesh and a skeleton by one of the methods of the literature."},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
      "Places along bones (n, bones) that follow the surface."},
     {"control_bones", KEYWORDS(arap_py_control_bones), "Which bones are controls, and why, (m,)."},

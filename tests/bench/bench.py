@@ -16,6 +16,7 @@ from in_blender import BUILD, ROOT
 DOCS = ROOT / "docs/bench"
 PARTS = {
     "seen": "strain, drift, volume and likeness beside bone heat and the artists",
+    "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters beside bone heat and the artists",
     "heat": "time, memory and energy beside Blender's automatic weights",
     "bbw": "time and energy beside libigl's bounded biharmonic weights",
@@ -31,6 +32,7 @@ PARTS = {
     "spines": "rigid and bendy bones beside stretchable-twistable bones and spines, with pictures",
     "only_new": "new vertices weighted alone: time beside the whole mesh, and the seam",
     "preserve_volume": "energies as Preserve Volume deforms, and what optimizing for it would gain",
+    "deformers": "linear blending, dual quaternions, centers of rotation, and weights for them",
     "wires": "meshes of edges alone: a creature, hair",
     "volumes": "weights solved on tets beside those of the surface",
     "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",

@@ -246,6 +246,20 @@ def without_progress():
                 "bone_axes": rotations,
             },
         ),
+        "rotation_centers": (
+            araplbs.rotation_centers,
+            {**mesh(), "weights": sparse(N)},
+        ),
+        "center_of_rotation_skinning": (
+            araplbs.center_of_rotation_skinning,
+            {
+                "vertices": mesh()["vertices"],
+                "weights": sparse(N),
+                "poses": frames,
+                "centers": mesh()["vertices"],
+                "bone_axes": rotations,
+            },
+        ),
         "linear_skinning": (
             araplbs.linear_skinning,
             {"vertices": mesh()["vertices"], "weights": weights, "poses": frames},
