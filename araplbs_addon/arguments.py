@@ -11,7 +11,7 @@ from .core.compare import CompareOptions
 from .core.compare_files import refuse_folder
 from .core.compare_methods import METHODS, find_methods
 from .core.compare_report import compare_summary
-from .core.findings import LEVELS, check_summary
+from .core.findings import KINDS, LEVELS, check_summary
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import version
 from .core.options import Options
@@ -27,6 +27,7 @@ from .tasks.comparing import CompareTask, write_pages
 from .tasks.joints import JointTask
 from .tasks.new_weights import NewWeightsTask
 from .tasks.quantizing import QuantizeTask
+from .tasks.repairing import RepairTask, repair_lines
 from .tasks.transfer import TransferTask
 from .tasks.weighting import WeightingTask
 
@@ -118,6 +119,21 @@ def make_parser():
     _add_options(check, Options, only=CHECKED)
     _reads_only(check, check_exit_code)
     check.set_defaults(make_task=CheckTask, summary=check_summary, table=Options, parser=check)
+    repair = commands.add_parser(
+        "repair",
+        help="repair what is wrong with the weights of .blend files",
+        description="Solves the weights of every armature's meshes again where `check` finds "
+        f"something, and nowhere else: {which}",
+    )
+    repair.add_argument(
+        "--kind",
+        choices=[kind.lower() for kind, _name, _about in KINDS],
+        action="append",
+        default=[],
+        help="only findings of this kind; repeatable",
+    )
+    _add_arguments(repair, Options)
+    repair.set_defaults(make_task=RepairTask, summary=repair_lines, table=Options, parser=repair)
     _add_compare(commands)
     farm.add_commands(commands)
     return parser
@@ -240,4 +256,7 @@ def read_options(arguments):
                 flag = name.replace("_", "-")
                 raise Refused(f"--only-new and --{flag} {values[name].lower()} exclude each other")
         arguments.make_task, arguments.summary = NewWeightsTask, summary_of_new
+    if getattr(arguments, "kind", None):
+        kinds = frozenset(kind.upper() for kind in arguments.kind)
+        arguments.make_task = partial(RepairTask, kinds=kinds)
     return options

@@ -12,13 +12,16 @@ from .operators import (
     bendy,
     bone_roles,
     brush,
+    check,
     compare,
     edit,
+    found,
     joints,
     live,
     load_preset,
     quantize,
     refine,
+    repair,
     rigid,
     select_worst,
     settings,
@@ -26,7 +29,17 @@ from .operators import (
     weight_new,
 )
 from .preferences import ARAPLBS_preferences
-from .ui import compare_panel, deformer_view, error_view, joint_panel, menus, overlay, panel, tools
+from .ui import (
+    check_panel,
+    compare_panel,
+    deformer_view,
+    error_view,
+    joint_panel,
+    menus,
+    overlay,
+    panel,
+    tools,
+)
 
 CLASSES = (
     ARAPLBS_preferences,
@@ -38,6 +51,8 @@ CLASSES = (
     settings.ARAPLBS_transfer_settings,
     settings.ARAPLBS_compare_settings,
     settings.ARAPLBS_settings,
+    found.ARAPLBS_finding,
+    found.ARAPLBS_check,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
     load_preset.OBJECT_OT_araplbs_load_preset,
     weight_new.OBJECT_OT_araplbs_weight_new,
@@ -64,6 +79,10 @@ CLASSES = (
     bone_roles.OBJECT_OT_araplbs_take_in,
     bone_roles.OBJECT_OT_araplbs_deform_off,
     brush.OBJECT_OT_araplbs_brush,
+    check.OBJECT_OT_araplbs_check,
+    check.OBJECT_OT_araplbs_select_finding,
+    check.OBJECT_OT_araplbs_view_finding,
+    repair.OBJECT_OT_araplbs_repair,
     panel.VIEW3D_MT_araplbs_presets,
     panel.DATA_UL_araplbs_edits,
     panel.VIEW3D_PT_araplbs,
@@ -82,6 +101,8 @@ CLASSES = (
     panel.BONE_PT_araplbs,
     joint_panel.VIEW3D_PT_araplbs_joints,
     joint_panel.VIEW3D_PT_araplbs_joint_options,
+    check_panel.DATA_UL_araplbs_findings,
+    check_panel.VIEW3D_PT_araplbs_check,
 )
 
 # Each has register() and unregister(); they come after the classes and go before them.
@@ -95,6 +116,7 @@ PARTS = (
     brush,
     refine,
     transfer,
+    found,
     tools,
     menus,
     error_view,
