@@ -3,7 +3,8 @@
 bench.py ZIP [--part PART] [--reference FOLDER] [CHARACTER...]     (tools/bench.sh calls it)
 
 A part of all characters is written to docs/bench, where the pages of the other parts stay as they
-are; one of some characters goes to build/bench/some and leaves docs/bench alone. --reference: result files that the part "peers" judges as well (peers.py)."""
+are; one of some characters goes to build/bench/some and leaves docs/bench alone.
+--reference: result files that the part "peers" judges as well (peers.py)."""
 
 import argparse
 import os

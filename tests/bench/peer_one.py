@@ -62,7 +62,7 @@ def main(method, source, target):
         if method == "igl":
             weights, version = biharmonic(model), version_of("libigl", "tetgen")
         else:
-            weights, version = ours(model, OURS[method]), version_of("araplbs")
+            weights, version = ours(model, OURS[method]), f"araplbs {araplbs.__version__}"
     except (tets.NoTets, ValueError, RuntimeError) as error:
         sys.exit(str(error))
     seconds = time.perf_counter() - start

@@ -11,6 +11,7 @@ in any order; vertices count from 0 in the order of NAME.obj. Joints become bone
 to the mean of their children's, those without children go on as their parent does."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -94,9 +95,7 @@ def read_rig(path):
             joint, steps = parents[joint], steps + 1
         if joint >= 0:
             raise BadFile(f"{path}: joint '{name}' is above itself")
-    return Rig(
-        list(places), np.array(list(places.values())), parents, read_skin(skin, joint_of)
-    )  # fmt: skip
+    return Rig(list(places), np.array(list(places.values())), parents, read_skin(skin, joint_of))
 
 
 def read_skin(lines, joint_of):
@@ -128,7 +127,7 @@ def read_obj(path):
             if len(corners) < 3 or not all(word.isdecimal() for word in corners):
                 raise BadFile(f"{where}: not a face: {' '.join(words)}")
             face = [int(word) - 1 for word in corners]
-            triangles += [(face[0], b, c) for b, c in zip(face[1:], face[2:], strict=False)]
+            triangles += [(face[0], b, c) for b, c in pairwise(face[1:])]
     if not vertices or not triangles:
         raise BadFile(f"{path}: no {'faces' if vertices else 'vertices'}")
     triangles = np.array(triangles)

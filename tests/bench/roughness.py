@@ -6,15 +6,13 @@ from yardstick import Surface
 
 
 class Roughness:
-    """Called with (n, m) weights: sum over bones of the integral of (Laplacian w)^2, times the area.
+    """Called with (n, m) weights: the area times the integral of (Laplacian w)^2, summed over bones.
 
     Cotangents, lumped masses of a third of the triangles' areas, vertices at one place welded,
     triangles without an area left out."""
 
     def __init__(self, vertices, triangles):
-        _, self.first, place = np.unique(
-            vertices, axis=0, return_index=True, return_inverse=True
-        )
+        _, self.first, place = np.unique(vertices, axis=0, return_index=True, return_inverse=True)
         surface = Surface(vertices, triangles)
         corners = place.ravel()[surface.triangles]
         points = vertices[self.first]
