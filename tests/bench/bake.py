@@ -98,12 +98,13 @@ def attempt(python, way, name, problem, limit=LIMIT):
     np.savez(source, **problem)
     target.unlink(missing_ok=True)
     script = Path(__file__).with_name("bake_one.py")
+    command = [python, script, way, source, target]
     try:
-        subprocess.run([python, script, way, source, target], check=True, timeout=limit)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
         return f"longer than {limit} s"
-    except (subprocess.SubprocessError, OSError) as error:
-        return str(error)
+    if done.returncode:
+        return (done.stderr.strip() or f"ended with {done.returncode}").splitlines()[-1]
     return json.loads(target.read_text())
 
 

@@ -6,7 +6,7 @@ from yardstick import Surface
 
 
 class Roughness:
-    """Called with (n, m) weights: the area times the integral of (Laplacian w)^2, summed over bones.
+    """Called with (n, m) weights: the area times the integral of (Laplacian w)^2, of all bones.
 
     Cotangents, lumped masses of a third of the triangles' areas, vertices at one place welded,
     triangles without an area left out."""
