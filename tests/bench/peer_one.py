@@ -2,7 +2,7 @@
 
 peer_one.py METHOD MODEL.npz RESULT.npz
 
-METHOD: "igl", libigl's bounded biharmonic weights of tets, or one of our own that optimize nothing.
+METHOD: "igl", libigl's bounded biharmonic weights of tets, or one of araplbs.automatic_weights.
 RESULT.npz holds the weights (vertices, bones of the model), the seconds and the version. Ends with
 a line on what went wrong."""
 
@@ -16,7 +16,7 @@ import bbw
 import numpy as np
 import tets
 
-OURS = {"our_heat": "heat"}  # names of methods of the module
+OURS = {"our_heat": "heat"}  # what the module calls it, where that is something else
 
 
 def version_of(*packages):
@@ -44,14 +44,16 @@ def biharmonic(model):
 
 
 def ours(model, method):
-    edges = model["wire_edges"].astype(np.int64) if "wire_edges" in model else None
-    solver = araplbs.Solver(
+    rows = araplbs.automatic_weights(
         model["V"].astype(float), model["F"].astype(np.int64), model["bone_head"].astype(float),
-        model["bone_tail"].astype(float), model["bone_parent"].astype(int), edges=edges,
-        bone_deform=model["bone_deform"].astype(bool), initial=method, coarsen=0, widenings=0,
-        pose_count=1, max_influences=0,
+        model["bone_tail"].astype(float), model["bone_parent"].astype(int),
+        edges=model.get("wire_edges"), bone_deform=model["bone_deform"].astype(bool),
+        method=method, max_influences=0,
     )  # fmt: skip
-    return solver.initial_weights
+    start, bones, values = rows
+    weights = np.zeros((len(model["V"]), len(model["bone_head"])))
+    weights[np.repeat(np.arange(len(weights)), np.diff(start)), bones] = values
+    return weights
 
 
 def main(method, source, target):
@@ -62,7 +64,7 @@ def main(method, source, target):
         if method == "igl":
             weights, version = biharmonic(model), version_of("libigl", "tetgen")
         else:
-            weights, version = ours(model, OURS[method]), f"araplbs {araplbs.__version__}"
+            weights, version = ours(model, OURS.get(method, method)), f"araplbs {araplbs.__version__}"
     except (tets.NoTets, ValueError, RuntimeError) as error:
         sys.exit(str(error))
     seconds = time.perf_counter() - start

@@ -44,6 +44,7 @@ WAYS = {
     "default": "ours", rigged.PUBLISHED: "as published",
 }  # fmt: skip
 BIHARMONIC = ("igl", "bbw", "biharmonic")
+ON_GIVEN = ("heat", "igl", "our_heat", "bbw", "default")  # on skeletons that files bring
 GIVEN = ("reference", "artist")  # not made here
 BASE = "default"
 STRAIN = [
@@ -80,7 +81,7 @@ with the envelopes that the armature of the file has. *libigl BBW*: bounded biha
 tets of the inside with vertices on the bones, where TetGen can fill the mesh. *Dem Bones* wants a
 sequence: here the animation posed by the artist's weights, and the transforms of the bones, for
 which it finds weights. It is shown the answer; that it is near to the artist says little.
-*Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface) and *biharmonic* (without bounds):
+*Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface), *biharmonic* (without bounds):
 `araplbs.automatic_weights` by these methods. All of them have any number of influences. *Ours*: the
 operator with its defaults, at most 4; *as published*: its preset *As published (2018 paper)*. Each
 in a process of its own, with {LIMIT} s for each character. **Times are rough**: the machine had
@@ -369,7 +370,7 @@ def main(zip_path, output, *asked):
     blocks += ["## What the papers claim", CLAIMS, "\n".join(smoothness(rows))]
     blocks += tube.blocks()
     if given:
-        chosen = [way for way in WAYS if way not in ("artist", "dem_bones")]
+        chosen = ["reference", *(way for way in ways if way in ON_GIVEN)]
         more = [row_of(zip_path, character, chosen) for character in given]
         blocks += ["## RigNet's files", GIVEN_NOTE, *section(more, chosen, ("random",))]
     drawn = [row for row in rows if row["name"] not in rigged.LEFT_OUT]
