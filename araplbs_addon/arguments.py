@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from .core.bake import BakeOptions, bake_summary
+from .core.findings import LEVELS, check_summary
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import version
 from .core.options import Options
@@ -16,6 +17,7 @@ from .core.transfer import TransferOptions, transfer_summary
 from .farm import commands as farm
 from .farm import tasks
 from .tasks.baking import BakeTask
+from .tasks.checking import CHECKED, CheckTask, check_exit_code
 from .tasks.joints import JointTask
 from .tasks.new_weights import NewWeightsTask
 from .tasks.quantizing import QuantizeTask
@@ -92,12 +94,42 @@ def make_parser():
     quantize.set_defaults(
         make_task=QuantizeTask, summary=summary_of_quantized, table=QuantizeOptions, parser=quantize
     )
+    check = commands.add_parser(
+        "check",
+        help="say what is wrong with the weights of .blend files",
+        description="Prints findings about the weights of every armature's meshes, the worst "
+        "first, and writes no .blend file. Exit codes: 0 nothing is as bad as --fail-on, 3 "
+        "something is, 1 a file could not be checked.",
+    )
+    _add_inputs(check)
+    _add_names(check)
+    check.add_argument(
+        "--fail-on",
+        choices=[*LEVELS, "never"],
+        default="high",
+        help="end with exit code 3 for findings of this severity or above (default: high)",
+    )
+    _add_options(check, Options, only=CHECKED)
+    _reads_only(check, check_exit_code)
+    check.set_defaults(make_task=CheckTask, summary=check_summary, table=Options, parser=check)
     farm.add_commands(commands)
     return parser
 
 
-def _add_files(parser):
+def _reads_only(parser, conclude):
+    """A command that saves no .blend file. conclude(arguments, results): its exit code where all
+    files went well."""
+    parser.set_defaults(conclude=conclude, **tasks.NO_BATCH)
+
+
+def _add_inputs(parser):
     parser.add_argument("input", nargs="+", type=Path, metavar="IN.blend")
+    parser.add_argument("--json", type=Path, metavar="REPORT.json", help="report to write")
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
+
+
+def _add_files(parser):
+    _add_inputs(parser)
     parser.add_argument(
         "--output",
         "-o",
@@ -105,24 +137,26 @@ def _add_files(parser):
         metavar="OUT.blend|FOLDER",
         help="file to write, or the folder for files of the same names",
     )
-    parser.add_argument("--json", type=Path, metavar="REPORT.json", help="report to write")
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
     tasks.add_arguments(parser)
 
 
-def _add_arguments(parser, table):
-    _add_files(parser)
+def _add_names(parser):
     parser.add_argument("--armature", metavar="NAME", help="only this armature")
     parser.add_argument(
         "--mesh", metavar="NAME", action="append", default=[], help="only this mesh; repeatable"
     )
+
+
+def _add_arguments(parser, table):
+    _add_files(parser)
+    _add_names(parser)
     _add_options(parser, table)
 
 
-def _add_options(parser, table, without=()):
+def _add_options(parser, table, without=(), only=None):
     group = parser.add_argument_group("options, as in the operator")
     for option in fields(table):
-        if option.name in without:
+        if option.name in without or (only and option.name not in only):
             continue
         about, flag = option.metadata, "--" + option.name.replace("_", "-")
         text = about["description"].replace("%", "%%")

@@ -53,7 +53,10 @@ def _tets(options):
 
 
 def plan_outputs(inputs, output):
-    """[(input, output)]. Raises Refused when one output would hold several inputs."""
+    """[(input, output)], where nothing is saved with None for the output. Raises Refused when one
+    output would hold several inputs."""
+    if output is None:
+        return [(path, None) for path in inputs]
     target = Path(output)
     into_folder = len(inputs) > 1 or target.is_dir() or output.endswith(("/", os.sep))
     if not into_folder:
@@ -80,6 +83,8 @@ def check_plan(plan, report=None, tets=""):
             if stat.S_ISREG(found.st_mode):
                 taken[found.st_dev, found.st_ino] = "the file that this command prints to"
     for source, target in plan:
+        if target is None:
+            continue
         key = identity(target)
         others = [other for other in read.get(key, []) if other != source]
         if others:
@@ -98,8 +103,8 @@ def check_plan(plan, report=None, tets=""):
 
 def run(argv, results=None):
     """The command; returns the exit code: 0 all is done, 1 a file failed or none could be
-    started, 2 wrong arguments, 128 + the signal that stopped it. `results` gets what the report
-    says of each file."""
+    started, 2 wrong arguments, 3 `check` has found what it shall fail on, 128 + the signal that
+    stopped it. `results` gets what the report says of each file."""
     try:
         arguments = make_parser().parse_args(argv)
     except SystemExit as end:  # help was printed, or what is wrong with the arguments
@@ -113,7 +118,8 @@ def run(argv, results=None):
     try:
         tasks.check(arguments)
         options = read_options(arguments)
-        plan = plan_outputs(arguments.input, arguments.output)
+        saves = "conclude" not in arguments
+        plan = plan_outputs(arguments.input, arguments.output if saves else None)
         check_plan(plan, arguments.json, _tets(options))
     except (Refused, OSError, ValueError) as error:
         return _fail(error)
@@ -128,8 +134,7 @@ def run(argv, results=None):
 
 
 def _weight_files(plan, options, arguments, stop, results):
-    written = [target for _, target in plan] + ([arguments.json] if arguments.json else [])
-    for path in written:
+    for path in filter(None, [*(target for _, target in plan), arguments.json]):
         for folder in {placed(path).parent, Path(os.path.realpath(path)).parent}:
             remove_leftovers(folder)
     plan = farm.left_to_do(plan, arguments)
@@ -146,14 +151,18 @@ def _weight_files(plan, options, arguments, stop, results):
             write_json(arguments.json, content | {"files": results})
     except (Refused, OSError) as error:
         return _fail(error)
-    return 1 if failures else 0
+    if failures:
+        return 1
+    return arguments.conclude(arguments, results) if "conclude" in arguments else 0
 
 
 def _weight_here(plan, options, arguments, stop, results):
     """One file after the other in this process."""
     for source, target in plan:
         stop.check()
-        result = {"input": str(source), "output": str(target)}
+        result = {"input": str(source)}
+        if target:
+            result["output"] = str(target)
         try:
             print(f"{source}", flush=True)
             result |= weight_file(source, target, options, arguments, stop)
@@ -178,8 +187,10 @@ def _fail(error):
 
 
 def weight_file(source, target, options, arguments, stop):
-    """Weights one file; what the report says of it. Nothing is written when it raises."""
-    refuse_output(target)
+    """Weights one file; what the report says of it. Nothing is written when it raises, nor where
+    there is no target."""
+    if target:
+        refuse_output(target)
     compressed = _open(source)
     _refuse_used(_tets(options), target, arguments.json)
     view_layer = bpy.context.view_layer
@@ -201,6 +212,8 @@ def weight_file(source, target, options, arguments, stop):
             print(f"  {targets.armature.name}: warning: {line}")
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
         reports.append(report)
+    if not target:
+        return {"armatures": reports, "warnings": lines}
     lines += _warn(enter_edit_mode(view_layer, left))
     if arguments.resume and tasks.done_before(source, target, arguments):
         print(f"  {target} was made by another meanwhile", flush=True)
@@ -215,6 +228,8 @@ def _find(arguments, view_layer):
     if arguments.command == "transfer":
         return [find_transfer_in_file(view_layer, arguments.source, arguments.target)]
     found = find_in_file(view_layer, arguments.armature, arguments.mesh)
+    if "conclude" in arguments:  # nothing is written that others share
+        return found
     return share_meshes(found, view_layer)
 
 

@@ -25,7 +25,7 @@ from .operators import (
     weight_new,
 )
 from .preferences import ARAPLBS_preferences
-from .ui import error_view, joint_panel, menus, overlay, panel, tools
+from .ui import deformer_view, error_view, joint_panel, menus, overlay, panel, tools
 
 CLASSES = (
     ARAPLBS_preferences,
@@ -70,6 +70,7 @@ CLASSES = (
     panel.VIEW3D_PT_araplbs_advanced,
     panel.VIEW3D_PT_araplbs_edits,
     panel.VIEW3D_PT_araplbs_errors,
+    panel.VIEW3D_PT_araplbs_deformers,
     panel.VIEW3D_PT_araplbs_bake,
     panel.VIEW3D_PT_araplbs_transfer,
     panel.VIEW3D_PT_araplbs_bendy,
@@ -92,6 +93,7 @@ PARTS = (
     tools,
     menus,
     error_view,
+    deformer_view,
     overlay,
     cli,
 )

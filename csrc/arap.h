@@ -171,11 +171,21 @@ typedef enum arap_positivity {
     ARAP_POSITIVITY_NONE     /* clip only what is handed out */
 } arap_positivity;
 
-/* What the initial weights are. */
+/* What the initial weights are: the files of initial/ of these names. */
 typedef enum arap_initial {
     ARAP_INITIAL_HEAT,
-    ARAP_INITIAL_BBW /* bounded biharmonic weights, for volumes: bbw.h */
+    ARAP_INITIAL_NEAREST, /* nearest_bones.h */
+    ARAP_INITIAL_BONEGLOW,
+    ARAP_INITIAL_BBW, /* bounded biharmonic weights */
+    ARAP_INITIAL_BIHARMONIC
 } arap_initial;
+#define ARAP_INITIAL_CHOICES                                                                       \
+    [ARAP_INITIAL_HEAT] = "heat", [ARAP_INITIAL_NEAREST] = "nearest",                              \
+    [ARAP_INITIAL_BONEGLOW] = "boneglow", [ARAP_INITIAL_BBW] = "bbw",                              \
+    [ARAP_INITIAL_BIHARMONIC] = "biharmonic"
+
+/* What the weights are for: blending of transforms or of dual quaternions (dual_blend.h). */
+typedef enum arap_deformer { ARAP_DEFORMER_LINEAR, ARAP_DEFORMER_DUAL_QUATERNIONS } arap_deformer;
 
 #define ARAP_MOST_WIDENINGS 20
 #define ARAP_MOST_WINDOW 20 /* past iterations that are mixed */
@@ -239,7 +249,7 @@ enum arap_timing {
 extern const char *const arap_timing_names[ARAP_TIMES];
 
 #define ARAP_MOST_LEVELS 16
-#define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + ARAP_MOST_LEVELS)
+#define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + ARAP_MOST_LEVELS + 1) /* with the deformer's */
 
 /* An island: vertices connected by faces, wires or links. */
 typedef struct arap_island {
@@ -266,8 +276,10 @@ typedef struct arap_report {
     const double *energies; /* relative: of the initial weights, then after each change of the
                                influence maps, each iteration and each displacement of components
                                but the first, which comes before; on the coarser mesh until its
-                               stages are over; those of shared rotations with clusters */
-    double energy_before;   /* the first of them, each vertex with its own rotations */
+                               stages are over; those of shared rotations with clusters; of linear
+                               blending until the stage for another deformer, then of that */
+    double energy_before;   /* the first of them, each vertex with its own rotations, by the
+                               deformer of the settings */
     /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
     int stage_start[ARAP_MOST_STAGES + 1];
     int unknowns;       /* of the present system */

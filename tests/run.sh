@@ -220,8 +220,8 @@ main() {
       : >build/beds.tsv
     fi
     if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
-    # The longest runs first.
-    for name in trixie-gui sid-gui "${beds[@]}"; do
+    # The longest runs first, so that none is left alone at the end.
+    for name in $(printf '%s\n' win-core sid-gui trixie-gui win45 "${beds[@]}" | awk '!seen[$0]++'); do
       version=$(awk -F'\t' -v bed="${name%-gui}" '$1 == bed && $2 == "ok" { print $3 }' build/beds.tsv)
       [ -n "$version" ] && want "$name" || continue
       case $name in

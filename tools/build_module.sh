@@ -6,6 +6,9 @@
 "$ROOT/tools/setup.sh"
 "$ROOT/tools/fetch_suitesparse.sh"
 cd "$ROOT"
+if command -v ccache >/dev/null; then  # a fresh clone compiles what has changed, no more
+  export CC="ccache ${CC:-gcc}" CCACHE_DIR=$CACHE/ccache CCACHE_BASEDIR=$ROOT CCACHE_NOHASHDIR=1
+fi
 "$VENV/bin/python" setup.py -q build_ext
 [ "${ARAPLBS_ASAN:-}" = 1 ] || [ "${ARAPLBS_TSAN:-}" = 1 ] ||
   echo "$ROOT/build/lib" >"$(echo "$VENV"/lib/python3.*/site-packages)/araplbs.pth"

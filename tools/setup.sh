@@ -33,6 +33,7 @@ need=()
 command -v gcc >/dev/null && command -v make >/dev/null && [ -e /usr/include/stdio.h ] ||
   need+=(build-essential)
 command -v xz >/dev/null || need+=(xz-utils)
+command -v ccache >/dev/null || ! can_be_root || need+=(ccache)
 if python=$(pick_python); then
   has() { "$python" -c "$1" 2>/dev/null; }
   ver=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')

@@ -1,4 +1,5 @@
-"""Where all modifiers of a mesh take its vertices, in frames of the scene or in random poses.
+"""Where all modifiers of a mesh take its vertices, in frames of the scene or of actions, or in
+random poses.
 
 A copy of the object is evaluated in a scene of its own, so that nothing of the file is touched.
 Modifiers that make or take away vertices are off there. In random poses it follows a bare copy of
@@ -7,6 +8,7 @@ the armature (flexible_bones.py); other objects that its modifiers look at stay 
 
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -15,7 +17,8 @@ from mathutils import Matrix
 from ..core.poses import sample
 from ..core.refusal import Refused
 from .flexible_bones import bare_copy, pose_copy
-from .read_poses import PoseReader, stage
+from .pose_sources import weight_of
+from .read_poses import PoseReader, frames_of_actions, stage, swapped_actions
 
 STEP = 0.1  # seconds of work on copies
 MAKES_VERTICES = {
@@ -54,14 +57,50 @@ def _pointers(modifier):
                 yield prop.identifier, value
 
 
-def random_frames_in_steps(ob, armature, skeleton, matrix, options):
-    """((p, m, 3, 4) transforms, [p arrays (n, 3)]) in armature space, of options.pose_count random
-    poses; a generator of short steps. matrix: from the mesh to the armature at rest."""
+@dataclass(frozen=True)
+class Take:
+    """Frames of an action, or of what is played anyway. Names, which survive undo."""
+
+    action: str | None
+    slot: str | None
+    frames: tuple
+
+    def find(self):
+        """(action, slot). Raises Refused when they were deleted meanwhile."""
+        if self.action is None:
+            return None, None
+        action = bpy.data.actions.get(self.action)
+        slots = {slot.identifier: slot for slot in getattr(action, "slots", ())}
+        if not action or (self.slot and self.slot not in slots):
+            raise Refused(f"Action '{self.action}' was changed meanwhile: nothing was written")
+        return action, slots.get(self.slot)
+
+
+def scene_takes(scene, options):
+    """[Take] of at most options.frames frames of the scene."""
+    count = scene.frame_end - scene.frame_start + 1
+    wanted = np.linspace(scene.frame_start, scene.frame_end, min(options.frames, count))
+    return [Take(None, None, tuple(np.unique(wanted.round().astype(int)).tolist()))]
+
+
+def action_takes(armature, options):
+    """The like of every action that moves bones of the armature and whose poses count."""
+    return [
+        Take(action.name, slot and slot.identifier, tuple(frames))
+        for action, slot, frames in frames_of_actions(armature, options.frames)
+        if weight_of(action)
+    ]
+
+
+def random_frames_in_steps(ob, armature, skeleton, matrix, frames, options):
+    """(p, m, 3, 4) transforms of options.pose_count random poses; `frames` gets arrays (n, 3) by
+    append(). In armature space; a generator of short steps. matrix: from the mesh to the armature
+    at rest."""
     sampled, bends = sample(skeleton, options, None)
     if bends is None:
         bends = np.zeros((*sampled.shape[:2], 4))
     rest = [bone.matrix_local.copy() for bone in armature.data.bones]
-    reader, transforms, frames = PoseReader(armature, skeleton), [], []
+    reader, transforms = PoseReader(armature, skeleton), []
     while len(frames) < len(sampled):
         with (
             bare_copy(armature, skeleton) as (bones, view_layer, _goes_on),
@@ -82,37 +121,56 @@ def random_frames_in_steps(ob, armature, skeleton, matrix, options):
                     _read(ob.name, copy, view_layer.depsgraph, matrix, f"random pose {k}")
                 )
         yield
-    return np.array(transforms), frames
+    return np.array(transforms)
 
 
-def scene_frames_in_steps(ob, armature, skeleton, matrix, options, view_layer):
-    """The like in at most options.frames frames of the scene."""
+def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_layer):
+    """The like in the frames of Takes."""
     scene = view_layer.id_data
-    count = scene.frame_end - scene.frame_start + 1
-    wanted = np.linspace(scene.frame_start, scene.frame_end, min(options.frames, count))
-    wanted = set(np.unique(wanted.round().astype(int)).tolist())
     simulates = any(m.type in SIMULATES for m in ob.modifiers)
-    ahead = list(range(scene.frame_start, scene.frame_end + 1)) if simulates else sorted(wanted)
-    reader, transforms, frames = PoseReader(armature, skeleton), [], []
-    while ahead:
-        with stage(armature) as own, _mesh_copy(ob, armature, armature) as copy:
-            own.collection.objects.link(copy)
-            if simulates:
-                _link_forces(own, scene, ob)
-            begin = time.perf_counter()
-            while ahead and (simulates or time.perf_counter() - begin < STEP):
-                frame = ahead.pop(0)
-                own.frame_set(frame)
-                if frame not in wanted:
-                    continue
-                depsgraph = own.view_layers[0].depsgraph
-                transforms.append(reader.read(armature, depsgraph)[0])
-                frames.append(_read(ob.name, copy, depsgraph, matrix, f"frame {frame}"))
-        yield
+    if simulates and takes[0].action is not None:
+        raise Refused(f"'{ob.name}' is simulated: bake scene frames, which come in their order")
+    reader, transforms = PoseReader(armature, skeleton), []
+    for take in takes:
+        ahead = list(take.frames)
+        if simulates:
+            ahead = list(range(scene.frame_start, scene.frame_end + 1))
+        while ahead:
+            with (
+                stage(armature) as own,
+                _played(armature, take, view_layer),
+                _mesh_copy(ob, armature, armature) as copy,
+            ):
+                own.collection.objects.link(copy)
+                if simulates:
+                    _link_forces(own, scene, ob)
+                begin = time.perf_counter()
+                while ahead and (simulates or time.perf_counter() - begin < STEP):
+                    frame = ahead.pop(0)
+                    own.frame_set(frame)
+                    if frame not in take.frames:
+                        continue
+                    depsgraph = own.view_layers[0].depsgraph
+                    transforms.append(reader.read(armature, depsgraph)[0])
+                    at = f"frame {frame}" + (f" of '{take.action}'" if take.action else "")
+                    frames.append(_read(ob.name, copy, depsgraph, matrix, at))
+            yield
     transforms = np.array(transforms)
     if not np.isfinite(transforms).all():
         raise Refused(f"'{armature.name}' has poses that are not finite in these frames")
-    return transforms, frames
+    return transforms
+
+
+@contextmanager
+def _played(armature, take, view_layer):
+    """The armature plays the action of a Take; bones without a key in it are as they are posed."""
+    if take.action is None:
+        yield
+        return
+    action, slot = take.find()
+    with swapped_actions(armature, view_layer) as play:
+        play(action, slot)
+        yield
 
 
 def _link_forces(own, scene, ob):

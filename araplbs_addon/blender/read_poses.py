@@ -38,11 +38,11 @@ def read_poses(armature, skeleton, which, most, view_layer):
         with stage(armature) as scene:
             return _evaluate(armature, skeleton, scene, frames)
     at_rest = which == "POSE_LIBRARY"
-    parts = _assets(armature, most) if at_rest else _actions(armature, most)
+    parts = _assets(armature, most) if at_rest else frames_of_actions(armature, most)
     weights = [weight_of(action) for action, _slot, _frames in parts]
     with (
         stage(armature) as scene,
-        _swapped_actions(armature, view_layer) as play,
+        swapped_actions(armature, view_layer) as play,
         _rested(armature, at_rest),
     ):
         poses = no_poses(skeleton)
@@ -53,8 +53,8 @@ def read_poses(armature, skeleton, which, most, view_layer):
         return poses
 
 
-def _actions(armature, most):
-    """[(action, slot, frames)] of every action."""
+def frames_of_actions(armature, most):
+    """[(action, slot, frames)] of every action that moves its bones, at most so many frames."""
     found = clips(armature)
     if not found:
         raise Refused(f"No action in this file moves bones of '{armature.name}'")
@@ -208,7 +208,7 @@ def _rested(armature, wanted):
 
 
 @contextmanager
-def _swapped_actions(armature, view_layer):
+def swapped_actions(armature, view_layer):
     """Gives play(action, slot), which has the armature play this alone. All is put back after."""
     if armature.library:
         raise Refused(

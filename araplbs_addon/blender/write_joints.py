@@ -23,7 +23,7 @@ def write_joints(armature, before, after):
     moved = moved_bones(before, after)
     if not moved.any():
         return
-    with _editing(armature) as edit_bones:
+    with editing(armature) as edit_bones:
         _move(edit_bones, after, np.flatnonzero(moved).tolist())
 
 
@@ -44,7 +44,7 @@ def _move(edit_bones, after, moved):
 
 
 @contextmanager
-def _editing(armature):
+def editing(armature):
     """Edit bones of an armature. Mode, selection and options are put back at the end."""
     layer = bpy.context.view_layer
     if armature.name not in layer.objects:

@@ -9,6 +9,7 @@ from .deformation import as_report, bones_of, joints_of, measure
 from .error_map import energy
 from .native_module import araplbs
 from .poses import BENDY
+from .refusal import Refused
 from .sparse_weights import join_sparse_weights, make_sparse_weights
 
 LEAST_SUM = 1e-4  # of a vertex' weights; Blender leaves it where it is if they are no more
@@ -273,6 +274,17 @@ def _differs(problem, rows):
 
 def _equal(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def refuse_deformer(options, skeleton):
+    """Raises Refused for bones that weights cannot be optimized for with these options."""
+    if options.deformer == "LINEAR":
+        return
+    for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True):
+        if kind == BENDY and deforms:
+            raise Refused(
+                f"'{name}' is a bendy bone: weights cannot be optimized for Preserve Volume"
+            )
 
 
 def report_deformers(problem, poses, before, after, threads=0, progress=None):

@@ -30,12 +30,13 @@ class BakeOptions(OptionTable):
                 "Scene Frames",
                 "Frames of the scene, from start to end: for caches, cloth and animation",
             ),
+            ("ALL", "All Actions", "Frames of every action that moves bones of the armature"),
         ),
     )
     frames: int = option(
         60,
         "Frames",
-        "Number of random poses, or most frames of the scene, evenly spread over it",
+        "Number of random poses, or most frames of the scene or of all actions, evenly spread",
         least=1,
         most=10000,
         soft_most=500,
@@ -48,6 +49,15 @@ class BakeOptions(OptionTable):
         least=0,
         most=32,
         soft_most=16,
+    )
+    new_bones: int = option(
+        0,
+        "New Bones",
+        "Bones that each mesh gets beside its own, placed where it moves as these cannot move it, "
+        "with keys in the frames: for caches, cloth and muscles",
+        least=0,
+        most=1000,
+        soft_most=50,
     )
     smoothness: float = option(
         1e-4,
@@ -88,28 +98,33 @@ class BakeOptions(OptionTable):
 
 @dataclass
 class BakeProblem:
-    """One mesh of n vertices and the k deforming bones of its armature, in armature space."""
+    """One mesh of n vertices and the k deforming bones of the m of its armature, in its space."""
 
     name: str
     vertices: np.ndarray  # (n, 3) at rest
     triangles: np.ndarray
     edges: np.ndarray
     bones: np.ndarray  # (k,) their places among all bones
+    bone_count: int  # m
     weights: SparseWeights  # present ones, of all bones
     locked_bones: np.ndarray | None  # of all bones
     locked_vertices: np.ndarray | None
-    frames: list = None  # p arrays (n, 3)
+    frames: object = None  # sequence of p arrays (n, 3)
     transforms: np.ndarray = None  # (p, k, 3, 4)
 
 
 @dataclass
 class Baked:
-    """rows: SparseWeights of all bones. before, after: {"rms", "max"} as shares of the size."""
+    """rows: SparseWeights of the m bones of the armature, then of the new ones. before, after:
+    {"rms", "max"} as shares of the size."""
 
     rows: SparseWeights
     before: dict
     after: dict
     vertex_error: np.ndarray  # (n,) share of the size
+    new_centers: np.ndarray  # (new bones, 3) of what they move, at rest
+    new_transforms: np.ndarray  # (p, new bones, 3, 4) rigid
+    size: float
     frames: int
     seconds: float
 
@@ -117,10 +132,9 @@ class Baked:
 def bake(problem, options, threads=0, progress=None):
     """Baked; progress(stage, fraction, None) returns False to stop."""
     start = time.perf_counter()
-    place = np.full(
-        max(int(problem.bones.max()), int(problem.weights.bones.max(initial=0))) + 1, -1
-    )
-    place[problem.bones] = np.arange(len(problem.bones))
+    given, m = len(problem.bones), problem.bone_count
+    place = np.full(m, -1)
+    place[problem.bones] = np.arange(given)
     weights = problem.weights._replace(bones=place[problem.weights.bones].astype(np.int32))
 
     def part(begin, end):
@@ -134,7 +148,7 @@ def bake(problem, options, threads=0, progress=None):
     before = araplbs.bake(*target, **common, iterations=0, progress=part(0, 0.2))
     candidates = None
     if options.only_present:
-        candidates = np.zeros((weights.count, len(problem.bones)), bool)
+        candidates = np.zeros((weights.count, given), bool)
         candidates[weights.vertices, weights.bones] = weights.weights > 0
         candidates[~candidates.any(axis=1)] = True
     locked = problem.locked_bones
@@ -147,15 +161,20 @@ def bake(problem, options, threads=0, progress=None):
         locked_bones=None if locked is None else locked[problem.bones],
         candidates=candidates,
         max_influences=options.max_influences,
+        new_bones=options.new_bones,
         smoothness=options.smoothness,
         progress=part(0.2, 1),
     )
     starts, bones, values = after["weights"]
+    number = np.concatenate([problem.bones, m + np.arange(options.new_bones)])
     return Baked(
-        rows=SparseWeights(starts, problem.bones[bones].astype(np.int32), values),
+        rows=SparseWeights(starts, number[bones].astype(np.int32), values),
         before=_shares(before),
         after=_shares(after),
         vertex_error=after["vertex_error"] / after["size"],
+        new_centers=after["centers"][given:],
+        new_transforms=after["transforms"][:, given:],
+        size=float(after["size"]),
         frames=len(problem.frames),
         seconds=time.perf_counter() - start,
     )
@@ -170,8 +189,9 @@ def error_colors(baked):
     return colors(baked.vertex_error / SHOWN_ERROR * FULL_SCALE)
 
 
-def bake_report(armature, problems, solutions, written):
-    """What was done, for programs: errors are shares of the size of each mesh, its diagonal."""
+def bake_report(armature, problems, solutions, new_names, written):
+    """What was done, for programs: errors are shares of the size of each mesh, its diagonal.
+    new_names: of the new bones of each mesh."""
     return {
         "armature": armature,
         "objects": [
@@ -181,10 +201,13 @@ def bake_report(armature, problems, solutions, written):
                 "frames": baked.frames,
                 "error_before": baked.before,
                 "error_after": baked.after,
+                "new_bones": names,
                 "seconds": baked.seconds,
                 **done,
             }
-            for problem, baked, done in zip(problems, solutions, written, strict=True)
+            for problem, baked, names, done in zip(
+                problems, solutions, new_names, written, strict=True
+            )
         ],
     }
 
@@ -194,9 +217,10 @@ def bake_summary(report):
     parts = []
     for ob in report["objects"]:
         before, after = ob["error_before"], ob["error_after"]
+        new = f"{len(ob['new_bones'])} new bones, " if ob["new_bones"] else ""
         parts.append(
-            f"'{ob['name']}': {ob['frames']} frames, error {100 * after['rms']:.3f} % of the size "
-            f"(was {100 * before['rms']:.3f} %), at most {100 * after['max']:.2f} % "
+            f"'{ob['name']}': {ob['frames']} frames, {new}error {100 * after['rms']:.3f} % of the "
+            f"size (was {100 * before['rms']:.3f} %), at most {100 * after['max']:.2f} % "
             f"(was {100 * before['max']:.2f} %)"
         )
     return f"Baked {names_in_line(parts)}"

@@ -112,12 +112,12 @@ def _without_weights(mesh, skeleton):
     bare = np.flatnonzero((rows.sums() > 0) & (left <= 0))
     points = mesh.vertices[bare] @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3]
     vertices = np.concatenate([vertices, bare])
-    bones = np.concatenate([bones, _nearest_bones(points, skeleton)])
+    bones = np.concatenate([bones, nearest_bones(points, skeleton)])
     weights = np.concatenate([weights, np.ones(len(bare))])
     return replace(mesh, weights=make_sparse_weights(rows.count, vertices, bones, weights))
 
 
-def _nearest_bones(points, skeleton):
+def nearest_bones(points, skeleton):
     """(n,) the deform bone nearest to each of these points (n, 3) in armature space."""
     best, nearest = np.full(len(points), np.inf), np.zeros(len(points), int)
     for bone in np.flatnonzero(skeleton.deform):

@@ -1,6 +1,7 @@
 """What can be wrong with weights, and a place where it is. No bpy: any thread may use it."""
 
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -33,3 +34,48 @@ class Finding:
     vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the mesh
     value: float = 0.0  # what was measured, in the unit of its kind
     words: str = ""  # one line for people, with names and numbers
+
+
+# Least severity of each level, the worst first.
+LEVELS: Final = {"high": 0.66, "medium": 0.33, "low": 0.0}
+
+NAMES: Final = {kind: name for kind, name, _about in KINDS}
+
+
+def level(severity):
+    """The name in LEVELS of a severity."""
+    return next(name for name, least in LEVELS.items() if severity >= least)
+
+
+def health(findings):
+    """{level: how many findings have it}, for all LEVELS."""
+    found = [level(finding.severity) for finding in findings]
+    return {name: found.count(name) for name in LEVELS}
+
+
+def as_json(findings, problem):
+    """Findings about a Problem as plain data."""
+    names = problem.skeleton.names
+    return [
+        {
+            "kind": finding.kind,
+            "level": level(finding.severity),
+            "severity": round(float(finding.severity), 3),
+            "mesh": problem.names[finding.mesh],
+            "bone": names[finding.bone] if finding.bone >= 0 else None,
+            "vertices": [int(vertex) for vertex in finding.vertices],
+            "value": float(finding.value),
+            "words": finding.words,
+        }
+        for finding in findings
+    ]
+
+
+def check_summary(report):
+    """Lines for people, the worst first; the last one counts."""
+    lines = [
+        f"{found['level']}: {NAMES[found['kind']]}: {found['words']}"
+        for found in report["findings"]
+    ]
+    counts = ", ".join(f"{count} {name}" for name, count in report["health"].items())
+    return "\n    ".join([*lines, f"{report['vertices']:,} vertices, findings: {counts}"])

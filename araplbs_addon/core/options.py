@@ -140,11 +140,23 @@ class Options(OptionTable):
     initial: str = option(
         "HEAT",
         "Initial Weights",
-        "What fresh weights in a volume begin as",
+        "What fresh weights begin as, before they are optimized",
         choices=(
-            ("HEAT", "Heat", "Heat that spreads from the bones"),
-            ("BBW", "Biharmonic", "Bounded biharmonic weights: smoother, slower"),
+            ("HEAT", "Bone Heat", "Heat that spreads from the bones (Baran and Popović 2007)"),
+            ("NEAREST", "Nearest Bone", "Every vertex follows its nearest bone alone"),
+            (
+                "BONEGLOW",
+                "BoneGlow",
+                "Light that bones send to the skin (Wareham and Lasenby 2008)",
+            ),
+            (
+                "BBW",
+                "Bounded Biharmonic",
+                "Smooth weights between 0 and 1 that fade between bones (Jacobson et al. 2011)",
+            ),
+            ("BIHARMONIC", "Biharmonic", "The like without bounds: they reach farther"),
         ),
+        engine=SOLVER,
     )
     start_from: str = option(
         "FRESH",
@@ -267,6 +279,22 @@ class Options(OptionTable):
         ),
         advanced=True,
     )
+    deformer: str = option(
+        "LINEAR",
+        "Optimize For",
+        "How the weights are going to be blended",
+        choices=(
+            ("LINEAR", "Linear", "The Armature modifier as it is, and game engines"),
+            (
+                "DUAL_QUATERNIONS",
+                "Preserve Volume",
+                "The Armature modifier with Preserve Volume, by dual quaternions. Takes longer; "
+                "bendy bones are refused",
+            ),
+        ),
+        advanced=True,
+        engine=SOLVER,
+    )
     least_worth: float = option(
         0.004,
         "Least Worth",
@@ -353,7 +381,7 @@ class Options(OptionTable):
 
     def solver_arguments(self):
         """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
-        these, and what a volume begins with is for volumes only."""
+        these."""
         return {
             **self.engine_arguments("Solver"),
             "attach": self.paper_constraints,

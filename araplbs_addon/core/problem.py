@@ -6,7 +6,7 @@ import numpy as np
 
 from .armature_modifier import Deformer
 from .edits import Edits, Pairs
-from .mirror_modifier import Reflection, image_rows, reflect
+from .mirror_modifier import Reflection, Whole, image_rows, reflect
 from .poses import BENDY, RIGID
 from .rigid_parts import labels, parts_of_artist
 from .sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
@@ -167,7 +167,7 @@ class Problem:
         self.found_rigid = parts_of_artist(meshes) if is_searched else [[] for _mesh in meshes]
         self.unweighted = None
         if start == "PRESENT":
-            self.start_from(self._present(meshes, wholes))
+            self.start_from(self.present(meshes))
         self.arguments.update(self.edit_arguments([mesh.edits for mesh in meshes]))
         self.numbers = None  # of patches: for each mesh its vertices in the whole mesh
 
@@ -238,10 +238,16 @@ class Problem:
             vertices, np.where(flipped, self.skeleton.opposite[bones], bones), pairs.values[which]
         )
 
-    def _present(self, meshes, wholes):
+    def present(self, meshes):
+        """The SparseWeights of these Meshes, which come with theirs, for all of the problem."""
+        opposite = self.skeleton.opposite
+        wholes = [
+            Whole(None, None, None, source, flipped)
+            for source, flipped in zip(self.sources, self.flipped, strict=True)
+        ]
         return join_sparse_weights(
             [
-                image_rows(mesh.weights, whole, self.skeleton.opposite)
+                image_rows(mesh.weights, whole, opposite)
                 for mesh, whole in zip(meshes, wholes, strict=True)
             ]
         )

@@ -130,7 +130,7 @@ def warnings(report):
     """Lines about what a rigger should look at, the most important last."""
     if not report:
         return []
-    lines = _deformer_lines(report["deformers"])
+    lines = _deformer_lines(report)
     lines += _size_lines(report)
     if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
         lines.append(
@@ -198,16 +198,29 @@ def _size_lines(report):
     return lines
 
 
-def _deformer_lines(found):
-    """What Preserve Volume and envelopes make of weights that know nothing of them."""
+def _deformer_lines(report):
+    """What Preserve Volume and envelopes make of weights that know nothing of them, and the like of
+    weights for Preserve Volume."""
+    found, meant = report["deformers"], report["options"].get("deformer", "LINEAR")
+    wanting = []
+    if meant == "DUAL_QUATERNIONS":
+        preserving = found["preserve_volume"] if found else []
+        names = [each["name"] for each in report["objects"] if each["name"] not in preserving]
+        if names:
+            wanting = [
+                "The weights are optimized for Preserve Volume, which is off in the Armature "
+                f"modifier of {names_in_line(names)}"
+            ]
     if not found:
-        return []
+        return wanting
     by = [
         f"{what} ({names_in_line(found[key])})"
         for key, what in (("preserve_volume", "Preserve Volume"), ("envelopes", "envelopes"))
         if found[key]
     ]
+    way = "linear blending" if meant == "LINEAR" else "Preserve Volume"
     return [
         f"As Blender deforms with {' and '.join(by)}: {in_words(found['deformation'])}. "
-        "The weights are optimized for linear blending by vertex groups"
+        f"The weights are optimized for {way} by vertex groups",
+        *wanting,
     ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .clearance import Clearance
 from .edits import Pairs
 from .mirror_modifier import image_rows, reflect
 from .native_module import araplbs
@@ -19,6 +20,11 @@ from .sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weig
 NEAR = 0.01
 # and those that face alike and are so near keep its weights in a refinement.
 KEPT = 0.02
+ROUNDS = 3  # of refining, each with fewer vertices that end below the skin
+
+# Of the refinement, beside the options: what matches holds a garment, not the bones inside it.
+REFINING = {"coarsen_given": True, "tolerance": 5e-3}
+REFINING_POSES = 32
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,8 @@ class TransferOptions(OptionTable):
             widenings=1,
             start_from="PRESENT",
             symmetric=False,
+            truss=0.0,
+            pose_count=REFINING_POSES,
         )
 
 
@@ -196,13 +204,33 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
     kept = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
     present = _dense(mesh.weights, m)
     new = _beside_kept(_dense(SparseWeights(*rows), m), present, kept, mesh)
+    near = distances <= KEPT * source.size
+    held = matched & near & (angles <= options.angle)
+    guard = _Guard(source, skeleton, vertices, near & ~held, options.max_influences, threads)
+
+    def lift():
+        """What ends below the skin takes its weights, for good; is there any?"""
+        fallen, rows = guard.fallen(new)
+        new[fallen] = _beside_kept(rows, present[fallen], kept, None)
+        held[fallen] = True
+        return len(fallen) > 0
+
+    lift()
     refined = np.zeros(len(vertices), bool)
-    if options.refine:
-        locked = matched & (distances <= KEPT * source.size) & (angles <= options.angle)
-        if not locked.all():
-            fresh = _refine(mesh, new, matched, locked, skeleton, options, threads, told)
-            new = np.where(locked[:, None], new, fresh)
-            refined = ~locked
+    for number in range(ROUNDS if options.refine else 0):
+        if held.all():
+            break
+        begin = 1 - 0.7 * 0.25**number  # of the time; the first round is the longest
+
+        def tell(stage, fraction, begin=begin):
+            return told(stage, begin + 0.75 * (1 - begin) * fraction)
+
+        fresh = _refine(mesh, new, matched, held, skeleton, options, threads, tell)
+        new = np.where(held[:, None], new, fresh)
+        fell = lift()
+        refined = ~held
+        if not fell:
+            break
     mixed = options.mix < 1 and (present.sum(1) > 0)
     if np.any(mixed):
         before = present / np.maximum(present.sum(1, keepdims=True), 1e-30)
@@ -215,15 +243,41 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
     return Transferred(result, matched, refined)
 
 
+class _Guard:
+    """Looks after vertices that lie close above the skin with other weights than its own."""
+
+    def __init__(self, source, skeleton, vertices, looked_at, most, threads):
+        """most: influences of a vertex, 0 for any number."""
+        self.vertices = np.flatnonzero(looked_at)
+        if not len(self.vertices):
+            return
+        self.clearance = Clearance(source, skeleton, vertices[self.vertices], threads)
+        rows = _sparse(self.clearance.skin_weights)
+        if most:
+            rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
+        self.rows = _dense(rows, len(skeleton.names))
+        self.unavoidable = self.clearance.poses_below(self.rows)
+
+    def fallen(self, weights):
+        """(vertices, rows): those that end below the skin more often than with its own weights, and
+        these."""
+        if not len(self.vertices):
+            return self.vertices, weights[:0]
+        below = self.clearance.poses_below(weights[self.vertices])
+        worse = below > self.unavoidable
+        return self.vertices[worse], self.rows[worse]
+
+
 def _beside_kept(new, present, kept, mesh):
     """New weights (n, m) where those of the bones `kept` are as at present; they sum to 1. Where
-    the new ones are of such bones alone, the others are those of the neighbors."""
+    the new ones are of such bones alone, the others are those of the neighbors in a mesh."""
     if not kept.any():
         return new
     stays = np.where(kept, present, 0)
     free = np.where(kept, 0, new)
     rest = np.clip(1 - stays.sum(1, keepdims=True), 0, 1)
-    free = _spread(free, mesh)
+    if mesh is not None:
+        free = _spread(free, mesh)
     sums = free.sum(1, keepdims=True)
     return stays + np.where(sums > 0, free / np.where(sums > 0, sums, 1) * rest, 0)
 
@@ -244,7 +298,7 @@ def _spread(weights, mesh):
         weights[fed] /= weights[fed].sum(1, keepdims=True)
 
 
-def _refine(mesh, weights, matched, locked, skeleton, options, threads, told):
+def _refine(mesh, weights, matched, locked, skeleton, options, threads, tell):
     """Weights (n, m) of an optimization that starts from these. Matched vertices wish for them,
     locked ones keep them."""
     rows, kept = _sparse(weights), mesh.locked_bones
@@ -259,13 +313,13 @@ def _refine(mesh, weights, matched, locked, skeleton, options, threads, told):
     refining = options.refining()
     problem = Problem([meant], skeleton, start="PRESENT")
     solver = araplbs.Solver(
-        **{**refining.solver_arguments(), **problem.arguments},
+        **{**refining.solver_arguments(), **problem.arguments, **REFINING},
         threads=threads,
-        progress=lambda stage, fraction: told(stage, 0.3 + 0.2 * fraction),
+        progress=lambda stage, fraction: tell(stage, 0.3 * fraction),
     )
-    fraction = 0.5
+    fraction = 0.3
     while not solver.done:
-        if told("optimization", fraction) is False:
+        if tell("optimization", fraction) is False:
             raise araplbs.Cancelled("transfer was cancelled")
         fraction += 0.1 * (1 - fraction)
         solver.iterate(1)

@@ -165,7 +165,6 @@ def solve_volume(problem, options, source, threads=0, progress=None):
     embedding = Embedding(problem, mesh, threads)
     solver = araplbs.Solver(
         **{**options.solver_arguments(), **solver_arguments(problem, mesh, embedding.nodes)},
-        initial=options.initial.lower(),
         threads=threads,
         progress=share,
     )

@@ -28,6 +28,10 @@ POSES = 80
 BYTES_OF_VERTEX = 60  # of a file that cannot be looked into
 
 
+# What commands have in place of these arguments that are for one file after the other only.
+NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
+
+
 def add_arguments(parser):
     group = parser.add_argument_group("many files")
     group.add_argument("--jobs", type=int, metavar="N", help="N processes of Blender")

@@ -10,6 +10,10 @@ from .properties import OptionProperties, option_names, option_properties
 IDNAME = "object.araplbs_bake"
 LABEL = "Bake Modifiers to Weights (ARAP)"
 
+# Options of one source of frames alone:
+RANDOM = ("swing", "twist", "reach_poses", "seed", "use_joint_limits")
+NOT_RANDOM = ("new_bones",)
+
 
 class OBJECT_OT_araplbs_bake(WorkOperator, OptionProperties, Operator):
     """Give the selected meshes the weights with which bones alone come nearest to what all their \
@@ -29,13 +33,7 @@ modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, c
         layout.use_property_split = True
         layout.use_property_decorate = False
         for name in option_names(BakeOptions):
-            if self.poses == "RANDOM" or name not in (
-                "swing",
-                "twist",
-                "reach_poses",
-                "seed",
-                "use_joint_limits",
-            ):
+            if name not in (NOT_RANDOM if self.poses == "RANDOM" else RANDOM):
                 layout.prop(self, name)
 
     def tell(self, report, task):

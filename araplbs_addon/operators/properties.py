@@ -8,13 +8,14 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from ..core.options import Options
 
 
-def _property(option, default):
+def _property(option, default, update):
     about = option.metadata
     common = {
         "name": about["name"],
         "description": about["description"],
         "default": default,
         "options": set(),  # nothing here can be animated
+        "update": update,
     }
     if "choices" in about:
         return EnumProperty(items=about["choices"], **common)
@@ -34,10 +35,11 @@ def _property(option, default):
     return FloatProperty(precision=decimals, step=10 ** (2 - decimals), **limits, **common)
 
 
-def option_properties(table=Options, **defaults):
-    """{name: property} of all options, for the annotations of an operator."""
+def option_properties(table=Options, update=None, **defaults):
+    """{name: property} of all options, for the annotations of an operator. update: called with the
+    properties and the context when one is changed."""
     options = table(**defaults)
-    return {o.name: _property(o, getattr(options, o.name)) for o in fields(table)}
+    return {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
 
 
 def option_names(table=Options):
@@ -112,8 +114,7 @@ def draw_advanced_options(layout, properties):
     if properties.volume == "FILE":
         layout.prop(properties, "tet_file")
         layout.prop(properties, "tet_space")
-    if properties.volume != "NONE":
-        layout.prop(properties, "initial")
+    layout.prop(properties, "initial")
     for option in fields(Options):
         if option.metadata.get("advanced"):
             layout.prop(properties, option.name)

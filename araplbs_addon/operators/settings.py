@@ -9,6 +9,7 @@ from bpy.props import PointerProperty
 from ..core.joints import JointOptions
 from ..core.transfer import TransferOptions
 from .properties import option_names, option_properties, options_of
+from .transfer import outdate_matches
 
 
 class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
@@ -22,7 +23,7 @@ class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
 class ARAPLBS_transfer_settings(bpy.types.PropertyGroup):
     __annotations__ = {
         name: prop
-        for name, prop in option_properties(TransferOptions).items()
+        for name, prop in option_properties(TransferOptions, outdate_matches).items()
         if name not in option_names()
     }
 

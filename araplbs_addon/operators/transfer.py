@@ -18,7 +18,10 @@ IDNAME = "object.araplbs_transfer_weights"
 LABEL = "Transfer Weights (ARAP)"
 SHOW = "object.araplbs_show_matches"
 
+REFRESH = 0.1  # seconds after a change: a slider makes many
+
 shown = []  # (Reference to an object, matched (n,)): what the overlay draws
+_shown_task = None  # the TransferTask that it comes from
 
 
 def transfer_options(context):
@@ -65,7 +68,7 @@ one where they lie close to it, and fill in and optimize the rest"""
         self._reading = self._task.read_in_steps(targets, context.view_layer)
 
     def tell(self, report, task):
-        shown.clear()
+        _hide()
         self.report({"INFO"}, transfer_summary(report))
         for line in task.warnings:
             self.report({"WARNING"}, line)
@@ -86,7 +89,7 @@ weights, those that do not are filled in. Nothing is written; again: hide them""
 
     def execute(self, context):
         was = [reference for reference, _ in shown]
-        shown.clear()
+        _hide()
         try:
             options = transfer_options(context)
             targets = find_transfer_targets(context, options.sources)
@@ -94,16 +97,50 @@ weights, those that do not are filled in. Nothing is written; again: hide them""
                 return {"FINISHED"}
             task = TransferTask(options, preferred_threads(context))
             finish(task.read_in_steps(targets, context.view_layer))
-            found = [matched for matched, _distances, _angles in task.match()]
+            _show(task)
         except (*refusals(), ValueError) as reason:
             if was:
                 return {"FINISHED"}
             self.report({"ERROR"}, str(reason))
             return {"CANCELLED"}
-        shown.extend(zip(task.objects, found, strict=True))
+        found = [matched for _reference, matched in shown]
         count, matched = sum(map(len, found)), sum(int(each.sum()) for each in found)
         self.report({"INFO"}, f"{matched:,} of {count:,} vertices match {task.source.label}")
         return {"FINISHED"}
+
+
+def _show(task):
+    global _shown_task
+    found = [matched for matched, _distances, _angles in task.match()]
+    shown[:] = zip(task.objects, found, strict=True)
+    _shown_task = task
+
+
+def _hide():
+    global _shown_task
+    shown.clear()
+    _shown_task = None
+
+
+def outdate_matches(_settings, _context):
+    """What is shown shall go by the present options again, in a moment."""
+    if shown and not bpy.app.timers.is_registered(refresh_matches):
+        bpy.app.timers.register(refresh_matches, first_interval=REFRESH)
+
+
+def refresh_matches():
+    """Shows the matches of the present options; the meshes are those that were read."""
+    if not shown:
+        return
+    try:
+        _shown_task.options = transfer_options(bpy.context)
+        _show(_shown_task)
+    except (*refusals(), ValueError):
+        _hide()
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
 
 
 def draw_transfer_options(layout, own, common):
@@ -123,7 +160,7 @@ def draw_transfer_options(layout, own, common):
 
 @bpy.app.handlers.persistent
 def _forget(*_arguments):
-    shown.clear()
+    _hide()
 
 
 def register():
@@ -132,4 +169,4 @@ def register():
 
 def unregister():
     bpy.app.handlers.load_pre.remove(_forget)
-    shown.clear()
+    _hide()

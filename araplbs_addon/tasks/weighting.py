@@ -26,6 +26,7 @@ from ..blender.read_volume import read_volume, refuse_volume
 from ..blender.references import Reference
 from ..blender.whole_poses import given_poses_in_steps
 from ..blender.write_weights import write_weights
+from ..core.armature_modifier import refuse_deformer
 from ..core.control_bones import leave_out_in_steps
 from ..core.problem import Problem
 from ..core.refusal import Refused
@@ -62,6 +63,7 @@ class WeightingTask:
         refuse_volume(options)
         view_layer.update()  # world matrices of what a script has just moved
         skeleton = self._read_skeleton(armature)
+        refuse_deformer(options, skeleton)
         locked = (
             bones_to_lock(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
         )
@@ -118,9 +120,8 @@ class WeightingTask:
         self.entries = []
         for ob in targets.meshes:
             try:
-                refuse_mesh(ob)
+                self.refuse_object(ob, targets.armature)
                 _refuse_twice(ob, objects)
-                _refuse_foreign(ob, targets.armature)
                 shared = _sharing(ob)
                 entries = weights = None
                 if with_entries:
@@ -147,6 +148,11 @@ class WeightingTask:
             raise Refused("; ".join(refusals))
         self.warnings += [f"Skipped: {reason}" for reason in refusals]
         return objects, meshes
+
+    def refuse_object(self, ob, armature):
+        """Raises Refused for what cannot be weighted."""
+        refuse_mesh(ob)
+        _refuse_foreign(ob, armature)
 
     def solve(self, progress=None):
         """See core.solve and core.volume; keeps the solution."""

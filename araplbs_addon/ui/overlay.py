@@ -16,7 +16,7 @@ from ..live.session import current_session
 from ..operators.brush import current_stroke, tied_vertices
 from ..operators.live import session_facts
 from ..operators.transfer import shown as shown_matches
-from . import error_view, joint_ghosts
+from . import deformer_view, error_view, joint_ghosts
 
 MARGIN = 20
 CURVE = (200, 64)  # pixels
@@ -34,6 +34,7 @@ _handles = []
 def draw_view():
     """In the space of the scene."""
     error_view.draw()
+    deformer_view.draw()
     context = bpy.context
     if context.space_data.overlay.show_overlays:
         with suppress(Refused, ReferenceError):  # what is shown has just gone

@@ -21,6 +21,7 @@ from ..operators.quantize import IDNAME as QUANTIZE
 from ..operators.refine import IDNAME as REFINE
 from ..operators.settings import settings_of
 from ..operators.weight_new import IDNAME as WEIGHT_NEW
+from . import deformer_view
 
 _counts = SourceCounts()
 
@@ -194,6 +195,18 @@ class VIEW3D_PT_araplbs_errors(_InSidebar, Panel):
         button.poses = "POSE" if context.window_manager.araplbs_errors == "POSE" else "POSES"
 
 
+class VIEW3D_PT_araplbs_deformers(_InSidebar, Panel):
+    bl_label = "Preview Deformer"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context):
+        layout = self.layout
+        layout.column(align=True).prop(context.window_manager, "araplbs_deformer", expand=True)
+        if deformer_view.view.message:
+            layout.label(text=deformer_view.view.message, icon="INFO")
+
+
 class VIEW3D_PT_araplbs_bake(_InSidebar, Panel):
     bl_label = "Bake Modifiers"
     bl_parent_id = "VIEW3D_PT_araplbs"
@@ -205,6 +218,7 @@ class VIEW3D_PT_araplbs_bake(_InSidebar, Panel):
         for poses, text, icon in (
             ("RANDOM", "Bake in Random Poses", "POSE_HLT"),
             ("SCENE", "Bake Scene Frames", "SCENE_DATA"),
+            ("ALL", "Bake All Actions", "ACTION"),
         ):
             column.operator(bake.IDNAME, text=text, icon=icon).poses = poses
 

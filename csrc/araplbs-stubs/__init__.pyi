@@ -32,6 +32,7 @@ simd: str
 """Instruction set of the local step on this machine: "avx512", "avx2" or "portable"."""
 
 Floats: TypeAlias = NDArray[np.float64]
+InitialWeights: TypeAlias = Literal["heat", "nearest", "boneglow", "bbw", "biharmonic"]
 BoneKind: TypeAlias = Literal["rigid", "stb", "spine", "bendy"]
 Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Sparse (n, m) rows: (start (n + 1,), bones, weights), as in scipy.sparse.csr_matrix."""
@@ -108,6 +109,7 @@ class Solver:
         tolerance: float = 0.002,
         acceleration: int = 5,
         coarsen: int = 1000,
+        coarsen_given: bool = False,
         rotation_clusters: float = 0.0,
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
@@ -120,7 +122,8 @@ class Solver:
         constraint_strength: float = 100.0,
         harmonic: float = 0.0,
         damping: float = 1e-6,
-        initial: Literal["heat", "bbw"] = "heat",
+        initial: InitialWeights = "heat",
+        deformer: Literal["linear", "dual_quaternions"] = "linear",
         edge_power: float = 3.0,
         truss: float = 12.0,
         least_worth: float = 4e-3,
@@ -238,7 +241,8 @@ class Solver:
           than the share `tolerance`. acceleration: past iterations that Anderson acceleration
           mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least so many vertices
           is first solved on a coarser one of about a third, and that likewise, 0 for never; not
-          with given start weights nor with the paper's constraint rows. rotation_clusters: up to 16
+          with the paper's constraint rows, and with given start weights only if coarsen_given: it
+          is faster, but what these have of detail may go. rotation_clusters: up to 16
           neighbors whose weights differ by at most this share their rotations, 0 for none; it
           saves about half of the local step, and `energies` are then those of shared rotations, up
           to a fifth more than what `energy` tells. heat_floor and support = (least, kept_sum,
@@ -253,8 +257,11 @@ class Solver:
           c_i from constraint_strength: smoother weights at the price of energy and half the time
           again; 1e-6 is weak, 1e-3 strong, 0 none. Energies are told without it. damping: pull to
           the initial weights, where the energy does not decide. initial: what fresh weights begin
-          as, heat or, with tets only, bounded biharmonic weights (Jacobson et al. 2011). attach
-          holds, of a volume, the vertices on bones themselves.
+          as, the methods of `automatic_weights`. attach holds, of a volume, the vertices on bones
+          themselves.
+          deformer: how the weights will be blended. With "dual_quaternions" (Blender's Preserve
+          Volume; rigid bones only) another stage follows the last one, on its influence maps, whose
+          energies are those of that blending; so are `energy` and the two in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -561,6 +568,42 @@ def dual_quaternion_skinning(
     scaled or sheared bone depends (default: the axes of the space).
     """
 
+def rotation_centers(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    *,
+    sigma: float = 0.1,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+) -> Floats:
+    """Optimized centers of rotation (Le & Hodgins 2016), (n, 3): around which vertices turn that
+    `center_of_rotation_skinning` blends, each the mean place of what has similar weights.
+
+    The mean over triangles, by area and by s(w_p, w_v) = sum over pairs of bones j != k of
+    w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of the
+    corners. Rows of weights count relative to their sums. NaN where no triangle has two bones in
+    common with the vertex, as where one bone alone moves it. Work grows with the square of the
+    influences: meant for weights with a limit.
+    """
+
+def center_of_rotation_skinning(
+    vertices: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    poses: ArrayLike,
+    centers: ArrayLike,
+    *,
+    bone_axes: ArrayLike | None = None,
+    threads: int = 0,
+) -> Floats:
+    """Where skinning by centers of rotation takes vertices (Le & Hodgins 2016, Algorithm 1),
+    (p, n, 3): each turns by the blended quaternion, and its center goes where linear blending takes
+    it; the vertex itself where its center is not finite.
+
+    centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. Scale and shear,
+    which the method leaves open, are blended linearly in the bones' own rotation.
+    """
+
 class _Baked(TypedDict):
     weights: Rows
     transforms: Floats
@@ -618,6 +661,93 @@ def bake(
     in the units of the vertices; worst (frame, vertex); size, the diagonal of the bounding box;
     iterations and history, the rms after each. iterations=0: the errors of given weights, with
     unweighted vertices at rest.
+    """
+
+def elastic_poses(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    poses: ArrayLike,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    *,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    bone_deform: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    per_iteration: bool = False,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+    method: Literal["free", "mixed"] = "free",
+    hold: float = 0.01,
+    drift: float = 10.0,
+    slack: float = 0.8,
+    inside: float = 0.1,
+    bending: float = 0.3,
+    iterations: int = 100,
+    tolerance: float = 1e-3,
+    acceleration: int = 5,
+    samples: int = 30,
+) -> Floats | tuple[Floats, Floats]:
+    """(p, n, 3): where an elastic body comes to rest whose bones move as told: posed points that no
+    weights make, a reference for how little strain there could be.
+
+    vertices (n, 3), triangles (f, 3), edges (e, 2) of no face, tets (t, 4) of a solid; bone_heads
+    and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from rest.
+    weights (n, m) or rows (start, bones, weights): the start, and which bone holds each vertex;
+    without them the nearest. Coincident vertices are welded, loose parts linked.
+
+    Minimized is, by local and global steps: the integral of the squared Surface Strain (and of
+    |F - R|^2 in tets) + bending * relative errors of the edges of one-rings that share a rotation
+    + inside * that of the line from each vertex to its bone in the same rotation, which keeps
+    thickness and volume + hold * squared distances from where the bone takes a vertex, in radii of
+    the limb, nothing to speak of at joints + drift * squared Limb Drift, beyond slack times that
+    of the start. inside=0: the skin alone, with the least strain.
+    It is a local minimum of a problem that is not convex, for these settings: not a proven bound.
+    tolerance: a pose is done when its energy falls by less than this share, twice. The energy never
+    rises; per_iteration=True gives (posed, energies (iterations + 1, p)). Results do not depend on
+    the number of threads.
+
+    method="mixed": automatic skinning by mixed finite elements (Kassahun, Kachkovski, Song and
+    Monem, SGI): rotations of few blue-noise `samples`, found by the adjoint method, spread to all
+    elements by biharmonic weights; stretches and points by a KKT system whose tie F = R S gives
+    way, since in 3D it could not be satisfied. Only `hold`, `samples`, `iterations` (evaluations)
+    and `tolerance` count; wires and links do not. At most 5000 vertices.
+    """
+
+class _Mixed(TypedDict):
+    samples: NDArray[np.int32]
+    weights: Floats
+    turns: Floats
+    rotations: Floats
+    stretches: Floats
+    points: Floats
+    pulls: Floats
+    gradient: Floats
+    energy: float
+
+def mixed_elasticity(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    poses: ArrayLike,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    *,
+    turns: ArrayLike | None = None,
+    bone_deform: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    threads: int = 0,
+    hold: float = 0.01,
+    samples: int = 30,
+) -> _Mixed:
+    """One evaluation of elastic_poses(method="mixed") in the first of the poses. turns (h, 3): a
+    rotation vector for each sample, relative to the mean rotation of the bones at the samples;
+    None: those of the bones.
+
+    A dict: samples (h,), vertices; weights (elements, h) with sum 1; turns (h, 3); rotations and
+    stretches (elements, 3, 3), triangles that are measured and then tets, of triangles the stretch
+    in the first two rows and columns, along edge 0 to 1 and across; points (n, 3); pulls (n,), how
+    strongly each vertex is pinned; energy, and its gradient (h, 3) by the turns.
     """
 
 def surface_strain(
@@ -726,6 +856,40 @@ class Deformation:
         poses: how many there were. On request triangle_strain (f,), root mean square over poses,
         and vertex_strain (n,), root of its mean square by area over the triangles of each vertex.
         """
+
+def automatic_weights(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    bone_deform: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+    method: InitialWeights = "heat",
+    max_influences: int = 4,
+    least_weight: float = 0.001,
+    link_parts: bool = True,
+) -> Rows:
+    """Weights (n, m) of a mesh and a skeleton by one of the methods of the literature, without
+    poses or energy; rows sum to 1, of at most max_influences (0: any number), smaller ones than
+    least_weight left out. The mesh is welded and loose parts are linked as a Solver does.
+
+    "heat": bone heat (Baran & Popovic 2007), what the nearest bones give where vertices see them,
+    diffused. "nearest": every vertex follows its nearest bone alone, seen or not. "boneglow":
+    BoneGlow (Wareham & Lasenby 2008), heat of the light that bones send to the vertices. "bbw":
+    bounded biharmonic weights (Jacobson et al. 2011): w' Q w least, Q the bi-Laplacian, w from 0
+    to 1, and 1 at the handles of its bone, 0 at those of others. "biharmonic": the same without
+    bounds; negative weights are clipped at the end.
+
+    Handles are, of a volume, the vertices on bones; of a surface or wires, the core of the vertices
+    nearest to the bone: those at least 0.85 times as far from other bones' vertices, along edges,
+    as the farthest of them. Parts that see no bone go by distance alone; those far from all follow
+    the nearest. Biharmonic weights take at most 200,000 vertices: ValueError above.
+    """
 
 def diffuse_parameters(
     vertices: ArrayLike,
@@ -883,6 +1047,70 @@ def embed(
     to it; the barycentric coordinates of the point there, >= 0 with sum 1; its distance, 0 inside.
     Weights W of the vertices of tets T are einsum("pk,pkb->pb", coordinates, W[T[tets]])
     at the points.
+    """
+
+def linear_skinning(
+    vertices: ArrayLike,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    poses: ArrayLike,
+    *,
+    bone_heads: ArrayLike | None = None,
+    bone_tails: ArrayLike | None = None,
+    bone_kinds: Sequence[BoneKind] | None = None,
+    bone_segments: ArrayLike | None = None,
+    bends: ArrayLike | None = None,
+    segment_poses: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
+    threads: int = 0,
+) -> Floats:
+    """Where weights (n, m) or rows take vertices in poses (p, m, 3, 4) or (p, m, 4, 4) by linear
+    blending, (p, n, 3).
+
+    Rows are normalized; a vertex without weights stays at rest, as in Blender. What bones that are
+    not rigid need is as for `energy`.
+    """
+
+def nearest_points(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    points: ArrayLike,
+    *,
+    owners: ArrayLike | None = None,
+    reach: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    threads: int = 0,
+) -> tuple[NDArray[np.int32], Floats, Floats, NDArray[np.int32]]:
+    """The points of a surface that are nearest to points (k, 3).
+
+    (corners (k, 3), coordinates (k, 3), heights (k,), parts (n,)): the vertices of the triangle,
+    -1 where there is none; the barycentric coordinates there; the distance, negative for points
+    behind the surface by the normals of its vertices, inf without a triangle; and for all vertices
+    the number of their part, what triangles and edges connect. owners (k,): vertices whose parts
+    are passed over, -1 for none. reach (k,): how far is looked for each, inf by default. Vertices
+    at one place are one, the first of them.
+    """
+
+def inspect_weights(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    *,
+    edges: ArrayLike | None = None,
+    links: ArrayLike | None = None,
+    threads: int = 0,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """What weights (n, m) or rows look like along a surface: (contrast (n,), roughness (n,),
+    straight (e,), along (e,)), the last two for the entries of the rows, of dense weights for
+    those that are not 0.
+
+    contrast: half the sum of |w - mean of the neighbors| over bones, 0 for a vertex that is moved
+    as they are, 1 for one that other bones move. roughness: the mean contrast of the neighbors, the
+    vertex left out of theirs, large where bones meet; 0 where the contrast is below 0.2. straight,
+    along: how far the vertex is from the core of the bone, straight and by edges and links (h, 2),
+    further ways between vertices. The core is the connected part with most weight of the vertices
+    that have half of the bone's largest weight. Both are 0 in the core and for weights below 0.05;
+    along is inf beyond 4 times the largest straight distance of the bone. Rows are normalized;
+    vertices at one place are one, with the row of the first of them.
     """
 
 def match_surfaces(

@@ -1,4 +1,4 @@
-/* Bounded biharmonic weights (Jacobson et al. 2011): initial weights of volumes. */
+/* Bounded biharmonic weights (Jacobson et al. 2011) of volumes, surfaces and wires. */
 #ifndef ARAP_BBW_H
 #define ARAP_BBW_H
 
@@ -7,7 +7,7 @@
 #include "weights/influences.h"
 
 /* Weights of all deforming bones, from 0 to 1 and normalized; entries of at most `floor` are left
- * out. The mesh has tets. */
+ * out. */
 arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_skeleton *skeleton,
                      const arap_visibility *visibility, double floor, arap_influences *out);
 

@@ -1,11 +1,11 @@
 /* Handles of bones: see handles.h.
  *
- * Vertices on a bone; and since few meshes have any, the vertex nearest to each of the points an
- * edge apart on the bone that have no handle so near, where these are inside the volume and no
- * other bone is nearer to the vertex. A vertex as near to several bones is a handle of all. A bone
- * inside that got none takes the vertex nearest to one of its points, beside whoever has it; a part
- * of the mesh without any takes its vertex nearest to a bone. A bone that is nowhere inside may so
- * have no handle.
+ * Of a volume (surfaces: surface_handles.c) vertices on a bone; and since few meshes have any, the
+ * vertex nearest to each of the points an edge apart on the bone that have no handle so near, where
+ * these are inside the volume and no other bone is nearer to the vertex. A vertex as near to
+ * several bones is a handle of all. A bone inside that got none takes the vertex nearest to one of
+ * its points, beside whoever has it; a part of the mesh without any takes its vertex nearest to a
+ * bone. A bone that is nowhere inside may so have no handle.
  *
  * O(tets log tets + points (log tets + handles)), points those on bones and vertices on them; it
  * fails for want of memory only. */
@@ -22,7 +22,7 @@
 #define MOST_SAMPLES 1000 /* points on a bone */
 #define INSIDE 1e-9       /* nearer to a tet than this: in it */
 
-static arap_status add_handle(arap_context *context, arap_handles *list, int vertex, int bone) {
+arap_status arap_add_handle(arap_context *context, arap_handles *list, int vertex, int bone) {
     for (int h = 0; h < list->count && list->bones[vertex]; h++)
         if (list->handle[h].vertex == vertex && list->handle[h].bone == bone) return ARAP_OK;
     if (list->count == list->capacity) {
@@ -42,7 +42,8 @@ static arap_status claim(arap_context *context, const arap_visibility *visibilit
                          arap_handles *list) {
     arap_status status = ARAP_OK;
     for (int s = 0; s < visibility->nearest_count[vertex] && !status; s++)
-        status = add_handle(context, list, vertex,
+        status =
+            arap_add_handle(context, list, vertex,
                             visibility->nearest[(size_t)vertex * ARAP_MOST_SHARED + (size_t)s]);
     return status;
 }
@@ -94,7 +95,7 @@ static arap_status sample_bone(arap_context *context, const arap_mesh *mesh,
     if (status || inner < 0) return status;
     return has_handle_near(mesh, list, bone, mesh->v, INFINITY)
                ? ARAP_OK
-               : add_handle(context, list, inner, bone);
+               : arap_add_handle(context, list, inner, bone);
 }
 
 /* Parts of the mesh without a handle get one. */
@@ -125,19 +126,16 @@ done:
     return status;
 }
 
-arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
-                              const arap_skeleton *skeleton, const arap_visibility *visibility,
-                              arap_handles *list) {
+/* Handles of a volume but for islands without any. */
+static arap_status find_inside(arap_context *context, const arap_mesh *mesh,
+                               const arap_skeleton *skeleton, const arap_visibility *visibility,
+                               arap_handles *list) {
     int n = mesh->count;
     double *boxes = ARAP_NEW(double, 6 * (size_t)n), step = mean_edge(mesh);
     arap_bvh *vertices = NULL;
     arap_tet_set tets = {0};
     arap_status status = ARAP_OK;
-    list->bones = ARAP_NEW_ZERO(int, n);
-    if (!boxes || !list->bones) {
-        status = arap_fail_memory(&context->error, "the handles of bones");
-        goto done;
-    }
+    if (!boxes) return arap_fail_memory(&context->error, "the handles of bones");
     for (int i = 0; i < n; i++)
         for (int c = 0; c < 6; c++)
             boxes[6 * (size_t)i + (size_t)c] = mesh->v[3 * (size_t)i + (size_t)(c % 3)];
@@ -148,13 +146,21 @@ arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
             status = claim(context, visibility, i, list);
     for (int b = 0; b < skeleton->deform_count && !status; b++)
         status = sample_bone(context, mesh, skeleton, visibility, &tets, vertices, step, b, list);
-    if (!status) status = reach_islands(context, mesh, visibility, list);
-
-done:
     arap_free(boxes);
     arap_bvh_free(vertices);
     arap_tet_set_clear(&tets);
     return status;
+}
+
+arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
+                              const arap_skeleton *skeleton, const arap_visibility *visibility,
+                              arap_handles *list) {
+    list->bones = ARAP_NEW_ZERO(int, mesh->count);
+    if (!list->bones) return arap_fail_memory(&context->error, "the handles of bones");
+    arap_status status = mesh->tet_count
+                             ? find_inside(context, mesh, skeleton, visibility, list)
+                             : arap_find_cores(context, mesh, skeleton, visibility, list);
+    return status ? status : reach_islands(context, mesh, visibility, list);
 }
 
 void arap_handles_clear(arap_handles *handles) {

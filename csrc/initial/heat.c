@@ -3,8 +3,8 @@
  *   (L + M H) w_b = M H chi_b        (paper Eq. 6, docs/energy.md 5)
  *
  * L + M H: heat_system.c. chi: 1 for the bone that owns the nearest point of the skeleton, shared
- * among equals. An island to which no bone is near (the nearest is farther than the island is
- * large) follows that bone rigidly.
+ * among equals; or any shares (boneglow.c). An island to which no bone is near (the nearest is
+ * farther than the island is large) follows that bone rigidly.
  *
  * One factorization, bones solved in blocks: O(n^1.5) + O(bones n log n); memory O(n) for a
  * block plus the kept entries. Fails without memory, where the system cannot be factorized and
@@ -15,37 +15,18 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "initial/entries.h"
 #include "initial/heat_system.h"
+#include "initial/nearest_bones.h"
 
 #define BLOCK_PER_THREAD 32
 
-/* A growing list of (vertex, bone, weight), bones ascending. */
-typedef struct entry_list {
-    struct entry {
-        int vertex, bone;
-        double weight;
-    } *entries;
-    size_t count, capacity;
-} entry_list;
-
-static arap_status append(arap_context *context, entry_list *list, int vertex, int bone,
-                          double weight) {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 4096;
-        struct entry *grown = arap_realloc(list->entries, capacity, sizeof *grown);
-        if (!grown) return arap_fail_memory(&context->error, "the heat weights");
-        list->entries = grown;
-        list->capacity = capacity;
-    }
-    list->entries[list->count++] = (struct entry){vertex, bone, weight};
-    return ARAP_OK;
-}
-
-/* Solve for all bones, block by block, and list the weights above `floor`. */
+/* Solve for all bones, block by block, and list the weights above `floor` of the vertices that
+ * follow no bone rigidly. sum (count): of all weights. */
 static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
-                               const arap_visibility *visibility, const int *order,
+                               const arap_influences *shares, const int *order,
                                const arap_heat_system *system, int bones, double floor,
-                               entry_list *list, double *sum) {
+                               arap_entries *list, double *sum) {
     size_t n = (size_t)mesh->count;
     int block = BLOCK_PER_THREAD * context->threads;
     if (block > bones) block = bones;
@@ -54,14 +35,13 @@ static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
     for (int first = 0; first < bones && !status; first += block) {
         int width = bones - first < block ? bones - first : block;
         memset(x, 0, n * (size_t)width * sizeof *x);
-        for (size_t i = 0; i < n; i++) {
-            int shares = visibility->nearest_count[i];
-            for (int s = 0; s < shares; s++) {
-                int b = visibility->nearest[i * ARAP_MOST_SHARED + (size_t)s] - first;
+        for (size_t i = 0; i < n; i++)
+            for (size_t e = shares->start[i]; e < shares->start[i + 1]; e++) {
+                int b = shares->bone[e] - first;
                 if (b >= 0 && b < width)
-                    x[(size_t)b * n + (size_t)system->place[i]] = system->source[i] / shares;
+                    x[(size_t)b * n + (size_t)system->place[i]] =
+                        system->source[i] * shares->weight[e];
             }
-        }
         status = arap_factor_solve_all(context, system->factor, width, x);
         for (int b = 0; b < width && !status; b++)
             for (size_t k = 0; k < n && !status; k++) {
@@ -71,7 +51,8 @@ static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
                         arap_fail(&context->error, ARAP_NOT_FINITE,
                                   "the heat weight of vertex %d is %g", mesh->first[order[k]], w);
                 if (w > 0) sum[order[k]] += w;
-                if (w > floor && !status) status = append(context, list, order[k], first + b, w);
+                if (w > floor && !status && system->rigid_bone[order[k]] < 0)
+                    status = arap_entries_add(context, list, order[k], first + b, w);
             }
         if (!status)
             status = arap_progress(context, "heat weights", (double)(first + width) / bones);
@@ -80,36 +61,35 @@ static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-/* Sorted rows from the list; rigid vertices and rows without heat get one bone. */
+/* Rows from the list; rigid vertices and rows without heat get one bone. rigid_bone becomes the
+ * bone of vertices alone. */
 static arap_status gather(arap_context *context, const arap_mesh *mesh,
-                          const arap_visibility *visibility, const entry_list *list,
-                          const double *sum, const int *rigid_bone, arap_influences *out) {
-    int n = mesh->count;
-    int *sizes = ARAP_NEW_ZERO(int, n);
-    if (!sizes) return arap_fail_memory(&context->error, "the heat weights");
-    for (size_t e = 0; e < list->count; e++) sizes[list->entries[e].vertex]++;
-    for (int i = 0; i < n; i++)
-        if (rigid_bone[i] >= 0 || !sizes[i]) sizes[i] = -1;
-    for (int i = 0; i < n; i++) sizes[i] = sizes[i] < 0 ? 1 : sizes[i];
-    arap_status status = arap_influences_create(context, n, sizes, out);
-    if (status) goto done;
-    memset(sizes, 0, (size_t)n * sizeof *sizes);
-    for (size_t e = 0; e < list->count; e++) {
-        const struct entry *entry = &list->entries[e];
-        if (rigid_bone[entry->vertex] >= 0) continue;
-        size_t at = out->start[entry->vertex] + (size_t)sizes[entry->vertex]++;
-        out->bone[at] = entry->bone;
-        out->weight[at] = entry->weight / sum[entry->vertex];
-    }
-    for (int i = 0; i < n; i++) {
-        if (sizes[i]) continue;
-        out->bone[out->start[i]] =
-            rigid_bone[i] >= 0 ? rigid_bone[i] : visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
-        out->weight[out->start[i]] = 1;
-    }
+                          const arap_visibility *visibility, arap_entries *list, const double *sum,
+                          int *rigid_bone, arap_influences *out) {
+    for (size_t e = 0; e < list->count; e++) list->entry[e].weight /= sum[list->entry[e].vertex];
+    for (int i = 0; i < mesh->count; i++)
+        if (rigid_bone[i] < 0) rigid_bone[i] = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
+    return arap_entries_rows(context, list, mesh->count, rigid_bone, out);
+}
 
-done:
-    arap_free(sizes);
+arap_status arap_diffuse_shares(arap_context *context, const arap_mesh *mesh, int bones,
+                                const arap_visibility *visibility, const int *order,
+                                const arap_influences *shares, double floor, arap_influences *out,
+                                arap_heat_report *report) {
+    arap_heat_system system = {0};
+    arap_entries list = {0};
+    double *sum = NULL;
+    arap_status status = arap_heat_system_create(context, mesh, visibility, order, &system, report);
+    if (status) return status;
+    sum = ARAP_NEW_ZERO(double, mesh->count);
+    if (!sum) status = arap_fail_memory(&context->error, "the heat weights");
+    if (!status)
+        status = solve_bones(context, mesh, shares, order, &system, bones, floor, &list, sum);
+    if (!status) status = gather(context, mesh, visibility, &list, sum, system.rigid_bone, out);
+    if (status) arap_heat_report_clear(report);
+    arap_heat_system_clear(&system);
+    arap_entries_clear(&list);
+    arap_free(sum);
     return status;
 }
 
@@ -117,21 +97,12 @@ arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
                               const int *order, double floor, arap_influences *out,
                               arap_heat_report *report) {
-    arap_heat_system system = {0};
-    entry_list list = {0};
-    double *sum = NULL;
-    arap_status status = arap_heat_system_create(context, mesh, visibility, order, &system, report);
-    if (status) return status;
-    sum = ARAP_NEW_ZERO(double, mesh->count);
-    if (!sum) status = arap_fail_memory(&context->error, "the heat weights");
+    arap_influences shares = {0};
+    arap_status status = arap_nearest_bones(context, mesh, visibility, ARAP_MOST_SHARED, &shares);
     if (!status)
-        status = solve_bones(context, mesh, visibility, order, &system, skeleton->deform_count,
-                             floor, &list, sum);
-    if (!status) status = gather(context, mesh, visibility, &list, sum, system.rigid_bone, out);
-    if (status) arap_heat_report_clear(report);
-    arap_heat_system_clear(&system);
-    arap_free(list.entries);
-    arap_free(sum);
+        status = arap_diffuse_shares(context, mesh, skeleton->deform_count, visibility, order,
+                                     &shares, floor, out, report);
+    arap_influences_clear(&shares);
     return status;
 }
 

@@ -16,6 +16,13 @@ arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
                               const int *order, double floor, arap_influences *out,
                               arap_heat_report *report);
+
+/* The same, the heat of each vertex coming from several bones: rows of shares that sum to 1. What
+ * vertices see, and how far it is, is said by `visibility`. */
+arap_status arap_diffuse_shares(arap_context *context, const arap_mesh *mesh, int bones,
+                                const arap_visibility *visibility, const int *order,
+                                const arap_influences *shares, double floor, arap_influences *out,
+                                arap_heat_report *report);
 void arap_heat_report_clear(arap_heat_report *report);
 
 #endif

@@ -6,17 +6,18 @@
  * between parts: a part that sees a bone of its own keeps it, one that sees none takes the
  * weights of what it sits on. M: barycentric areas. H_ii = 1 / distance^2 to the skeleton where
  * the vertex sees its nearest point, else 0. An island of which no vertex sees a bone takes H
- * without the visibility test.
+ * without the visibility test (islands.h).
  *
  * The matrix is positive definite; O(n^1.5) for the factor, which is tried again with larger
  * sources where rounding makes it fail: an island of wires a thousand times its size from the
  * bones, faces a millionth as high as long. */
 #include "initial/heat_system.h"
 
+#include <math.h>
+
 #include "base/memory.h"
-#include "base/vec3.h"
+#include "initial/islands.h"
 #include "mesh/laplacian.h"
-#include "mesh/rings.h"
 
 #define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
 /* Least source of a vertex that has one, of its diagonal, where the matrix could not be factored.
@@ -66,59 +67,19 @@ static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, con
     return ARAP_OK;
 }
 
-typedef struct island_facts {
-    int first, size, seen;
-    double mean[3], radius2; /* of its vertices */
-    double nearest;          /* distance of its nearest vertex to a bone */
-    int nearest_bone, rigid;
-} island_facts;
-
 /* M H of every vertex into `source`; islands without sight are reported. */
 static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
-                                const arap_visibility *visibility, int *island, double *source,
-                                int *rigid_bone, arap_heat_report *report) {
-    int n = mesh->count, count = arap_find_islands(mesh, island, rigid_bone);
-    island_facts *facts = ARAP_NEW_ZERO(island_facts, count);
-    report->unseen = ARAP_NEW(arap_island, count);
-    if (!facts || !report->unseen) {
-        arap_free(facts);
-        return arap_fail_memory(&context->error, "the heat sources");
-    }
-    for (int i = 0; i < n; i++) {
-        island_facts *f = &facts[island[i]];
-        const double *p = mesh->v + 3 * (size_t)i;
-        if (!f->size || visibility->distance[i] < f->nearest) {
-            f->nearest = visibility->distance[i];
-            f->nearest_bone = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
-        }
-        if (!f->size) f->first = i;
-        for (int c = 0; c < 3; c++) f->mean[c] += p[c];
-        f->size++;
-        f->seen += visibility->visible[i];
-    }
-    for (int k = 0; k < count; k++)
-        for (int c = 0; c < 3; c++) facts[k].mean[c] /= facts[k].size;
-    for (int i = 0; i < n; i++) {
-        island_facts *f = &facts[island[i]];
-        f->radius2 = fmax(f->radius2, arap_distance2(mesh->v + 3 * (size_t)i, f->mean));
-    }
-    report->unseen_count = 0;
-    for (int k = 0; k < count; k++) {
-        island_facts *f = &facts[k];
-        if (f->seen) continue;
-        f->rigid = f->nearest > 2 * sqrt(f->radius2);
-        report->unseen[report->unseen_count++] =
-            (arap_island){mesh->first[f->first], f->size, f->rigid};
-    }
-    for (int i = 0; i < n; i++) {
-        const island_facts *f = &facts[island[i]];
+                                const arap_visibility *visibility, double *source, int *rigid_bone,
+                                arap_heat_report *report) {
+    char *shines = ARAP_NEW(char, mesh->count);
+    if (!shines) return arap_fail_memory(&context->error, "the heat sources");
+    arap_status status = arap_judge_islands(context, mesh, visibility, shines, rigid_bone, report);
+    for (int i = 0; i < mesh->count && !status; i++) {
         double d = fmax(visibility->distance[i], NEAREST_DISTANCE);
-        int shines = visibility->visible[i] || !f->seen;
-        source[i] = shines ? mesh->area[i] / (d * d) : 0;
-        rigid_bone[i] = f->rigid ? f->nearest_bone : -1;
+        source[i] = shines[i] ? mesh->area[i] / (d * d) : 0;
     }
-    arap_free(facts);
-    return ARAP_OK;
+    arap_free(shines);
+    return status;
 }
 
 /* L + M H and its factor. Where the bones are so far, or the mesh so stiff, that rounding leaves
@@ -150,22 +111,19 @@ arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh
                                     const arap_visibility *visibility, const int *order,
                                     arap_heat_system *system, arap_heat_report *report) {
     size_t n = (size_t)mesh->count;
-    int *island = ARAP_NEW(int, n);
     *system = (arap_heat_system){
         .place = ARAP_NEW(int, n), .source = ARAP_NEW(double, n), .rigid_bone = ARAP_NEW(int, n)};
     *report = (arap_heat_report){0};
     arap_status status;
-    if (!island || !system->place || !system->source || !system->rigid_bone) {
+    if (!system->place || !system->source || !system->rigid_bone) {
         status = arap_fail_memory(&context->error, "the heat system");
         goto done;
     }
     for (size_t k = 0; k < n; k++) system->place[order[k]] = (int)k;
-    status =
-        heat_sources(context, mesh, visibility, island, system->source, system->rigid_bone, report);
+    status = heat_sources(context, mesh, visibility, system->source, system->rigid_bone, report);
     if (!status) status = factor_heat(context, mesh, order, system);
 
 done:
-    arap_free(island);
     if (status) {
         arap_heat_system_clear(system);
         arap_heat_report_clear(report);

@@ -80,9 +80,12 @@ static int is_inside(const visibility_task *task, int i, const double *point) {
     return arap_dot(out, task->normals + 3 * (size_t)i) >= 0;
 }
 
+int arap_sees(const arap_mesh *mesh, const arap_bvh *faces, int i, const double *point) {
+    return !arap_bvh_crossed(faces, mesh->v + 3 * (size_t)i, point, face_between, &(ray){mesh, i});
+}
+
 static int is_visible(const visibility_task *task, int i, const double *point) {
-    const double *p = task->mesh->v + 3 * (size_t)i;
-    return !arap_bvh_crossed(task->faces, p, point, face_between, &(ray){task->mesh, i});
+    return arap_sees(task->mesh, task->faces, i, point);
 }
 
 /* Nearest segment, its distance and the nearest point. */

@@ -24,6 +24,10 @@ typedef struct arap_visibility {
 arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
                                    const arap_skeleton *skeleton, const arap_bvh *faces,
                                    arap_visibility *visibility);
+/* Non-zero if no face is between vertex i and the point; those of the vertex do not count, and what
+ * touches the point is not in between. faces: those of the mesh. */
+int arap_sees(const arap_mesh *mesh, const arap_bvh *faces, int i, const double *point);
+
 void arap_visibility_clear(arap_visibility *visibility);
 
 #endif

@@ -15,4 +15,8 @@ arap_status arap_dual_quaternion_skinning(arap_context *context, int count, cons
                                           const double *transforms, const double *axes,
                                           double *out);
 
+/* The check of its numbers. */
+arap_status arap_check_blended(arap_error *error, int count, const double *vertices, int bones,
+                               int poses, const double *transforms, const double *axes);
+
 #endif

@@ -3,9 +3,9 @@
  *     V = sum over triangles (p - o) . (q - o) x (r - o) / 6
  * for any point o; it is a corner of the mesh, so that nothing is lost far from the origin. In half
  * of the directed edges of a closed part the tail has the lower index, and the other half are their
- * reverses: sorted by both ends they come in pairs.
+ * reverses: sorted by both ends, into buckets by the lower one first, they come in pairs.
  *
- * O(triangles log triangles), then O(triangles) for a pose, groups of poses in parallel; 40 bytes
+ * O(triangles log ring), then O(triangles) for a pose, groups of poses in parallel; 40 bytes
  * for a triangle while it is made. Fails without memory. */
 #include "measures/enclosure.h"
 
@@ -15,6 +15,8 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "measures/pose_lanes.h"
+
+#define INSERTED 32 /* keys of a vertex: more are sorted by qsort */
 
 static int find_root(int *part, int i) {
     while (part[i] != i) i = part[i] = part[part[i]];
@@ -32,18 +34,38 @@ static uint64_t edge_key(const int *triangle, int k) {
     return from < to ? from << 33 | to << 1 : to << 33 | from << 1 | 1;
 }
 
+/* Ascending; most vertices have few edges. */
+static void sort_keys(uint64_t *keys, size_t count) {
+    if (count > INSERTED) {
+        qsort(keys, count, sizeof *keys, compare);
+        return;
+    }
+    for (size_t k = 1; k < count; k++) {
+        uint64_t key = keys[k];
+        size_t at = k;
+        for (; at && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+}
+
 /* Join the vertices of triangles, and mark in `open` (n) the roots of parts with an edge that is
- * not of two triangles that turn the same way. keys: (3 triangle_count) of scratch. */
-static void find_parts(const int *triangles, size_t triangle_count, int *part, char *open,
-                       uint64_t *keys) {
+ * not of two triangles that turn the same way. Scratch: keys (3 triangle_count), start (n + 2) of
+ * zeros. */
+static void find_parts(int n, const int *triangles, size_t triangle_count, int *part, char *open,
+                       uint64_t *keys, size_t *start) {
     for (size_t e = 0; e < 3 * triangle_count; e++) {
         const int *t = triangles + e - e % 3;
         int a = find_root(part, t[e % 3]), b = find_root(part, t[(e + 1) % 3]);
         if (a < b) part[b] = a;
         if (b < a) part[a] = b;
-        keys[e] = edge_key(t, (int)(e % 3));
+        start[(edge_key(t, (int)(e % 3)) >> 33) + 2]++;
     }
-    qsort(keys, 3 * triangle_count, sizeof *keys, compare);
+    for (size_t i = 2; i < (size_t)n + 2; i++) start[i] += start[i - 1];
+    for (size_t e = 0; e < 3 * triangle_count; e++) {
+        uint64_t key = edge_key(triangles + e - e % 3, (int)(e % 3));
+        keys[start[(key >> 33) + 1]++] = key;
+    }
+    for (size_t i = 0; i < (size_t)n; i++) sort_keys(keys + start[i], start[i + 1] - start[i]);
     for (size_t e = 0; e < 3 * triangle_count;) {
         size_t end = e;
         while (end < 3 * triangle_count && keys[end] >> 1 == keys[e] >> 1) end++;
@@ -68,15 +90,16 @@ arap_status arap_enclosure_create(arap_context *context, int n, const double *ve
     char *open = ARAP_NEW_ZERO(char, n);
     double *volume = ARAP_NEW_ZERO(double, n);
     uint64_t *keys = ARAP_NEW(uint64_t, 3 * triangle_count);
+    size_t *start = ARAP_NEW_ZERO(size_t, (size_t)n + 2);
     arap_status status = ARAP_OK;
     *enclosure = (arap_enclosure){.vertices = n, .corner = ARAP_NEW(int, 3 * triangle_count)};
-    if (!part || !open || !volume || !keys || !enclosure->corner) {
+    if (!part || !open || !volume || !keys || !start || !enclosure->corner) {
         arap_enclosure_clear(enclosure);
         status = arap_fail_memory(&context->error, "the closed parts");
         goto done;
     }
     for (int i = 0; i < n; i++) part[i] = i;
-    find_parts(triangles, triangle_count, part, open, keys);
+    find_parts(n, triangles, triangle_count, part, open, keys, start);
     for (size_t t = 0; t < triangle_count; t++) {
         int root = find_root(part, triangles[3 * t]);
         if (!open[root])
@@ -98,6 +121,7 @@ done:
     arap_free(open);
     arap_free(volume);
     arap_free(keys);
+    arap_free(start);
     return status;
 }
 

@@ -77,10 +77,11 @@ static void build(builder *b, int first, int count) {
     for (int i = first; i < first + count; i++) {
         const double *box = b->boxes + 6 * (size_t)bvh->order[i];
         for (int c = 0; c < 3; c++) {
-            self->lo[c] = fmin(self->lo[c], box[c]);
-            self->hi[c] = fmax(self->hi[c], box[c + 3]);
-            lo[c] = fmin(lo[c], center(box, c));
-            hi[c] = fmax(hi[c], center(box, c));
+            double middle = center(box, c); /* finite: half the time of fmin, fmax */
+            self->lo[c] = box[c] < self->lo[c] ? box[c] : self->lo[c];
+            self->hi[c] = box[c + 3] > self->hi[c] ? box[c + 3] : self->hi[c];
+            lo[c] = middle < lo[c] ? middle : lo[c];
+            hi[c] = middle > hi[c] ? middle : hi[c];
         }
         if (bvh->tags && bvh->tags[bvh->order[i]] != self->tag) self->tag = MIXED_TAGS;
     }

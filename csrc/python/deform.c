@@ -5,13 +5,17 @@
 
 #include "base/memory.h"
 #include "initial/diffused_parameters.h"
+#include "measures/center_skinning.h"
 #include "measures/dual_quaternions.h"
 #include "measures/posed_energy.h"
+#include "measures/rotation_centers.h"
 #include "mesh/rings.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "rig/control_bones.h"
 #include "weights/sparse_weights.h"
+
+#define MOST_BONES 32768
 
 PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
@@ -81,6 +85,88 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
         status = arap_dual_quaternion_skinning(&run.context, geometry.vertex_count,
                                                geometry.vertices, &rows, bones.count, posed.count,
                                                posed.transforms, in.bone_axes, out);
+    Py_END_ALLOW_THREADS
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
+
+done:
+    arap_inputs_release(&in);
+    return result;
+}
+
+/* The bones there are: columns of dense weights, or all that rows speak of; -1 with an
+ * exception. */
+static int bones_of_weights(const arap_inputs *in, const arap_sparse_weights *rows) {
+    npy_intp n = arap_input_size(in, 'n'), bones = arap_input_size(in, 'm');
+    for (long long e = 0; PyTuple_Check(in->weights) && e < rows->start[n]; e++)
+        if (rows->bone[e] >= bones) bones = (npy_intp)rows->bone[e] + 1;
+    if (bones <= MOST_BONES) return (int)bones;
+    PyErr_Format(PyExc_ValueError, "%zd bones are too many", bones);
+    return -1;
+}
+
+PyObject *arap_py_rotation_centers(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "rotation_centers",
+        .names = "vertices triangles weights * sigma progress threads",
+        .tables = {&arap_center_settings_table}};
+    PyObject *result = NULL;
+    arap_center_settings settings;
+    void *const places[] = {&settings};
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_sparse_weights rows;
+    arap_py_context run;
+    arap_status status;
+    arap_settings_fill(&arap_center_settings_table, &settings);
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, places) ||
+        arap_py_context_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &geometry) || arap_sparse_weights_from_inputs(&in, &rows))
+        goto done;
+    npy_intp sizes[2] = {geometry.vertex_count, 3};
+    int bones = bones_of_weights(&in, &rows);
+    result = bones < 0 ? NULL : arap_new_doubles(2, sizes, NULL);
+    if (!result) goto done;
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_rotation_centers(&run.context, &geometry, &rows, bones, &settings, out);
+    Py_END_ALLOW_THREADS
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
+
+done:
+    arap_inputs_release(&in);
+    return result;
+}
+
+PyObject *arap_py_center_of_rotation_skinning(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "center_of_rotation_skinning",
+        .names = "vertices weights poses centers * bone_axes threads"};
+    PyObject *result = NULL;
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_bones bones;
+    arap_sparse_weights rows;
+    arap_given_poses posed;
+    arap_py_context run;
+    arap_status status;
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
+        arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &posed) ||
+        arap_sparse_weights_from_inputs(&in, &rows))
+        goto done;
+    npy_intp sizes[3] = {posed.count, geometry.vertex_count, 3};
+    result = arap_new_doubles(3, sizes, NULL);
+    if (!result) goto done;
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    Py_BEGIN_ALLOW_THREADS
+    status =
+        arap_check_sparse_weights(&run.context.error, &rows, geometry.vertex_count, bones.count);
+    if (!status)
+        status = arap_center_skinning(&run.context, geometry.vertex_count, geometry.vertices, &rows,
+                                      in.centers, bones.count, posed.count, posed.transforms,
+                                      in.bone_axes, out);
     Py_END_ALLOW_THREADS
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 

@@ -152,13 +152,15 @@ const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *po
     return NULL;
 }
 
-/* Rows of a dense (vertices, bones) array. */
-static int dense_rows(arap_arrays *arrays, PyObject *argument, npy_intp vertices, npy_intp bones,
-                      arap_sparse_weights *rows) {
-    arap_shape shape = {2, {vertices, bones}};
-    const double *dense = arap_doubles(arrays, argument, "weights", &shape);
+/* Rows of a dense (vertices, bones) array, which says how many bones there are if nothing else
+ * has. */
+static int dense_rows(arap_inputs *in, arap_sparse_weights *rows) {
+    npy_intp *said = &in->size['m' - 'a'], vertices = arap_input_size(in, 'n');
+    arap_shape shape = {2, {vertices, *said}};
+    arap_arrays *arrays = &in->arrays;
+    const double *dense = arap_doubles(arrays, in->weights, "weights", &shape);
     if (!dense) return -1;
-    npy_intp count = 0;
+    npy_intp count = 0, bones = *said = shape.size[1];
     for (npy_intp i = 0; i < vertices * bones; i++) count += dense[i] != 0;
     npy_intp starts = vertices + 1;
     long long *start = arap_hold(arrays, PyArray_SimpleNew(1, &starts, NPY_LONGLONG)), fill = 0;
@@ -211,9 +213,8 @@ int arap_sparse_weights_from_inputs(arap_inputs *in, arap_sparse_weights *rows) 
     npy_intp n = arap_input_size(in, 'n');
     *rows = (arap_sparse_weights){0};
     if (!in->weights) return 0;
-    return PyTuple_Check(in->weights)
-               ? sparse_rows(&in->arrays, in->weights, n, rows)
-               : dense_rows(&in->arrays, in->weights, n, arap_input_size(in, 'm'), rows);
+    return PyTuple_Check(in->weights) ? sparse_rows(&in->arrays, in->weights, n, rows)
+                                      : dense_rows(in, rows);
 }
 
 /* The parts of a tuple of `count` one-dimensional arrays of equal length: vertices, bones and, if

@@ -6,11 +6,14 @@
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 #include "linalg/blas.h"
+#include "python/automatic.h"
 #include "python/bake.h"
 #include "python/deform.h"
 #include "python/deformation.h"
+#include "python/elastic.h"
 #include "python/error.h"
 #include "python/functions.h"
+#include "python/inspection.h"
 #include "python/joints.h"
 #include "python/reach.h"
 #include "python/solver.h"
@@ -39,12 +42,22 @@ static PyMethodDef methods[] = {
     {"posed_energy", KEYWORDS(arap_py_posed_energy), "Relative ARAP energy of posed points."},
     {"dual_quaternion_skinning", KEYWORDS(arap_py_dual_quaternion_skinning),
      "Posed points (poses, n, 3) as Blender's Preserve Volume deforms."},
+    {"rotation_centers", KEYWORDS(arap_py_rotation_centers),
+     "Optimized centers of rotation (n, 3)."},
+    {"center_of_rotation_skinning", KEYWORDS(arap_py_center_of_rotation_skinning),
+     "Posed points (poses, n, 3) by optimized centers of rotation."},
     {"surface_strain", KEYWORDS(arap_py_surface_strain),
      "Strain of triangles (f,) of posed points."},
     {"deformation", KEYWORDS(arap_py_deformation),
      "Surface strain, limb drift and volume change of weights over poses, as a dict."},
+    {"elastic_poses", KEYWORDS(arap_py_elastic_poses),
+     "Posed points (poses, n, 3) of an elastic body on its bones."},
+    {"mixed_elasticity", KEYWORDS(arap_py_mixed_elasticity),
+     "One evaluation of mixed finite elements with given rotations, as a dict."},
     {"bake", KEYWORDS(arap_py_bake),
      "Weights, and when asked bones, that come nearest to given frames, as a dict."},
+    {"automatic_weights", KEYWORDS(arap_py_automatic_weights),
+     "Weights of a mesh and a skeleton by one of the methods of the literature."},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
      "Places along bones (n, bones) that follow the surface."},
     {"control_bones", KEYWORDS(arap_py_control_bones), "Which bones are controls, and why, (m,)."},
@@ -61,6 +74,11 @@ static PyMethodDef methods[] = {
     {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
      "(heads, tails, report) of a JointSolver run to its end."},
     {"embed", KEYWORDS(arap_py_embed), "Tets that hold points, and the coordinates there."},
+    {"linear_skinning", KEYWORDS(arap_py_linear_skinning),
+     "Posed points (poses, n, 3) by linear blending."},
+    {"nearest_points", KEYWORDS(arap_py_nearest_points), "Nearest points of a surface."},
+    {"inspect_weights", KEYWORDS(arap_py_inspect_weights),
+     "Contrast to neighbors, and gaps in what bones move."},
     {"match_surfaces", KEYWORDS(arap_py_match_surfaces),
      "Which vertices lie close to a surface that faces alike."},
     {"transfer_weights", KEYWORDS(arap_py_transfer_weights), "Weights of one mesh for another."},

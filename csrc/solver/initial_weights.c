@@ -1,15 +1,16 @@
 /* What a solver begins with: see initial_weights.h.
  *
- * Heat or biharmonic weights, pruned to the first influence maps; or the caller's weights with
- * their pattern; or, where a coarser mesh is solved first, what that begins with. Then the edits,
- * then what is locked, which edits do not change. Where there is no truss, rows hold bones where
- * they are strongest. The cost is that of heat.c or bbw.c. Fails for rows that are no weights. */
+ * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's
+ * weights with their pattern; or, where a coarser mesh is solved first, what that begins with. Then
+ * the edits, then what is locked, which edits do not change. Where there is no truss, rows hold
+ * bones where they are strongest. The cost is that of the method. Fails for rows that are no
+ * weights. */
 #include "solver/initial_weights.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "initial/bbw.h"
+#include "initial/automatic.h"
 #include "solver/levels.h"
 #include "solver/steering.h"
 #include "supports/supports.h"
@@ -111,11 +112,8 @@ static arap_status keep_peaks(arap_context *context, arap_solver *s,
 
 static arap_status fresh_weights(arap_context *context, const arap_solver *s, arap_influences *out,
                                  arap_heat_report *report) {
-    if (s->settings.initial == ARAP_INITIAL_BBW)
-        return arap_bbw(context, &s->mesh, &s->skeleton, &s->visibility, s->settings.heat_floor,
-                        out);
-    return arap_heat_weights(context, &s->mesh, &s->skeleton, &s->visibility, s->order,
-                             s->settings.heat_floor, out, report);
+    return arap_fresh_weights(context, &s->mesh, &s->skeleton, &s->visibility, s->order,
+                              s->settings.initial, s->settings.heat_floor, out, report);
 }
 
 static arap_status fresh_start(arap_context *context, arap_solver *s) {
@@ -177,10 +175,10 @@ arap_status arap_initial_weights(arap_context *context, arap_solver *s,
         status = arap_fail(&context->error, ARAP_BAD_VALUE, "there are no weights to start from");
     if (!status) status = arap_locks_create(context, problem, &s->skeleton, &s->locks);
     if (status) return status;
-    if (problem->start_from_weights) {
-        status = given_start(context, s, problem);
-    } else if (s->coarse) {
+    if (s->coarse) {
         status = arap_coarse_weights(context, s, &s->influences);
+    } else if (problem->start_from_weights) {
+        status = given_start(context, s, problem);
     } else {
         status = fresh_start(context, s);
     }

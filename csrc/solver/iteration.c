@@ -10,6 +10,9 @@
  *   4. local step at the new weights: b, F w and with them the energy; if the objective is
  *      larger than before, the weights of 2 and one more local step
  *
+ * For dual quaternions the same iterations go on with the slope of their energy in place of that of
+ * linear blending, b - Fw, and with the system as a quasi-Newton matrix.
+ *
  * The system is assembled and factorized in the first iteration: O(n^1.5) for n vertices; the
  * others cost two back-substitutions and a local step. A system that is not definite gets more
  * damping; weights or energies that are not finite are an error. */
@@ -25,7 +28,8 @@
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
-#define MOST_RISE 0.02 /* of the objective over the best of the stage, as a share of the energy */
+#define LEAST_STRIDE 0.1 /* of a global step for dual quaternions */
+#define MOST_RISE 0.02   /* of the objective over the best of the stage, as a share of the energy */
 
 static void release_system(arap_solver *s) {
     arap_maps *m = &s->maps;
@@ -150,11 +154,27 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     return arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
 }
 
+/* The local step of dual quaternions: b - F w is their slope, with F w = 0 but for the harmonic
+ * term. */
+static arap_status refresh_dual(arap_context *context, arap_solver *s) {
+    arap_maps *m = &s->maps;
+    double rest = s->poses.total * s->mesh.rest_energy;
+    s->present.energy = arap_dual_energy_run(context, s->dual, &s->influences, m->right_side);
+    memset(m->product, 0, s->influences.start[s->influences.count] * sizeof *m->product);
+    if (s->harmonic.ring) add_harmonic(context, s);
+    return arap_history_add(context, &s->history, rest > 0 ? s->present.energy / rest : 0);
+}
+
 arap_status arap_refresh(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double since = arap_seconds();
     arap_symmetry_weights(&s->symmetry, &s->influences);
     arap_rigid_weights(&s->parts, &s->influences);
+    if (s->dual) {
+        arap_status blended = refresh_dual(context, s);
+        arap_lap(s, ARAP_TIME_LOCAL, &since);
+        return blended;
+    }
     arap_pass_run(context, m->pass, m->right_side, NULL);
     const double *excess = arap_pass_excess(m->pass);
     s->present.excess = 0;
@@ -183,6 +203,7 @@ arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     size_t entries = s->influences.start[s->influences.count];
     double since = arap_seconds();
+    m->stride = 1;
     m->right_side = ARAP_NEW(double, entries);
     m->product = ARAP_NEW(double, entries);
     m->residual = ARAP_NEW(double, entries);
@@ -251,6 +272,7 @@ static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_system_reduce(&m->system, m->residual, m->unknowns);
     arap_status status = m->system_outdated ? arap_pcg_step(context, s, m->unknowns)
                                             : arap_factor_solve(context, m->factor, m->unknowns);
+    for (int x = 0; x < m->system.unknowns && m->stride != 1; x++) m->unknowns[x] *= m->stride;
     if (!status) arap_system_add_step(&m->system, m->unknowns, s->influences.weight);
     arap_lap(s, ARAP_TIME_SOLVE, &since);
     return status;
@@ -348,11 +370,29 @@ static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     return restore(context, s, m->best);
 }
 
+/* One iteration for dual quaternions, with the system of linear blending, whose matrix is near
+ * theirs: where the objective does not fall, the weights come back and steps become shorter, until
+ * they are over. */
+static arap_status dual_iteration(arap_context *context, arap_solver *s) {
+    arap_maps *m = &s->maps;
+    keep_if_best(s);
+    double reached = m->best_objective;
+    arap_status status = full_step(context, s);
+    if (status) return status;
+    keep_if_best(s);
+    if (m->best_objective < reached) return status;
+    if (m->anderson) arap_anderson_restart(m->anderson);
+    m->stride *= 0.5;
+    s->stage.over = m->stride < LEAST_STRIDE;
+    return restore(context, s, m->best);
+}
+
 arap_status arap_iteration(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     arap_status status = m->has_system ? ARAP_OK : make_system(context, s);
     if (!m->has_system) release_system(s); /* cancelled: the next call makes it again */
     if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);
+    if (s->dual) return dual_iteration(context, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
     return descends ? clipped_iteration(context, s) : full_step(context, s);
 }

@@ -16,7 +16,8 @@ arap_status arap_iteration(arap_context *context, arap_solver *solver);
 /* Back to the best weights of these iterations, unless they are the present ones. */
 arap_status arap_end_iterations(arap_context *context, arap_solver *solver);
 
-/* Local step at the present weights, made symmetric; their energy goes to the history. */
+/* Local step at the present weights, made symmetric; their energy goes to the history: that of dual
+ * quaternions in the stage for these. */
 arap_status arap_refresh(arap_context *context, arap_solver *solver);
 
 /* F w of the present weights, and with it their energy, which goes to the history; the harmonic

@@ -2,11 +2,11 @@
  *
  * Weights are smooth: a mesh of a third of the vertices knows which bones belong where and,
  * within a few percent, how much. Everything that needs many iterations or wide influence maps
- * (heat, the stages of solver.c) is done there, and so on down to a mesh of few vertices; the
- * mesh itself only takes the last stage, from the prolonged weights. Locked vertices share
- * clusters with locked ones of the same set only, with the weights of the seed. Each level is a
- * solver of about a third of the vertices. Fails without memory and where the coarse solver
- * does. */
+ * (initial weights, the stages of solver.c) is done there, and so on down to a mesh of few
+ * vertices; the mesh itself only takes the last stage, from the prolonged weights. Given weights,
+ * where the coarsest level starts from them, are those of the seeds. Locked vertices share clusters
+ * with locked ones of the same set only, with the weights of the seed. Each level is a solver of
+ * about a third of the vertices. Fails without memory and where the coarse solver does. */
 #include "solver/levels.h"
 
 #include <string.h>
@@ -240,7 +240,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
     settings.rigid_loss = 0; /* small parts are too few clusters to tell */
-    if (!coarse.geometry.tet_count) settings.initial = ARAP_INITIAL_HEAT;
+    settings.deformer = ARAP_DEFORMER_LINEAR;
     if (!status) status = arap_solver_create(context, &coarse, &settings, &s->coarse);
     if (status) goto done;
     /* From here on in the vertices of the coarse solver, which may have welded some. */

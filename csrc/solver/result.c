@@ -188,7 +188,9 @@ arap_status arap_solver_weights(arap_context *context, const arap_solver *s, ara
                                 double *energy) {
     arap_influences tidied = {0};
     arap_status status = tidy(context, s, &tidied);
-    if (!status)
+    if (!status && s->settings.deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
+        status = arap_dual_energy_of(context, &s->mesh, &s->skeleton, &s->poses, &tidied, energy);
+    else if (!status)
         status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &tidied, energy, NULL);
     if (!status) status = hand_out(context, s, &tidied, out);
     arap_influences_clear(&tidied);

@@ -14,6 +14,9 @@
  * moved to where the mesh is whole (displacements.h), for the initial weights and before each stage
  * but the first; a finer level goes on with those of the coarser one.
  *
+ * The deformer. Where weights are for dual quaternions, another stage follows the last one, on its
+ * maps (dual_stage.h).
+ *
  * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
  * weights found there, as many influences as there may be, and one stage of its own. Fails where
  * a part does; a solver that failed within an iteration cannot go on. */
@@ -27,6 +30,7 @@
 #include "energy/energy.h"
 #include "mesh/links.h"
 #include "mesh/rings.h"
+#include "solver/dual_stage.h"
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
@@ -259,18 +263,21 @@ static arap_status step(arap_context *context, arap_solver *s) {
     if (must_search(s)) {
         status = search_rigid(context, s);
         if (s->stage.over) return status;
-    } else if (s->stage.must_reduce)
+    } else if (arap_must_enter_dual(s))
+        status = arap_enter_dual(context, s);
+    else if (s->stage.must_reduce)
         status = reduce_stage(context, s);
     else if (s->stage.number == 0 || (s->stage.over && s->stage.number < s->stage.last))
         status = enter_stage(context, s);
     int was_guarded = m->guarded;
+    double stride = m->stride;
     if (!status) status = arap_iteration(context, s);
     if (status) return status;
     s->iterations++;
     s->stage.iterations++;
     const double *last = s->history.energies + s->history.count - 1;
     int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]) &&
-                  m->guarded == was_guarded;
+                  m->guarded == was_guarded && m->stride == stride;
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;
     return s->stage.over ? arap_end_iterations(context, s) : status;
@@ -296,6 +303,7 @@ arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count
  * the initial weights: what an earlier edit had made useless may be wanted again. */
 static arap_status enter_edits(arap_context *context, arap_solver *s) {
     arap_influences maps = {0};
+    arap_leave_dual(s);
     arap_status status = arap_influences_copy(context, &s->influences, &maps);
     if (!status) status = arap_apply_edits(context, s, &s->initial, &maps);
     if (status) {
@@ -320,16 +328,17 @@ arap_status arap_solver_edit(arap_context *context, arap_solver *s, const arap_e
 }
 
 int arap_solver_done(const arap_solver *s) {
-    return !s->coarse && s->stage.over && s->stage.number == s->stage.last && !must_search(s);
+    return !s->coarse && s->stage.over && s->stage.number == s->stage.last && !must_search(s) &&
+           !arap_must_enter_dual(s);
 }
 
 /* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
  * of spines. */
 static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
     const arap_settings *set = &s->settings;
-    return set->coarsen && s->mesh.count >= set->coarsen && !problem->start_from_weights &&
-           !set->attach && !set->neumann && set->positivity == ARAP_POSITIVITY_CLIP &&
-           !s->skeleton.spine_count;
+    return set->coarsen && s->mesh.count >= set->coarsen &&
+           (!problem->start_from_weights || set->coarsen_given) && !set->attach && !set->neumann &&
+           set->positivity == ARAP_POSITIVITY_CLIP && !s->skeleton.spine_count;
 }
 
 /* Links between parts, pairs of vertices: those that a finer mesh has found, where there is one. */
@@ -388,15 +397,14 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     arap_history_begin(&s->history);
 
     status = arap_progress(context, "mesh", 0);
-    if (!status && settings->initial == ARAP_INITIAL_BBW && !problem->geometry.tet_count)
-        status = arap_fail(&context->error, ARAP_BAD_VALUE,
-                           "initial is 'bbw', but there are no tets: must be 'heat'");
     if (!status)
         status = arap_mesh_create(context, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
     if (!status) status = arap_skeleton_create(context, &problem->bones, &s->mesh, &s->skeleton);
     if (!status)
         status = arap_check_edits(&context->error, &problem->edits, s->mesh.input_count,
                                   s->skeleton.count);
+    if (!status && settings->deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
+        status = arap_check_dual_bones(&context->error, &s->skeleton);
     if (!status && settings->link_parts)
         status = find_links(context, s, problem, &links, &link_count);
     if (!status)
@@ -446,7 +454,10 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
         status = displace(context, s);
     }
     if (!status) s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
-    if (!status && !s->coarse && s->maps.clusters.count)
+    if (!status && settings->deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
+        status = arap_dual_energy_of(context, &s->mesh, &s->skeleton, &s->poses, &s->initial,
+                                     &s->energy_before);
+    else if (!status && !s->coarse && s->maps.clusters.count)
         status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &s->influences,
                              &s->energy_before, NULL);
     if (status) {
@@ -460,6 +471,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
 void arap_solver_free(arap_solver *s) {
     if (!s) return;
     arap_release_maps(s);
+    arap_leave_dual(s);
     arap_coarse_free(s);
     arap_mesh_clear(&s->mesh);
     arap_skeleton_clear(&s->skeleton);

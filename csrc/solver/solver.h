@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "energy/displacements.h"
+#include "energy/dual_energy.h"
 #include "energy/harmonic.h"
 #include "energy/local_step.h"
 #include "initial/heat.h"
@@ -49,6 +50,7 @@ typedef struct arap_maps {
     int system_outdated; /* the poses have changed since it was assembled: see pcg_step.h */
     int guarded;         /* negative weights of this stage are held at zero */
     int active_changes;  /* of `active` since the factorization */
+    double stride;       /* share of the global step that is taken */
 } arap_maps;
 
 /* What the system was that was assembled last. */
@@ -115,6 +117,7 @@ struct arap_solver {
     arap_present present;
     arap_maps maps;
     arap_assembled assembled;
+    arap_dual_energy *dual; /* in the stage for dual quaternions, else NULL */
 
     arap_stage stage;
     int iterations;       /* of all stages */

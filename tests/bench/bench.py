@@ -17,6 +17,7 @@ from in_blender import BUILD, ROOT
 DOCS = ROOT / "docs/bench"
 PARTS = {
     "seen": "strain, drift, volume and likeness beside bone heat and the artists",
+    "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters beside bone heat and the artists",
     "heat": "time, memory and energy beside Blender's automatic weights",
     "peers": "everything that can be had on the same work, and what it does better",
@@ -33,9 +34,12 @@ PARTS = {
     "spines": "rigid and bendy bones beside stretchable-twistable bones and spines, with pictures",
     "only_new": "new vertices weighted alone: time beside the whole mesh, and the seam",
     "preserve_volume": "energies as Preserve Volume deforms, and what optimizing for it would gain",
+    "deformers": "linear blending, dual quaternions, centers of rotation, and weights for them",
     "wires": "meshes of edges alone: a creature, hair",
     "volumes": "weights solved on tets beside those of the surface",
     "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",
+    "check": "what Check Weights finds in weights of artists, of bone heat and ours, and its time",
+    "farm": "characters an hour by one process and by several, memory over 500 files",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",

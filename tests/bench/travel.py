@@ -121,33 +121,11 @@ def poses_of(model):
     return found
 
 
-def nearest_shares(p, a, b, c):
-    """Barycentric coordinates (..., 3) of the points of triangles nearest to p; Ericson 5.1.5."""
-    dot = lambda x, y: (x * y).sum(-1)  # noqa: E731
-    safe = lambda x: np.where(x == 0, 1, x)  # noqa: E731
-    ab, ac = b - a, c - a
-    d1, d2, d3, d4, d5, d6 = (dot(side, p - end) for end in (a, b, c) for side in (ab, ac))
-    va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
-    inside = safe(va + vb + vc)
-    v, w = vb / inside, vc / inside
-    bc, ca, ab = (d4 - d3) / safe(d4 - d3 + d5 - d6), d2 / safe(d2 - d6), d1 / safe(d1 - d3)
-    for where, at in (
-        ((va <= 0) & (d4 >= d3) & (d5 >= d6), (1 - bc, bc)),
-        ((vb <= 0) & (d2 >= 0) & (d6 <= 0), (0, ca)),
-        ((vc <= 0) & (d1 >= 0) & (d3 <= 0), (ab, 0)),
-        ((d6 >= 0) & (d5 <= d6), (0, 1)),
-        ((d3 >= 0) & (d4 <= d3), (1, 0)),
-        ((d1 <= 0) & (d2 <= 0), (0, 0)),
-    ):
-        v, w = np.where(where, at[0], v), np.where(where, at[1], w)
-    return np.stack([1 - v - w, v, w], -1)
-
-
 def heights(points, skin_points, normals, candidates):
     """(n,) how far points are above the nearest of their candidate triangles (n, k, 3), and how far
     off it."""
     corners = skin_points[candidates]
-    shares = nearest_shares(points[:, None], *np.moveaxis(corners, 2, 0))
+    shares = add_on("clearance").nearest_shares(points[:, None], *np.moveaxis(corners, 2, 0))
     nearest = (shares[..., None] * corners).sum(2)
     which = ((points[:, None] - nearest) ** 2).sum(-1).argmin(1)
     at = np.arange(len(points)), which

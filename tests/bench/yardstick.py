@@ -181,8 +181,12 @@ class Yardstick:
         return {kind: {**self.seen(rows, poses), **likeness} for kind, poses in self.poses.items()}
 
     def seen(self, rows, poses):
+        return self.seen_of(self.posed(rows, poses), poses)
+
+    def seen_of(self, posed, poses):
+        """Of points (n, 3) for each pose, by whatever means."""
         total, volumes, offsets = 0, [], []
-        for pose, points in zip(poses, self.posed(rows, poses), strict=True):
+        for pose, points in zip(poses, posed, strict=True):
             total = total + self.surface.strain2(points)
             if np.isfinite(self.volume):
                 volumes.append(volume(points, self.triangles) / self.volume - 1)

@@ -240,7 +240,6 @@ NEEDS = {
     "pose_weight": {"animation": "ALL"},
     "tet_file": {"volume": "FILE"},
     "tet_space": {"volume": "FILE"},
-    "initial": {"volume": "FILE"},
 }
 FIELDS = fields(addon("core.options").Options)
 
@@ -307,7 +306,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
 DATA = {
     "symmetric": ["symmetry"],
     "rigid_parts": ["rigid_parts"],
-    "volume": ["vertices", "triangles", "edges", "tets", "initial", "parameters"],
+    "volume": ["vertices", "triangles", "edges", "tets", "parameters"],
     "tet_file": ["vertices"],
     "tet_space": ["vertices"],
     "start_from": ["weights", "start_from_weights"],

@@ -186,6 +186,24 @@ def test_matches_are_shown_and_nothing_is_written():
     assert not shown
 
 
+def test_matches_follow_the_options():
+    """In a moment; those of the meshes as they were read."""
+    tube, _rig, sleeve = body_and_sleeve()
+    select(sleeve, tube)
+    module = addon("operators.transfer")
+    settings = bpy.context.scene.araplbs.transfer
+    assert bpy.ops.object.araplbs_show_matches() == {"FINISHED"}
+    assert module.shown[0][1].mean() > 0.9
+    settings.distance = 0.0
+    assert bpy.app.timers.is_registered(module.refresh_matches)
+    bpy.app.timers.unregister(module.refresh_matches)
+    module.refresh_matches()
+    assert module.shown[0][1].mean() < 0.7
+    bpy.ops.object.araplbs_show_matches()
+    settings.distance = 0.05
+    assert not bpy.app.timers.is_registered(module.refresh_matches)
+
+
 def test_refusals():
     tube, rig, sleeve = body_and_sleeve()
     assert "Select meshes beside 'Tube' that shall get its weights" in refused(source=tube)

@@ -240,8 +240,8 @@ def add_settings(rng, arguments):
     for name, draw in usual.items():
         if rng.random() < 0.12:
             arguments[name] = draw()
-    if arguments.get("tets") is not None and rng.random() < 0.3:
-        arguments["initial"] = "bbw"
+    if rng.random() < 0.3:
+        arguments["initial"] = str(rng.choice(["nearest", "boneglow", "bbw", "biharmonic"]))
     arguments["iterations"] = int(rng.integers(1, 8))
     arguments["threads"] = int(rng.choice([1, 2, 3]))
     arguments["seed"] = int(rng.integers(99))

@@ -5,6 +5,7 @@ import itertools
 from collections import Counter
 
 import numpy as np
+import scipy.optimize
 from scipy.spatial.transform import Rotation
 
 WIRE_AREA = 0.1  # vertices without faces have this share of the mean vertex area
@@ -313,6 +314,33 @@ def heat_weights(vertices, triangles, heads, tails):
     heat = np.linalg.solve(laplacian(vertices, triangles) + np.diag(source), source[:, None] * chi)
     heat = np.maximum(heat, 0)
     return heat / heat.sum(1, keepdims=True), nearest
+
+
+def bounded_biharmonic(q, handles, bones):
+    """(n, bones) of least w' q w with w from 0 to 1 for each bone, 1 at its handles and 0 at those
+    of others, {vertex: bone}: a bounded least-squares problem. Not normalized."""
+    held = np.array(sorted(handles))
+    free = np.setdiff1d(np.arange(len(q)), held)
+    root = np.linalg.cholesky(q[np.ix_(free, free)]).T
+    weights = np.zeros((len(q), bones))
+    for bone in range(bones):
+        weights[held, bone] = [handles[i] == bone for i in held]
+        pull = -q[np.ix_(free, held)] @ weights[held, bone]
+        found = scipy.optimize.lsq_linear(
+            root, np.linalg.solve(root.T, pull), (0, 1), method="bvls", max_iter=5000, tol=1e-13
+        )
+        weights[free, bone] = found.x
+    return weights
+
+
+def biharmonic(q, handles, bones):
+    """The same without bounds."""
+    held = np.array(sorted(handles))
+    free = np.setdiff1d(np.arange(len(q)), held)
+    weights = np.zeros((len(q), bones))
+    weights[held, [handles[i] for i in held]] = 1
+    weights[free] = np.linalg.solve(q[np.ix_(free, free)], -q[np.ix_(free, held)] @ weights[held])
+    return weights
 
 
 def turn(vectors):

@@ -246,6 +246,29 @@ def without_progress():
                 "bone_axes": rotations,
             },
         ),
+        "rotation_centers": (
+            araplbs.rotation_centers,
+            {**mesh(), "weights": sparse(N)},
+        ),
+        "center_of_rotation_skinning": (
+            araplbs.center_of_rotation_skinning,
+            {
+                "vertices": mesh()["vertices"],
+                "weights": sparse(N),
+                "poses": frames,
+                "centers": mesh()["vertices"],
+                "bone_axes": rotations,
+            },
+        ),
+        "linear_skinning": (
+            araplbs.linear_skinning,
+            {"vertices": mesh()["vertices"], "weights": weights, "poses": frames},
+        ),
+        "nearest_points": (
+            araplbs.nearest_points,
+            {**mesh(), "points": RNG.uniform(-1, 1, (400, 3))},
+        ),
+        "inspect_weights": (araplbs.inspect_weights, {**mesh(), "weights": weights}),
         "embed": (
             araplbs.embed,
             {

@@ -99,9 +99,24 @@ def functions_of_poses():
     weights = np.ones((len(VERTICES), 3))
     poses = araplbs.sample_poses(*BONES, 4)
     posed = araplbs.dual_quaternion_skinning(VERTICES, weights, poses)
+    some = np.full((len(VERTICES), 3), 1 / 3)
+    centers = araplbs.rotation_centers(VERTICES, TRIANGLES, some)
+    turned = araplbs.center_of_rotation_skinning(VERTICES, some, poses, centers)
     parameters = araplbs.diffuse_parameters(VERTICES, TRIANGLES, *BONES)
     control = araplbs.control_bones(VERTICES, TRIANGLES, *BONES)
-    return *araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True), parameters, control
+    energy = araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True)
+    return *energy, turned, parameters, control
+
+
+def inspection():
+    """Two tubes, whose bones all reach across."""
+    body = shapes.join((VERTICES, TRIANGLES), (VERTICES + np.eye(3)[0], TRIANGLES))
+    weights = np.random.default_rng(3).uniform(size=(len(body[0]), 3)) ** 3
+    poses = araplbs.sample_poses(*BONES, 5)
+    posed = araplbs.linear_skinning(body[0], weights, poses)
+    near = araplbs.nearest_points(*body, body[0], owners=np.arange(len(body[0])), threads=1)
+    found = araplbs.inspect_weights(*body, weights, links=[[0, len(VERTICES)]], threads=1)
+    return posed, *near, *found
 
 
 def baked():
@@ -154,6 +169,28 @@ def biharmonic():
     return solver.initial_weights
 
 
+def automatic(method):
+    """On a surface with a loose part, and on wires."""
+    body = VERTICES, TRIANGLES, *BONES
+    path = np.column_stack([np.arange(9), np.arange(9) + 1])
+    wires = BODY[0][:10] * [0.1, 0.1, 1] + [0, 0, 0.2] * np.arange(10)[:, None], None, *BONES
+    return (
+        *araplbs.automatic_weights(*body, method=method),
+        *araplbs.automatic_weights(*wires, edges=path, method=method),
+    )
+
+
+def elastic():
+    poses, ends = araplbs.sample_poses(*BONES, 2), (BONES.heads, BONES.tails)
+    weights = np.full((len(VERTICES), 3), 1 / 3)
+    body = VERTICES, TRIANGLES, poses, *ends
+    posed = araplbs.elastic_poses(*body, weights=weights, iterations=3, per_iteration=True)
+    bar, tets = shapes.bar((1, 1, 4))
+    solid = araplbs.elastic_poses(bar, None, poses, *ends, tets=tets, iterations=2)
+    mixed = araplbs.elastic_poses(*body, method="mixed", iterations=2, samples=3, threads=1)
+    return posed, solid, mixed, araplbs.mixed_elasticity(*body, samples=3)
+
+
 def transfer():
     """Half of the target is out of reach."""
     target = BODY[0] * [1.05, 1.05, 1] + [0.5, 0, 0] * (BODY[0][:, 2:] > 1)
@@ -169,7 +206,12 @@ STRIDE = int(os.environ.get("ARAPLBS_FAULT_STRIDE", "1"))
 WORK = {
     "volume": volume,
     "biharmonic": biharmonic,
+    "boneglow": lambda: automatic("boneglow"),
+    "bounded biharmonic": lambda: automatic("bbw"),
+    "unbounded biharmonic": lambda: automatic("biharmonic"),
+    "nearest": lambda: automatic("nearest"),
     "transfer": transfer,
+    "elastic": elastic,
     "joints": lambda: joints("alternate"),
     "joints, together": lambda: joints("together"),
     "joints, given weights": lambda: joints(
@@ -189,6 +231,7 @@ WORK = {
     "in pieces": in_pieces,
     "harmonic": lambda: everything(harmonic=0.1),
     "clusters": lambda: everything(rotation_clusters=0.1),
+    "dual quaternions": lambda: everything(deformer="dual_quaternions"),
     "mirrored": lambda: everything(symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
     "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"], pose_count=2),
     "functions with spines": functions_with_spines,
@@ -197,6 +240,7 @@ WORK = {
         parameters=np.full((len(VERTICES), 3), 0.5), pose_count=2,
     ),
     "functions of poses": functions_of_poses,
+    "inspection": inspection,
     "reach": reach,
     "deformation": deformation,
     "bake": baked,

@@ -23,6 +23,7 @@ ROOMS = [
     "solver",
     "joints",
     "measures",
+    "elastic",
     "bake",
     "python",
 ]

@@ -112,6 +112,38 @@ def test_locks_and_constraints(rng):
     assert after.weights[held, 0] > 0.9
 
 
+def test_from_given_weights(rng):
+    """As good as without levels; locked vertices stay to the last bit, wished weights count."""
+    poses = araplbs.sample_poses(*BONES, 60, seed=99)
+    weights = 0.5 * start().initial_weights + 0.5 / len(BONES)
+    locked = TUBE[0][:, 2] < np.median(TUBE[0][:, 2])
+    given = {"weights": weights, "start_from_weights": True, "locked_vertices": locked}
+    wish = {"constraints": ([1000], [0], [0.7]), "constraint_strength": 1e6}
+    settings = {**given, "widenings": 1, **wish}
+    direct, levels = start(**settings), start(coarsen_given=True, **settings)
+    assert direct.report["coarse_vertices"] == 0 < levels.report["coarse_vertices"]
+    for solver in (direct, levels):
+        solver.solve()
+        np.testing.assert_array_equal(solver.weights[locked], weights[locked])
+        np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
+        assert abs(solver.weights[1000, 0] - 0.7) < 0.05
+    judged = {"poses": poses, "pose_count": 0, "start_from_weights": True, "max_influences": 0}
+    mine, theirs = (start(weights=s.weights, **judged).energies[0] for s in (levels, direct))
+    assert mine < 1.02 * theirs
+    again = start(coarsen_given=True, threads=3, **settings)
+    again.solve()
+    np.testing.assert_array_equal(again.weights, levels.weights)
+
+
+def test_given_start_is_not_fresh():
+    """Of vertices that differ in nothing else, those with other weights at the start stay apart."""
+    left = (TUBE[0][:, 0] < 0) * 1.0
+    weights = np.column_stack([left, 1 - left, *np.zeros((len(BONES) - 2, len(left)))])
+    solver = start(weights=weights, start_from_weights=True, coarsen_given=True)
+    assert solver.report["coarse_vertices"] > 0
+    assert (solver.initial_weights[:, 2:] == 0).all()
+
+
 @pytest.mark.parametrize("calls", range(0, 40, 3))
 def test_cancelled_and_continued(calls):
     """As if nothing had happened, wherever it was stopped."""

@@ -98,7 +98,7 @@ def test_flamenco_settings(flamenco):
     found = {setting["key"]: setting for setting in settings}
     assert found["max_influences"]["type"] == "int32" and found["max_influences"]["default"] == 4
     assert found["swing"]["default"] == 60 and found["swing"]["propargs"]["max"] == 180
-    assert found["initial"]["choices"] == ["heat", "bbw"]
+    assert found["initial"]["choices"] == ["heat", "nearest", "boneglow", "bbw", "biharmonic"]
     assert found["symmetric"]["type"] == "bool"
     types = {"string", "int32", "float", "bool"}
     assert all(setting["type"] in types and setting["description"] for setting in settings)

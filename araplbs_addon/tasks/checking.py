@@ -1,0 +1,78 @@
+"""The whole work of Check Weights on one armature and its meshes: read and look, write nothing."""
+
+import time
+from dataclasses import replace
+
+from ..blender.binding import armature_modifier
+from ..core.check import check
+from ..core.error_map import pose_set
+from ..core.findings import LEVELS, as_json, health
+from ..core.refusal import Refused
+from .weighting import WeightingTask
+
+# The options that it goes by.
+CHECKED = {
+    *("max_influences", "symmetric", "swing", "twist", "reach_poses", "seed", "use_joint_limits"),
+    *("through_rig", "animation", "animation_frames"),
+}
+POSES = 12  # random ones: enough for every joint to bend both ways, in a tenth of the time of 80
+FOUND = 3  # exit code
+
+
+class CheckTask(WeightingTask):
+    """As a WeightingTask; apply() changes nothing. findings: what solve() has found, for `rows`,
+    the SparseWeights of the problem as they are in the file."""
+
+    reads_weights = True
+
+    def __init__(self, options, threads=0):
+        """Of the Options the names in CHECKED count."""
+        plain = {
+            "volume": "NONE",
+            "rigid_parts": "OFF",
+            "start_from": "FRESH",
+            "control_bones": "INCLUDE",  # weights of every bone, whatever it looks like
+            "pose_count": POSES,
+        }
+        super().__init__(replace(options, **plain), threads)
+
+    def read_in_steps(self, targets, view_layer, with_entries=False):
+        yield from super().read_in_steps(targets, view_layer, with_entries)
+        self.rows = self.problem.present(self.meshes)
+
+    def refuse_object(self, ob, armature):
+        """Linked meshes can be looked at; what hangs on a bone as an object needs no weights."""
+        if not ob.data.vertices:
+            raise Refused(f"'{ob.name}' has no vertices")
+        has_groups = any(group.name in armature.data.bones for group in ob.vertex_groups)
+        if not has_groups and not armature_modifier(ob, armature):
+            raise Refused(f"'{ob.name}' has neither an Armature modifier nor weights of bones")
+
+    def solve(self, progress=None):
+        """Keeps the findings. progress: see core.check."""
+        start = time.perf_counter()
+        poses = pose_set(self.problem, self.options)
+        self.findings = check(self.problem, self.rows, poses, self.options, self.threads, progress)
+        self.seconds = time.perf_counter() - start
+
+    def apply(self):
+        """The report. Raises Refused when the objects are not what they were."""
+        return {
+            "armature": self.armature.get().name,
+            "objects": list(self.problem.names),
+            "vertices": sum(self.problem.sizes),
+            "health": health(self.findings),
+            "findings": as_json(self.findings, self.problem),
+            "seconds": self.seconds,
+            "options": {name: getattr(self.options, name) for name in sorted(CHECKED)},
+        }
+
+
+def check_exit_code(arguments, results):
+    """FOUND where a finding is as severe as --fail-on, else 0."""
+    if arguments.fail_on == "never":
+        return 0
+    levels = list(LEVELS)
+    counted = levels[: levels.index(arguments.fail_on) + 1]
+    reports = [report for result in results for report in result["armatures"]]
+    return FOUND if any(report["health"][level] for report in reports for level in counted) else 0

@@ -1,0 +1,114 @@
+/* Elastic poses: see elastic.h.
+ *
+ * The start of a pose is where given weights take the vertices, those without weights and all of
+ * them where none are given where the nearest bone does. From there descent.c finds a minimum of
+ *
+ *     E = body.c + hold.c,
+ *
+ * a local one: the energy is not convex, and the start decides which. mixed.c finds the rotations
+ * of few points instead. Costs and failures are those of what is called. */
+#include "elastic/elastic.h"
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "elastic/descent.h"
+#include "elastic/mixed.h"
+#include "measures/skinning.h"
+
+static const arap_setting rows_of_settings[] = {
+#define ARAP_SETTINGS_OF arap_elastic_settings
+#define ARAP_SETTINGS_ELASTIC
+#include "settings.def"
+};
+const arap_setting_table arap_elastic_settings_table = {
+    sizeof rows_of_settings / sizeof *rows_of_settings, rows_of_settings};
+
+void arap_elastic_settings_default(arap_elastic_settings *settings) {
+    arap_settings_fill(&arap_elastic_settings_table, settings);
+}
+
+typedef struct start {
+    const arap_mesh *mesh;
+    const arap_hold *hold;
+    const arap_skinning *skinning;
+    const arap_influences *weights; /* NULL: none are given */
+    double *x;                      /* (poses, count, 3) */
+} start;
+
+static void start_pose(void *data, int pose, int worker) {
+    (void)worker;
+    const start *s = data;
+    const double *transform =
+        s->skinning->transform + 12 * (size_t)s->skinning->bones * (size_t)pose;
+    for (int i = 0; i < s->mesh->count; i++) {
+        size_t from = (size_t)s->mesh->first[i];
+        const double *v = s->skinning->points + 3 * from;
+        double *x = s->x + 3 * ((size_t)s->mesh->count * (size_t)pose + (size_t)i), blend[12] = {0};
+        size_t begin = s->weights ? s->weights->start[from] : 0,
+               end = s->weights ? s->weights->start[from + 1] : 0;
+        for (size_t e = begin; e < end; e++)
+            for (int k = 0; k < 12; k++)
+                blend[k] +=
+                    s->weights->weight[e] * transform[12 * (size_t)s->weights->bone[e] + (size_t)k];
+        const double *t = begin < end ? blend : transform + 12 * (size_t)s->hold->bone[i];
+        for (int c = 0; c < 3; c++)
+            x[c] = (arap_dot(t + 4 * c, v) + t[4 * c + 3] - s->mesh->center[c]) / s->mesh->diagonal;
+    }
+}
+
+static void hand_out(const arap_mesh *mesh, size_t poses, const double *x, double *posed) {
+    for (size_t p = 0; p < poses; p++)
+        for (size_t i = 0; i < (size_t)mesh->input_count; i++) {
+            const double *from = x + 3 * (p * (size_t)mesh->count + (size_t)mesh->weld[i]);
+            double *to = posed + 3 * (p * (size_t)mesh->input_count + i);
+            for (int c = 0; c < 3; c++) to[c] = mesh->center[c] + mesh->diagonal * from[c];
+        }
+}
+
+arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geometry,
+                               const arap_bones *bones, const arap_given_poses *poses,
+                               const arap_sparse_weights *rows,
+                               const arap_elastic_settings *settings, double *posed,
+                               double *energies) {
+    arap_body body = {0};
+    arap_hold hold = {0};
+    arap_skinning skinning = {0};
+    arap_influences weights = {0};
+    double *x = NULL, *transforms = NULL;
+    arap_status status =
+        arap_settings_check(&context->error, &arap_elastic_settings_table, settings);
+    if (!status) status = arap_body_create(context, geometry, settings->bending, &body);
+    if (!status)
+        status = arap_skinning_create(context, geometry->vertex_count, geometry->vertices, bones,
+                                      poses, &skinning);
+    if (!status && rows) status = arap_skinning_weights(context, &skinning, rows, &weights);
+    if (!status)
+        status = arap_hold_create(context, &body, geometry->vertices, bones, rows ? &weights : NULL,
+                                  settings->hold, settings->drift, settings->inside, &hold);
+    if (status) goto done;
+    size_t count = (size_t)poses->count * (size_t)bones->count;
+    x = ARAP_NEW(double, 3 * (size_t)poses->count * (size_t)body.mesh.count);
+    transforms = ARAP_NEW(double, 12 * count);
+    if (!x || !transforms) {
+        status = arap_fail_memory(&context->error, "the elastic poses");
+        goto done;
+    }
+    arap_hold_transforms(&body.mesh, count, poses->transforms, transforms);
+    arap_parallel(context, poses->count, start_pose,
+                  &(start){&body.mesh, &hold, &skinning, rows ? &weights : NULL, x});
+    status = settings->method == ARAP_ELASTIC_MIXED
+                 ? arap_mixed_poses(context, &body, &hold, bones->count, poses->count, transforms,
+                                    settings, x, energies)
+                 : arap_descend(context, &body, &hold, bones->count, poses->count, transforms,
+                                settings, x, energies);
+    if (!status) hand_out(&body.mesh, (size_t)poses->count, x, posed);
+
+done:
+    arap_body_clear(&body);
+    arap_hold_clear(&hold);
+    arap_skinning_clear(&skinning);
+    arap_influences_clear(&weights);
+    arap_free(x);
+    arap_free(transforms);
+    return status;
+}

@@ -1,0 +1,245 @@
+/* What holds an elastic body on its bones: see hold.h.
+ *
+ *     E = sum_i h_i |x_i - T_b(i) v_i|^2 + sum_limbs g_l max(|mean_l x - T_b(l) c_l| - d_l, 0)^2
+ *
+ * b(i) is the deforming bone with the largest of the given weights of vertex i, without any the
+ * nearest: in a rest pose a hand may be nearest to the hip. With d1 the distance from it, d2 that
+ * from the nearest other bone, r_b the mean of d1 over the vertices of bone b and A_i the area of
+ * the vertex, h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST), d2 > d1: full where no
+ * other bone is near, as at the ends of chains (hands, heads, tips), nothing to speak of where two
+ * bones meet, so that a joint may bend as it likes. A vertex that is one radius away from its place
+ * costs as much as a strain of sqrt(pull).
+ *
+ * The limbs are those whose drift is measured (measures/limbs.h), c_l their centers and
+ *     g_l = center sum_{i in l} A_i / r_l^2,
+ * r_l the radius of the limb: a drift of 1 costs as much as a strain of sqrt(center) all over it.
+ * d_l is how far the start of the pose has the center from there, times a slack: with 1, limbs may
+ * be as far from their bones as the weights let them that the pose starts from. The distance from a
+ * ball is convex: it lies below the squared distance from the point of the ball nearest to the
+ * present center, the aim, so that steps which take that in its place lower the energy.
+ * The feet of the cells (body.c) are the nearest points of b(i), f_i = inside A_i / d1^2.
+ * The sums share an equal unit with that of body.c.
+ *
+ * O(vertices x bones). Fails without memory. */
+#include "elastic/hold.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "measures/limbs.h"
+
+#define LEAST 1e-4 /* share of the pull that is left where two bones meet */
+#define THIN 0.002 /* least radius, in sizes of the mesh */
+#define CHUNK 256
+
+typedef struct nearest_task {
+    const arap_mesh *mesh;
+    const arap_influences *weights; /* of the caller's vertices, or NULL */
+    int bones;
+    const double *heads, *tails; /* (bones, 3) units of the mesh */
+    const char *deform;
+    arap_hold *hold;
+    double *distance; /* (count) d1 */
+} nearest_task;
+
+/* The deforming bone with the largest weight, -1: none has any. */
+static int strongest_bone(const nearest_task *task, int i) {
+    int bone = -1;
+    double most = 0;
+    if (!task->weights) return -1;
+    size_t from = (size_t)task->mesh->first[i];
+    for (size_t e = task->weights->start[from]; e < task->weights->start[from + 1]; e++) {
+        int b = task->weights->bone[e];
+        if ((task->deform && !task->deform[b]) || !(task->weights->weight[e] > most)) continue;
+        most = task->weights->weight[e];
+        bone = b;
+    }
+    return bone;
+}
+
+/* Bone, distance and, for now, the share of the pull as its strength. */
+static void find_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const nearest_task *task = data;
+    int begin = chunk * CHUNK, end = begin + CHUNK;
+    if (end > task->mesh->count) end = task->mesh->count;
+    for (int i = begin; i < end; i++) {
+        double first = INFINITY, second = INFINITY, at[3];
+        int bone = 0, own = strongest_bone(task, i);
+        for (int b = 0; b < task->bones; b++) {
+            if (task->deform && !task->deform[b]) continue;
+            double d2 = arap_nearest_on_segment(task->mesh->v + 3 * (size_t)i, task->heads + 3 * b,
+                                                task->tails + 3 * b, at);
+            if (own >= 0 ? b == own : d2 < first) {
+                if (own < 0) second = first;
+                memcpy(task->hold->foot + 3 * (size_t)i, at, sizeof at);
+                first = d2;
+                bone = b;
+            } else if (d2 < second) {
+                second = d2;
+            }
+        }
+        first = sqrt(first);
+        second = sqrt(second);
+        double share = second < first       ? 0
+                       : isinf(second)      ? 1
+                       : second + first > 0 ? (second - first) / (second + first)
+                                            : 0;
+        task->hold->bone[i] = bone;
+        task->distance[i] = first;
+        task->hold->strength[i] = fmax(share * share, LEAST);
+    }
+}
+
+static arap_status hold_vertices(arap_context *context, const arap_body *body,
+                                 const arap_bones *bones, const arap_influences *weights,
+                                 double pull, double inside, arap_hold *hold) {
+    const arap_mesh *mesh = &body->mesh;
+    size_t m = (size_t)bones->count;
+    double *ends = ARAP_NEW(double, 6 * m), *distance = ARAP_NEW(double, mesh->count);
+    double *sum = ARAP_NEW_ZERO(double, 2 * m);
+    arap_status status = ARAP_OK;
+    int deforming = !bones->deform;
+    for (size_t b = 0; b < m && !deforming; b++) deforming = bones->deform[b];
+    if (!deforming) {
+        status = arap_fail(&context->error, ARAP_BAD_VALUE, "no bone of the skeleton deforms");
+        goto done;
+    }
+    if (!ends || !distance || !sum) {
+        status = arap_fail_memory(&context->error, "the hold");
+        goto done;
+    }
+    for (size_t k = 0; k < 6 * m; k++)
+        ends[k] = ((k < 3 * m ? bones->heads[k] : bones->tails[k - 3 * m]) - mesh->center[k % 3]) /
+                  mesh->diagonal;
+    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, find_chunk,
+                  &(nearest_task){mesh, weights, bones->count, ends, ends + 3 * m, bones->deform,
+                                  hold, distance});
+    for (int i = 0; i < mesh->count; i++) {
+        sum[2 * hold->bone[i]] += distance[i];
+        sum[2 * hold->bone[i] + 1]++;
+    }
+    for (int i = 0; i < mesh->count; i++) {
+        const double *of = sum + 2 * hold->bone[i];
+        double radius = fmax(of[0] / of[1], THIN * mesh->size);
+        hold->strength[i] *= pull * body->size[i] / (radius * radius);
+        double spoke = fmax(distance[i], THIN * mesh->size);
+        hold->foot_weight[i] = inside * body->size[i] / (spoke * spoke);
+    }
+
+done:
+    arap_free(ends);
+    arap_free(distance);
+    arap_free(sum);
+    return status;
+}
+
+static arap_status hold_limbs(arap_context *context, const arap_body *body, const double *vertices,
+                              const arap_bones *bones, double center, arap_hold *hold) {
+    const arap_mesh *mesh = &body->mesh;
+    arap_limbs limbs;
+    arap_status status = arap_limbs_create(context, mesh->input_count, vertices, bones->count,
+                                           bones->heads, bones->tails, bones->deform, &limbs);
+    if (status) return status;
+    hold->limb_strength = ARAP_NEW_ZERO(double, limbs.count);
+    if (!hold->limb_strength) {
+        arap_limbs_clear(&limbs);
+        return arap_fail_memory(&context->error, "the hold");
+    }
+    for (size_t k = 0; k < limbs.start[limbs.count]; k++)
+        limbs.vertex[k] = mesh->weld[limbs.vertex[k]];
+    for (int l = 0; l < limbs.count; l++) {
+        double radius = limbs.radius[l] / mesh->diagonal;
+        for (size_t k = limbs.start[l]; k < limbs.start[l + 1]; k++)
+            hold->limb_strength[l] += center * body->size[limbs.vertex[k]] / (radius * radius);
+        for (int c = 0; c < 3; c++)
+            limbs.center[3 * l + c] = (limbs.center[3 * l + c] - mesh->center[c]) / mesh->diagonal;
+    }
+    hold->limbs = center > 0 ? limbs.count : 0;
+    hold->limb_bone = limbs.bone;
+    hold->start = limbs.start;
+    hold->vertex = limbs.vertex;
+    hold->center = limbs.center;
+    arap_free(limbs.radius);
+    return ARAP_OK;
+}
+
+arap_status arap_hold_create(arap_context *context, const arap_body *body, const double *vertices,
+                             const arap_bones *bones, const arap_influences *weights, double pull,
+                             double center, double inside, arap_hold *hold) {
+    *hold = (arap_hold){.count = body->mesh.count,
+                        .bone = ARAP_NEW(int, body->mesh.count),
+                        .strength = ARAP_NEW(double, body->mesh.count),
+                        .foot = ARAP_NEW(double, 3 * (size_t)body->mesh.count),
+                        .foot_weight = ARAP_NEW(double, body->mesh.count)};
+    arap_status status = hold->bone && hold->strength && hold->foot && hold->foot_weight
+                             ? hold_vertices(context, body, bones, weights, pull, inside, hold)
+                             : arap_fail_memory(&context->error, "the hold");
+    if (!status) status = hold_limbs(context, body, vertices, bones, center, hold);
+    if (status) arap_hold_clear(hold);
+    return status;
+}
+
+void arap_hold_clear(arap_hold *hold) {
+    arap_free(hold->bone);
+    arap_free(hold->strength);
+    arap_free(hold->foot);
+    arap_free(hold->foot_weight);
+    arap_free(hold->limb_bone);
+    arap_free(hold->start);
+    arap_free(hold->vertex);
+    arap_free(hold->center);
+    arap_free(hold->limb_strength);
+    *hold = (arap_hold){0};
+}
+
+void arap_hold_transforms(const arap_mesh *mesh, size_t count, const double *from, double *to) {
+    for (size_t row = 0; row < 3 * count; row++) {
+        const double *t = from + 4 * row;
+        memcpy(to + 4 * row, t, 3 * sizeof *to);
+        to[4 * row + 3] =
+            (arap_dot(t, mesh->center) + t[3] - mesh->center[row % 3]) / mesh->diagonal;
+    }
+}
+
+static void carry(const double *transform, const double *v, double *out) {
+    for (int r = 0; r < 3; r++) out[r] = arap_dot(transform + 4 * r, v) + transform[4 * r + 3];
+}
+
+void arap_hold_targets(const arap_hold *hold, const arap_mesh *mesh, const double *transforms,
+                       double *target, double *foot, double *place) {
+    for (size_t i = 0; i < (size_t)hold->count; i++) {
+        const double *transform = transforms + 12 * (size_t)hold->bone[i];
+        carry(transform, mesh->v + 3 * i, target + 3 * i);
+        carry(transform, hold->foot + 3 * i, foot + 3 * i);
+    }
+    for (size_t l = 0; l < (size_t)hold->limbs; l++)
+        carry(transforms + 12 * (size_t)hold->limb_bone[l], hold->center + 3 * l, place + 3 * l);
+}
+
+void arap_limb_mean(const arap_hold *hold, int limb, const double *x, double *mean) {
+    double sum[3] = {0}, count = (double)(hold->start[limb + 1] - hold->start[limb]);
+    for (size_t k = hold->start[limb]; k < hold->start[limb + 1]; k++)
+        for (size_t c = 0; c < 3; c++) sum[c] += x[3 * (size_t)hold->vertex[k] + c];
+    for (int c = 0; c < 3; c++) mean[c] = sum[c] / count;
+}
+
+double arap_hold_energy(const arap_hold *hold, const arap_held *pose, const double *x, double *b) {
+    double energy = 0, mean[3];
+    for (size_t i = 0; i < (size_t)hold->count; i++) {
+        energy += hold->strength[i] * arap_distance2(x + 3 * i, pose->target + 3 * i);
+        for (size_t k = 3 * i; k < 3 * i + 3; k++) b[k] += hold->strength[i] * pose->target[k];
+    }
+    for (int l = 0; l < hold->limbs; l++) {
+        const double *place = pose->place + 3 * (size_t)l;
+        double *aim = pose->aim + 3 * (size_t)l;
+        arap_limb_mean(hold, l, x, mean);
+        double away = sqrt(arap_distance2(mean, place));
+        double share = away > pose->slack[l] ? pose->slack[l] / away : 1;
+        for (int c = 0; c < 3; c++) aim[c] = place[c] + share * (mean[c] - place[c]);
+        energy += hold->limb_strength[l] * arap_distance2(mean, aim);
+    }
+    return energy;
+}

@@ -1,0 +1,14 @@
+/* Automatic skinning by mixed finite elements, in several poses. */
+#ifndef ARAP_MIXED_H
+#define ARAP_MIXED_H
+
+#include "elastic/elastic.h"
+#include "elastic/mixed_state.h"
+
+/* As arap_descend (descent.h), of rotations of samples; the start does not count, only x comes
+ * out. ARAP_BAD_VALUE for meshes that are too large. */
+arap_status arap_mixed_poses(arap_context *context, const arap_body *body, const arap_hold *hold,
+                             int bones, int poses, const double *transforms,
+                             const arap_elastic_settings *settings, double *x, double *energies);
+
+#endif

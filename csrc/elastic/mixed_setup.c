@@ -1,0 +1,212 @@
+/* What the evaluation of mixed_state.c needs: elements of either kind, the pattern of the matrix,
+ * work space, and poses.
+ *
+ * The vectors of a pose start as those of the bones nearest to the samples, relative to their mean
+ * rotation. A rotation has many vectors: each sample takes the one nearest to that of the sample
+ * nearest to it, of those before it, so that what is smooth between them turns no way round.
+ *
+ * O(vertices + samples^2). Fails without memory, without elements and for too many vertices. */
+#include "elastic/mixed_state.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "elastic/turns.h"
+#include "linalg/rotation.h"
+
+static void find_rest(const arap_mesh *mesh, arap_mixed_element *e) {
+    double *rest = e->rest, x[3], y[3], n[3];
+    for (int c = 0; c < 9; c++) rest[c] = c % 4 == 0;
+    if (e->dimension == 3) return;
+    /* F at rest has the axes as its columns. */
+    for (int c = 0; c < 3; c++) {
+        x[c] = y[c] = 0;
+        for (int k = 0; k < 3; k++) {
+            double v = mesh->v[3 * (size_t)e->corner[k] + (size_t)c];
+            x[c] += v * e->slope[2 * k];
+            y[c] += v * e->slope[2 * k + 1];
+        }
+    }
+    arap_cross(x, y, n);
+    for (int c = 0; c < 3; c++) {
+        rest[3 * c] = x[c];
+        rest[3 * c + 1] = y[c];
+        rest[3 * c + 2] = n[c];
+    }
+}
+
+static void take_elements(arap_mixed *mixed) {
+    const arap_body *body = mixed->body;
+    for (size_t t = 0; t < mixed->count; t++) {
+        arap_mixed_element *e = mixed->element + t;
+        if (t < body->triangle_count) {
+            const arap_membrane *from = body->triangle + t;
+            *e = (arap_mixed_element){3, 2, from->corner, from->slope[0], from->size, {0}};
+        } else {
+            const arap_solid *from = body->tet + t - body->triangle_count;
+            *e = (arap_mixed_element){4, 3, from->corner, from->slope[0], from->size, {0}};
+        }
+        find_rest(&body->mesh, e);
+    }
+}
+
+/* The pattern of K by vertices, in the order of elimination. */
+static arap_status order(arap_context *context, arap_mixed *mixed) {
+    const arap_mesh *mesh = &mixed->body->mesh;
+    size_t n = (size_t)mesh->count;
+    int *vertex = ARAP_NEW(int, n), fill = 0;
+    mixed->place = ARAP_NEW(int, n);
+    mixed->row_start = ARAP_NEW(int, n + 1);
+    mixed->row = ARAP_NEW(int, n + mesh->ring[n] / 2);
+    arap_status status =
+        vertex && mixed->place && mixed->row_start && mixed->row
+            ? arap_fill_reducing_order(context, mesh->count, mesh->ring, mesh->neighbor, vertex)
+            : arap_fail_memory(&context->error, "the mixed system");
+    if (status) goto done;
+    for (int k = 0; k < mesh->count; k++) mixed->place[vertex[k]] = k;
+    for (int j = 0; j < mesh->count; j++) {
+        int i = vertex[j], begin = fill;
+        mixed->row_start[j] = fill;
+        mixed->row[fill++] = j;
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            int row = mixed->place[mesh->neighbor[e]], at = fill;
+            if (row < j) continue;
+            for (; at > begin + 1 && mixed->row[at - 1] > row; at--)
+                mixed->row[at] = mixed->row[at - 1];
+            mixed->row[at] = row;
+            fill++;
+        }
+    }
+    mixed->row_start[n] = fill;
+
+done:
+    arap_free(vertex);
+    return status;
+}
+
+arap_status arap_mixed_create(arap_context *context, const arap_body *body, const arap_hold *hold,
+                              int samples, double turn_pull, arap_mixed *mixed) {
+    *mixed =
+        (arap_mixed){.body = body, .hold = hold, .count = body->triangle_count + body->tet_count};
+    if (body->mesh.count > ARAP_MOST_MIXED)
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "%d vertices are too many for the mixed method: at most %d",
+                         body->mesh.count, ARAP_MOST_MIXED);
+    if (!mixed->count)
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "the mixed method needs a triangle or a tet that has a size");
+    mixed->element = ARAP_NEW(arap_mixed_element, mixed->count);
+    arap_status status = mixed->element ? order(context, mixed)
+                                        : arap_fail_memory(&context->error, "the mixed system");
+    if (!status) {
+        take_elements(mixed);
+        status = arap_samples_create(context, &body->mesh, samples, &mixed->samples);
+    }
+    if (!status) {
+        double area = 0;
+        for (size_t t = 0; t < mixed->count; t++) area += mixed->element[t].size;
+        mixed->turn_pull = turn_pull * area / mixed->samples.count;
+    } else {
+        arap_mixed_clear(mixed);
+    }
+    return status;
+}
+
+void arap_mixed_clear(arap_mixed *mixed) {
+    arap_free(mixed->element);
+    arap_free(mixed->place);
+    arap_free(mixed->row_start);
+    arap_free(mixed->row);
+    arap_samples_clear(&mixed->samples);
+    *mixed = (arap_mixed){0};
+}
+
+arap_status arap_mixed_work_create(arap_context *context, const arap_mixed *mixed,
+                                   arap_mixed_work *work) {
+    size_t n = (size_t)mixed->body->mesh.count, blocks = (size_t)mixed->row_start[n];
+    *work = (arap_mixed_work){.matrix = {.size = (int)(3 * n),
+                                         .start = ARAP_NEW(int, 3 * n + 1),
+                                         .row = ARAP_NEW(int, 9 * blocks - 3 * n),
+                                         .value = ARAP_NEW(double, 9 * blocks - 3 * n)},
+                              .turn = ARAP_NEW(double, 3 * n),
+                              .slope = ARAP_NEW(double, 3 * n),
+                              .rotation = ARAP_NEW(double, 9 * mixed->count),
+                              .x = ARAP_NEW(double, 3 * n),
+                              .z = ARAP_NEW(double, 3 * n),
+                              .pull = ARAP_NEW(double, 3 * n)};
+    if (!work->matrix.start || !work->matrix.row || !work->matrix.value || !work->turn ||
+        !work->slope || !work->rotation || !work->x || !work->z || !work->pull) {
+        arap_mixed_work_clear(work);
+        return arap_fail_memory(&context->error, "the mixed system");
+    }
+    int fill = 0;
+    for (int j = 0; j < (int)n; j++)
+        for (int c = 0; c < 3; c++) {
+            work->matrix.start[3 * j + c] = fill;
+            for (int k = c; k < 3; k++) work->matrix.row[fill++] = 3 * j + k;
+            for (int at = mixed->row_start[j] + 1; at < mixed->row_start[j + 1]; at++)
+                for (int k = 0; k < 3; k++) work->matrix.row[fill++] = 3 * mixed->row[at] + k;
+        }
+    work->matrix.start[3 * n] = fill;
+    return ARAP_OK;
+}
+
+void arap_mixed_work_clear(arap_mixed_work *work) {
+    arap_matrix_clear(&work->matrix);
+    arap_factor_free(work->factor);
+    arap_free(work->turn);
+    arap_free(work->slope);
+    arap_free(work->rotation);
+    arap_free(work->x);
+    arap_free(work->z);
+    arap_free(work->pull);
+    *work = (arap_mixed_work){0};
+}
+
+arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixed,
+                                   const double *transforms, arap_mixed_pose *pose, double *turns) {
+    size_t samples = (size_t)mixed->samples.count;
+    *pose = (arap_mixed_pose){.target = ARAP_NEW(double, 3 * (size_t)mixed->hold->count),
+                              .bone_turn = ARAP_NEW(double, 9 * samples)};
+    double *place = ARAP_NEW(double, 3 * (size_t)mixed->hold->limbs), sum[9] = {0};
+    double *foot = ARAP_NEW(double, 3 * (size_t)mixed->hold->count);
+    if (!pose->target || !pose->bone_turn || !place || !foot) {
+        arap_free(place);
+        arap_free(foot);
+        arap_mixed_pose_clear(pose);
+        return arap_fail_memory(&context->error, "the mixed poses");
+    }
+    arap_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, foot, place);
+    arap_free(place);
+    arap_free(foot);
+    for (size_t s = 0; s < samples; s++) {
+        const double *t = transforms + 12 * (size_t)mixed->hold->bone[mixed->samples.vertex[s]];
+        const double own[9] = {t[0], t[1], t[2], t[4], t[5], t[6], t[8], t[9], t[10]};
+        arap_nearest_rotation(own, pose->bone_turn + 9 * s);
+        for (int c = 0; c < 9; c++) sum[c] += pose->bone_turn[9 * s + (size_t)c];
+    }
+    arap_nearest_rotation(sum, pose->mean);
+    for (size_t s = 0; s < samples; s++) {
+        double relative[9], least = INFINITY;
+        size_t near = 0;
+        arap_multiply_transposed(pose->bone_turn + 9 * s, pose->mean, relative);
+        arap_vector_from_rotation(relative, turns + 3 * s);
+        for (size_t other = 0; other < s; other++) {
+            double away =
+                arap_distance2(mixed->body->mesh.v + 3 * (size_t)mixed->samples.vertex[s],
+                               mixed->body->mesh.v + 3 * (size_t)mixed->samples.vertex[other]);
+            if (!(away < least)) continue;
+            least = away;
+            near = other;
+        }
+        if (s) arap_unwind(turns + 3 * near, turns + 3 * s);
+    }
+    return ARAP_OK;
+}
+
+void arap_mixed_pose_clear(arap_mixed_pose *pose) {
+    arap_free(pose->target);
+    arap_free(pose->bone_turn);
+    *pose = (arap_mixed_pose){0};
+}

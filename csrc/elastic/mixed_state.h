@@ -1,0 +1,74 @@
+/* Mixed finite elements: stretches, points and multipliers for given rotations, and how what they
+ * cost depends on the rotations. */
+#ifndef ARAP_MIXED_STATE_H
+#define ARAP_MIXED_STATE_H
+
+#include "elastic/hold.h"
+#include "elastic/samples.h"
+#include "linalg/factor.h"
+
+/* An element of either kind: triangles first, then tets. */
+typedef struct arap_mixed_element {
+    int corners, dimension; /* 3 and 2, 4 and 3 */
+    const int *corner;
+    const double *slope; /* (corners, dimension) */
+    double size;
+    double rest[9]; /* columns: the axes of its plane and its normal, or those of space */
+} arap_mixed_element;
+
+typedef struct arap_mixed {
+    const arap_body *body;
+    const arap_hold *hold;
+    arap_samples samples;
+    size_t count;
+    arap_mixed_element *element;
+    int *place;       /* (vertices) in the order of elimination */
+    int *row_start;   /* (vertices + 1) pattern of the lower triangle, by vertex */
+    int *row;         /* (row_start[vertices]) */
+    double turn_pull; /* of a sample's rotation to that of its bone */
+} arap_mixed;
+
+/* turn_pull: share of the area of the body. ARAP_BAD_VALUE for meshes of more than
+ * ARAP_MOST_MIXED vertices. */
+#define ARAP_MOST_MIXED 5000
+arap_status arap_mixed_create(arap_context *context, const arap_body *body, const arap_hold *hold,
+                              int samples, double turn_pull, arap_mixed *mixed);
+void arap_mixed_clear(arap_mixed *mixed);
+
+/* Work space of a thread. */
+typedef struct arap_mixed_work {
+    arap_matrix matrix;
+    arap_factor *factor;
+    double *turn;     /* (vertices, 3) rotation vectors */
+    double *slope;    /* (vertices, 3) derivatives by these */
+    double *rotation; /* (elements, 9) */
+    double *x, *z;    /* (3 vertices) in the order of elimination */
+    double *pull;     /* (3 vertices) */
+} arap_mixed_work;
+
+arap_status arap_mixed_work_create(arap_context *context, const arap_mixed *mixed,
+                                   arap_mixed_work *work);
+void arap_mixed_work_clear(arap_mixed_work *work);
+
+/* A pose: where the bones take the vertices and turn the samples. */
+typedef struct arap_mixed_pose {
+    double *target;    /* (vertices, 3) */
+    double *bone_turn; /* (samples, 9) rotations */
+    double mean[9];    /* the rotation that rotation vectors are relative to */
+} arap_mixed_pose;
+
+/* The pose, and the turns (samples, 3) that its bones have. transforms: (bones, 3, 4), units of the
+ * mesh. */
+arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixed,
+                                   const double *transforms, arap_mixed_pose *pose, double *turns);
+void arap_mixed_pose_clear(arap_mixed_pose *pose);
+
+/* The energy of the turns (samples, 3), rotation vectors relative to the mean of the pose; its
+ * gradient (samples, 3), the points x (vertices, 3) and, unless it is NULL, the stretches S
+ * (elements, 9; of triangles the first 2 x 2). */
+arap_status arap_mixed_evaluate(arap_context *context, const arap_mixed *mixed,
+                                const arap_mixed_pose *pose, const double *turns,
+                                arap_mixed_work *work, double *energy, double *gradient, double *x,
+                                double *stretches);
+
+#endif

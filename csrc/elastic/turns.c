@@ -1,0 +1,58 @@
+/* Rotation vectors: see turns.h.
+ *
+ * exp(v + d) = exp(J d) exp(v) to first order in d, with the angle t of v,
+ *     J = I + (1 - cos t) / t^2 [v] + (t - sin t) / t^3 [v]^2,
+ * [v] d = v x d. Near t = 0 series take the place of the ratios. It cannot fail. */
+#include "elastic/turns.h"
+
+#include <math.h>
+
+#include "base/vec3.h"
+
+#define TINY 1e-4 /* angles whose ratios are series */
+#define FULL 6.283185307179586
+
+void arap_multiply_transposed(const double *a, const double *b, double *out) {
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(a + 3 * r, b + 3 * c);
+}
+
+void arap_vector_from_rotation(const double *r, double *out) {
+    const double axis[3] = {(r[7] - r[5]) / 2, (r[2] - r[6]) / 2, (r[3] - r[1]) / 2};
+    double sine = sqrt(arap_dot(axis, axis)), cosine = (r[0] + r[4] + r[8] - 1) / 2;
+    double angle = atan2(sine, cosine);
+    if (sine > 1e-6 || cosine > 0) {
+        for (int c = 0; c < 3; c++) out[c] = axis[c] * (sine > 1e-12 ? angle / sine : 1);
+        return;
+    }
+    /* Half a turn: r = 2 u u^T - I. */
+    int most = r[4] > r[0] ? 1 : 0;
+    if (r[8] > r[4 * most]) most = 2;
+    double column[3];
+    for (int c = 0; c < 3; c++) column[c] = (r[3 * c + most] + r[3 * most + c]) / 2 + (c == most);
+    double length = sqrt(arap_dot(column, column));
+    double sign = arap_dot(column, axis) < 0 ? -1 : 1;
+    for (int c = 0; c < 3; c++) out[c] = sign * angle * column[c] / length;
+}
+
+void arap_unwind(const double *near, double *turn) {
+    double angle = sqrt(arap_dot(turn, turn));
+    if (!(angle > TINY)) return;
+    double turns = round((arap_dot(near, turn) / angle - angle) / FULL);
+    for (int c = 0; c < 3; c++) turn[c] *= 1 + turns * FULL / angle;
+}
+
+void arap_mean_turn(const double *turns, int corners, const int *corner, double *out) {
+    for (int c = 0; c < 3; c++) out[c] = 0;
+    for (int k = 0; k < corners; k++)
+        for (int c = 0; c < 3; c++) out[c] += turns[3 * (size_t)corner[k] + (size_t)c] / corners;
+}
+
+void arap_turn_back(const double *v, const double *left, double *out) {
+    double t2 = arap_dot(v, v), t = sqrt(t2), once[3], twice[3];
+    double first = t > TINY ? (1 - cos(t)) / t2 : 0.5 - t2 / 24;
+    double second = t > TINY ? (t - sin(t)) / (t2 * t) : 1.0 / 6 - t2 / 120;
+    arap_cross(v, left, once);
+    arap_cross(v, once, twice);
+    for (int c = 0; c < 3; c++) out[c] = left[c] - first * once[c] + second * twice[c];
+}

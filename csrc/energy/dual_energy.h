@@ -1,0 +1,28 @@
+/* The ARAP energy of weights that blend by dual quaternions, and its slope. */
+#ifndef ARAP_DUAL_ENERGY_H
+#define ARAP_DUAL_ENERGY_H
+
+#include "mesh/mesh.h"
+#include "rig/poses.h"
+#include "weights/influences.h"
+
+/* Work space for given poses, of rigid bones only. It keeps references to the mesh and the
+ * poses. */
+typedef struct arap_dual_energy arap_dual_energy;
+
+arap_status arap_dual_energy_create(arap_context *context, const arap_mesh *mesh,
+                                    const arap_skeleton *skeleton, const arap_poses *poses,
+                                    arap_dual_energy **out);
+void arap_dual_energy_free(arap_dual_energy *work);
+
+/* The energy, not relative; force (start[count]) or NULL: minus half its slope in each weight, the
+ * rotations being the best ones. The weights need not sum to 1. */
+double arap_dual_energy_run(const arap_context *context, arap_dual_energy *work,
+                            const arap_influences *influences, double *force);
+
+/* The relative energy of weights, with work space of its own. */
+arap_status arap_dual_energy_of(arap_context *context, const arap_mesh *mesh,
+                                const arap_skeleton *skeleton, const arap_poses *poses,
+                                const arap_influences *influences, double *energy);
+
+#endif

@@ -1,0 +1,141 @@
+/* Automatic weights: see automatic.h.
+ *
+ * Welding, links between loose parts, nearest bones and visibility as a solver has them; then the
+ * method; then of every row the largest max_influences, without those below least_weight but for
+ * the largest, made to sum to 1. No poses, no energy. The cost and the failures are those of the
+ * method, and of bad input. */
+#include "initial/automatic.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "initial/bbw.h"
+#include "initial/biharmonic.h"
+#include "initial/boneglow.h"
+#include "initial/nearest_bones.h"
+#include "mesh/links.h"
+#include "mesh/rings.h"
+
+#define FLOOR 1e-6 /* of raw weights, where smaller ones are left out anyhow */
+
+static const arap_setting rows[] = {
+#define ARAP_SETTINGS_OF arap_automatic_settings
+#define ARAP_SETTINGS_AUTOMATIC
+#include "settings.def"
+};
+const arap_setting_table arap_automatic_settings_table = {sizeof rows / sizeof *rows, rows};
+
+void arap_automatic_settings_default(arap_automatic_settings *settings) {
+    arap_settings_fill(&arap_automatic_settings_table, settings);
+}
+
+arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
+                               const arap_skeleton *skeleton, const arap_visibility *visibility,
+                               const int *order, arap_initial method, double floor,
+                               arap_influences *out, arap_heat_report *report) {
+    switch (method) {
+    case ARAP_INITIAL_NEAREST:
+        return arap_nearest_bones(context, mesh, visibility, 1, out);
+    case ARAP_INITIAL_BONEGLOW:
+        return arap_boneglow_weights(context, mesh, skeleton, visibility, order, floor, out,
+                                     report);
+    case ARAP_INITIAL_BBW:
+        return arap_bbw(context, mesh, skeleton, visibility, floor, out);
+    case ARAP_INITIAL_BIHARMONIC:
+        return arap_biharmonic_weights(context, mesh, skeleton, visibility, floor, out);
+    default:
+        return arap_heat_weights(context, mesh, skeleton, visibility, order, floor, out, report);
+    }
+}
+
+/* Mark in keep (of this row) what stays of it; returns their number. */
+static int choose(const double *weight, int count, const arap_automatic_settings *settings,
+                  char *keep) {
+    int most = settings->max_influences ? settings->max_influences : count, kept = 0;
+    for (int e = 0; e < count; e++) keep[e] = 0;
+    while (kept < most) {
+        int best = -1;
+        for (int e = 0; e < count; e++)
+            if (!keep[e] && (best < 0 || weight[e] > weight[best])) best = e;
+        int small = best < 0 || !(weight[best] > 0) || weight[best] < settings->least_weight;
+        if (best < 0 || (kept && small)) break;
+        keep[best] = 1;
+        kept++;
+    }
+    return kept;
+}
+
+/* Rows of the caller's vertices and bones from those of the mesh. */
+static arap_status hand_out(arap_context *context, const arap_mesh *mesh,
+                            const arap_skeleton *skeleton, const arap_automatic_settings *settings,
+                            const arap_influences *all, arap_influences *out) {
+    int n = mesh->input_count;
+    int *sizes = ARAP_NEW(int, n);
+    char *keep = ARAP_NEW(char, skeleton->deform_count);
+    arap_status status = ARAP_OK;
+    if (!sizes || !keep) {
+        status = arap_fail_memory(&context->error, "the weights");
+        goto done;
+    }
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0; i < n; i++) {
+            size_t from = all->start[mesh->weld[i]], at = fill ? out->start[i] : 0;
+            int count = (int)(all->start[mesh->weld[i] + 1] - from);
+            sizes[i] = choose(all->weight + from, count, settings, keep);
+            for (int e = 0; e < count && fill; e++) {
+                if (!keep[e]) continue;
+                out->bone[at] = skeleton->deform_bone[all->bone[from + (size_t)e]];
+                out->weight[at++] = all->weight[from + (size_t)e];
+            }
+        }
+        if (!fill) status = arap_influences_create(context, n, sizes, out);
+    }
+    if (!status) arap_influences_normalize(out);
+
+done:
+    arap_free(sizes);
+    arap_free(keep);
+    return status;
+}
+
+arap_status arap_automatic_weights(arap_context *context, const arap_geometry *geometry,
+                                   const arap_bones *bones, const arap_automatic_settings *settings,
+                                   arap_influences *out) {
+    arap_mesh mesh = {0};
+    arap_skeleton skeleton = {0};
+    arap_visibility visibility = {0};
+    arap_heat_report report = {0};
+    arap_influences all = {0};
+    arap_bvh *faces = NULL;
+    int *links = NULL, *order = NULL, linked;
+    size_t link_count = 0;
+    arap_status status =
+        arap_settings_check(&context->error, &arap_automatic_settings_table, settings);
+    if (!status) status = arap_progress(context, "mesh", 0);
+    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = arap_skeleton_create(context, bones, &mesh, &skeleton);
+    if (!status && settings->link_parts)
+        status = arap_link_parts(context, &mesh, &links, &link_count, &linked);
+    if (!status) status = arap_mesh_connect(context, &mesh, links, link_count, 0);
+    if (status) goto done;
+    order = ARAP_NEW(int, mesh.count);
+    status = order ? arap_fill_reducing_order(context, mesh.count, mesh.ring, mesh.neighbor, order)
+                   : arap_fail_memory(&context->error, "the elimination order");
+    if (!status) status = arap_face_bvh(context, &mesh, NULL, &faces);
+    if (!status) status = arap_visibility_create(context, &mesh, &skeleton, faces, &visibility);
+    if (!status)
+        status = arap_fresh_weights(context, &mesh, &skeleton, &visibility, order, settings->method,
+                                    fmin(FLOOR, settings->least_weight), &all, &report);
+    if (!status) status = hand_out(context, &mesh, &skeleton, settings, &all, out);
+
+done:
+    arap_bvh_free(faces);
+    arap_free(links);
+    arap_free(order);
+    arap_heat_report_clear(&report);
+    arap_influences_clear(&all);
+    arap_visibility_clear(&visibility);
+    arap_skeleton_clear(&skeleton);
+    arap_mesh_clear(&mesh);
+    return status;
+}

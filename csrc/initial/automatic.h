@@ -1,0 +1,32 @@
+/* Automatic weights: every method of this room under one name, and as a result of its own. */
+#ifndef ARAP_AUTOMATIC_H
+#define ARAP_AUTOMATIC_H
+
+#include "base/settings.h"
+#include "initial/heat.h"
+#include "rig/skeleton.h"
+
+/* Weights of all deforming bones by a method, rows >= 0 with sum 1; entries of at most `floor` may
+ * be left out. order: a fill-reducing order of the mesh. The report stays empty where a method does
+ * not ask what vertices see. */
+arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
+                               const arap_skeleton *skeleton, const arap_visibility *visibility,
+                               const int *order, arap_initial method, double floor,
+                               arap_influences *out, arap_heat_report *report);
+
+typedef struct arap_automatic_settings {
+#define ARAP_SETTINGS_AUTOMATIC
+#include "settings.def"
+} arap_automatic_settings;
+
+extern const arap_setting_table arap_automatic_settings_table; /* of arap_automatic_settings */
+
+void arap_automatic_settings_default(arap_automatic_settings *settings);
+
+/* The same for the caller's vertices and bones, as they are to be used: at most max_influences in a
+ * row, none below least_weight, bones ascending. Release with arap_influences_clear. */
+arap_status arap_automatic_weights(arap_context *context, const arap_geometry *geometry,
+                                   const arap_bones *bones, const arap_automatic_settings *settings,
+                                   arap_influences *out);
+
+#endif

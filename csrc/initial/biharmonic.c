@@ -1,0 +1,289 @@
+/* Biharmonic weights: see biharmonic.h.
+ *
+ *   min w_b' Q w_b,  Q = L M^-1 L,  for each bone b,
+ *   w_b = 1 at the handles of b, 0 at those of other bones:    Q_xx w_x = -Q_xh w_h
+ *
+ * L: Laplacian of triangles or tets, with springs for wires and links; M: areas or volumes of
+ * cells (two_rings.c). x: vertices without handle, h: handles (handles.c); where bones share a
+ * handle each has an equal part of it. On a surface the lecture picks one vertex for each handle;
+ * a bone has many.
+ *
+ * Without bounds the weights of all bones sum to 1, but leave 0..1: beyond a handle they swing to
+ * the other side, and bones far away get some. Negative ones are clipped here, since no row of
+ * weights may have them, and the rest made to sum to 1.
+ *
+ * Handles around a limb part Q_xx into blocks that know nothing of each other; each has a
+ * factor of its own and columns for the bones of the handles next to it alone, for all others it is
+ * 0. A block without such a handle, of faces without area, takes the nearest bones. Q couples
+ * two-rings: on a surface of n vertices in one block the factor has some 40 n log n entries, of a
+ * volume n^(4/3); handles inside a volume part nothing. Fails without memory, for more than
+ * MOST_VERTICES, where Q cannot be factorized and for weights that are not finite. */
+#include "initial/biharmonic.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "initial/entries.h"
+#include "initial/handles.h"
+#include "mesh/two_rings.h"
+
+#define MOST_VERTICES 200000
+#define COLUMNS_PER_THREAD 32
+/* What the diagonal is raised by where Q cannot be factorized, a share of it. */
+#define LEAST_SHIFT 1e-12
+#define SHIFT_GROWTH 1e3
+#define MOST_SHIFT 1e-4
+
+typedef struct problem {
+    const arap_mesh *mesh;
+    int bones;
+    arap_handles handles;
+    int *handle_start, *handle_bone; /* (count + 1) of each vertex, bones ascending */
+    arap_two_rings q;
+    int block_count;
+    int *first;  /* (block_count + 1) of each in member */
+    int *member; /* (vertices without handle) blocks one by one, each in order of elimination */
+    int *place;  /* (count) in its block, -1: a handle */
+    char *near;  /* (bones) has a handle next to the block */
+} problem;
+
+static arap_status sort_handles(arap_context *context, problem *p) {
+    int n = p->mesh->count, *start;
+    start = p->handle_start = ARAP_NEW_ZERO(int, n + 1);
+    p->handle_bone = ARAP_NEW(int, p->handles.count);
+    if (!start || !p->handle_bone) return arap_fail_memory(&context->error, "the handles of bones");
+    for (int i = 0; i < n; i++) start[i + 1] = start[i] + p->handles.bones[i];
+    for (int h = 0; h < p->handles.count; h++) p->handle_bone[h] = -1;
+    for (int h = 0; h < p->handles.count; h++) {
+        int i = p->handles.handle[h].vertex, bone = p->handles.handle[h].bone, at = start[i];
+        while (p->handle_bone[at] >= 0) at++;
+        for (; at > start[i] && p->handle_bone[at - 1] > bone; at--)
+            p->handle_bone[at] = p->handle_bone[at - 1];
+        p->handle_bone[at] = bone;
+    }
+    return ARAP_OK;
+}
+
+/* Number the blocks: label (count), -1 for handles; stack (count) scratch. */
+static int label_blocks(const problem *p, int *label, int *stack) {
+    int count = 0;
+    for (int i = 0; i < p->mesh->count; i++) label[i] = -1;
+    for (int i = 0; i < p->mesh->count; i++) {
+        if (label[i] >= 0 || p->handles.bones[i]) continue;
+        int depth = 0;
+        label[i] = count;
+        stack[depth++] = i;
+        while (depth) {
+            int v = stack[--depth];
+            for (size_t r = p->q.ring[v]; r < p->q.ring[v + 1]; r++) {
+                int k = p->q.neighbor[r];
+                if (label[k] >= 0 || p->handles.bones[k] || p->q.edge[r] == 0) continue;
+                label[k] = count;
+                stack[depth++] = k;
+            }
+        }
+        count++;
+    }
+    return count;
+}
+
+static arap_status find_blocks(arap_context *context, problem *p) {
+    int n = p->mesh->count;
+    int *label = ARAP_NEW(int, n), *order = ARAP_NEW(int, n);
+    arap_status status = ARAP_OK;
+    if (!label || !order) goto no_memory;
+    p->block_count = label_blocks(p, label, order);
+    p->first = ARAP_NEW_ZERO(int, p->block_count + 1);
+    p->member = ARAP_NEW(int, n);
+    p->place = ARAP_NEW(int, n);
+    if (!p->first || !p->member || !p->place) goto no_memory;
+    status = arap_fill_reducing_order(context, n, p->q.ring, p->q.neighbor, order);
+    if (status) goto done;
+    for (int i = 0; i < n; i++)
+        if (label[i] >= 0) p->first[label[i] + 1]++;
+    for (int b = 0; b < p->block_count; b++) p->first[b + 1] += p->first[b];
+    for (int k = 0; k < n; k++) {
+        int i = order[k];
+        p->place[i] = label[i] < 0 ? -1 : p->first[label[i]]++;
+        if (label[i] >= 0) p->member[p->place[i]] = i;
+    }
+    for (int b = p->block_count; b > 0; b--) p->first[b] = p->first[b - 1];
+    if (p->block_count) p->first[0] = 0;
+    for (int i = 0; i < n; i++)
+        if (label[i] >= 0) p->place[i] -= p->first[label[i]];
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the biharmonic weights");
+done:
+    arap_free(label);
+    arap_free(order);
+    return status;
+}
+
+/* The bones with handles next to a block, ascending; their number. */
+static int list_bones(const problem *p, int size, const int *member, int *bone) {
+    int count = 0;
+    memset(p->near, 0, (size_t)p->bones);
+    for (int j = 0; j < size; j++)
+        for (size_t r = p->q.ring[member[j]]; r < p->q.ring[member[j] + 1]; r++) {
+            int k = p->q.neighbor[r];
+            for (int h = p->handle_start[k]; h < p->handle_start[k + 1] && p->q.edge[r] != 0; h++)
+                p->near[p->handle_bone[h]] = 1;
+        }
+    for (int b = 0; b < p->bones; b++)
+        if (p->near[b]) bone[count++] = b;
+    return count;
+}
+
+/* -Q_h w_h for these bones, out (columns, size); column (bones) is scratch. */
+static void pull_columns(const problem *p, int size, const int *member, int columns,
+                         const int *bone, int *column, double *out) {
+    memset(out, 0, (size_t)columns * (size_t)size * sizeof *out);
+    for (int b = 0; b < p->bones; b++) column[b] = -1;
+    for (int c = 0; c < columns; c++) column[bone[c]] = c;
+    for (int j = 0; j < size; j++)
+        for (size_t r = p->q.ring[member[j]]; r < p->q.ring[member[j] + 1]; r++) {
+            int k = p->q.neighbor[r];
+            for (int h = p->handle_start[k]; h < p->handle_start[k + 1]; h++) {
+                int c = column[p->handle_bone[h]];
+                if (c >= 0)
+                    out[(size_t)c * (size_t)size + (size_t)j] -= p->q.edge[r] / p->handles.bones[k];
+            }
+        }
+}
+
+arap_status arap_biharmonic_factor(arap_context *context, const arap_biharmonic_block *block,
+                                   double diagonal, arap_factor **factor) {
+    arap_matrix *matrix = block->matrix;
+    arap_status status;
+    for (double more = 0;; more = more > 0 ? SHIFT_GROWTH * more : LEAST_SHIFT) {
+        for (int j = 0; j < block->size; j++)
+            matrix->value[matrix->start[j]] = (diagonal + more) * block->own[j];
+        status = *factor ? arap_factor_update(context, *factor, matrix)
+                         : arap_factor_create(context, matrix, factor);
+        if (status != ARAP_NOT_FACTORED || more > MOST_SHIFT) return status;
+        context->error = (arap_error){0};
+    }
+}
+
+/* Solve one block for all its bones and list the weights above `floor`. */
+static arap_status solve_block(arap_context *context, problem *p, int block,
+                               arap_biharmonic_fn bound, double floor, arap_entries *list) {
+    const int *member = p->member + p->first[block];
+    int size = p->first[block + 1] - p->first[block], most = COLUMNS_PER_THREAD * context->threads;
+    double done = (double)p->first[block] / p->first[p->block_count],
+           share = (double)size / p->first[p->block_count];
+    int *bone = ARAP_NEW(int, p->bones), *column = ARAP_NEW(int, p->bones);
+    double *own = ARAP_NEW(double, size), *pull = NULL, *w = NULL;
+    arap_matrix matrix = {0};
+    arap_factor *factor = NULL;
+    arap_status status = ARAP_OK;
+    if (!bone || !column || !own) goto no_memory;
+    int bones = list_bones(p, size, member, bone);
+    if (most > bones) most = bones;
+    pull = ARAP_NEW(double, (size_t)most * (size_t)size);
+    w = ARAP_NEW(double, (size_t)most * (size_t)size);
+    if (!pull || !w) goto no_memory;
+    for (int j = 0; j < size; j++) own[j] = p->q.own[member[j]];
+    if (bones) status = arap_two_rings_matrix(context, &p->q, size, member, p->place, 1, &matrix);
+    for (int from = 0; from < bones && !status; from += most) {
+        int columns = bones - from < most ? bones - from : most;
+        arap_biharmonic_block part = {.size = size,
+                                      .columns = columns,
+                                      .pull = pull,
+                                      .matrix = &matrix,
+                                      .own = own,
+                                      .progress = done + share * from / bones,
+                                      .part = share * columns / bones};
+        pull_columns(p, size, member, columns, bone + from, column, pull);
+        memcpy(w, pull, (size_t)columns * (size_t)size * sizeof *w);
+        status = arap_biharmonic_factor(context, &part, 1, &factor);
+        if (!status) status = arap_factor_solve_all(context, factor, columns, w);
+        part.factor = factor;
+        if (!status && bound) status = bound(context, &part, w);
+        if (!status)
+            status = arap_progress(context, "biharmonic weights", part.progress + part.part);
+        for (size_t k = 0; k < (size_t)columns * (size_t)size && !status; k++) {
+            int i = member[k % (size_t)size];
+            if (!isfinite(w[k]))
+                status =
+                    arap_fail(&context->error, ARAP_NOT_FINITE,
+                              "the biharmonic weight of vertex %d is %g", p->mesh->first[i], w[k]);
+            else if (w[k] > floor)
+                status =
+                    arap_entries_add(context, list, i, bone[from + (int)(k / (size_t)size)], w[k]);
+        }
+    }
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the biharmonic weights");
+done:
+    arap_factor_free(factor);
+    arap_matrix_clear(&matrix);
+    arap_free(bone);
+    arap_free(column);
+    arap_free(own);
+    arap_free(pull);
+    arap_free(w);
+    return status;
+}
+
+/* Rows of the list and of the handles, which come first. */
+static arap_status gather(arap_context *context, const problem *p,
+                          const arap_visibility *visibility, const arap_entries *list,
+                          arap_influences *out) {
+    int *alone = ARAP_NEW(int, p->mesh->count);
+    if (!alone) return arap_fail_memory(&context->error, "the biharmonic weights");
+    for (int i = 0; i < p->mesh->count; i++)
+        alone[i] = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
+    arap_status status = arap_entries_rows(context, list, p->mesh->count, alone, out);
+    if (!status) arap_influences_normalize(out);
+    arap_free(alone);
+    return status;
+}
+
+arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
+                                  const arap_skeleton *skeleton, const arap_visibility *visibility,
+                                  arap_biharmonic_fn bound, double floor, arap_influences *out) {
+    problem p = {.mesh = mesh, .bones = skeleton->deform_count};
+    arap_entries list = {0};
+    if (mesh->count > MOST_VERTICES)
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "the mesh has %d vertices: too many for biharmonic weights, at most %d",
+                         mesh->count, MOST_VERTICES);
+    arap_status status = arap_progress(context, "biharmonic weights", 0);
+    if (!status) status = arap_find_handles(context, mesh, skeleton, visibility, &p.handles);
+    if (!status) status = sort_handles(context, &p);
+    if (!status) status = arap_bilaplacian(context, mesh, &p.q);
+    if (!status) status = find_blocks(context, &p);
+    if (!status) {
+        p.near = ARAP_NEW(char, p.bones);
+        if (!p.near) status = arap_fail_memory(&context->error, "the biharmonic weights");
+    }
+    for (int i = 0; i < mesh->count && !status; i++)
+        for (int h = p.handle_start[i]; h < p.handle_start[i + 1] && !status; h++)
+            status = arap_entries_add(context, &list, i, p.handle_bone[h], 1);
+    for (int b = 0; b < p.block_count && !status; b++)
+        status = solve_block(context, &p, b, bound, floor, &list);
+    if (!status) status = gather(context, &p, visibility, &list, out);
+    arap_handles_clear(&p.handles);
+    arap_two_rings_clear(&p.q);
+    arap_entries_clear(&list);
+    arap_free(p.handle_start);
+    arap_free(p.handle_bone);
+    arap_free(p.first);
+    arap_free(p.member);
+    arap_free(p.place);
+    arap_free(p.near);
+    return status;
+}
+
+arap_status arap_biharmonic_weights(arap_context *context, const arap_mesh *mesh,
+                                    const arap_skeleton *skeleton,
+                                    const arap_visibility *visibility, double floor,
+                                    arap_influences *out) {
+    return arap_biharmonic_solve(context, mesh, skeleton, visibility, NULL, floor, out);
+}

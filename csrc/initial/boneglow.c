@@ -1,0 +1,215 @@
+/* BoneGlow weights: see boneglow.h.
+ *
+ *   (L + M H) w_b = M H chi_b,   chi_ib = g_ib / sum_b g_ib,
+ *   g_ib = integral over bone b of  V sin(phi) |cos(theta)| / r^2  ds
+ *
+ * Heat weights with the binary chi replaced by "a softer bone visibility test" (the lecture after
+ * Wareham & Lasenby 2008): how much of the light that falls on vertex i is that of bone b. r, phi
+ * and theta belong to the line from the vertex to a point of the bone: its length, its angle to the
+ * bone (a rod sends no light along itself) and to the normal of the surface; V is 1 where no face
+ * is in between. From the document: the system, and that chi is a soft visibility. As the paper
+ * is implemented elsewhere: V, sin(phi) and 1 / r^2. Chosen here: cos(theta), the Lambert factor
+ * of what is lit; bones shine alike by length, so that one cut in two
+ * shines as before; both sides of a face are lit, for thin sheets and normals that point inward;
+ * wires and vertices inside a volume have no side (cos = 1); H is 1 / d^2 of heat where the vertex
+ * sees its nearest bone, else of the nearest point that lights it, 0 in the dark. Virtual segments
+ * and bones without length send no light. An island in the dark takes the nearest bones, as heat
+ * does, and one far from all follows the nearest one.
+ *
+ * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
+ * that of V |cos(theta)| over sin(alpha), divided by h: midpoints of SAMPLES equal parts of it.
+ * Without V and cos it is known, a bound: bones come by it, brightest first, until the next could
+ * add less than LEAST_LIGHT of what there is, or MOST_LIGHTS have been looked at.
+ *
+ * Cost: some SAMPLES rays for each vertex and bone near it, O(log faces) each, in parallel, then
+ * that of heat.c. Fails as heat.c does. */
+#include "initial/boneglow.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+
+#define SAMPLES 6
+#define MOST_LIGHTS 16 /* bones that are looked at */
+#define LEAST_LIGHT 0.05
+#define LEAST_DISTANCE 1e-6 /* of a vertex from the line of a bone */
+#define CHUNK 256
+#define SLICE_PER_THREAD 4
+
+typedef struct glow_task {
+    const arap_mesh *mesh;
+    const arap_skeleton *skeleton;
+    const arap_visibility *visibility;
+    const arap_bvh *faces;
+    const double *normals; /* (count, 3) of any length, 0: no side */
+    double *bounds;        /* (workers, deform_count) */
+    int *lights;           /* (count) bones that light the vertex */
+    int *bone;             /* (count, MOST_LIGHTS) these, ascending */
+    double *light;         /* (count, MOST_LIGHTS) */
+    char *lit;             /* (count) */
+    double *distance;      /* (count) to the skeleton, or to what lights the vertex */
+} glow_task;
+
+/* A bone seen from a point: its line, s from the foot of the perpendicular. */
+typedef struct rod {
+    double foot[3], along[3]; /* unit */
+    double from, to;          /* s of its ends */
+    double height;            /* h */
+    double sine_from, sine_to;
+} rod;
+
+/* Returns the light that it sends at most: 0 for a bone without length. */
+static double see_rod(const arap_skeleton *skeleton, int bone, const double *p, rod *out) {
+    const double *head = skeleton->heads + 3 * (size_t)skeleton->deform_bone[bone],
+                 *tail = skeleton->tails + 3 * (size_t)skeleton->deform_bone[bone];
+    double rel[3], length;
+    arap_sub(tail, head, out->along);
+    length = sqrt(arap_dot(out->along, out->along));
+    if (!(length > 0)) return 0;
+    for (int c = 0; c < 3; c++) out->along[c] /= length;
+    arap_sub(head, p, rel);
+    out->from = arap_dot(rel, out->along);
+    out->to = out->from + length;
+    for (int c = 0; c < 3; c++) out->foot[c] = head[c] - out->from * out->along[c];
+    out->height = fmax(sqrt(arap_distance2(out->foot, p)), LEAST_DISTANCE);
+    out->sine_from = out->from / hypot(out->from, out->height);
+    out->sine_to = out->to / hypot(out->to, out->height);
+    return (out->sine_to - out->sine_from) / out->height;
+}
+
+/* g_ib; lowers *nearest to the distance of what is seen of the bone. */
+static double light_from(const glow_task *task, int i, const rod *r, double *nearest) {
+    const double *p = task->mesh->v + 3 * (size_t)i, *normal = task->normals + 3 * (size_t)i;
+    double size = sqrt(arap_dot(normal, normal)), step = (r->sine_to - r->sine_from) / SAMPLES;
+    double sum = 0;
+    for (int k = 0; k < SAMPLES; k++) {
+        double sine = r->sine_from + (k + 0.5) * step, point[3], line[3];
+        double s = r->height * sine / sqrt(fmax(1 - sine * sine, 1e-300));
+        s = fmin(fmax(s, r->from), r->to);
+        for (int c = 0; c < 3; c++) point[c] = r->foot[c] + s * r->along[c];
+        arap_sub(point, p, line);
+        double distance = fmax(sqrt(arap_dot(line, line)), LEAST_DISTANCE);
+        double cosine = size > 0 ? fabs(arap_dot(line, normal)) / (size * distance) : 1;
+        if (!(cosine > 0) || !arap_sees(task->mesh, task->faces, i, point)) continue;
+        sum += fmin(cosine, 1);
+        *nearest = fmin(*nearest, distance);
+    }
+    return sum * step / r->height;
+}
+
+/* Keep the lights of vertex i in the order of their bones. */
+static void keep_light(const glow_task *task, int i, int bone, double light) {
+    size_t first = (size_t)i * MOST_LIGHTS, at = first + (size_t)task->lights[i]++;
+    for (; at > first && task->bone[at - 1] > bone; at--) {
+        task->bone[at] = task->bone[at - 1];
+        task->light[at] = task->light[at - 1];
+    }
+    task->bone[at] = bone;
+    task->light[at] = light;
+}
+
+static void light_vertex(const glow_task *task, int i, double *bounds) {
+    const double *p = task->mesh->v + 3 * (size_t)i;
+    int bones = task->skeleton->deform_count;
+    double total = 0, nearest = INFINITY;
+    rod r;
+    for (int b = 0; b < bones; b++) bounds[b] = see_rod(task->skeleton, b, p, &r);
+    task->lights[i] = 0;
+    for (int tried = 0; tried < MOST_LIGHTS; tried++) {
+        int best = 0;
+        for (int b = 1; b < bones; b++)
+            if (bounds[b] > bounds[best]) best = b;
+        if (!(bounds[best] > LEAST_LIGHT * total)) break;
+        bounds[best] = 0;
+        see_rod(task->skeleton, best, p, &r);
+        double light = light_from(task, i, &r, &nearest);
+        if (!(light > 0)) continue;
+        keep_light(task, i, best, light);
+        total += light;
+    }
+    for (int k = 0; k < task->lights[i]; k++) task->light[(size_t)i * MOST_LIGHTS + k] /= total;
+    task->lit[i] = task->lights[i] > 0;
+    task->distance[i] =
+        task->lit[i] && !task->visibility->visible[i] ? nearest : task->visibility->distance[i];
+}
+
+static void light_chunk(void *data, int chunk, int worker) {
+    const glow_task *task = data;
+    int begin = chunk * CHUNK, count = task->mesh->count;
+    int end = begin + CHUNK < count ? begin + CHUNK : count;
+    for (int i = begin; i < end; i++)
+        light_vertex(task, i, task->bounds + (size_t)worker * (size_t)task->skeleton->deform_count);
+}
+
+/* chi: the lights, or in the dark the nearest bones. */
+static arap_status make_shares(arap_context *context, const glow_task *task, arap_influences *out) {
+    int n = task->mesh->count;
+    int *sizes = ARAP_NEW(int, n);
+    if (!sizes) return arap_fail_memory(&context->error, "the light of bones");
+    for (int i = 0; i < n; i++)
+        sizes[i] = task->lit[i] ? task->lights[i] : task->visibility->nearest_count[i];
+    arap_status status = arap_influences_create(context, n, sizes, out);
+    for (int i = 0; i < n && !status; i++)
+        for (int k = 0; k < sizes[i]; k++) {
+            size_t at = out->start[i] + (size_t)k;
+            out->bone[at] =
+                task->lit[i] ? task->bone[(size_t)i * MOST_LIGHTS + (size_t)k]
+                             : task->visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)k];
+            out->weight[at] =
+                task->lit[i] ? task->light[(size_t)i * MOST_LIGHTS + (size_t)k] : 1.0 / sizes[i];
+        }
+    arap_free(sizes);
+    return status;
+}
+
+arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
+                                  const arap_skeleton *skeleton, const arap_visibility *visibility,
+                                  const int *order, double floor, arap_influences *out,
+                                  arap_heat_report *report) {
+    size_t n = (size_t)mesh->count;
+    int chunks = (mesh->count + CHUNK - 1) / CHUNK, bones = skeleton->deform_count;
+    arap_bvh *faces = NULL;
+    arap_influences shares = {0};
+    arap_visibility lit = *visibility;
+    double *normals = ARAP_NEW(double, 3 * n);
+    glow_task task = {.mesh = mesh,
+                      .skeleton = skeleton,
+                      .visibility = visibility,
+                      .normals = normals,
+                      .bounds = ARAP_NEW(double, (size_t)context->threads * (size_t)bones),
+                      .lights = ARAP_NEW(int, n),
+                      .bone = ARAP_NEW(int, MOST_LIGHTS * n),
+                      .light = ARAP_NEW(double, MOST_LIGHTS * n),
+                      .lit = ARAP_NEW(char, n),
+                      .distance = ARAP_NEW(double, n)};
+    arap_status status = ARAP_OK;
+    if (!normals || !task.bounds || !task.lights || !task.bone || !task.light || !task.lit ||
+        !task.distance) {
+        status = arap_fail_memory(&context->error, "the light of bones");
+        goto done;
+    }
+    arap_vertex_normals(mesh, normals);
+    status = arap_face_bvh(context, mesh, NULL, &faces);
+    if (status) goto done;
+    task.faces = faces;
+    status = arap_parallel_slices(context, "bone glow", chunks, SLICE_PER_THREAD * context->threads,
+                                  light_chunk, &task);
+    if (!status) status = make_shares(context, &task, &shares);
+    if (status) goto done;
+    lit.visible = task.lit;
+    lit.distance = task.distance;
+    status = arap_diffuse_shares(context, mesh, bones, &lit, order, &shares, floor, out, report);
+
+done:
+    arap_bvh_free(faces);
+    arap_influences_clear(&shares);
+    arap_free(normals);
+    arap_free(task.bounds);
+    arap_free(task.lights);
+    arap_free(task.bone);
+    arap_free(task.light);
+    arap_free(task.lit);
+    arap_free(task.distance);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* BoneGlow weights (Wareham & Lasenby 2008): bones light the skin, and the light is diffused. */
+#ifndef ARAP_BONEGLOW_H
+#define ARAP_BONEGLOW_H
+
+#include "initial/heat.h"
+
+/* As arap_heat_weights. */
+arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
+                                  const arap_skeleton *skeleton, const arap_visibility *visibility,
+                                  const int *order, double floor, arap_influences *out,
+                                  arap_heat_report *report);
+
+#endif

@@ -1,0 +1,76 @@
+/* Islands and the bones that they see: see islands.h.
+ *
+ * An island is what faces, wires and links join. Where none of its vertices sees a bone, all of
+ * them count as if they did; and where its nearest bone is farther than the island is large, all of
+ * it follows that bone. O(edges); it fails without memory only. */
+#include "initial/islands.h"
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "mesh/rings.h"
+
+typedef struct island_facts {
+    int first, size, seen;
+    double mean[3], radius2; /* of its vertices */
+    double nearest;          /* distance of its nearest vertex to a bone */
+    int nearest_bone, rigid;
+} island_facts;
+
+static void gather_facts(const arap_mesh *mesh, const arap_visibility *visibility,
+                         const int *island, int count, island_facts *facts) {
+    for (int i = 0; i < mesh->count; i++) {
+        island_facts *f = &facts[island[i]];
+        const double *p = mesh->v + 3 * (size_t)i;
+        if (!f->size || visibility->distance[i] < f->nearest) {
+            f->nearest = visibility->distance[i];
+            f->nearest_bone = visibility->nearest[(size_t)i * ARAP_MOST_SHARED];
+        }
+        if (!f->size) f->first = i;
+        for (int c = 0; c < 3; c++) f->mean[c] += p[c];
+        f->size++;
+        f->seen += visibility->visible[i];
+    }
+    for (int k = 0; k < count; k++)
+        for (int c = 0; c < 3; c++) facts[k].mean[c] /= facts[k].size;
+    for (int i = 0; i < mesh->count; i++) {
+        island_facts *f = &facts[island[i]];
+        f->radius2 = fmax(f->radius2, arap_distance2(mesh->v + 3 * (size_t)i, f->mean));
+    }
+}
+
+arap_status arap_judge_islands(arap_context *context, const arap_mesh *mesh,
+                               const arap_visibility *visibility, char *shines, int *rigid_bone,
+                               arap_heat_report *report) {
+    int n = mesh->count;
+    int *island = ARAP_NEW(int, n);
+    island_facts *facts = NULL;
+    arap_status status = ARAP_OK;
+    if (!island) goto no_memory;
+    int count = arap_find_islands(mesh, island, rigid_bone);
+    facts = ARAP_NEW_ZERO(island_facts, count);
+    report->unseen = ARAP_NEW(arap_island, count);
+    if (!facts || !report->unseen) goto no_memory;
+    gather_facts(mesh, visibility, island, count, facts);
+    report->unseen_count = 0;
+    for (int k = 0; k < count; k++) {
+        island_facts *f = &facts[k];
+        if (f->seen) continue;
+        f->rigid = f->nearest > 2 * sqrt(f->radius2);
+        report->unseen[report->unseen_count++] =
+            (arap_island){mesh->first[f->first], f->size, f->rigid};
+    }
+    for (int i = 0; i < n; i++) {
+        const island_facts *f = &facts[island[i]];
+        shines[i] = visibility->visible[i] || !f->seen;
+        rigid_bone[i] = f->rigid ? f->nearest_bone : -1;
+    }
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the islands of the mesh");
+    arap_heat_report_clear(report);
+done:
+    arap_free(island);
+    arap_free(facts);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* Islands of a mesh and the bones that they see: which vertices speak for a bone. */
+#ifndef ARAP_ISLANDS_H
+#define ARAP_ISLANDS_H
+
+#include "initial/heat.h"
+
+/* shines (count): the vertex sees its nearest bone, or no vertex of its island sees one; rigid_bone
+ * (count): the bone that its whole island follows for want of a near one, or -1. Islands without
+ * sight of a bone are reported. */
+arap_status arap_judge_islands(arap_context *context, const arap_mesh *mesh,
+                               const arap_visibility *visibility, char *shines, int *rigid_bone,
+                               arap_heat_report *report);
+
+#endif

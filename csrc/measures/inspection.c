@@ -1,0 +1,473 @@
+/* Weights along a surface: see inspection.h.
+ *
+ * Neighbors. With m the mean of the rows of the neighbors of i, contrast is |w_i - m|_1 / 2, the
+ * share of the weight that would have to move to other bones, and roughness the mean contrast of
+ * the neighbors where i is left out of theirs: around a border or a tip it is large as well, around
+ * a speckle it is not. O(entries x ring^2).
+ *
+ * Gaps. Shortest paths along edges (Dijkstra 1959) lead from the core of a bone until all its
+ * entries are reached, or as far as is of interest: O(k log k) of the k vertices on the way, which
+ * for weights without gaps are those that the bone moves. The straight distance is that to the
+ * nearest vertex of the core, by a hierarchy of these: O(log k) for an entry. Bones in parallel,
+ * each writes what belongs to its entries.
+ *
+ * Memory: 24 bytes for a vertex and thread. Fails without it, and for rows that are none. */
+#include "measures/inspection.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "weights/sparse_weights.h"
+
+#define CHUNK 256
+#define CORE 0.5   /* of the largest weight of a bone */
+#define LEAST 0.05 /* of a weight that is looked at */
+#define UNLIKE 0.2 /* contrast from which on roughness is of interest */
+#define FAR 4.0    /* along, in largest straight distances: farther is not looked for */
+
+/* Neighbors, and for each bone its entries; vertices are those of the welded mesh. */
+typedef struct inspection {
+    const arap_mesh *mesh;
+    const arap_sparse_weights *rows;
+    int bones;
+    size_t *ring; /* (count + 1) */
+    int *neighbor;
+    char *link;         /* it is one by a link only: a way, not a neighbor to be compared with */
+    double *scale;      /* (count) 1 / sum of the row, 0 without weights */
+    size_t *bone_start; /* (bones + 1) */
+    long long *entry;   /* of the caller's rows, bone after bone, those of first vertices */
+    int *vertex;        /* (the same) */
+    const arap_inspection *out;
+    double *mean; /* (threads, bones) */
+    struct paths *paths;
+    char *failed; /* (bones) */
+} inspection;
+
+typedef struct step {
+    double distance;
+    int vertex;
+} step;
+
+/* Scratch of a thread: what is marked with the number of the bone counts for it. */
+typedef struct paths {
+    double *distance;    /* (count) */
+    int *reached, *kind; /* (count) bone + 1 */
+    int *core;           /* (count) */
+    step *heap;
+    size_t size, room;
+} paths;
+
+static int row_of(const inspection *in, int i, long long *end) {
+    int first = in->mesh->first[i];
+    *end = in->rows->start[first + 1];
+    return first;
+}
+
+/* Half the sum of differences between a row and a mean that sums to `mass`. */
+static double difference(const inspection *in, int i, const double *mean, double mass) {
+    long long end, e = in->rows->start[row_of(in, i, &end)];
+    double sum = mass;
+    for (; e < end; e++) {
+        double m = mean[in->rows->bone[e]];
+        sum += fabs(in->rows->weight[e] * in->scale[i] - m) - m;
+    }
+    return sum / 2;
+}
+
+/* Add a row, or with a share of 0 take the mean back. */
+static void add_row(const inspection *in, int i, double share, double *mean) {
+    long long end, e = in->rows->start[row_of(in, i, &end)];
+    for (; e < end; e++) {
+        double *m = mean + in->rows->bone[e];
+        *m = share > 0 ? *m + share * in->scale[i] * in->rows->weight[e] : 0;
+    }
+}
+
+static int counts(const inspection *in, size_t e, int but) {
+    return !in->link[e] && in->neighbor[e] != but && in->scale[in->neighbor[e]] > 0;
+}
+
+/* Set `mean` to the mean row of the neighbors of i but one that have weights; their number. With
+ * `clear` it is made 0 again. */
+static int average(const inspection *in, int i, int but, int clear, double *mean) {
+    int count = 0;
+    for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++) count += counts(in, e, but);
+    for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
+        if (counts(in, e, but)) add_row(in, in->neighbor[e], clear ? 0 : 1.0 / count, mean);
+    return count;
+}
+
+static double contrast_of(const inspection *in, int i, int but, double *mean) {
+    double found = 0;
+    if (!(in->scale[i] > 0)) return 0;
+    if (average(in, i, but, 0, mean)) found = difference(in, i, mean, 1);
+    average(in, i, but, 1, mean);
+    return found;
+}
+
+static void compare_chunk(void *data, int chunk, int worker) {
+    const inspection *in = data;
+    double *mean = in->mean + (size_t)in->bones * (size_t)worker;
+    int n = in->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        double rough = 0, contrast = contrast_of(in, i, -1, mean);
+        int count = 0;
+        for (size_t e = in->ring[i]; e < in->ring[i + 1] && contrast >= UNLIKE; e++) {
+            if (!counts(in, e, -1)) continue;
+            rough += contrast_of(in, in->neighbor[e], i, mean);
+            count++;
+        }
+        in->out->contrast[in->mesh->first[i]] = contrast;
+        in->out->roughness[in->mesh->first[i]] = count ? rough / count : 0;
+    }
+}
+
+static int push(paths *p, double distance, int vertex) {
+    if (p->size == p->room) {
+        size_t room = 2 * p->room + 64;
+        step *grown = arap_realloc(p->heap, room, sizeof *grown);
+        if (!grown) return -1;
+        p->heap = grown;
+        p->room = room;
+    }
+    size_t at = p->size++;
+    while (at && p->heap[(at - 1) / 2].distance > distance) {
+        p->heap[at] = p->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    p->heap[at] = (step){distance, vertex};
+    return 0;
+}
+
+static step pop(paths *p) {
+    step top = p->heap[0], last = p->heap[--p->size];
+    size_t at = 0, child;
+    while ((child = 2 * at + 1) < p->size) {
+        child += child + 1 < p->size && p->heap[child + 1].distance < p->heap[child].distance;
+        if (p->heap[child].distance >= last.distance) break;
+        p->heap[at] = p->heap[child];
+        at = child;
+    }
+    p->heap[at] = last;
+    return top;
+}
+
+static double weight_of(const inspection *in, size_t k) {
+    return in->rows->weight[in->entry[k]] * in->scale[in->vertex[k]];
+}
+
+/* The core of a bone in p->core, kind -(bone + 1); the number of its vertices. */
+static int find_core(const inspection *in, int bone, paths *p) {
+    size_t begin = in->bone_start[bone], end = in->bone_start[bone + 1];
+    double most = 0, best = 0;
+    int mark = bone + 1, filled = 0, best_from = 0, best_count = 0;
+    for (size_t k = begin; k < end; k++) most = fmax(most, weight_of(in, k));
+    for (size_t k = begin; k < end; k++)
+        if (most >= LEAST && weight_of(in, k) >= CORE * most) {
+            p->kind[in->vertex[k]] = mark;
+            p->distance[in->vertex[k]] = weight_of(in, k);
+        }
+    for (size_t k = begin; k < end; k++) {
+        double sum = 0;
+        int from = filled;
+        if (p->kind[in->vertex[k]] != mark) continue;
+        p->kind[in->vertex[k]] = -mark;
+        p->core[filled++] = in->vertex[k];
+        for (int at = from; at < filled; at++) {
+            int i = p->core[at];
+            sum += p->distance[i];
+            for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++)
+                if (p->kind[in->neighbor[e]] == mark) {
+                    p->kind[in->neighbor[e]] = -mark;
+                    p->core[filled++] = in->neighbor[e];
+                }
+        }
+        if (sum > best) {
+            best = sum;
+            best_from = from;
+            best_count = filled - from;
+        }
+    }
+    for (int at = 0; at < filled; at++)
+        if (at < best_from || at >= best_from + best_count) p->kind[p->core[at]] = 0;
+    memmove(p->core, p->core + best_from, (size_t)best_count * sizeof *p->core);
+    return best_count;
+}
+
+typedef struct point_set {
+    const double *v;
+    const int *vertex;
+} point_set;
+
+static double point_distance2(const void *data, int index, const double *p) {
+    const point_set *set = data;
+    return arap_distance2(p, set->v + 3 * (size_t)set->vertex[index]);
+}
+
+/* Straight distances of the entries outside of the core; the largest, negative on failure. */
+static double straight_distances(const inspection *in, int bone, const paths *p, int core) {
+    arap_bvh *tree = NULL;
+    arap_error error;
+    double *boxes = ARAP_NEW(double, 6 * (size_t)core), most = 0;
+    point_set set = {in->mesh->v, p->core};
+    if (!boxes) return -1;
+    for (int k = 0; k < core; k++) {
+        memcpy(boxes + 6 * (size_t)k, in->mesh->v + 3 * (size_t)p->core[k], 3 * sizeof *boxes);
+        memcpy(boxes + 6 * (size_t)k + 3, boxes + 6 * (size_t)k, 3 * sizeof *boxes);
+    }
+    arap_status status = arap_bvh_build(&tree, (size_t)core, boxes, NULL, &error);
+    arap_free(boxes);
+    if (status) return -1;
+    for (size_t k = in->bone_start[bone]; k < in->bone_start[bone + 1]; k++) {
+        double d2 = INFINITY;
+        if (p->kind[in->vertex[k]] == -(bone + 1) || weight_of(in, k) < LEAST) continue;
+        arap_bvh_nearest(tree, in->mesh->v + 3 * (size_t)in->vertex[k], -1, point_distance2, &set,
+                         &d2);
+        in->out->straight[in->entry[k]] = sqrt(d2);
+        most = fmax(most, sqrt(d2));
+    }
+    arap_bvh_free(tree);
+    return most;
+}
+
+/* Shortest paths from the core until `wanted` vertices marked with bone + 1 are reached, or all
+ * that is no farther than `limit`; 0, or -1 without memory. */
+static int follow_paths(const inspection *in, int bone, paths *p, int core, int wanted,
+                        double limit) {
+    int mark = bone + 1;
+    p->size = 0;
+    for (int k = 0; k < core; k++) {
+        p->reached[p->core[k]] = mark;
+        p->distance[p->core[k]] = 0;
+        if (push(p, 0, p->core[k])) return -1;
+    }
+    while (p->size && wanted) {
+        step next = pop(p);
+        if (next.distance > p->distance[next.vertex]) continue;
+        wanted -= p->kind[next.vertex] == mark;
+        for (size_t e = in->ring[next.vertex]; e < in->ring[next.vertex + 1]; e++) {
+            int to = in->neighbor[e];
+            double distance =
+                next.distance + sqrt(arap_distance2(in->mesh->v + 3 * (size_t)to,
+                                                    in->mesh->v + 3 * (size_t)next.vertex));
+            if (distance > limit || (p->reached[to] == mark && p->distance[to] <= distance))
+                continue;
+            p->reached[to] = mark;
+            p->distance[to] = distance;
+            if (push(p, distance, to)) return -1;
+        }
+    }
+    return 0;
+}
+
+static void measure_bone(void *data, int bone, int worker) {
+    const inspection *in = data;
+    paths *p = in->paths + worker;
+    int mark = bone + 1, wanted = 0, core = find_core(in, bone, p);
+    if (!core) return;
+    double most = straight_distances(in, bone, p, core);
+    in->failed[bone] = most < 0;
+    if (most <= 0) return;
+    size_t begin = in->bone_start[bone], end = in->bone_start[bone + 1];
+    for (size_t k = begin; k < end; k++)
+        if (p->kind[in->vertex[k]] != -mark && weight_of(in, k) >= LEAST) {
+            p->kind[in->vertex[k]] = mark;
+            wanted++;
+        }
+    in->failed[bone] = follow_paths(in, bone, p, core, wanted, FAR * most) < 0;
+    for (size_t k = begin; k < end; k++) {
+        int i = in->vertex[k];
+        if (p->kind[i] == mark)
+            in->out->along[in->entry[k]] = p->reached[i] == mark ? p->distance[i] : INFINITY;
+    }
+}
+
+/* Neighbors are twice their number while the ring is made, and one more if by a link. */
+static void fill_ring(const inspection *in, size_t *next, int a, int b, int link) {
+    if (a == b) return;
+    in->neighbor[next[a]++] = 2 * b + link;
+    in->neighbor[next[b]++] = 2 * a + link;
+}
+
+/* Ascending, by insertion: rows are short. */
+static void sort_row(int *row, size_t count) {
+    for (size_t k = 1; k < count; k++) {
+        int value = row[k];
+        size_t at = k;
+        for (; at && row[at - 1] > value; at--) row[at] = row[at - 1];
+        row[at] = value;
+    }
+}
+
+/* Neighbors by triangles, wires and links, each once and ascending. */
+static arap_status make_ring(arap_context *context, size_t link_count, const int *links,
+                             inspection *in) {
+    const arap_mesh *mesh = in->mesh;
+    const int *tri = mesh->triangles, *wires = mesh->wires, *weld = mesh->weld;
+    size_t n = (size_t)mesh->count, kept = 0, from = 0;
+    size_t most = 6 * mesh->triangle_count + 2 * mesh->wire_count + 2 * link_count;
+    in->ring = ARAP_NEW_ZERO(size_t, n + 2);
+    in->neighbor = ARAP_NEW(int, most);
+    in->link = ARAP_NEW(char, most);
+    if (!in->ring || !in->neighbor || !in->link)
+        return arap_fail_memory(&context->error, "the neighbors");
+    for (size_t k = 0; k < 3 * mesh->triangle_count; k++) in->ring[tri[k] + 2] += 2;
+    for (size_t k = 0; k < 2 * mesh->wire_count; k++) in->ring[wires[k] + 2]++;
+    for (size_t k = 0; k < link_count; k++)
+        if (weld[links[2 * k]] != weld[links[2 * k + 1]])
+            for (size_t c = 0; c < 2; c++) in->ring[weld[links[2 * k + c]] + 2]++;
+    for (size_t i = 2; i < n + 2; i++) in->ring[i] += in->ring[i - 1];
+    /* Row i begins at ring[i + 1] now, which moves to its end while it is filled. */
+    size_t *next = in->ring + 1;
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        for (size_t c = 0; c < 3; c++)
+            fill_ring(in, next, tri[3 * t + c], tri[3 * t + (c + 1) % 3], 0);
+    for (size_t k = 0; k < mesh->wire_count; k++)
+        fill_ring(in, next, wires[2 * k], wires[2 * k + 1], 0);
+    for (size_t k = 0; k < link_count; k++)
+        fill_ring(in, next, weld[links[2 * k]], weld[links[2 * k + 1]], 1);
+    for (size_t i = 0; i < n; i++) {
+        size_t to = in->ring[i + 1], row = kept;
+        sort_row(in->neighbor + from, to - from);
+        for (size_t e = from; e < to; e++) {
+            int vertex = in->neighbor[e] / 2;
+            if (kept > row && in->neighbor[kept - 1] == vertex) continue;
+            in->link[kept] = (char)(in->neighbor[e] % 2);
+            in->neighbor[kept++] = vertex;
+        }
+        in->ring[i] = row;
+        from = to;
+    }
+    in->ring[n] = kept;
+    return ARAP_OK;
+}
+
+static arap_status check_links(arap_error *error, size_t count, const int *links, int vertices) {
+    for (size_t k = 0; k < 2 * count; k++)
+        if (links[k] < 0 || links[k] >= vertices)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "links[%zu, %zu] is %d: no vertex of the %d there are", k / 2, k % 2,
+                             links[k], vertices);
+    return ARAP_OK;
+}
+
+/* Scales of the rows, and the entries of first vertices by their bones. */
+static arap_status sort_entries(arap_context *context, inspection *in) {
+    size_t n = (size_t)in->mesh->count, most = (size_t)in->rows->start[in->mesh->input_count];
+    in->scale = ARAP_NEW(double, n);
+    in->bone_start = ARAP_NEW_ZERO(size_t, in->bones + 2);
+    in->entry = ARAP_NEW(long long, most);
+    in->vertex = ARAP_NEW(int, most);
+    if (!in->scale || !in->bone_start || !in->entry || !in->vertex)
+        return arap_fail_memory(&context->error, "the weights");
+    for (int i = 0; i < in->mesh->count; i++) {
+        long long end, e = in->rows->start[row_of(in, i, &end)];
+        double sum = 0;
+        for (; e < end; e++) {
+            sum += in->rows->weight[e];
+            in->bone_start[in->rows->bone[e] + 2]++;
+        }
+        in->scale[i] = sum > 0 ? 1 / sum : 0;
+    }
+    for (int b = 2; b < in->bones + 2; b++) in->bone_start[b] += in->bone_start[b - 1];
+    for (int i = 0; i < in->mesh->count; i++) {
+        long long end, e = in->rows->start[row_of(in, i, &end)];
+        for (; e < end; e++) {
+            size_t at = in->bone_start[in->rows->bone[e] + 1]++;
+            in->entry[at] = e;
+            in->vertex[at] = i;
+        }
+    }
+    return ARAP_OK;
+}
+
+static arap_status make_scratch(arap_context *context, inspection *in) {
+    size_t n = (size_t)in->mesh->count;
+    in->mean = ARAP_NEW_ZERO(double, (size_t)context->threads * (size_t)in->bones);
+    in->failed = ARAP_NEW_ZERO(char, in->bones);
+    in->paths = ARAP_NEW_ZERO(paths, context->threads);
+    int made = in->mean && in->failed && in->paths;
+    for (int t = 0; t < context->threads && made; t++) {
+        in->paths[t] = (paths){.distance = ARAP_NEW(double, n),
+                               .reached = ARAP_NEW_ZERO(int, n),
+                               .kind = ARAP_NEW_ZERO(int, n),
+                               .core = ARAP_NEW(int, n)};
+        made =
+            in->paths[t].distance && in->paths[t].reached && in->paths[t].kind && in->paths[t].core;
+    }
+    return made ? ARAP_OK : arap_fail_memory(&context->error, "the inspection");
+}
+
+static void free_inspection(arap_context *context, inspection *in) {
+    for (int t = 0; t < context->threads && in->paths; t++) {
+        arap_free(in->paths[t].distance);
+        arap_free(in->paths[t].reached);
+        arap_free(in->paths[t].kind);
+        arap_free(in->paths[t].core);
+        arap_free(in->paths[t].heap);
+    }
+    arap_free(in->paths);
+    arap_free(in->mean);
+    arap_free(in->failed);
+    arap_free(in->ring);
+    arap_free(in->neighbor);
+    arap_free(in->link);
+    arap_free(in->scale);
+    arap_free(in->bone_start);
+    arap_free(in->entry);
+    arap_free(in->vertex);
+}
+
+/* Results in the units of the caller, and those of first vertices for all at their places. */
+static void spread_results(const inspection *in) {
+    const arap_mesh *mesh = in->mesh;
+    const arap_inspection *out = in->out;
+    long long entries = in->rows->start[mesh->input_count];
+    for (long long e = 0; e < entries; e++) {
+        out->straight[e] *= mesh->diagonal;
+        out->along[e] *= mesh->diagonal;
+    }
+    for (int v = 0; v < mesh->input_count; v++) {
+        long long end, begin = in->rows->start[row_of(in, mesh->weld[v], &end)];
+        int first = mesh->first[mesh->weld[v]];
+        if (first == v) continue;
+        out->contrast[v] = out->contrast[first];
+        out->roughness[v] = out->roughness[first];
+        for (long long e = in->rows->start[v]; e < in->rows->start[v + 1]; e++)
+            for (long long k = begin; k < end; k++)
+                if (in->rows->bone[k] == in->rows->bone[e]) {
+                    out->straight[e] = out->straight[k];
+                    out->along[e] = out->along[k];
+                }
+    }
+}
+
+arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geometry,
+                                 size_t link_count, const int *links,
+                                 const arap_sparse_weights *rows, int bones,
+                                 const arap_inspection *out) {
+    arap_mesh mesh = {0};
+    inspection in = {.mesh = &mesh, .rows = rows, .bones = bones, .out = out};
+    arap_status status =
+        arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones);
+    if (!status) status = check_links(&context->error, link_count, links, geometry->vertex_count);
+    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (status) return status;
+    memset(out->straight, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));
+    memset(out->along, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));
+    status = make_ring(context, link_count, links, &in);
+    if (!status) status = sort_entries(context, &in);
+    if (!status) status = make_scratch(context, &in);
+    if (!status) {
+        arap_parallel(context, (mesh.count + CHUNK - 1) / CHUNK, compare_chunk, &in);
+        arap_parallel(context, bones, measure_bone, &in);
+        for (int b = 0; b < bones && !status; b++)
+            if (in.failed[b]) status = arap_fail_memory(&context->error, "the paths of a bone");
+    }
+    if (!status) spread_results(&in);
+    free_inspection(context, &in);
+    arap_mesh_clear(&mesh);
+    return status;
+}

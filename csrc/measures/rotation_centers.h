@@ -1,0 +1,22 @@
+/* Optimized centers of rotation (Le & Hodgins 2016), for center_skinning.h. */
+#ifndef ARAP_ROTATION_CENTERS_H
+#define ARAP_ROTATION_CENTERS_H
+
+#include "arap.h"
+#include "base/context.h"
+#include "base/settings.h"
+
+typedef struct arap_center_settings {
+#define ARAP_SETTINGS_CENTERS
+#include "settings.def"
+} arap_center_settings;
+extern const arap_setting_table arap_center_settings_table;
+
+/* The center of each vertex of a surface, out (vertices, 3); NaN where the weights of no triangle
+ * are similar, as for a vertex of one bone. Weights count relative to the sum of their row. Errors
+ * name what is wrong with the geometry, the rows and the settings. */
+arap_status arap_rotation_centers(arap_context *context, const arap_geometry *geometry,
+                                  const arap_sparse_weights *rows, int bones,
+                                  const arap_center_settings *settings, double *out);
+
+#endif

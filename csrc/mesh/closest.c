@@ -1,0 +1,127 @@
+/* Nearest points of a surface: see closest.h.
+ *
+ * Through the hierarchy of faces, that of match.c in transfer/: O(log triangles) for a point, those
+ * of one part passed over as whole branches, O(triangles log triangles) to build it. The side is
+ * that of the normals of the vertices, mixed linearly in the triangle, as normals of triangles say
+ * nothing beyond an edge; on a sheet it is the side of its orientation. Triangles that welding has
+ * collapsed are not there. Fails without memory, for meshes that arap_mesh_create refuses, and for
+ * owners that are no vertices. */
+#include "mesh/closest.h"
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "mesh/nearest.h"
+
+#define CHUNK 256
+#define FARTHEST 1e100 /* coordinate of a point, in diagonals: beyond, it has no squares */
+
+typedef struct search {
+    const arap_mesh *mesh;
+    const arap_bvh *faces;
+    const double *normals; /* (vertices, 3) */
+    int count;
+    const double *points;
+    const int *owner;
+    const double *reach;
+    const arap_closest *out;
+} search;
+
+static double nearest_on(const arap_mesh *mesh, int t, const double *p, double *bary) {
+    const int *tri = mesh->triangles + 3 * (size_t)t;
+    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                    mesh->v + 3 * (size_t)tri[2], bary);
+}
+
+static double distance_to(const void *data, int t, const double *p) {
+    double bary[3];
+    return nearest_on(data, t, p, bary);
+}
+
+/* Is p, whose nearest point in triangle t has these coordinates, behind it? */
+static int is_behind(const search *s, const int *tri, const double *p, const double *bary) {
+    double side = 0;
+    for (int c = 0; c < 3; c++) {
+        double normal = 0, at = 0;
+        for (int k = 0; k < 3; k++) {
+            normal += bary[k] * s->normals[3 * (size_t)tri[k] + (size_t)c];
+            at += bary[k] * s->mesh->v[3 * (size_t)tri[k] + (size_t)c];
+        }
+        side += normal * (p[c] - at);
+    }
+    return side < 0;
+}
+
+static void search_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const search *s = data;
+    const arap_mesh *mesh = s->mesh;
+    int end = (chunk + 1) * CHUNK < s->count ? (chunk + 1) * CHUNK : s->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        int skip = s->owner && s->owner[i] >= 0 ? mesh->part[mesh->weld[s->owner[i]]] : -1;
+        int *corner = s->out->corner + 3 * (size_t)i, t = -1;
+        double *bary = s->out->bary + 3 * (size_t)i, p[3], d2 = INFINITY;
+        for (int c = 0; c < 3; c++)
+            p[c] = (s->points[3 * (size_t)i + (size_t)c] - mesh->center[c]) / mesh->diagonal;
+        if (s->reach) {
+            double most = s->reach[i] / mesh->diagonal;
+            d2 = most > 0 ? most * most : 0; /* NaN: nothing is found */
+        }
+        int in_reach = fabs(p[0]) < FARTHEST && fabs(p[1]) < FARTHEST && fabs(p[2]) < FARTHEST;
+        if (in_reach) t = arap_bvh_nearest(s->faces, p, skip, distance_to, mesh, &d2);
+        for (int c = 0; c < 3; c++) {
+            corner[c] = -1;
+            bary[c] = 0;
+        }
+        s->out->height[i] = INFINITY;
+        if (t < 0) continue;
+        const int *tri = mesh->triangles + 3 * (size_t)t;
+        double distance = sqrt(nearest_on(mesh, t, p, bary)) * mesh->diagonal;
+        s->out->height[i] = is_behind(s, tri, p, bary) ? -distance : distance;
+        for (int c = 0; c < 3; c++) {
+            corner[c] = mesh->first[tri[c]];
+            bary[c] = fmax(bary[c], 0); /* but for rounding */
+        }
+    }
+}
+
+static arap_status check_owners(arap_error *error, int count, const int *owner, int vertices) {
+    for (int i = 0; i < count && owner; i++)
+        if (owner[i] < -1 || owner[i] >= vertices)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "owners[%d] is %d: no vertex of the %d there are", i, owner[i],
+                             vertices);
+    return ARAP_OK;
+}
+
+arap_status arap_closest_points(arap_context *context, const arap_geometry *geometry, int count,
+                                const double *points, const int *owner, const double *reach,
+                                int *part, const arap_closest *out) {
+    arap_mesh mesh = {0};
+    arap_bvh *faces = NULL;
+    double *normals = NULL;
+    int *tags = NULL;
+    arap_status status = check_owners(&context->error, count, owner, geometry->vertex_count);
+    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (status) return status;
+    normals = ARAP_NEW(double, 3 * (size_t)mesh.count);
+    tags = ARAP_NEW(int, mesh.part_count);
+    if (!normals || !tags) {
+        status = arap_fail_memory(&context->error, "the nearest points");
+        goto done;
+    }
+    for (int k = 0; k < mesh.part_count; k++) tags[k] = k;
+    arap_vertex_normals(&mesh, normals);
+    status = arap_face_bvh(context, &mesh, tags, &faces);
+    if (status) goto done;
+    search task = {&mesh, faces, normals, count, points, owner, reach, out};
+    arap_parallel(context, (count + CHUNK - 1) / CHUNK, search_chunk, &task);
+    for (int i = 0; i < mesh.input_count && part; i++) part[i] = mesh.part[mesh.weld[i]];
+
+done:
+    arap_bvh_free(faces);
+    arap_free(normals);
+    arap_free(tags);
+    arap_mesh_clear(&mesh);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* The points of a surface that are nearest to other points, or to vertices of its other parts. */
+#ifndef ARAP_CLOSEST_H
+#define ARAP_CLOSEST_H
+
+#include "base/context.h"
+
+/* Of `count` points; what a point finds is in the units and vertices of the caller. */
+typedef struct arap_closest {
+    int *corner;    /* (count, 3) vertices of the triangle that is nearest, -1: there is none */
+    double *bary;   /* (count, 3) the nearest point there */
+    double *height; /* (count) its distance, negative where the point lies behind the surface, by
+                       the normals of the vertices; infinite without a triangle */
+} arap_closest;
+
+/* points (count, 3). owner (count) or NULL: a vertex, whose part, what faces and edges connect it
+ * with, is passed over; -1: none. reach (count) or NULL: how far is looked, units of the caller.
+ * part (vertex_count) or NULL: the parts, 0, 1... Errors name the first owner that is no vertex. */
+arap_status arap_closest_points(arap_context *context, const arap_geometry *geometry, int count,
+                                const double *points, const int *owner, const double *reach,
+                                int *part, const arap_closest *out);
+
+#endif

@@ -1,0 +1,43 @@
+/* The function automatic_weights of the module: see the stubs. Arguments are copied and the work
+ * runs without the GIL; cost and failures are those of initial/automatic.c. */
+#include "python/automatic.h"
+
+#include "initial/automatic.h"
+#include "python/error.h"
+#include "python/input.h"
+#include "python/report.h"
+
+PyObject *arap_py_automatic_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "automatic_weights",
+        .names = "vertices triangles? bone_heads bone_tails bone_parents * edges tets bone_deform "
+                 "progress threads **",
+        .tables = {&arap_automatic_settings_table}};
+    PyObject *result = NULL;
+    arap_automatic_settings settings;
+    void *const places[] = {&settings};
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_bones bones;
+    arap_influences weights = {0};
+    arap_py_context run;
+    arap_status status;
+    arap_automatic_settings_default(&settings);
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, places) ||
+        arap_py_context_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
+        goto done;
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_automatic_weights(&run.context, &geometry, &bones, &settings, &weights);
+    Py_END_ALLOW_THREADS
+    if (status)
+        arap_raise(PyModule_GetState(module), &run.context);
+    else
+        result = arap_py_sparse_weights(&weights);
+    arap_influences_clear(&weights);
+
+done:
+    arap_inputs_release(&in);
+    return result;
+}

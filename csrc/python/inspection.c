@@ -1,0 +1,174 @@
+/* linear_skinning, nearest_points and inspect_weights of the module: see the stubs. Arguments are
+ * copied and the work runs without the GIL; cost and failures are those of what is called. */
+#include "python/inspection.h"
+
+#include <limits.h>
+
+#include "base/memory.h"
+#include "measures/inspection.h"
+#include "measures/skinning.h"
+#include "mesh/closest.h"
+#include "python/error.h"
+#include "python/input.h"
+#include "weights/influences.h"
+
+/* Points of a group of poses, from lanes to (poses, n, 3). */
+static void out_of_lanes(int count, int poses, const double *points, double *posed) {
+    size_t numbers = 3 * (size_t)count;
+    for (int l = 0; l < poses; l++)
+        for (size_t k = 0; k < numbers; k++)
+            posed[numbers * (size_t)l + k] = points[ARAP_POSE_LANES * k + (size_t)l];
+}
+
+static arap_status skin_all(arap_context *context, const arap_geometry *geometry,
+                            const arap_bones *bones, const arap_given_poses *given,
+                            const arap_sparse_weights *rows, double *posed) {
+    arap_skinning skinning;
+    arap_influences columns = {0};
+    int n = geometry->vertex_count, groups = arap_pose_groups(given->count);
+    arap_status status =
+        arap_skinning_create(context, n, geometry->vertices, bones, given, &skinning);
+    if (status) return status;
+    double *points = ARAP_NEW(double, arap_group_stride(n));
+    status = points ? arap_skinning_weights(context, &skinning, rows, &columns)
+                    : arap_fail_memory(&context->error, "the posed points");
+    for (int g = 0; g < groups && !status; g++) {
+        arap_skin(context, &skinning, &columns, g, 1, points);
+        out_of_lanes(n, arap_group_size(given->count, g), points,
+                     posed + arap_group_stride(n) * (size_t)g);
+    }
+    arap_free(points);
+    arap_influences_clear(&columns);
+    arap_skinning_clear(&skinning);
+    return status;
+}
+
+PyObject *arap_py_linear_skinning(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "linear_skinning",
+        .names = "vertices weights poses * bone_heads bone_tails bone_kinds bone_segments bends "
+                 "segment_poses parameters threads"};
+    PyObject *result = NULL;
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_bones bones;
+    arap_sparse_weights rows;
+    arap_given_poses posed;
+    arap_py_context run;
+    arap_status status;
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
+        arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &posed) ||
+        arap_sparse_weights_from_inputs(&in, &rows))
+        goto done;
+    npy_intp sizes[3] = {posed.count, geometry.vertex_count, 3};
+    result = arap_new_doubles(3, sizes, NULL);
+    if (!result) goto done;
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    Py_BEGIN_ALLOW_THREADS
+    status = skin_all(&run.context, &geometry, &bones, &posed, &rows, out);
+    Py_END_ALLOW_THREADS
+    result = arap_finish(PyModule_GetState(module), &run, status, result);
+
+done:
+    arap_inputs_release(&in);
+    return result;
+}
+
+PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "nearest_points", .names = "vertices triangles points * owners reach edges threads"};
+    PyObject *corners = NULL, *bary = NULL, *heights = NULL, *parts = NULL;
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_py_context run;
+    arap_status status;
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
+        goto done;
+    npy_intp count = arap_input_size(&in, 'k'), sizes[2] = {count, 3}, n = geometry.vertex_count;
+    if (count > INT_MAX / 4) {
+        PyErr_Format(PyExc_ValueError, "%zd points are too many", count);
+        goto done;
+    }
+    if (arap_check_finite(in.points, 3 * count, "points")) goto done;
+    corners = arap_new_ints(2, sizes, NULL);
+    bary = corners ? arap_new_doubles(2, sizes, NULL) : NULL;
+    heights = bary ? arap_new_doubles(1, &count, NULL) : NULL;
+    parts = heights ? arap_new_ints(1, &n, NULL) : NULL;
+    if (!parts) goto done;
+    const arap_closest out = {.corner = PyArray_DATA((PyArrayObject *)corners),
+                              .bary = PyArray_DATA((PyArrayObject *)bary),
+                              .height = PyArray_DATA((PyArrayObject *)heights)};
+    int *part = PyArray_DATA((PyArrayObject *)parts);
+    Py_BEGIN_ALLOW_THREADS
+    status =
+        arap_closest_points(&run.context, &geometry, (int)count, in.points, in.owners,
+                                 in.reach, part, &out);
+    Py_END_ALLOW_THREADS
+    if (status) arap_raise(PyModule_GetState(module), &run.context);
+
+done:
+    arap_inputs_release(&in);
+    if (!PyErr_Occurred()) return Py_BuildValue("(NNNN)", corners, bary, heights, parts);
+    Py_XDECREF(corners);
+    Py_XDECREF(bary);
+    Py_XDECREF(heights);
+    Py_XDECREF(parts);
+    return NULL;
+}
+
+/* Rows, and how many bones there are: columns of dense weights, else those named, at least one. */
+static int rows_from_inputs(arap_inputs *in, arap_sparse_weights *rows, npy_intp *bones) {
+    npy_intp n = arap_input_size(in, 'n');
+    arap_shape shape = {2, {n, -1}};
+    *bones = 1;
+    if (!PyTuple_Check(in->weights)) {
+        if (!arap_doubles(&in->arrays, in->weights, "weights", &shape)) return -1;
+        in->size['m' - 'a'] = *bones = shape.size[1];
+    }
+    if (arap_sparse_weights_from_inputs(in, rows)) return -1;
+    for (long long e = 0; e < rows->start[n] && PyTuple_Check(in->weights); e++)
+        if (rows->bone[e] >= *bones) *bones = (npy_intp)rows->bone[e] + 1;
+    if (*bones <= 32768) return 0;
+    PyErr_Format(PyExc_ValueError, "%zd bones are too many", *bones);
+    return -1;
+}
+
+PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "inspect_weights",
+        .names = "vertices triangles? weights * edges links threads"};
+    PyObject *each[4] = {0};
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_sparse_weights rows;
+    arap_py_context run;
+    arap_status status;
+    npy_intp bones;
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
+        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
+        rows_from_inputs(&in, &rows, &bones))
+        goto done;
+    npy_intp n = geometry.vertex_count, entries = (npy_intp)rows.start[n];
+    for (int k = 0; k < 4; k++)
+        if (!(each[k] = arap_new_doubles(1, k < 2 ? &n : &entries, NULL))) goto done;
+    const arap_inspection out = {.contrast = PyArray_DATA((PyArrayObject *)each[0]),
+                                 .roughness = PyArray_DATA((PyArrayObject *)each[1]),
+                                 .straight = PyArray_DATA((PyArrayObject *)each[2]),
+                                 .along = PyArray_DATA((PyArrayObject *)each[3])};
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_inspect_weights(&run.context, &geometry, (size_t)arap_input_size(&in, 'h'),
+                                  in.links, &rows, (int)bones, &out);
+    Py_END_ALLOW_THREADS
+    if (status) arap_raise(PyModule_GetState(module), &run.context);
+
+done:
+    arap_inputs_release(&in);
+    if (!PyErr_Occurred()) return Py_BuildValue("(NNNN)", each[0], each[1], each[2], each[3]);
+    for (int k = 0; k < 4; k++) Py_XDECREF(each[k]);
+    return NULL;
+}

@@ -1,0 +1,11 @@
+/* The functions of the module araplbs that look at weights and surfaces: see the stubs. */
+#ifndef ARAP_PYINSPECTION_H
+#define ARAP_PYINSPECTION_H
+
+#include "python/array.h"
+
+PyObject *arap_py_linear_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs);
+
+#endif

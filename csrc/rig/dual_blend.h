@@ -1,0 +1,28 @@
+/* Blending by dual quaternions (Kavan et al. 2007), as Blender's "Preserve Volume" does it. */
+#ifndef ARAP_DUAL_BLEND_H
+#define ARAP_DUAL_BLEND_H
+
+/* The transforms of all bones in one pose. */
+typedef struct arap_dual_pose {
+    const double *transforms;  /* (bones, 3, 4) */
+    const double *quaternions; /* (bones, 4) of their rotations, arap_transform_quaternion */
+} arap_dual_pose;
+
+/* A weighted sum of dual quaternions. */
+typedef struct arap_dual_sum {
+    double real[4], dual[4];
+} arap_dual_sum;
+
+/* That of `count` bones with these weights at a vertex v; returns the sum of the weights. */
+double arap_dual_blend(const arap_dual_pose *pose, const double *v, int count, const int *bone,
+                       const double *weight, arap_dual_sum *sum);
+
+/* Where it takes v; 0 where it has no length. */
+void arap_dual_point(const arap_dual_sum *sum, const double *v, double *out);
+
+/* out[k] += pull . dp / dw_k for these bones, sum and point those of the two functions above. */
+void arap_dual_force(const arap_dual_pose *pose, const double *v, int count, const int *bone,
+                     const double *weight, const arap_dual_sum *sum, const double *point,
+                     const double *pull, double *out);
+
+#endif

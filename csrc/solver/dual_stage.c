@@ -1,0 +1,45 @@
+/* Into the stage for dual quaternions and out of it: see dual_stage.h.
+ *
+ * Weights for linear blending are near those for dual quaternions, and so are the influence maps
+ * and the matrix of the global step: where bones turn little against each other, both blend alike.
+ * So the stage keeps these, and only the slope and the energy are those of dual quaternions
+ * (iteration.c). What makes bones stretch as desired (stretch.h) counts as strain there. Costs the
+ * first local step. Fails without memory, and for bones that are not rigid. */
+#include "solver/dual_stage.h"
+
+#include "solver/iteration.h"
+
+arap_status arap_check_dual_bones(arap_error *error, const arap_skeleton *skeleton) {
+    static const char *const names[] = {"rigid", "stb", "spine", "bendy"};
+    for (int b = 0; b < skeleton->count; b++)
+        if (skeleton->kinds[b] != ARAP_BONE_RIGID)
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "deformer is 'dual_quaternions', but bone %d is '%s': must be 'rigid'",
+                             b, names[(int)skeleton->kinds[b]]);
+    return ARAP_OK;
+}
+
+int arap_must_enter_dual(const arap_solver *s) {
+    return s->settings.deformer == ARAP_DEFORMER_DUAL_QUATERNIONS && !s->dual && !s->coarse &&
+           s->stage.over && s->stage.number == s->stage.last;
+}
+
+arap_status arap_enter_dual(arap_context *context, arap_solver *s) {
+    arap_maps *m = &s->maps;
+    arap_status status =
+        arap_dual_energy_create(context, &s->mesh, &s->skeleton, &s->poses, &s->dual);
+    if (status) return status;
+    s->history.stage_start[s->stage.number + 1] = s->history.count;
+    s->stage.iterations = s->stage.over = 0;
+    m->has_best = 0;
+    m->has_best = 0;
+    m->stride = 1;
+    m->guarded = 1; /* steps are no descent where weights are clipped */
+    if (m->anderson) arap_anderson_restart(m->anderson);
+    return arap_refresh(context, s);
+}
+
+void arap_leave_dual(arap_solver *s) {
+    arap_dual_energy_free(s->dual);
+    s->dual = NULL;
+}

@@ -1,0 +1,18 @@
+/* The stage that makes weights for dual quaternion blending of those for linear blending. */
+#ifndef ARAP_DUAL_STAGE_H
+#define ARAP_DUAL_STAGE_H
+
+#include "solver/solver.h"
+
+/* ARAP_BAD_VALUE for the first bone that is not rigid: dual quaternions blend rigid motions. */
+arap_status arap_check_dual_bones(arap_error *error, const arap_skeleton *skeleton);
+
+/* Is the last stage over, and this one wanted and still to come? */
+int arap_must_enter_dual(const arap_solver *solver);
+
+/* Begin it, on the present maps and with their system: energies and slopes are those of dual
+ * quaternions (dual_energy.h) until it is left. Neither changes the weights. */
+arap_status arap_enter_dual(arap_context *context, arap_solver *solver);
+void arap_leave_dual(arap_solver *solver);
+
+#endif

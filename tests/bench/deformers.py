@@ -1,0 +1,176 @@
+"""Linear blending, dual quaternions and centers of rotation, by weights of artists, heat and ours,
+and by ours that are optimized for dual quaternions.
+
+deformers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+
+import sys
+import time
+from pathlib import Path
+
+import araplbs
+import numpy as np
+import rigged
+from results import say, table, write_page
+from yardstick import Yardstick, volume
+
+CHARACTERS = (
+    *("cesium_man", "knight", "leap_hand", "m2m_human", "mage", "q_rat", "q_wasp", "ranger"),
+)
+TWIST = np.pi / 2  # of the twisting poses; the others twist by 10 degrees
+SEED, POSES = 9, 24
+DEFORMERS = ("linear", "dual", "centers")
+WAYS = ("artist", "heat", "ours", "for it")
+MEASURES = {"area": ".1f", "p99": ".0f", "volume": ".1f"}
+NOTE = f"""\
+Each cell: by linear blending / by dual quaternions (Preserve Volume) / by optimized centers of
+rotation. *Heat*: without a limit; *ours*: 4 influences, optimized for linear blending; *for it*:
+`deformer="dual_quaternions"`. *area*: surface strain in %, root mean square by area; *p99*: 99th
+percentile over the triangles; *volume*: mean change in %, of closed meshes. Measured by
+`tests/bench/yardstick.py`, which knows nothing of any energy, on {POSES} random poses that no
+optimization has seen: with swings up to 60 degrees and twists up to 10 degrees of every bone, and
+with twists up to {np.degrees(TWIST):.0f} degrees, for which ours were then optimized, too."""
+
+
+STAGE = """\
+The stage for dual quaternions: by how much it changes the energy that it starts from, spokes
+included; seconds of the solve without and with it."""
+
+
+def arguments_of(arrays):
+    """Of a Solver; control bones move no vertex, as in the add-on."""
+    arguments = {
+        "vertices": arrays["V"].astype(float),
+        "triangles": arrays["F"],
+        "edges": arrays.get("wire_edges"),
+        "bone_heads": arrays["bone_head"],
+        "bone_tails": arrays["bone_tail"],
+        "bone_parents": arrays["bone_parent"],
+        "bone_deform": arrays["bone_deform"],
+    }
+    control = araplbs.control_bones(**arguments)
+    arguments["bone_deform"] = arrays["bone_deform"].astype(bool) & (control == 0)
+    return {**arguments, "bone_roll_axes": arrays.get("bone_roll_axis")}
+
+
+def solved(arguments, **settings):
+    """(solver, seconds)"""
+    start = time.perf_counter()
+    solver = araplbs.Solver(**arguments, **settings)
+    solver.solve()
+    return solver, time.perf_counter() - start
+
+
+def pose(yardstick, weights, poses, deformer):
+    points = yardstick.vertices
+    if deformer == "dual":
+        return araplbs.dual_quaternion_skinning(points, weights, poses)
+    centers = np.full(points.shape, np.nan)
+    if deformer == "centers":
+        centers = araplbs.rotation_centers(points, yardstick.triangles, weights)
+    return araplbs.center_of_rotation_skinning(points, weights, poses, centers)
+
+
+def judge(yardstick, posed):
+    surface, area = yardstick.surface, yardstick.surface.area
+    mean = np.mean([surface.strain2(points) for points in posed], axis=0)
+    changes = [volume(points, yardstick.triangles) / yardstick.volume - 1 for points in posed]
+    return {
+        "area": float(100 * np.sqrt((mean * area).sum() / area.sum())),
+        "p99": float(100 * np.percentile(np.sqrt(mean), 99)),
+        "volume": float(100 * np.mean(changes)),
+    }
+
+
+def measure(name):
+    arrays = rigged.model(name)
+    yardstick, arguments = Yardstick(arrays), arguments_of(arrays)
+    bones = {k: v for k, v in arguments.items() if k.startswith("bone_")}
+    more = {k: bones.pop(k) for k in ("bone_roll_axes", "bone_deform")}
+    row = {"name": name, "vertices": len(yardstick.vertices), "poses": {}}
+    for kind, twist in (("usual", {}), ("twisting", {"twist": TWIST})):
+        poses = araplbs.sample_poses(*bones.values(), POSES, seed=SEED, **more, **twist)
+        linear, row[f"{kind} seconds"] = solved(arguments, **twist)
+        dual, row[f"{kind} seconds for it"] = solved(
+            arguments, deformer="dual_quaternions", **twist
+        )
+        before = dual.energies[dual.report["stage_starts"][-1]]
+        row[f"{kind} gain"] = float(dual.energies[-1] / before - 1)
+        weights = {
+            "heat": linear.initial_weights, "ours": linear.weights, "for it": dual.weights,
+        }  # fmt: skip
+        if yardstick.artist is not None:
+            weights["artist"] = np.zeros_like(linear.weights)
+            weights["artist"][:, yardstick.deform] = yardstick.artist
+        row["poses"][kind] = {
+            way: {d: judge(yardstick, pose(yardstick, w, poses, d)) for d in DEFORMERS}
+            for way, w in weights.items()
+        }
+        centers = time.perf_counter()
+        araplbs.rotation_centers(yardstick.vertices, yardstick.triangles, linear.sparse_weights)
+        row["centers seconds"] = time.perf_counter() - centers
+    say(row)
+    return row
+
+
+def cell(row, kind, way, key):
+    found = row["poses"][kind].get(way)
+    numbers = [found[d][key] for d in DEFORMERS] if found else [np.nan]
+    return " / ".join("-" if np.isnan(x) else f"{x:{MEASURES[key]}}" for x in numbers)
+
+
+def strain_table(rows, kind, key):
+    head = (f"{key} %", *WAYS)
+    return table(
+        head, ([row["name"], *(cell(row, kind, way, key) for way in WAYS)] for row in rows)
+    )
+
+
+def gain_table(rows):
+    head = ("", "vertices", "energy", "s", "twisting: energy", "s", "centers: s")
+    cells = []
+    for row in rows:
+        line = [row["name"], f"{row['vertices']:,}"]
+        for kind in ("usual", "twisting"):
+            seconds, longer = row[f"{kind} seconds"], row[f"{kind} seconds for it"]
+            line += [f"{100 * row[f'{kind} gain']:+.1f} %", f"{seconds:.1f} / {longer:.1f}"]
+        cells.append([*line, f"{row['centers seconds']:.2f}"])
+    return table(head, cells)
+
+
+def ratio(rows, kind, ours, other, key="area"):
+    """Geometric mean over the characters of one (way, deformer) over another."""
+    known = [row["poses"][kind] for row in rows if {ours[0], other[0]} <= row["poses"][kind].keys()]
+    ratios = [np.log(k[ours[0]][ours[1]][key] / k[other[0]][other[1]][key]) for k in known]
+    return float(np.exp(np.mean(ratios))) if ratios else np.nan
+
+
+def summary(rows):
+    lines = []
+    for kind, text in (("usual", "In the usual poses"), ("twisting", "In the twisting poses")):
+        dual = ratio(rows, kind, ("ours", "dual"), ("ours", "linear"))
+        centers = ratio(rows, kind, ("ours", "centers"), ("ours", "linear"))
+        gained = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"))
+        highest = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"), "p99")
+        lines.append(
+            f"{text}, as a geometric mean over the characters, the strain (area) of ours by dual "
+            f"quaternions is {dual:.2f} times and by centers of rotation {centers:.2f} times that "
+            "by linear blending; optimizing for dual quaternions makes the former "
+            f"{gained:.3f} times as large, and its p99 {highest:.3f} times."
+        )
+    return "\n\n".join(lines)
+
+
+def main(_zip_path, output, *names):
+    rows = [measure(name) for name in rigged.names(names or CHARACTERS)]
+    blocks = [NOTE, summary(rows), STAGE, gain_table(rows)]
+    for kind, title in (
+        ("usual", "Twists up to 10 degrees"),
+        ("twisting", "Twists up to 90 degrees"),
+    ):
+        blocks.append(f"## {title}")
+        blocks += [strain_table(rows, kind, key) for key in MEASURES]
+    write_page(Path(output), "deformers", "Deformers", *blocks, rows=rows)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,49 @@
+"""Preview Deformer: it is drawn over the mesh, follows the pose, and goes."""
+
+import bpy
+import numpy as np
+import scenes
+from driver import Draws, newest_only, open_sidebar, show, wait_until
+
+
+def green(path):
+    """How many pixels of a picture have the color of Centers of Rotation."""
+    image = bpy.data.images.load(str(path))
+    pixels = np.array(image.pixels[:]).reshape(-1, 4)
+    bpy.data.images.remove(image)
+    red, own, blue = pixels[:, :3].T
+    return np.count_nonzero((own > 1.3 * red) & (own > 1.3 * blue) & (own > 0.2))
+
+
+def test_the_preview_is_drawn_follows_and_goes(ui):
+    newest_only()
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    tube, rig = scenes.tube_and_rig()
+    scenes.auto_weight(tube, rig)
+    scenes.select(tube)
+    bones = rig.pose.bones
+    for name in ("middle", "upper"):
+        bones[name].rotation_mode = "XYZ"
+        bones[name].rotation_euler = 0.7, 0.9, 0
+    view, manager = scenes.addon("ui.deformer_view").view, bpy.context.window_manager
+    with Draws() as draws:
+        yield from open_sidebar(ui)
+        show(ui)
+        yield 0.5
+        before = green(ui.picture("deformer-off"))
+        manager.araplbs_deformer = "CENTERS"
+        yield from wait_until(lambda: view.points is not None and view._batch is not None)
+        yield 0.5
+        assert view.message is None
+        assert green(ui.picture("deformer-centers")) > before + 2000
+        first = view.points.copy()
+        bones["upper"].rotation_euler.x = 1.4
+        yield from wait_until(lambda: np.abs(view.points - first).max() > 0.01)
+        yield 0.3
+        assert green(ui.picture("deformer-posed")) > before + 2000
+        manager.araplbs_deformer = "NONE"
+        yield from wait_until(lambda: view.points is None)
+        yield 0.5
+        assert green(ui.picture("deformer-gone")) < before + 200
+    assert draws.drawn
