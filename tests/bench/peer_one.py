@@ -64,7 +64,8 @@ def main(method, source, target):
         if method == "igl":
             weights, version = biharmonic(model), version_of("libigl", "tetgen")
         else:
-            weights, version = ours(model, OURS.get(method, method)), f"araplbs {araplbs.__version__}"
+            weights = ours(model, OURS.get(method, method))
+            version = f"araplbs {araplbs.__version__}"
     except (tets.NoTets, ValueError, RuntimeError) as error:
         sys.exit(str(error))
     seconds = time.perf_counter() - start
