@@ -45,7 +45,6 @@ WAYS = {
 }  # fmt: skip
 BIHARMONIC = ("igl", "bbw", "biharmonic")
 ON_GIVEN = ("heat", "igl", "our_heat", "bbw", "default")  # on skeletons that files bring
-GIVEN = ("reference", "artist")  # not made here
 BASE = "default"
 STRAIN = [
     Measure("area", "random", "less strain by area on random poses", "area", ".1f", "%",
@@ -101,9 +100,10 @@ CLAIMS = """\
 Bounded biharmonic weights are smoother than heat: their bi-Laplacian energy on the surface, as a
 multiple of that of heat (libigl minimizes that of the volume)."""
 GIVEN_NOTE = """\
-Meshes, skeletons and weights of the files in `--reference`, here those that RigNet's repository
-shows (`quick_start/*_ori.obj`, `*_ori_rig.txt`): its own skeletons, joints turned into bones, and
-what it predicts on them. There is no artist to compare with. The others have RigNet's skeleton."""
+Meshes, skeletons and weights of the files in the folder `--reference`, joints turned into bones; in
+docs/bench the first of those that RigNet's repository shows (`quick_start/*_ori.obj` and
+`*_ori_rig.txt`): its own skeletons, and the weights that it predicts for them. There is no artist
+to compare with. The others take RigNet's skeleton."""
 
 
 @dataclass
@@ -213,7 +213,7 @@ def measure(zip_path, character, way):
     """{"found": {kind: measures}, "version"} or {"failed": why}."""
     file = FOLDER / f"{character.name}.{way}.json"
     newest = max(each.stat().st_mtime for each in (zip_path, character.path))
-    if way not in GIVEN and file.exists() and file.stat().st_mtime > newest:
+    if way != "reference" and file.exists() and file.stat().st_mtime > newest:
         return json.loads(file.read_text())
     weights = weigh(zip_path, character, way)
     found = weights if isinstance(weights, str) else character.judge(*weights[:2])
