@@ -140,8 +140,8 @@ def verdict(rows, known):
     strain = sum(own["area"] > ref["area"] for own, ref in pairs)
     drift = sum(not own["drift"] < ref["drift"] for own, ref in pairs)
     return (
-        f"{len(rows)} of {known} characters. In {len(pairs)} comparisons of weights with the reference that starts from them, it has "
-        f"less strain by area in {strain} and no more drift in {drift}."
+        f"{len(rows)} of {known} characters. In {len(pairs)} comparisons of weights with the "
+        f"reference that starts from them, it has less strain by area in {strain} and no more drift in {drift}."
     )
 
 
