@@ -141,7 +141,8 @@ def verdict(rows, known):
     drift = sum(not own["drift"] < ref["drift"] for own, ref in pairs)
     return (
         f"{len(rows)} of {known} characters. In {len(pairs)} comparisons of weights with the "
-        f"reference that starts from them, it has less strain by area in {strain} and no more drift in {drift}."
+        f"reference that starts from them, it has less strain by area in {strain} and no more "
+        f"drift in {drift}."
     )
 
 
