@@ -3,7 +3,7 @@ colored by strain."""
 
 import numpy as np
 
-from .compare import spread, turned_back
+from .compare_judge import spread, turned_back
 from .compare_methods import pose_linearly
 from .error_map import pose_set
 from .native_module import araplbs
