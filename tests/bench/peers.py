@@ -97,8 +97,10 @@ human_game_engine, a soup of triangles and a rig that does not fit its mesh, are
 not in the means."""
 
 CLAIMS = """\
-Bounded biharmonic weights are smoother than heat: their bi-Laplacian energy on the surface, as a
-multiple of that of heat (libigl minimizes that of the volume)."""
+Bounded biharmonic weights are said to be smoother than heat. Their bi-Laplacian energy on the
+surface as a multiple of that of heat (below 1: smoother; libigl minimizes that of the volume).
+Biharmonic weights have to be 1 at the handles of their bone, which heat need not, and Blender cuts
+heat below 0.025."""
 GIVEN_NOTE = """\
 Meshes, skeletons and weights of the files in the folder `--reference`, joints turned into bones; in
 docs/bench the first of those that RigNet's repository shows (`quick_start/*_ori.obj` and
