@@ -86,7 +86,9 @@ class _Repair:
     def run(self, wanted, known):
         before = self._check(self.old, 0.0, 0.2) if known is None else known
         nothing = self.regions.split(self.regions.nothing())
-        done, outcomes, tried = Repaired(self.old, nothing, before), {}, {}
+        done = Repaired(self.old, nothing, before)
+        outcomes: dict[int, Outcome] = {}
+        tried: dict[int, np.ndarray] = {}
         for wider, begin in ((False, 0.2), (True, 0.6)):
             repairs = []
             for k, finding in enumerate(filter(wanted, before)):
@@ -236,7 +238,8 @@ class _Repair:
         """The Repaired after these repairs (key in outcomes, finding, region) of another, without
         those that have made nothing better; all that is left has."""
         new = self._new_weights(done.weights, [each[1:] for each in repairs], begin)
-        taken, share, failed = {k for k, _finding, _region in repairs}, 0.1, {}
+        taken, share = {k for k, _finding, _region in repairs}, 0.1
+        failed: dict[int, str] = {}
         while True:
             where = self.regions.nothing()
             for k, _finding, region in repairs:
@@ -286,7 +289,7 @@ class _Repair:
 
     def _worst(self, findings, region):
         """{kind: severity} of the worst that have vertices of a region (bool)."""
-        found = {}
+        found: dict[str, float] = {}
         for each in findings:
             if (self.regions.at(each) & region).any():
                 found[each.kind] = max(each.severity, found.get(each.kind, 0.0))
