@@ -36,7 +36,7 @@ from .core.report import notes, warnings
 from .core.stop import Stop, Stopped
 from .farm import commands as farm
 from .farm import tasks
-from .farm.reports import merge, write_report
+from .farm.reports import merge, write_pictures, write_report
 
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # plain, gzip, zstd
 
@@ -196,7 +196,7 @@ def weight_file(source, target, options, arguments, stop):
     view_layer = bpy.context.view_layer
     left = leave_edit_mode(view_layer)
     view_layer.update()
-    lines, reports = _warn(blocked_drivers()), []
+    lines, reports, pictures = _warn(blocked_drivers()), [], []
     for targets in _find(arguments, view_layer):
         start = time.perf_counter()
         task = arguments.make_task(options, arguments.threads)
@@ -212,6 +212,8 @@ def weight_file(source, target, options, arguments, stop):
             print(f"  {targets.armature.name}: warning: {line}")
         print(f"  {targets.armature.name}: {arguments.summary(report)}", flush=True)
         reports.append(report)
+        wanted = arguments.report and arguments.command == "weight"
+        pictures.append(task.picture() if wanted else None)
     if not target:
         return {"armatures": reports, "warnings": lines}
     lines += _warn(enter_edit_mode(view_layer, left))
@@ -220,6 +222,8 @@ def weight_file(source, target, options, arguments, stop):
         return {"armatures": reports, "warnings": lines}
     _save(target, compressed, stop)
     print(f"  saved {target}", flush=True)
+    if arguments.report:
+        write_pictures(arguments.report, target, reports, pictures)
     return {"armatures": reports, "warnings": lines}
 
 

@@ -177,7 +177,9 @@ class Judge:
         told(1.0)
         for view, points in zip(views, posed, strict=True):
             each = araplbs.surface_strain(self.points, self.triangles, points, threads=self.threads)
-            shown.append(_turned_back(self.problem.skeleton, view, points))
+            if view.kind == RANDOM:
+                points = turned_back(self.problem.skeleton, view.pose, points)
+            shown.append(points)
             strain.append(strain_at_vertices(self.points, self.triangles, each))
         outcome.shown = np.array(shown, np.float32)
         outcome.strain = np.array(strain, np.float32)
@@ -216,13 +218,10 @@ def _views(case):
     return views
 
 
-def _turned_back(skeleton, view, posed):
-    """Posed points as seen from the bone that the whole body hangs on: where that turns in a random
-    pose, the body would lie on its side."""
-    if view.kind != RANDOM:
-        return posed
-    root = _body_root(skeleton)
-    transform = view.pose.transforms[0, root]
+def turned_back(skeleton, pose, posed):
+    """Points (n, 3) posed by the first of these Poses as seen from the bone that the whole body
+    hangs on: where that turns in a random pose, the body would lie on its side."""
+    transform = pose.transforms[0, _body_root(skeleton)]
     return np.linalg.solve(transform[:, :3], (posed - transform[:, 3]).T).T
 
 

@@ -1,6 +1,7 @@
 """Reports of files, one each, and what is made of all of them: a table and a page, the worst first.
 
-The folder has OUTPUT.blend.json for each file, table.json and index.html. Every file is written
+The folder has OUTPUT.blend.json for each file with pictures OUTPUT.blend.0.png ..., one for each
+armature, table.json and index.html. Every file is written
 as a whole, so that what is there can be read while a farm works.
 """
 
@@ -8,12 +9,15 @@ import html
 import json
 import os
 from pathlib import Path
+from urllib.parse import quote
 
+from ..core.deformation import in_percent
 from ..core.files import whole_file, write_json
 from ..core.native_module import version
 from ..core.refusal import Refused
 from .tasks import fingerprint, report_path
 
+MOST_PICTURES = 24
 COLUMNS = (
     ("file", "File"),
     ("armature", "Armature"),
@@ -28,6 +32,7 @@ COLUMNS = (
 )
 STYLE = """body { font: 15px sans-serif; margin: 2em } table { border-collapse: collapse }
 td, th { padding: .3em .7em; border-bottom: 1px solid #ccc; text-align: left }
+figure { display: inline-block; margin: 0 1em 1em 0 } figcaption { font-size: 13px }
 td { vertical-align: top } td.number { text-align: right } tr.failed { background: #fdd }"""
 
 
@@ -41,6 +46,17 @@ def write_report(arguments, result):
         result = dict(result, written=os.stat(result["output"]).st_mtime_ns)
         content["files"] = [result]
     write_json(path, content)
+
+
+def write_pictures(folder, target, reports, pictures):
+    """PNG files, one for each of the reports of armatures of a file, which get their names; None
+    where there is none."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for k, (report, picture) in enumerate(zip(reports, pictures, strict=True)):
+        if picture:
+            report["picture"] = f"{Path(target).name}.{k}.png"
+            with whole_file(Path(folder, report["picture"])) as temporary:
+                temporary.write_bytes(picture)
 
 
 def read_reports(folder):
@@ -78,6 +94,7 @@ def rows(files):
                     **{key: seen.get(key) for key in ("surface_strain", "limb_drift")},
                     "volume_change": seen.get("volume_change"),
                     "seconds": report.get("total_seconds"),
+                    "picture": report.get("picture"),
                     "warnings": [*entry.get("warnings", []), *report.get("warnings", [])],
                 }
             )
@@ -100,12 +117,29 @@ def page(found):
         "<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>Weights</title>",
         f"<style>{STYLE}</style><h1>Weights</h1>",
         f"<p>{len(found)} rows, {failed} failed; those with the most strain first.</p>",
+        *_gallery(found),
         "<table><tr>" + "".join(f"<th>{title}</th>" for _key, title in COLUMNS) + "</tr>",
     ]
     for row in found:
         cells = "".join(_cell(row.get(key)) for key, _title in COLUMNS)
         lines.append(f"<tr{' class=failed' if 'error' in row else ''}>{cells}</tr>")
     return "\n".join([*lines, "</table></html>\n"])
+
+
+def _gallery(found):
+    """Pictures of the worst."""
+    shown = [row for row in found if row.get("picture")][:MOST_PICTURES]
+    if not shown:
+        return []
+    figures = [
+        f"<figure><img src='{quote(row['picture'])}' alt='' loading='lazy'>"
+        f"<figcaption>{html.escape(Path(row['file']).name)}: "
+        f"{html.escape(row['armature'] or '')}<br>Surface Strain "
+        f"{in_percent(row['surface_strain'])}</figcaption></figure>"
+        for row in shown
+    ]
+    about = "Each in the one of some poses in which it strains most: gray none, dark 100 %."
+    return [f"<p>{about}</p><div>", *figures, "</div>"]
 
 
 def _cell(value):

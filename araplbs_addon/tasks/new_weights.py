@@ -72,6 +72,9 @@ class NewWeightsTask(WeightingTask):
         """See core.only_new; keeps the solution."""
         self.solution = solve_new(self.problem, self.options, self.threads, progress)
 
+    def picture(self):
+        """None: a patch shows little."""
+
     def find_objects(self):
         armature, objects = super().find_objects()
         for ob in objects:

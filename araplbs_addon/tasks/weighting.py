@@ -34,6 +34,7 @@ from ..core.report import make_report, names_in_line
 from ..core.solve import solve
 from ..core.steps import finish
 from ..core.volume import solve_volume
+from ..core.worst_picture import worst_picture
 
 
 class WeightingTask:
@@ -176,6 +177,12 @@ class WeightingTask:
                 for ob, rows, selection in zip(objects, parts, self.selections, strict=True)
             ]
         )
+
+    def picture(self):
+        """A PNG file of the result in its worst pose, or None where there is nothing to show."""
+        armature, _objects = self.find_objects()
+        to_world = np.array(armature.matrix_world.to_3x3().normalized())
+        return worst_picture(self.problem, self.solution.rows, self.options, to_world, self.threads)
 
     def find_objects(self):
         """(armature, [meshes]). Raises Refused when they are not what they were."""

@@ -39,8 +39,8 @@ limb drift farther than they do, in percentage points.
 
 It is a reference and not a proven bound: a local minimum of an energy that is not convex, for one
 choice of how firmly bones hold the skin. What it shows is that the same bones leave room for so
-much less strain at no more drift. A triangle soup (fox_soup) and a rig that does not fit its mesh
-(human_game_engine) are among the characters."""
+much less strain at no more drift. fox_soup is a triangle soup, and the rig of human_game_engine
+does not fit its mesh."""
 
 
 def weights_of(yardstick, model):
@@ -130,7 +130,7 @@ def plain(value):
     return "-" if np.isnan(value) else f"{value:.1f}"
 
 
-def verdict(rows):
+def verdict(rows, known):
     """In how many of all comparisons the reference has less strain, and less drift."""
     pairs = [
         (seen[way], seen[OWN[way]])
@@ -140,8 +140,9 @@ def verdict(rows):
     strain = sum(own["area"] > ref["area"] for own, ref in pairs)
     drift = sum(not own["drift"] < ref["drift"] for own, ref in pairs)
     return (
-        f"In {len(pairs)} comparisons of weights with the reference that starts from them, it has "
-        f"less strain by area in {strain} and no more drift in {drift}."
+        f"{len(rows)} of {known} characters. In {len(pairs)} comparisons of weights with the "
+        f"reference that starts from them, it has less strain by area in {strain} and no more "
+        f"drift in {drift}."
     )
 
 
@@ -163,7 +164,7 @@ def main(output, *names):
         kind = "random"
         say(name, *(f"{key} " + " / ".join(shown(rows[-1], kind, w, key) for w in WAYS)
                     for key in MEASURES), f"s {rows[-1]['seconds']:.1f}")  # fmt: skip
-    blocks = [NOTE, verdict(rows), "## Above the reference", above_table(rows)]
+    blocks = [NOTE, verdict(rows, len(found)), "## Above the reference", above_table(rows)]
     blocks += ["## On random poses", seen_table(rows, "random")]
     blocks += ["## On animations", seen_table(rows, "animation")]
     if any("mixed" in row for row in rows):

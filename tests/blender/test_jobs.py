@@ -60,8 +60,23 @@ def test_jobs(three, tmp_path, capfd):
     entries = json.loads(report.read_text())["files"]
     assert [entry["input"] for entry in entries] == [str(path) for path in three]
     assert all(entry["armatures"][0]["options"]["seed"] == 3 for entry in entries)
-    names = ["a.blend.json", "b.blend.json", "c.blend.json", "index.html", "table.json"]
-    assert folder_of(tmp_path / "rep") == names
+    names = [f"{name}.blend.{end}" for name in "abc" for end in ("0.png", "json")]
+    assert folder_of(tmp_path / "rep") == [*names, "index.html", "table.json"]
+
+
+def test_pictures_of_the_worst(three, tmp_path):
+    """One for each armature, in the page before the table, the most strain first."""
+    folder = tmp_path / "rep"
+    assert run("weight", *three, "-o", tmp_path / "out", "--report", folder) == 0
+    rows = json.loads((folder / "table.json").read_text())["rows"]
+    page = (folder / "index.html").read_text()
+    assert len(rows) == 3
+    for row in rows:
+        assert (folder / row["picture"]).read_bytes().startswith(b"\x89PNG")
+    places = [page.index(f"src='{row['picture']}'") for row in rows]
+    assert places == sorted(places) and places[-1] < page.index("<table>")
+    (folder / rows[0]["picture"]).unlink()
+    assert run("merge", folder) == 0, "a picture may be missing"
 
 
 def test_failures_among_jobs(three, tmp_path, capfd):

@@ -1,0 +1,39 @@
+"""The picture of a character in a report: the one of some poses in which its surface strains most,
+colored by strain."""
+
+import numpy as np
+
+from .compare_judge import spread, turned_back
+from .compare_methods import pose_linearly
+from .error_map import pose_set
+from .native_module import araplbs
+from .pictures import (
+    THREE_QUARTER,
+    camera_around,
+    draw,
+    png,
+    strain_at_vertices,
+    strain_colors,
+    view_axes,
+)
+
+POSES = 12  # looked at
+WIDTH, HEIGHT = 300, 360  # pixels
+
+
+def worst_picture(problem, rows, options, to_world=None, threads=0):
+    """A PNG file as bytes, None where there is no surface. to_world (3, 3): see view_axes()."""
+    points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
+    poses = pose_set(problem, options)
+    if not len(triangles) or not len(poses):
+        return None
+    poses = poses[spread(len(poses), POSES)]
+    posed = pose_linearly(problem, rows, poses)
+    strain = [araplbs.surface_strain(points, triangles, each, threads=threads) for each in posed]
+    a, b, c = points[triangles].swapaxes(0, 1)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    worst = int(np.argmax([(area * each**2).sum() for each in strain]))
+    colors = strain_colors(strain_at_vertices(points, triangles, strain[worst]))
+    shown = turned_back(problem.skeleton, poses[worst : worst + 1], posed[worst])
+    camera = camera_around([shown], view_axes(*THREE_QUARTER, to_world), WIDTH, HEIGHT)
+    return png(draw(shown, triangles, colors, camera))
