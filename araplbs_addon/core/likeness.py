@@ -1,7 +1,7 @@
 """How like weights are to others, by the protocol of the papers that learn weights (RigNet and
-those after it): weights below LEAST count as 0, then those below KEPT of the largest of their
-vertex; the rest is scaled to sum to 1. Vertices count whose reference sums to 1 within
-SUM_ERROR."""
+those after it): weights below LEAST count as 0, then, of those that are judged alone, those below
+KEPT of the largest of their vertex; the rest is scaled to sum to 1. Vertices count whose reference
+sums to 1 within SUM_ERROR."""
 
 import numpy as np
 
@@ -12,13 +12,13 @@ KEPT = 0.35
 SUM_ERROR = 1e-2
 
 
-def cut(rows):
-    """The SparseWeights that are compared."""
+def cut(rows, share=KEPT):
+    """SparseWeights without what is small."""
     vertices = rows.vertices
     weights = np.where(rows.weights < LEAST, 0, rows.weights)
     largest = np.zeros(rows.count)
     np.maximum.at(largest, vertices, weights)
-    weights = np.where(weights < KEPT * largest[vertices], 0, weights)
+    weights = np.where(weights < share * largest[vertices], 0, weights)
     kept = weights > 0
     vertices, weights = vertices[kept], weights[kept]
     sums = np.bincount(vertices, weights, rows.count)
@@ -29,13 +29,14 @@ def likeness(rows, reference):
     """{"l1", "precision", "recall", "vertices"} of two SparseWeights of the same vertices and
     bones: mean over vertices of the sum of differences, 0 (the same) to 2; the share of the
     influences that the reference has, too; the share of the reference's that are there; how many
-    vertices count. None where no vertex counts."""
+    vertices count. Weights with small ones are not wholly like themselves. None where no vertex
+    counts."""
     counts = np.abs(reference.sums() - 1) <= SUM_ERROR
     if not counts.any():
         return None
     bones = 1 + max(rows.bones.max(initial=0), reference.bones.max(initial=0))
     keys, weights = [], []
-    for each in (cut(rows), cut(reference)):
+    for each in (cut(rows), cut(reference, 0)):
         of_counted = counts[each.vertices]
         keys.append(each.vertices[of_counted] * np.int64(bones) + each.bones[of_counted])
         weights.append(each.weights[of_counted])

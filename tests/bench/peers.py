@@ -26,8 +26,8 @@ import rignet
 import seen
 import tube
 from better import Measure
+from core_modules import add_on, rows_of
 from in_blender import BUILD, run_in_blender
-from likeness import likeness
 from problems import DATA
 from results import say, table, write_page
 from roughness import Roughness
@@ -46,6 +46,7 @@ WAYS = {
 BIHARMONIC = ("igl", "bbw", "biharmonic")
 ON_GIVEN = ("heat", "igl", "our_heat", "bbw", "default")  # on skeletons that files bring
 BASE = "default"
+LIKENESS = {"precision": "precision", "recall": "recall", "cut_l1": "l1"}
 STRAIN = [
     Measure("area", "random", "less strain by area on random poses", "area", ".1f", "%",
             geometric=True),
@@ -90,7 +91,7 @@ other work, which counts against the limit, too.
 *drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of closed meshes;
 *L1*: mean distance to the artist's weights, 0 to 2; *precision*, *recall* of influences and *L1 by
 the protocol*: weights below 0.001 dropped, then, of the weights that are judged, those below 0.35
-of the largest of their vertex (`tests/bench/likeness.py`), so that the artist's own small
+of the largest of their vertex (`araplbs_addon/core/likeness.py`), so that the artist's own small
 influences count as missed; *bi-Laplacian*: the energy that biharmonic weights minimize, of the
 surface. A way that leaves vertices of triangles without weights has failed (-). fox_soup and
 human_game_engine, a soup of triangles and a rig that does not fit its mesh, are in the tables but
@@ -140,8 +141,14 @@ class Character:
         rows, artist = self.yardstick.rows(weights), self.yardstick.artist
         more = {"seconds": np.nan if seconds is None else seconds, "rough": self.roughness(rows)}
         if artist is not None:
-            more |= likeness(rows, artist)
+            more |= likeness_to(artist, rows)
         return {kind: {**measures, **more} for kind, measures in found.items()}
+
+
+def likeness_to(artist, weights):
+    """{measure: value} by the protocol of the papers, of (n, m) weights."""
+    found = add_on("likeness").likeness(rows_of(weights), rows_of(artist))
+    return {name: found[key] if found else np.nan for name, key in LIKENESS.items()}
 
 
 def from_blender(zip_path, character, way):

@@ -2,10 +2,8 @@
 
 reach.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
-import importlib
 import sys
 import time
-import types
 from pathlib import Path
 
 import araplbs
@@ -14,7 +12,8 @@ import numpy as np
 import plots
 import rigged
 import shaded
-from in_blender import BUILD, ROOT, run_in_blender
+from core_modules import add_on
+from in_blender import BUILD, run_in_blender
 from results import say, table, write_page
 from yardstick import Yardstick, skin
 
@@ -163,22 +162,14 @@ def compare_methods(names):
     return lines, [f"Blender: {blender}"] if isinstance(blender, str) else []
 
 
-def is_control_name(name):
-    """As the add-on has it, whose core needs no Blender."""
-    package = types.ModuleType("addon_without_blender")
-    package.__path__ = [str(ROOT / "araplbs_addon")]
-    sys.modules.setdefault(package.__name__, package)
-    core = importlib.import_module(f"{package.__name__}.core.control_bones")
-    return core.is_control_name(str(name))
-
-
 def without_control_bones(arrays):
     """Arguments of a Solver as the add-on has them: control bones deform nothing, and what hangs
     on them hangs on the next bone above, but for the first bone of a tree."""
     vertices, triangles = arrays["V"].astype(float), arrays["F"].astype(np.int64)
     heads, tails = arrays["bone_head"].astype(float), arrays["bone_tail"].astype(float)
     parents, deform = arrays["bone_parent"].astype(int), arrays["bone_deform"].astype(bool)
-    named = np.array([is_control_name(name) for name in arrays["bone_names"]])
+    is_control_name = add_on("control_bones").is_control_name
+    named = np.array([is_control_name(str(name)) for name in arrays["bone_names"]])
     left = ~araplbs.control_bones(
         vertices, triangles, heads, tails, parents, bone_deform=deform, bone_named=named
     ).astype(bool)

@@ -3,10 +3,8 @@ Transfer and robust weight transfer as published.
 
 travel.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
-import importlib
 import sys
 import time
-import types
 from pathlib import Path
 
 import araplbs
@@ -15,7 +13,8 @@ import looks
 import numpy as np
 import plots
 import shaded
-from in_blender import BUILD, ROOT, run_in_blender
+from core_modules import add_on, rows_of
+from in_blender import BUILD, run_in_blender
 from results import say, table, write_page
 from scipy.spatial import cKDTree
 from yardstick import Surface, chained, normalized, random_poses, rotation, skin
@@ -49,20 +48,6 @@ LOD_NOTE = """\
 Levels of detail of mh_game by Blender's Decimate modifier, weights from LOD0. Distances between the
 posed surfaces, both ways from the vertices, in thousandths of the size of the body: mean, and the
 largest over all poses."""
-
-
-def add_on(name):
-    """A module of the add-on's package `core`, which needs no Blender."""
-    package = types.ModuleType("without_blender")
-    package.__path__ = [str(ROOT / "araplbs_addon")]
-    sys.modules.setdefault("without_blender", package)
-    return importlib.import_module(f"without_blender.core.{name}")
-
-
-def rows_of(dense):
-    weights = add_on("sparse_weights")
-    vertices, bones = np.nonzero(dense)
-    return weights.make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])
 
 
 def dense_of(rows, bones):

@@ -1,5 +1,5 @@
-"""The parts of the benchmark's comparison with peers that are pure: likeness by the protocol of the
-papers, RigNet's files, roughness, and sentences made from numbers."""
+"""The parts of the benchmark's comparison with peers that are pure: RigNet's files,
+roughness, and sentences made from numbers."""
 
 import sys
 from importlib import import_module
@@ -9,7 +9,7 @@ import pytest
 from paths import TESTS
 
 sys.path.append(str(TESTS / "bench"))
-better, likeness, rignet = map(import_module, ("better", "likeness", "rignet"))
+better, rignet = map(import_module, ("better", "rignet"))
 
 RIG = """\
 joints hips 0 0 1
@@ -39,45 +39,6 @@ def folder(tmp_path):
     (tmp_path / "thing_rig.txt").write_text(RIG)
     (tmp_path / "thing.obj").write_text(OBJ)
     return tmp_path
-
-
-def test_likeness_by_hand():
-    own = np.array([[0.6, 0.3, 0.1], [0.9995, 0.0005, 0], [0, 1, 0]])
-    artist = np.array([[0.5, 0, 0.5], [1, 0, 0], [0, 0, 0.5]])  # the third does not count
-    found = likeness.likeness(own, artist)
-    assert found == pytest.approx({"precision": 2 / 3, "recall": 2 / 3, "cut_l1": 0.5})
-
-
-def test_the_reference_keeps_what_is_small():
-    artist = np.array([[0.9, 0.1]])
-    assert likeness.likeness(np.array([[1.0, 0]]), artist)["recall"] == 0.5
-    assert likeness.likeness(artist, artist) == pytest.approx(
-        {"precision": 1, "recall": 0.5, "cut_l1": 0.2}
-    )
-
-
-def test_likeness_vertex_by_vertex(rng):
-    own, artist = rng.random((2, 200, 7)) ** 8
-    own[3] = 0
-    artist /= artist.sum(1, keepdims=True)
-    hits = found = known = off = 0
-    for w, reference in zip(own, artist, strict=True):
-        w = [x if x >= 1e-3 and x >= 0.35 * max(w) else 0 for x in w]
-        reference = [x if x >= 1e-3 else 0 for x in reference]
-        w = [x / (sum(w) or 1) for x in w]
-        reference = [x / sum(reference) for x in reference]
-        found += sum(x > 0 for x in w)
-        known += sum(x > 0 for x in reference)
-        hits += sum(x > 0 and y > 0 for x, y in zip(w, reference, strict=True))
-        off += sum(abs(x - y) for x, y in zip(w, reference, strict=True))
-    assert likeness.likeness(own, artist) == pytest.approx(
-        {"precision": hits / found, "recall": hits / known, "cut_l1": off / 200}
-    )
-
-
-def test_no_reference_is_no_likeness():
-    found = likeness.likeness(np.ones((3, 2)) / 2, np.zeros((3, 2)))
-    assert np.isnan(list(found.values())).all()
 
 
 def test_a_file_of_rignet(folder):

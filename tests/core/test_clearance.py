@@ -1,27 +1,19 @@
 """Vertices of a garment that end below the skin: found as by brute force, and given its weights."""
 
 import importlib
-import sys
-import types
 
 import numpy as np
 import pytest
 import scipy.optimize
 import shapes
-from paths import ROOT
 from shared_data import Character
 
-NAME = "araplbs_addon_without_blender"
 BODY = shapes.tube(20, 40, radius=0.3)
 BONES = shapes.chain(4)
 
 
 def core(name):
-    """A module of the add-on's room `core`, which needs no Blender."""
-    package = types.ModuleType(NAME)
-    package.__path__ = [str(ROOT / "araplbs_addon")]
-    sys.modules.setdefault(NAME, package)
-    return importlib.import_module(f"{NAME}.core.{name}")
+    return importlib.import_module(f"araplbs_addon.core.{name}")
 
 
 def skeleton_of(bones):

@@ -39,10 +39,12 @@ def test_likeness_by_hand():
     assert found["recall"] == pytest.approx(3 / 4)  # of 1 + 2 + 1
 
 
-def test_to_itself(rng):
-    weights = rng.dirichlet(np.full(6, 0.3), 50)
-    rows = as_sparse(weights)
-    assert likeness(rows, rows) == {"l1": 0, "precision": 1, "recall": 1, "vertices": 50}
+def test_the_reference_keeps_what_is_small():
+    reference = as_sparse(np.array([(0.9, 0.1), (0.9995, 0.0005)]))
+    rows = as_sparse(np.array([(1.0, 0), (1.0, 0)]))
+    expected = {"l1": 0.1, "precision": 1, "recall": 2 / 3, "vertices": 2}
+    assert likeness(rows, reference) == pytest.approx(expected)
+    assert likeness(reference, reference) == pytest.approx(expected)
 
 
 def test_nothing_in_common():
@@ -58,14 +60,14 @@ def test_nothing_to_compare_with():
 
 
 def by_arrays(weights, reference):
-    def kept(values):
+    def kept(values, share):
         values = np.where(values < 1e-3, 0, values)
-        values = np.where(values < 0.35 * values.max(1, keepdims=True), 0, values)
+        values = np.where(values < share * values.max(1, keepdims=True), 0, values)
         sums = values.sum(1, keepdims=True)
         return values / np.where(sums > 0, sums, 1)
 
     counts = np.abs(reference.sum(1) - 1) <= 1e-2
-    one, other = kept(weights)[counts], kept(reference)[counts]
+    one, other = kept(weights, 0.35)[counts], kept(reference, 0)[counts]
     both = ((one > 0) & (other > 0)).sum()
     return (
         np.abs(one - other).sum() / counts.sum(),
