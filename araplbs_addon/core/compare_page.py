@@ -35,7 +35,8 @@ READING = (
         "To the weights in the file, by the protocol of the papers that learn weights: weights "
         f"below {LEAST} are dropped, then, of those that are judged, those below {KEPT} of the "
         f"largest of their vertex; rows whose reference sums to 1 within {SUM_ERROR} count. L1 is "
-        "the mean over vertices of the sum of differences, 0 to 2; precision is the share of the influences that the file has, "
+        "the mean over vertices of the sum of differences, 0 to 2; precision is the share of the "
+        "influences that the file has, "
         "too, recall the share of the file's that are there. It only says something where an "
         "artist has painted the weights in the file.",
     ),
