@@ -3,7 +3,10 @@
 import time
 from dataclasses import replace
 
+import numpy as np
+
 from ..blender.binding import armature_modifier
+from ..blender.control_bones import is_left_out
 from ..core.check import check
 from ..core.error_map import pose_set
 from ..core.findings import LEVELS, as_json, health
@@ -35,6 +38,17 @@ class CheckTask(WeightingTask):
             "pose_count": POSES,
         }
         super().__init__(replace(options, **plain), threads)
+
+    def _read_skeleton(self, armature):
+        self.left_out = np.array([is_left_out(bone) for bone in armature.data.bones], bool)
+        return super()._read_skeleton(armature)
+
+    def _take(self, objects, meshes, skeleton):
+        """What Auto-weight has left out is no deform bone, but where it holds weights."""
+        used = np.zeros(len(skeleton.names), bool)
+        for mesh in meshes:
+            used[mesh.weights.bones] = True
+        return replace(skeleton, deform=skeleton.deform & (used | ~self.left_out))
 
     def read_in_steps(self, targets, view_layer, with_entries=False):
         yield from super().read_in_steps(targets, view_layer, with_entries)

@@ -16,6 +16,7 @@ from flaws import (
     weighted,
 )
 from scenes import (
+    add_armature,
     add_cube,
     add_tube,
     addon,
@@ -246,3 +247,25 @@ def test_near_is_a_place():
     """What the other tests rely on."""
     tube, _rig = weighted()
     assert near(tube, 1.0) and weights(tube, ["lower"])[near(tube, 0.3)].min() > 0.5
+
+
+def test_bones_that_were_left_out_are_not_idle():
+    """Neither the bone that Auto-weight leaves out, nor one that holds weights all the same."""
+    bones = [
+        ("root", (0, 0, -1), (0.5, 0, -1), None),
+        ("lower", (0, 0, 0.05), (0, 0, 1), "root"),
+        ("upper", (0, 0, 1), (0, 0, 2.95), "lower"),
+    ]
+    tube, rig = add_tube(), add_armature(bones=bones)
+    assert auto_weight(tube, rig) == {"FINISHED"}
+    root = rig.data.bones["root"]
+    assert root.araplbs_control == "ROOT"
+    select(tube, rig)
+
+    def idle():
+        assert check() == {"FINISHED"}
+        return {found().list.bones[f.bone] for f in found().findings if f.kind == "IDLE_BONE"}
+
+    assert "root" not in idle()
+    root.araplbs_deforms = True
+    assert "root" in idle()
