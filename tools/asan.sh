@@ -14,6 +14,8 @@ LONG=(
   test_kernels.py  # compiles the kernels by itself, without sanitizers
   test_acceleration.py
 )
+# No code of ours but Python's.
+PURE=(test_compare_browser.py test_compare_page.py test_pictures.py test_bench_peers.py)
 quick=()
 if [ "${1:-}" = --quick ]; then
   quick=(-m "not slow" "${LONG[@]/#/--deselect=tests/core/}")
@@ -35,4 +37,4 @@ if [ "${1:-}" = --run ]; then
 fi
 # --capture=sys leaves the file descriptors alone: a report written by a dying process is seen.
 exec "$VENV/bin/python" -m pytest tests/core -p no:cacheprovider --capture=sys \
-  "${quick[@]}" "$@"
+  "${PURE[@]/#/--deselect=tests/core/}" "${quick[@]}" "$@"

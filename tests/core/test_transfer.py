@@ -108,7 +108,7 @@ def inpaint_by_hand(target, known, weights):
 
 def test_matches_by_hand():
     rng = np.random.default_rng(1)
-    vertices, triangles = shell(0.1)
+    vertices, triangles = shell(0.1, rings=7, around=11)
     target = vertices + rng.normal(size=vertices.shape) * 0.06, triangles
     distances, angles, weights = match_by_hand(SOURCE, target)
     size = np.linalg.norm(np.ptp(SOURCE[0], axis=0))
