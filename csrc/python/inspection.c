@@ -59,6 +59,7 @@ PyObject *arap_py_linear_skinning(PyObject *module, PyObject *args, PyObject *kw
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
         arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
+        arap_check_finite(in.vertices, 3 * (npy_intp)geometry.vertex_count, "vertices") ||
         arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &posed) ||
         arap_sparse_weights_from_inputs(&in, &rows))
         goto done;

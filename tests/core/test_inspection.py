@@ -193,6 +193,7 @@ POINTS = np.zeros((3, 3))
         ("weights has shape", "linear_skinning", {**SKINNED, "weights": WEIGHTS[:-1]}),
         (r"poses\[0\] of bone 1 holds nan", "linear_skinning",
          {**SKINNED, "poses": changed(POSES, (0, 1, 0, 0), np.nan)}),
+        ("vertices holds nan", "linear_skinning", {**SKINNED, "vertices": MESH[0] * np.nan}),
         ("points holds nan", "nearest_points", {**SURFACE, "points": POINTS * np.nan}),
         ("points has shape", "nearest_points", {**SURFACE, "points": POINTS[:, :2]}),
         (r"owners\[1\] is 30: no vertex of the 30", "nearest_points",
