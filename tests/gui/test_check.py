@@ -29,9 +29,24 @@ def clear():
 
 def open_panel(ui, header=HEADER):
     yield from open_sidebar(ui)
-    for place in (FIRST_HEADER, header):
+    yield from click_headers(ui, FIRST_HEADER, header)
+
+
+def click_headers(ui, *places):
+    for place in places:
         yield from click(ui, inside(ui, "UI", place))
         yield 1
+
+
+def choose_first(ui):
+    """Clicks on the first line of the list until it is there to be clicked on."""
+    for _ in range(6):
+        yield from click(ui, inside(ui, "UI", FIRST_LINE))
+        yield 0.7
+        if flaws.shown().active == 0:
+            return
+    ui.picture("check-list")
+    raise AssertionError("the first line is not chosen: see check-list.png")
 
 
 def paint(ui, ob):
@@ -54,9 +69,7 @@ def test_check_select_and_repair(ui):
         yield from click(ui, inside(ui, "UI", BUTTON))
         yield from wait_until(lambda: flaws.found().checked)
         yield 0.5
-        yield from click(ui, inside(ui, "UI", FIRST_LINE))
-        yield 0.5
-        assert flaws.shown().active == 0
+        yield from choose_first(ui)
         finding = flaws.found().findings[0]
         assert flaws.selected(tube) == finding.vertices.tolist()
         assert tube.data.use_paint_mask_vertex and scenes.entries(tube) == before
@@ -76,6 +89,7 @@ def test_check_select_and_repair(ui):
         yield 0.5
         assert scenes.entries(bpy.data.objects["Tube"]) == before, "one Ctrl-Z takes it back"
         ui.picture("check-undone")
+        yield from click_headers(ui, HEADER, FIRST_HEADER)  # as other tests expect them
 
 
 def test_check_escape(ui):
@@ -122,6 +136,7 @@ def test_check_character(ui):
     view.view_location, view.view_distance = (0.25, 0, 1.15), 1.6
     yield 0.5
     ui.picture("check-character")
+    yield from click_headers(ui, HEADER_IN_OBJECT_MODE, FIRST_HEADER)
 
 
 def spoil(body):

@@ -212,7 +212,7 @@ def test_joints_panel(ui):
         yield 0.3
         ui.picture("joints-panel-closed")
         assert "VIEW3D_PT_araplbs_joints" not in draws.since()
-        yield from click(ui, inside(ui, "UI", (60, 448)))
+        yield from click(ui, inside(ui, "UI", (60, 500)))
         yield 0.5
         ui.picture("joints-panel")
         assert "VIEW3D_PT_araplbs_joints" in draws.since(), "it does not open"
