@@ -32,7 +32,7 @@ test-blender:  ## tests/blender in one Blender; BED=trixie for another
 	@tests/run.sh $(or $(BED),bpy45)
 
 bench: extension  ## tables and plots in docs/bench; PART=heat for one, CHARACTERS="knight mage" for some
-	@tools/bench.sh $(if $(PART),--part $(PART)) $(CHARACTERS)
+	@tools/bench.sh $(if $(PART),--part $(PART)) $(if $(REFERENCE),--reference "$(REFERENCE)") $(CHARACTERS)
 
 asan:  ## all core tests under the address and undefined-behavior sanitizers
 	@tools/asan.sh

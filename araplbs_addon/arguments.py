@@ -3,10 +3,15 @@
 import argparse
 import math
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 from .core.bake import BakeOptions, bake_summary
-from .core.findings import LEVELS, check_summary
+from .core.compare import CompareOptions
+from .core.compare_files import refuse_folder
+from .core.compare_methods import METHODS, find_methods
+from .core.compare_report import compare_summary
+from .core.findings import KINDS, LEVELS, check_summary
 from .core.joints import JointOptions, joint_summary
 from .core.native_module import version
 from .core.options import Options
@@ -18,9 +23,11 @@ from .farm import commands as farm
 from .farm import tasks
 from .tasks.baking import BakeTask
 from .tasks.checking import CHECKED, CheckTask, check_exit_code
+from .tasks.comparing import CompareTask, write_pages
 from .tasks.joints import JointTask
 from .tasks.new_weights import NewWeightsTask
 from .tasks.quantizing import QuantizeTask
+from .tasks.repairing import RepairTask, repair_lines
 from .tasks.transfer import TransferTask
 from .tasks.weighting import WeightingTask
 
@@ -112,8 +119,54 @@ def make_parser():
     _add_options(check, Options, only=CHECKED)
     _reads_only(check, check_exit_code)
     check.set_defaults(make_task=CheckTask, summary=check_summary, table=Options, parser=check)
+    repair = commands.add_parser(
+        "repair",
+        help="repair what is wrong with the weights of .blend files",
+        description="Solves the weights of every armature's meshes again where `check` finds "
+        f"something, and nowhere else: {which}",
+    )
+    repair.add_argument(
+        "--kind",
+        choices=[kind.lower() for kind, _name, _about in KINDS],
+        action="append",
+        default=[],
+        help="only findings of this kind; repeatable",
+    )
+    _add_arguments(repair, Options)
+    repair.set_defaults(make_task=RepairTask, summary=repair_lines, table=Options, parser=repair)
+    _add_compare(commands)
     farm.add_commands(commands)
     return parser
+
+
+def _add_compare(commands):
+    compare = commands.add_parser(
+        "compare",
+        help="compare all methods on the characters of a .blend file",
+        description="Weights every armature's meshes by all methods and judges them in poses that "
+        "none was optimized in. Writes FOLDER/index.html, a page that needs nothing else, and "
+        "FOLDER/report.json; the .blend file is left as it is. Of several armatures each has a "
+        "page.",
+    )
+    compare.add_argument("input", nargs=1, type=Path, metavar="IN.blend")
+    compare.add_argument(
+        "--output", "-o", required=True, type=Path, metavar="FOLDER", help="folder of the page"
+    )
+    compare.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
+    names = ", ".join(method.identifier.lower().replace("_", "-") for method in METHODS)
+    compare.add_argument(
+        "--method", metavar="NAME", action="append", help=f"only this; repeatable: {names}"
+    )
+    _add_names(compare)
+    _add_options(compare, CompareOptions)
+    _reads_only(compare, write_pages)
+    compare.set_defaults(
+        make_task=CompareTask,
+        summary=compare_summary,
+        table=CompareOptions,
+        parser=compare,
+        json=None,
+    )
 
 
 def _reads_only(parser, conclude):
@@ -193,10 +246,17 @@ def read_options(arguments):
             value = math.radians(value)
         values[option.name] = value
     options = arguments.table(**values)
+    if arguments.command == "compare":
+        refuse_folder(arguments.output)
+        find_methods(arguments.method)
+        arguments.make_task = partial(CompareTask, methods=arguments.method)
     if getattr(arguments, "only_new", False):
         for name, usual in (("volume", "NONE"), ("start_from", "FRESH")):
             if values[name] != usual:
                 flag = name.replace("_", "-")
                 raise Refused(f"--only-new and --{flag} {values[name].lower()} exclude each other")
         arguments.make_task, arguments.summary = NewWeightsTask, summary_of_new
+    if getattr(arguments, "kind", None):
+        kinds = frozenset(kind.upper() for kind in arguments.kind)
+        arguments.make_task = partial(RepairTask, kinds=kinds)
     return options

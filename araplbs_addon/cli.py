@@ -149,11 +149,11 @@ def _weight_files(plan, options, arguments, stop, results):
         if arguments.json and failures < max(len(plan), 1):
             content = {"version": version(), "fingerprint": tasks.fingerprint(arguments)}
             write_json(arguments.json, content | {"files": results})
+        if failures:
+            return 1
+        return arguments.conclude(arguments, results) if "conclude" in arguments else 0
     except (Refused, OSError) as error:
         return _fail(error)
-    if failures:
-        return 1
-    return arguments.conclude(arguments, results) if "conclude" in arguments else 0
 
 
 def _weight_here(plan, options, arguments, stop, results):
@@ -201,7 +201,7 @@ def weight_file(source, target, options, arguments, stop):
         start = time.perf_counter()
         task = arguments.make_task(options, arguments.threads)
         task.read(targets, view_layer)
-        task.solve(_Lines(targets.armature.name, stop))
+        task.solve(_Lines(targets.armature.name, stop, arguments.command == "compare"))
         report = task.apply()
         report["total_seconds"] = time.perf_counter() - start
         weights = {"weight": report, "joints": report.get("weights")}.get(arguments.command)
@@ -249,14 +249,16 @@ def _refuse_used(tets, *written):
 
 
 class _Lines:
-    """Progress as lines: a new one for each stage, the later ones by tens of percent."""
+    """Progress as lines: a new one for each stage, the later ones by tens of percent. named: all
+    stages count, by their names."""
 
-    def __init__(self, name, stop):
-        self.name, self.stop, self.last = name, stop, None
+    def __init__(self, name, stop, named=False):
+        self.name, self.stop, self.named, self.last = name, stop, named, None
 
     def __call__(self, stage, fraction, _energy):
         self.stop.check()
-        step = (stage if fraction < 0.25 else "optimization", int(10 * fraction))
+        early = self.named or fraction < 0.25
+        step = (stage if early else "optimization", int(10 * fraction))
         if step != self.last:
             self.last = step
             print(f"  {self.name}: {100 * fraction:3.0f} % {step[0]}", flush=True)

@@ -179,14 +179,14 @@ class Character:
         return outcome
 
 
-def blender_weights(character, limit=0):
+def blender_weights(character, limit=0, kind="ARMATURE_AUTO"):
     """(Outcome of Blender's automatic weights on copies, the copies). limit: influences per
-    vertex, by Blender's own operators."""
+    vertex, by Blender's own operators. kind: of parenting."""
     copies = copies_of(character.meshes)
     select(character.armature, copies)
     reset_peak()
     start = time.perf_counter()
-    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    bpy.ops.object.parent_set(type=kind)
     seconds = time.perf_counter() - start
     outcome = Outcome("Blender", seconds, None, peak_bytes=peak())
     if limit:

@@ -1,6 +1,6 @@
 """Which meshes and which armature are meant: by selection, by mode, or by what a file holds."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -65,14 +65,24 @@ def find_targets(context, posing=False, editing=False):
     return targets
 
 
-def _edited(context):
+def find_checked(context):
+    """The Targets of a check or repair of all of the meshes, whatever is selected of them: in Edit
+    mode those in it, in Pose mode those that hang on the armature. Raises Refused."""
+    if context.mode == "EDIT_MESH":
+        return _edited(context, all_of_them=True)
+    if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
+        raise Refused("Works in Object, Pose, Edit and Weight Paint mode")
+    return replace(find_targets(context, posing=True), painting=False)
+
+
+def _edited(context, all_of_them=False):
     meshes = [ob for ob in context.objects_in_mode if ob.type == "MESH"]
     armature = armature_of(context.active_object)
     if not armature:
         raise Refused(
             f"'{context.active_object.name}' has no armature: add an Armature modifier first"
         )
-    if not any(ob.data.total_vert_sel for ob in meshes):
+    if not all_of_them and not any(ob.data.total_vert_sel for ob in meshes):
         raise Refused("Select the vertices to weight")
     return Targets(armature, [ob for ob in meshes if armature_of(ob) == armature], editing=True)
 

@@ -183,10 +183,11 @@ def asymmetry(look):
     near &= sizes[own] == sizes[other]
     if not len(own) or near.mean() < ALIKE:
         return
-    near &= (look.sums[own] > 0) & (look.sums[other] > 0)
+    lone = np.bincount(look.of_vertex, look.shares * (partners < 0)[look.rows.bones], len(look))
+    comparable = (look.sums > 0) & (lone == 0)  # no bone of it is without partner
+    near &= comparable[own] & comparable[other]
     own, other = own[near], other[near]
     unlike = np.zeros(len(look))
-    partners = np.where(partners >= 0, partners, np.arange(len(partners)))
     unlike[own] = _differences(look, partners, own, other)
     np.maximum.at(unlike, other, unlike[own])
     bad = unlike >= UNLIKE[0]

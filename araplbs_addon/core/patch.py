@@ -41,13 +41,13 @@ def cut_patches(meshes, new, link_parts=True):
     meshes: with their weights. new: (n,) bool for each. links: pairs of vertices of the meshes one
     after the other, between new parts and what they sit on; edges of the energy.
     """
-    whole, new = _Joined(meshes), np.concatenate(new)
+    whole, new = JoinedMeshes(meshes), np.concatenate(new)
     weighted = ~new & (np.concatenate([mesh.weights.sums() for mesh in meshes]) > 0)
     near = whole.grow(new, RINGS)
     links = np.zeros((0, 2), np.int64)
     loose = np.flatnonzero(whole.loose(new, weighted))
     if len(loose) and weighted.any():
-        nearest, distances = _nearest(whole.points, loose, np.flatnonzero(weighted))
+        nearest, distances = nearest_of(whole.points, loose, np.flatnonzero(weighted))
         beside = np.zeros(len(new), bool)
         beside[nearest] = True
         near |= whole.grow(beside, RINGS)
@@ -61,7 +61,17 @@ def cut_patches(meshes, new, link_parts=True):
     return patches, links
 
 
-class _Joined:
+def patch_links(links, patches, sizes, first):
+    """The links (e, 2) of cut_patches() in vertices of the problem of its patches. patches: with
+    None; sizes: of the meshes; first: vertices of the problem at which the patches begin."""
+    to, starts = np.full(sum(sizes), -1), iter(first)
+    for begin, patch in zip(np.cumsum([0, *sizes[:-1]]), patches, strict=True):
+        if patch:
+            to[begin + patch.vertices] = next(starts) + np.arange(len(patch.vertices))
+    return to[links]
+
+
+class JoinedMeshes:
     """All meshes in armature space; vertices at one place are one."""
 
     def __init__(self, meshes):
@@ -94,6 +104,10 @@ class _Joined:
                 more[cells[near[cells].any(1)]] = True
             near = more
         return near[self.place]
+
+    def parts(self):
+        """(n,) equal numbers for vertices that faces and edges join."""
+        return _parts(self.places, self.edges)[self.place]
 
     def fill_up(self, near):
         """(n,) bool: these and rings around them until there are LEAST, or no more."""
@@ -161,7 +175,7 @@ def _parts(count, edges):
     return label
 
 
-def _nearest(points, of, among):
+def nearest_of(points, of, among):
     """(vertices of `among` nearest to each of `of`, their distances)."""
     nearest, distances = np.empty(len(of), np.int64), np.empty(len(of))
     middle = points[among].mean(0)  # far from it squares would lose digits

@@ -206,7 +206,8 @@ def _transfer_to(source, mesh, skeleton, options, threads, told):
     new = _beside_kept(_dense(SparseWeights(*rows), m), present, kept, mesh)
     near = distances <= KEPT * source.size
     held = matched & near & (angles <= options.angle)
-    guard = _Guard(source, skeleton, vertices, near & ~held, options.max_influences, threads)
+    looked_at = near & ~held & options.refine  # alone, such vertices would stick out
+    guard = _Guard(source, skeleton, vertices, looked_at, options.max_influences, threads)
 
     def lift():
         """What ends below the skin takes its weights, for good; is there any?"""

@@ -20,6 +20,7 @@ from ..blender.edits import (
     remove_edit,
     write_values,
 )
+from ..blender.select_region import select_vertices
 from ..live.session import current_session
 
 
@@ -216,24 +217,3 @@ class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
         mesh = context.active_object.data
         select_vertices(mesh, edited_vertices(mesh, mesh.araplbs.edits[index]))
         return {"FINISHED"}
-
-
-def select_vertices(mesh, vertices):
-    """Selects these vertices, with the faces between them, and nothing else.
-
-    Edges follow when Edit mode begins. Blender 5.0 crashes when it is given arrays here, and with
-    edges in any way but this.
-    """
-    chosen = np.zeros(len(mesh.vertices), bool)
-    chosen[vertices] = True
-    mesh.vertices.foreach_set("select", chosen.tolist())
-    if ".select_edge" in mesh.attributes:
-        mesh.attributes.remove(mesh.attributes[".select_edge"])
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
-    sizes = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("loop_total", sizes)
-    if len(sizes):
-        faces = np.logical_and.reduceat(chosen[corners], np.cumsum(sizes) - sizes)
-        mesh.polygons.foreach_set("select", faces.tolist())
-    mesh.update()

@@ -1,29 +1,12 @@
 """Loads an operator preset into the settings that the sidebar panel shows."""
 
-import ast
-
 from bpy.path import display_name
 from bpy.props import StringProperty
 from bpy.types import Operator
 
+from ..core.presets import preset_values
 from .properties import option_names
 from .settings import settings_of
-
-
-def preset_values(text):
-    """{property: value} of a preset file of Blender, read without running it."""
-    values = {}
-    for node in ast.parse(text).body:
-        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-            continue
-        target = node.targets[0]
-        if (
-            isinstance(target, ast.Attribute)
-            and isinstance(target.value, ast.Name)
-            and target.value.id == "op"
-        ):
-            values[target.attr] = ast.literal_eval(node.value)
-    return values
 
 
 class OBJECT_OT_araplbs_load_preset(Operator):

@@ -4,10 +4,11 @@ from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Operator
 
 from ..blender.deformation_errors import object_strain
+from ..blender.select_region import select_vertices
 from ..core.error_map import worst
 from ..core.refusal import Refused
 from ..preferences import preferred_threads
-from .edit import OfMesh, select_vertices
+from .edit import OfMesh
 from .settings import present_options
 
 

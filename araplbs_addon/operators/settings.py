@@ -6,8 +6,10 @@ the operators. The deformation error and the choice of the worst vertices go by 
 import bpy
 from bpy.props import PointerProperty
 
+from ..core.compare import CompareOptions
 from ..core.joints import JointOptions
 from ..core.transfer import TransferOptions
+from .compare import folder_property
 from .properties import option_names, option_properties, options_of
 from .transfer import outdate_matches
 
@@ -28,12 +30,21 @@ class ARAPLBS_transfer_settings(bpy.types.PropertyGroup):
     }
 
 
+class ARAPLBS_compare_settings(bpy.types.PropertyGroup):
+    __annotations__ = {
+        name: prop
+        for name, prop in option_properties(CompareOptions).items()
+        if name not in option_names()
+    } | {"directory": folder_property()}
+
+
 class ARAPLBS_settings(bpy.types.PropertyGroup):
     """One property for each of the Options."""
 
     __annotations__ = option_properties() | {
         "joints": PointerProperty(type=ARAPLBS_joint_settings),
         "transfer": PointerProperty(type=ARAPLBS_transfer_settings),
+        "comparison": PointerProperty(type=ARAPLBS_compare_settings),
     }
 
 

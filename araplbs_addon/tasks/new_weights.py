@@ -7,7 +7,7 @@ import numpy as np
 from ..blender.edit_mode import flush_edit_mode, selected_vertices, write_in_edit_mode
 from ..blender.write_weights import write_weights
 from ..core.only_new import solve_new
-from ..core.patch import cut_patches
+from ..core.patch import cut_patches, patch_links
 from ..core.refusal import Refused
 from ..core.sparse_weights import make_sparse_weights
 from .weighting import WeightingTask
@@ -45,9 +45,8 @@ class NewWeightsTask(WeightingTask):
             raise Refused(self._nothing_new(objects, meshes))
         self.sizes = {ob: len(mesh.vertices) for ob, mesh in zip(objects, meshes, strict=True)}
         patches, links = cut_patches(meshes, new, self.options.link_parts)
-        first = np.cumsum([0] + [len(each) for each in new])
         objects = [ob for ob, patch in zip(objects, patches, strict=True) if patch]
-        self._old_links = links, first, patches
+        self._old_links = links, patches, [len(mesh.vertices) for mesh in meshes]
         self.patches = [patch for patch in patches if patch]
         return objects, [patch.mesh for patch in self.patches]
 
@@ -67,13 +66,7 @@ class NewWeightsTask(WeightingTask):
     @property
     def links(self):
         """(e, 2) links of new parts, in vertices of the problem."""
-        links, first, patches = self._old_links
-        to = np.full(first[-1], -1)
-        starts = iter(self.problem.first)
-        for begin, patch in zip(first[:-1], patches, strict=True):
-            if patch:
-                to[begin + patch.vertices] = next(starts) + np.arange(len(patch.vertices))
-        return to[links]
+        return patch_links(*self._old_links, self.problem.first)
 
     def solve(self, progress=None):
         """See core.only_new; keeps the solution."""

@@ -5,6 +5,7 @@ import bpy
 from ..operators.auto_weight import IDNAME
 from ..operators.bake import IDNAME as BAKE
 from ..operators.bendy import IDNAME as BENDY
+from ..operators.check import IDNAME as CHECK
 from ..operators.joints import IDNAME as JOINTS
 from ..operators.refine import IDNAME as REFINE
 from ..operators.rigid import VIEW3D_MT_araplbs_rigid
@@ -21,6 +22,7 @@ def _draw(self, _context):
     layout.operator(REFINE, icon="PLAY")
     layout.operator(WEIGHT_NEW)
     layout.operator(BAKE, icon="MOD_MESHDEFORM")
+    layout.operator(CHECK, icon="VIEWZOOM")
 
 
 def _draw_new(self, _context):
@@ -28,6 +30,7 @@ def _draw_new(self, _context):
     layout.separator()
     layout.operator_context = "INVOKE_DEFAULT"
     layout.operator(WEIGHT_NEW, icon="MOD_VERTEX_WEIGHT")
+    layout.operator(CHECK, icon="VIEWZOOM")
 
 
 def _draw_joints(self, _context):

@@ -14,6 +14,7 @@ from ..core.error_map import COLORS, FULL_SCALE, colors
 from ..core.refusal import Refused
 from ..live.session import current_session
 from ..operators.brush import current_stroke, tied_vertices
+from ..operators.found import found
 from ..operators.live import session_facts
 from ..operators.transfer import shown as shown_matches
 from . import deformer_view, error_view, joint_ghosts
@@ -25,6 +26,7 @@ LINE_HEIGHT = 18
 WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
 LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
 RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
+FOUND = (1.0, 0.2, 1.0, 1.0)  # in none of the colors of weights
 POINT_SIZE = 5
 LEAST_SHADE = 0.2  # opacity of what is hardly held any more
 
@@ -39,6 +41,7 @@ def draw_view():
     if context.space_data.overlay.show_overlays:
         with suppress(Refused, ReferenceError):  # what is shown has just gone
             _draw_matches(context)
+            _draw_finding(context)
             _draw_edits(context)
             session = current_session()
             if session and session.moves_joints and session.frame:
@@ -148,6 +151,18 @@ def _draw_matches(context):
         with suppress(Refused):
             points = posed_vertices(reference.get(), context.evaluated_depsgraph_get())
             _points(points, np.where(matched[:, None], ADDED, REMOVED), POINT_SIZE - 1)
+
+
+def _draw_finding(context):
+    """Vertices of the chosen finding; Edit mode itself shows what is selected."""
+    check = context.window_manager.araplbs_check
+    if not check.show or not 0 <= check.active < len(found.findings) or found.out_of_date:
+        return
+    finding = found.findings[check.active]
+    ob = found.objects[finding.mesh].get()
+    if ob.mode != "EDIT" and ob.visible_get():
+        points = posed_vertices(ob, context.evaluated_depsgraph_get())[finding.vertices]
+        _points(points, [FOUND] * len(points), POINT_SIZE + 1)
 
 
 def _draw_edits(context):

@@ -1,7 +1,8 @@
 /* Elastic poses: see elastic.h.
  *
- * The start of a pose is where given weights take the vertices, those without weights and all of
- * them where none are given where the nearest bone does. From there descent.c finds a minimum of
+ * The start of a pose is where given weights take the vertices; those without weights, and all of
+ * them where none are given, start where the nearest bone takes them. From there descent.c finds a
+ * minimum of
  *
  *     E = body.c + hold.c,
  *

@@ -114,6 +114,9 @@ static void look_from(const visibility_task *task, int i, char *owned) {
         if (kept < ARAP_MOST_SHARED)
             visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)kept++] = b;
     }
+    if (!kept) /* so far off that rounding puts the segment out of its own reach */
+        visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)kept++] =
+            task->segments[s].owner;
     visibility->nearest_count[i] = kept;
     visibility->on_bone[i] = (char)task->segments[s].is_bone;
     if (visibility->distance[i] < to_bone)

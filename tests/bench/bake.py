@@ -91,19 +91,30 @@ def delta_mush(vertices, triangles, posed, rounds=10):
     return np.array(found)
 
 
-def run(python, way, name, problem):
-    """The numbers of one run, or None where it did not end well."""
+def attempt(python, way, name, problem, limit=LIMIT):
+    """The numbers of one run, or a line on what went wrong."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     source, target = FOLDER / f"{name}.npz", FOLDER / f"{name}.{way}.json"
     np.savez(source, **problem)
     target.unlink(missing_ok=True)
     script = Path(__file__).with_name("bake_one.py")
+    command = [python, script, way, source, target]
     try:
-        subprocess.run([python, script, way, source, target], check=True, timeout=LIMIT)
-    except (subprocess.SubprocessError, OSError) as error:
-        say(f"{name}: {way}: {error}")
-        return None
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return f"longer than {limit} s"
+    if done.returncode:
+        return (done.stderr.strip() or f"ended with {done.returncode}").splitlines()[-1]
     return json.loads(target.read_text())
+
+
+def run(python, way, name, problem):
+    """The numbers of one run, or None where it did not end well."""
+    found = attempt(python, way, name, problem)
+    if isinstance(found, str):
+        say(f"{name}: {way}: {found}")
+        return None
+    return found
 
 
 def sequences(name):

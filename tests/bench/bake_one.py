@@ -6,6 +6,7 @@ INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bon
 `path` in place of frames: a .npy that is read frame by frame. OUTPUT.npz gets the weights and
 transforms. Needs NumPy and the module araplbs, or NumPy and py-dem-bones."""
 
+import importlib.metadata
 import json
 import re
 import sys
@@ -106,6 +107,8 @@ def main(way, source, target):
         "rms": float(np.sqrt(total / len(transforms) / len(points)) / size),
         "max": float(np.sqrt(most) / size),
     }  # fmt: skip
+    if way == "dem_bones":
+        row["version"] = importlib.metadata.version("py-dem-bones")
     np.savez(Path(target).with_suffix(".npz"), weights=weights, transforms=transforms)
     with open(target, "w", encoding="ascii") as file:
         json.dump(row, file)

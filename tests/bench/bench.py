@@ -1,9 +1,10 @@
 """Runs the benchmark or one part of it, and links the pages of the parts.
 
-bench.py ZIP [--part PART] [CHARACTER...]     (tools/bench.sh calls it)
+bench.py ZIP [--part PART] [--reference FOLDER] [CHARACTER...]     (tools/bench.sh calls it)
 
 A part of all characters is written to docs/bench, where the pages of the other parts stay as they
-are; one of some characters goes to build/bench/some and leaves docs/bench alone."""
+are; one of some characters goes to build/bench/some and leaves docs/bench alone.
+--reference: result files that the part "peers" judges as well (peers.py)."""
 
 import argparse
 import os
@@ -19,6 +20,7 @@ PARTS = {
     "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters beside bone heat and the artists",
     "heat": "time, memory and energy beside Blender's automatic weights",
+    "peers": "everything that can be had on the same work, and what it does better",
     "bbw": "time and energy beside libigl's bounded biharmonic weights",
     "stages": "where the time goes",
     "convergence": "iterations and time to 1 % and 0.1 % of the converged energy",
@@ -78,8 +80,11 @@ def main():
     parser = argparse.ArgumentParser(prog="bench.py")
     parser.add_argument("zip", type=Path)
     parser.add_argument("--part", choices=PARTS)
+    parser.add_argument("--reference", type=Path, metavar="FOLDER")
     parser.add_argument("characters", nargs="*")
     asked = parser.parse_intermixed_args()
+    if asked.reference:
+        os.environ["BENCH_REFERENCE"] = str(asked.reference.resolve())
     parts = [asked.part] if asked.part else list(PARTS)
     failed = [part for part in parts if run(part, asked.zip.resolve(), asked.characters)]
     if not asked.characters:

@@ -9,7 +9,8 @@ import matplotlib.pyplot as plt
 BLUE, ORANGE, GREEN, RED = "#0072b2", "#e69f00", "#009e73", "#d55e00"
 PURPLE, SKY, BLACK, GRAY = "#cc79a7", "#56b4e9", "#222222", "#999999"
 COLORS = [BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, GRAY, "#8c564b", "#b8a000"]
-MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*", "h", "<"]
+COLORS += ["#5a3fa0", "#3b7a00", "#a03f6a"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*", "h", "<", ">", "p", "d"]
 
 plt.rcParams.update(
     {

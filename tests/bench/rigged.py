@@ -15,11 +15,12 @@ PRESETS = sorted(
     path.stem
     for path in (ROOT / "araplbs_addon/presets/operator/object.araplbs_auto_weight").glob("*.py")
 )
+WAYS = ("heat", "default", "before", *PRESETS)  # seen_weights.py
 
 
-def names(asked):
+def names(asked, left_out=LEFT_OUT):
     """Those asked for, or all that claims are made about."""
-    found = sorted(path.stem for path in DATA.glob("*.npz") if path.stem not in LEFT_OUT)
+    found = sorted(path.stem for path in DATA.glob("*.npz") if path.stem not in left_out)
     if not found:
         sys.exit(f"bench: no characters in {DATA}")
     unknown = set(asked) - set(found)
@@ -47,12 +48,9 @@ def weights(zip_path, name):
     if not result.exists() or result.stat().st_mtime < zip_path.stat().st_mtime:
         error = run_in_blender(
             "seen_weights.py", zip_path, DATA / f"{name}.blend", DATA / f"{name}.npz", result,
-            *PRESETS, limit=LIMIT,
+            *WAYS, limit=LIMIT,
         )  # fmt: skip
         if error:
             return error
     with np.load(result) as file:
-        return {
-            way: (file[way], float(file[f"seconds.{way}"]))
-            for way in ("heat", "default", "before", *PRESETS)
-        }
+        return {way: (file[way], float(file[f"seconds.{way}"])) for way in WAYS}

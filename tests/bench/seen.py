@@ -155,10 +155,10 @@ def summary_table(rows):
     return table(head, ([label, *line.values()] for label, line in summary(rows).items()))
 
 
-def draw(rows, output):
-    """Strain against drift, and against likeness: characters small, means large, of all presets."""
+def draw(rows, output, file, ways, labels):
+    """Strain against drift, and against likeness: characters small, means large. labels: of ways,
+    where these are not what they are called."""
     fig, [panels] = plots.figure(2, width=11, height=5)
-    ways = ["heat", "artist", "default", "before", *rigged.PRESETS]
     painted = [row for row in rows if row["painted"]]
     for panel, chosen, key, label in (
         (panels[0], rows, "drift", "drift of limbs, radii"),
@@ -174,7 +174,7 @@ def draw(rows, output):
             known = np.isfinite(strain) & np.isfinite(other) & (strain > 0)
             strain, other = strain[known], other[known]
             panel.scatter(strain, other, s=10, color=color, marker=marker, alpha=0.35, linewidths=0)
-            name = COLUMNS.get(way, way.replace("_", " "))
+            name = labels.get(way, way.replace("_", " "))
             if known.any():
                 panel.scatter(
                     np.exp(np.log(strain).mean()), other.mean(), s=90, color=color, marker=marker,
@@ -187,7 +187,7 @@ def draw(rows, output):
         panel.set_ylabel(label)
         panel.set_ylim(0, MOST_DRIFT if key == "drift" else None)
     plots.legend_above(fig, panels[0], 4)
-    return plots.save(fig, output, "seen.png")
+    return plots.save(fig, output, file)
 
 
 def plain(found):
@@ -216,7 +216,9 @@ def main(zip_path, output, *asked):
         blocks += [strain_table(rows, kind)]
     blocks += ["## Likeness, influences, time", likeness_table(rows), *failures]
     blocks += [EDGE_WEIGHTS.read_text(encoding="utf-8").strip()]
-    write_page(output, "seen", "What is seen", *blocks, pictures=[draw(rows, output)])
+    ways = ["heat", "artist", "default", "before", *rigged.PRESETS]
+    picture = draw(rows, output, "seen.png", ways, COLUMNS)
+    write_page(output, "seen", "What is seen", *blocks, pictures=[picture])
     numbers = {row["name"]: plain(row["ways"]) for row in rows}
     (output / "seen.json").write_text(json.dumps(numbers, indent=1) + "\n")
     return 1 if failures else 0

@@ -1,21 +1,24 @@
-"""Weights of a character by Blender's bone heat and by the operator, for the rows of its model:
+"""Weights of a character by Blender's own ways and by the operator, for the rows of its model:
 
-seen_weights.py ZIP CHARACTER.blend MODEL.npz RESULT.npz [PRESET...]      in a headless Blender
+seen_weights.py ZIP CHARACTER MODEL.npz RESULT.npz WAY...      in a headless Blender
 
-RESULT.npz holds "heat", "default", "before" (version 0.1.0) and the presets, (vertices, bones of
-the model), and the seconds that each took, "seconds.heat" and so on. PRESET: a file
-name of the extension's presets."""
+CHARACTER: a .blend file, or "model": then the scene is made of the model. WAY: "heat" and
+"envelope" (Blender's), "default", "before" (version 0.1.0), or the file name of one of the
+extension's presets. RESULT.npz holds the weights by each, (vertices, bones of the model), the
+seconds that each took, "seconds.heat" and so on, and the "version" of Blender."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "demo"))
 
+import bpy
 import compare
 import numpy as np
 
 # What version 0.1.0 did by default.
 BEFORE = {"edge_power": 0.0, "truss": 0.0, "least_worth": 3e-5, "control_bones": "INCLUDE"}
+BLENDER = {"heat": "ARMATURE_AUTO", "envelope": "ARMATURE_ENVELOPE"}
 MOST_OFF = 1e-5  # of a vertex from its row's, in sizes of the character
 
 
@@ -35,6 +38,39 @@ def preset_options(name):
     folder = Path(compare.part("core").__file__).parents[1] / "presets/operator"
     text = (folder / f"object.araplbs_auto_weight/{name}.py").read_text(encoding="utf-8")
     return compare.part("operators.load_preset").preset_values(text)
+
+
+def scene_of(model):
+    """(armature, [mesh]) made of a model, in an empty file."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    link = bpy.context.scene.collection.objects.link
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = [rig.data.edit_bones.new(str(name)) for name in model["bone_names"]]
+    ends = zip(model["bone_head"], model["bone_tail"], model["bone_parent"], strict=True)
+    for bone, (head, tail, parent) in zip(bones, ends, strict=True):
+        bone.head, bone.tail = head, tail
+        if parent >= 0:
+            bone.parent = bones[parent]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    mesh = bpy.data.meshes.new("Body")
+    mesh.from_pydata(model["V"].tolist(), [], model["F"].tolist())
+    ob = bpy.data.objects.new("Body", mesh)
+    link(ob)
+    bpy.context.view_layer.update()
+    return rig, [ob]
+
+
+def weigh(character, way):
+    """(outcome, copies of the meshes) of one way."""
+    if way in BLENDER:
+        return compare.blender_weights(character, kind=BLENDER[way])
+    options = {"default": {}, "before": BEFORE}
+    return compare.our_weights(
+        character, **options[way] if way in options else preset_options(way)
+    )  # fmt: skip
 
 
 def places(model, armature, meshes):
@@ -74,24 +110,19 @@ def model_weights(model, where, character, outcome):
     return weights
 
 
-def main(zip_path, blend, model_path, result, *presets):
+def main(zip_path, source, model_path, result, *ways):
     compare.install_extension(zip_path)
     with np.load(model_path, allow_pickle=True) as file:
         model = dict(file)
-    character = Character(*compare.open_largest(blend))
+    found = scene_of(model) if source == "model" else compare.open_largest(source)
+    character = Character(*found)
     where = places(model, character.armature, character.meshes)
-    ways = {
-        "heat": lambda: compare.blender_weights(character),
-        "default": lambda: compare.our_weights(character),
-        "before": lambda: compare.our_weights(character, **BEFORE),
-        **{p: lambda p=p: compare.our_weights(character, **preset_options(p)) for p in presets},
-    }
-    arrays = {}
-    for name, weigh in ways.items():
-        outcome, copies = weigh()
+    arrays = {"version": bpy.app.version_string}
+    for way in ways:
+        outcome, copies = weigh(character, way)
         compare.remove(copies)
-        arrays[name] = model_weights(model, where, character, outcome)
-        arrays[f"seconds.{name}"] = outcome.seconds
+        arrays[way] = model_weights(model, where, character, outcome)
+        arrays[f"seconds.{way}"] = outcome.seconds
     np.savez_compressed(result, **arrays)
 
 

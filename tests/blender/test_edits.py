@@ -22,7 +22,7 @@ def read(ob, names=("lower", "middle", "upper")):
 
 
 def pick(ob, vertices):
-    addon("operators.edit").select_vertices(ob.data, vertices)
+    addon("blender.select_region").select_vertices(ob.data, vertices)
 
 
 def edit(**arguments):

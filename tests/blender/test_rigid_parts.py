@@ -36,7 +36,7 @@ def no_session_is_left():
 
 
 def pick(ob, vertices):
-    addon("operators.edit").select_vertices(ob.data, vertices)
+    addon("blender.select_region").select_vertices(ob.data, vertices)
 
 
 def mark(source="SELECTED", **arguments):

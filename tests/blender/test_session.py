@@ -173,7 +173,7 @@ def edit(**arguments):
 
 
 def pick(ob, vertices):
-    addon("operators.edit").select_vertices(ob.data, vertices)
+    addon("blender.select_region").select_vertices(ob.data, vertices)
 
 
 def test_steering():

@@ -231,6 +231,17 @@ def core_json(subject, findings, problem):
     return subject.core("findings").as_json(findings, problem)
 
 
+def test_bone_without_partner(subject):
+    """What only one side has cannot be compared."""
+    for k, name in enumerate(("front.L", "front.R")):
+        subject.skeleton["tails"][N(name), 1] += 0.05 * k
+    findings, _problem = subject.findings()
+    assert "ASYMMETRY" not in {f.kind for f in findings}
+    asymmetry(subject)
+    findings, _problem = subject.findings()
+    assert "ASYMMETRY" in {f.kind for f in findings}
+
+
 def test_progress(subject):
     told = []
     subject.findings(lambda stage, fraction, energy: told.append((stage, fraction, energy)))

@@ -356,6 +356,21 @@ def test_wires_sheets_and_slivers(method, rng):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_a_vertex_far_off(method):
+    """So far that its distance to a bone is rounded by more than bones may differ."""
+    bones = shapes.chain(7)
+    path = np.column_stack([np.arange(7) / 7, np.zeros(7), np.zeros(7)])
+    edges = np.column_stack([np.arange(6), np.arange(6) + 1])
+    for far in np.random.default_rng(2).normal(size=(40, 3)) * 3e7:
+        mesh = np.concatenate([path, [far]]), None
+        weights = automatic(mesh, bones, method, edges=edges, link_parts=False)
+        check(weights)
+        nearest = distances([far], bones.heads, bones.tails)
+        if method == "nearest":
+            assert nearest[0] @ weights[-1] == pytest.approx(nearest.min(), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_rows_are_of_the_callers_vertices(method, rng):
     """Welded vertices have the same weights, and the order of the vertices does not matter."""
     mesh, bones = shaken_tube(rng), shapes.chain(3)

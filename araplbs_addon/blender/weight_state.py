@@ -1,0 +1,25 @@
+"""A short value that changes with the shape and the weights of a mesh, or with its bones."""
+
+import hashlib
+
+import numpy as np
+
+from .read_mesh import coordinates, group_entries
+
+
+def weight_state(ob):
+    """Of a mesh object: vertices, their places, all weights, names of groups."""
+    state = hashlib.blake2b(coordinates(ob).tobytes(), digest_size=16)
+    for array in group_entries(ob.data):
+        state.update(array.tobytes())
+    state.update("\n".join(group.name for group in ob.vertex_groups).encode())
+    return state.hexdigest()
+
+
+def bone_state(armature):
+    """Of an armature: names, places and which bones deform."""
+    state = hashlib.blake2b(digest_size=16)
+    for bone in armature.data.bones:
+        state.update(f"{bone.name}\n{bone.use_deform}\n".encode())
+        state.update(np.array([*bone.head_local, *bone.tail_local], np.float32).tobytes())
+    return state.hexdigest()

@@ -1,0 +1,382 @@
+"""Every way of weighting that can be had, on the same characters, judged by what none optimizes.
+
+peers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+
+Environment: BENCH_LIMIT=60 (seconds for one way and character), BENCH_REFERENCE=FOLDER (bench.py
+--reference): result files of RigNet, NAME_rig.txt (rignet.py). With NAME.obj beside it, a file is a
+character of its own, on whose skeleton the other ways are judged as well; without, its joints are
+bones of the character NAME and its vertices those of ../shared/data.
+
+Each way runs in a process of its own. What it came to stays in build/bench/peers and is taken from
+there while it is newer than the extension, also that it failed."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import bake
+import better
+import numpy as np
+import rigged
+import rignet
+import seen
+import tube
+from better import Measure
+from in_blender import BUILD, run_in_blender
+from likeness import likeness
+from problems import DATA
+from results import say, table, write_page
+from roughness import Roughness
+from yardstick import Yardstick, normalized
+
+LIMIT = int(os.environ.get("BENCH_LIMIT", "60"))
+START = 60  # seconds more for processes: Blender starts, the extension is installed
+FOLDER = BUILD / "peers"
+IN_BLENDER = ("heat", "envelope", "default", rigged.PUBLISHED)
+WAYS = {
+    "heat": "Blender heat", "envelope": "Blender envelope", "igl": "libigl BBW",
+    "dem_bones": "Dem Bones", "reference": "RigNet", "artist": "artist", "nearest": "nearest bone",
+    "boneglow": "BoneGlow", "our_heat": "our heat", "bbw": "our BBW", "biharmonic": "biharmonic",
+    "default": "ours", rigged.PUBLISHED: "as published",
+}  # fmt: skip
+BIHARMONIC = ("igl", "bbw", "biharmonic")
+ON_GIVEN = ("heat", "igl", "our_heat", "bbw", "default")  # on skeletons that files bring
+BASE = "default"
+STRAIN = [
+    Measure("area", "random", "less strain by area on random poses", "area", ".1f", "%",
+            geometric=True),
+    Measure("area", "animation", "less strain by area in animations", "area, animation", ".1f",
+            "%", geometric=True),
+    Measure("p99", "random", "less strain in the worst percent of the faces on random poses", "p99",
+            ".0f", "%", geometric=True),
+    Measure("p99", "animation", "less strain in the worst percent of the faces in animations",
+            "p99, animation", ".0f", "%", geometric=True),
+    Measure("drift", "random", "less drift of limbs on random poses", "drift"),
+    Measure("drift", "animation", "less drift of limbs in animations", "drift, animation"),
+    Measure("volume", "random", "less change of volume on random poses", "volume %", ".1f", "%"),
+    Measure("volume", "animation", "less change of volume in animations", "volume %, animation",
+            ".1f", "%"),
+]  # fmt: skip
+OTHERS = [
+    Measure("l1", "random", "nearer to painted weights (L1)", "L1", painted=True),
+    Measure("precision", "random", "higher precision", "precision", ".0f", "%",
+            more_is_better=True, painted=True),
+    Measure("recall", "random", "higher recall", "recall", ".0f", "%", more_is_better=True,
+            painted=True),
+    Measure("cut_l1", "random", "nearer to painted weights by the protocol of the papers",
+            "L1 by the protocol", painted=True),
+    Measure("influences", "random", "fewer influences", "influences"),
+    Measure("rough", "random", "smoother weights", "bi-Laplacian", ".3g", geometric=True),
+    Measure("seconds", "random", "faster", "s", ".2f", "s"),
+]  # fmt: skip
+NOTE = f"""\
+On 24 random poses (swings up to 60, twists up to 10 degrees of every bone) and on up to 24 frames
+of the animation, by `tests/bench/yardstick.py`, which none of them optimizes. *Blender envelope*:
+with the envelopes that the armature of the file has. *libigl BBW*: bounded biharmonic weights of
+tets of the inside with vertices on the bones, where TetGen can fill the mesh. *Dem Bones* wants a
+sequence: here the animation posed by the artist's weights, and the transforms of the bones, for
+which it finds weights. It is shown the answer; that it is near to the artist says little.
+*Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (of the surface), *biharmonic* (without bounds):
+`araplbs.automatic_weights` by these methods. All of them have any number of influences. *Ours*: the
+operator with its defaults, at most 4; *as published*: its preset *As published (2018 paper)*. Each
+in a process of its own, with {LIMIT} s for each character. **Times are rough**: the machine had
+other work, which counts against the limit, too.
+
+*area*: surface strain in %, root mean square by area; *p99*: 99th percentile over the triangles;
+*drift* of limbs from their bones, in radii of the limb; *volume*: change in %, of closed meshes;
+*L1*: mean distance to the artist's weights, 0 to 2; *precision*, *recall* of influences and *L1 by
+the protocol*: weights below 0.001 dropped, then, of the weights that are judged, those below 0.35
+of the largest of their vertex (`tests/bench/likeness.py`), so that the artist's own small
+influences count as missed; *bi-Laplacian*: the energy that biharmonic weights minimize, of the
+surface. A way that leaves vertices of triangles without weights has failed (-). fox_soup and
+human_game_engine, a soup of triangles and a rig that does not fit its mesh, are in the tables but
+not in the means."""
+
+CLAIMS = """\
+Bounded biharmonic weights are smoother than heat: their bi-Laplacian energy on the surface, as a
+multiple of that of heat (libigl minimizes that of the volume)."""
+GIVEN_NOTE = """\
+Meshes, skeletons and weights of the files in the folder `--reference`, joints turned into bones; in
+docs/bench the first of those that RigNet's repository shows (`quick_start/*_ori.obj` and
+`*_ori_rig.txt`): its own skeletons, and the weights that it predicts for them. There is no artist
+to compare with. The others take RigNet's skeleton."""
+
+
+@dataclass
+class Character:
+    """What is weighted."""
+
+    name: str
+    path: Path  # of its arrays
+    source: object  # for seen_weights.py
+    reference: np.ndarray | None = None
+
+    @cached_property
+    def arrays(self):
+        with np.load(self.path, allow_pickle=True) as file:
+            return dict(file)
+
+    @cached_property
+    def yardstick(self):
+        return Yardstick(self.arrays)
+
+    @cached_property
+    def roughness(self):
+        return Roughness(self.yardstick.vertices, self.yardstick.triangles)
+
+    def judge(self, weights, seconds):
+        """{kind of poses: {measure: value}}, or a line on why it failed."""
+        found = self.yardstick.judge(weights)
+        unweighted = found["random"]["unweighted"]
+        if unweighted:
+            of = len(np.unique(self.yardstick.triangles))
+            return f"leaves vertices without weights ({unweighted:,} of {of:,})"
+        rows, artist = self.yardstick.rows(weights), self.yardstick.artist
+        more = {"seconds": np.nan if seconds is None else seconds, "rough": self.roughness(rows)}
+        if artist is not None:
+            more |= likeness(rows, artist)
+        return {kind: {**measures, **more} for kind, measures in found.items()}
+
+
+def from_blender(zip_path, character, way):
+    result = FOLDER / f"{character.name}.{way}.npz"
+    error = run_in_blender(
+        "seen_weights.py", zip_path, character.source, character.path, result, way,
+        limit=LIMIT + START,
+    )  # fmt: skip
+    if error:
+        return f"longer than {LIMIT} s" if error.startswith("longer") else error
+    with np.load(result) as file:
+        return file[way], float(file[f"seconds.{way}"]), f"Blender {file['version']}"
+
+
+def from_outside(character, way):
+    result = FOLDER / f"{character.name}.{way}.npz"
+    command = [sys.executable, Path(__file__).with_name("peer_one.py"), way, character.path, result]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+    except subprocess.TimeoutExpired:
+        return f"longer than {LIMIT} s"
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        return lines[-1] if lines else f"ended with {done.returncode}"
+    with np.load(result) as file:
+        return file["weights"], float(file["seconds"]), str(file["version"])
+
+
+def from_sequence(character):
+    """Weights of Dem Bones for the animation as the artist's weights pose it."""
+    arrays = character.arrays
+    if character.yardstick.artist is None or not arrays.get("anim", np.zeros(0)).size:
+        return "no animation"
+    python = bake.peer_python()
+    if python is None:
+        return f"{bake.PEER} could not be installed"
+    deform = np.flatnonzero(arrays["bone_deform"])
+    artist = normalized(arrays["W"][:, deform].astype(float))
+    known = artist.sum(1) > 0.5
+    place = np.cumsum(known) - 1
+    vertices, transforms = arrays["V"].astype(float)[known], arrays["anim"][:, deform, :3]
+    problem = {
+        "vertices": vertices, "triangles": place[arrays["F"][known[arrays["F"]].all(1)]],
+        "frames": bake.blend(vertices, artist[known], transforms.astype(float)),
+        "transforms": transforms.astype(float), "iterations": 1,
+    }  # fmt: skip
+    label = f"{character.name}.peers"
+    found = bake.attempt(python, "dem_bones", label, problem, limit=LIMIT)
+    if isinstance(found, str):
+        return found
+    weights = np.zeros(arrays["W"].shape)
+    with np.load(bake.FOLDER / f"{label}.dem_bones.npz") as file:
+        weights[np.ix_(known, deform)] = file["weights"]
+    return weights, found["seconds"], f"{bake.PEER} {found['version']}"
+
+
+def weigh(zip_path, character, way):
+    """(weights, seconds, version), or a line on what went wrong."""
+    if way == "artist":
+        artist = character.yardstick.artist
+        return "no artist" if artist is None else (character.arrays["W"], None, None)
+    if way == "reference":
+        given = character.reference
+        return "no file" if given is None else (given, None, None)
+    if way in IN_BLENDER:
+        return from_blender(zip_path, character, way)
+    return from_sequence(character) if way == "dem_bones" else from_outside(character, way)
+
+
+def measure(zip_path, character, way):
+    """{"found": {kind: measures}, "version"} or {"failed": why}."""
+    file = FOLDER / f"{character.name}.{way}.json"
+    newest = max(each.stat().st_mtime for each in (zip_path, character.path))
+    if way != "reference" and file.exists() and file.stat().st_mtime > newest:
+        return json.loads(file.read_text())
+    weights = weigh(zip_path, character, way)
+    found = weights if isinstance(weights, str) else character.judge(*weights[:2])
+    failed = isinstance(found, str)
+    result = {"failed": found} if failed else {"found": found, "version": weights[2]}
+    file.write_text(json.dumps(result))
+    say(character.name, WAYS[way], result.get("failed", ""))
+    return result
+
+
+def row_of(zip_path, character, ways):
+    measured = {way: measure(zip_path, character, way) for way in ways}
+    return {
+        "name": character.name,
+        "painted": rigged.is_painted(character.arrays),
+        "ways": {way: each["found"] for way, each in measured.items() if "found" in each},
+        "failed": {way: each["failed"] for way, each in measured.items() if "failed" in each},
+        "versions": {each.get("version") for each in measured.values()} - {None},
+    }
+
+
+def known_characters(folder, asked):
+    """Those of ../shared/data, with the weights of files that are for them."""
+    files = set(rignet.names(folder)) if folder else set()
+    for name in rigged.names(asked, left_out=()):
+        path = DATA / f"{name}.npz"
+        character = Character(name, path, path.with_suffix(".blend"))
+        if name in files and not (folder / f"{name}.obj").exists():
+            bones = list(map(str, character.arrays["bone_names"]))
+            count = len(character.arrays["V"])
+            character.reference = rignet.weights_for(folder, name, bones, count)
+        yield character
+
+
+def given_characters(folder):
+    """Those of files with a mesh beside them."""
+    for name in rignet.names(folder):
+        if not (folder / f"{name}.obj").exists():
+            continue
+        arrays = rignet.model(folder, name)
+        path = FOLDER / f"{name}.model.npz"
+        text = arrays.pop("reference")
+        if not path.exists() or path.stat().st_mtime < (folder / f"{name}.obj").stat().st_mtime:
+            np.savez(path, **arrays)
+        yield Character(name, path, "model", text)
+
+
+def cells(row, ways, keys, kind):
+    """The measures of a character for each way, those of one way in one cell."""
+    for way in ways:
+        found = row["ways"].get(way, {}).get(kind)
+        values = [found[m.key] for m in keys] if found else []
+        shown = (m.shown(v) if v is not None and np.isfinite(v) else "-"
+                 for m, v in zip(keys, values, strict=bool(values)))  # fmt: skip
+        yield " / ".join(shown) if values else "-"
+
+
+def characters_table(rows, ways, keys, kind):
+    head = ["character", *(WAYS[way] for way in ways)]
+    known = [row for row in rows if kind in row["ways"].get(BASE, {})]
+    lines = ([row["name"] + (" +" if row["painted"] else ""), *cells(row, ways, keys, kind)]
+             for row in known)  # fmt: skip
+    return table(head, lines)
+
+
+def means_table(rows, ways, measures):
+    head = ["way", "characters", *(measure.head for measure in measures)]
+    return table(
+        head,
+        (
+            [WAYS[way], sum(way in row["ways"] for row in rows),
+             *(better.beside(rows, measure, way, BASE) for measure in measures)]
+            for way in ways
+        ),
+    )  # fmt: skip
+
+
+def failures(rows, ways):
+    """A line for each way that failed somewhere."""
+    for way in ways:
+        reasons = {}
+        for row in rows:
+            if way in row["failed"]:
+                reasons.setdefault(row["failed"][way], []).append(row["name"])
+        if reasons:
+            told = (f"{', '.join(names)} ({why.rstrip('.')})" for why, names in reasons.items())
+            yield f"- {WAYS[way]}: {'; '.join(told)}."
+
+
+def told(rows, ways):
+    for way in ways:
+        if way not in (BASE, "artist") and any(way in row["ways"] for row in rows):
+            yield "- " + better.sentence(rows, STRAIN + OTHERS, way, BASE, WAYS[way])
+
+
+def section(rows, ways, kinds):
+    """Blocks of the page on some characters."""
+    judged = [row for row in rows if row["name"] not in rigged.LEFT_OUT]
+    by_head = {m.head: m for m in STRAIN + OTHERS}
+    pick = lambda *heads: [by_head[head] for head in heads]  # noqa: E731
+    blocks = [
+        "Geometric means of *area*, *p99* and *bi-Laplacian* as multiples of ours, arithmetic "
+        "means of the others beside ours, on the characters that the way can do.",
+        means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
+        means_table(judged, ways, OTHERS),
+        "**What they do better than ours**:", "\n".join(told(judged, ways)),
+    ]  # fmt: skip
+    for kind in kinds:
+        name = "random poses" if kind == "random" else "animations"
+        blocks += [f"On {name}: *area* / *p99* in %.",
+                   characters_table(rows, ways, pick("area", "p99"), kind),
+                   f"On {name}: *drift* / *volume* in %.",
+                   characters_table(rows, ways, pick("drift", "volume %"), kind)]  # fmt: skip
+    if "artist" in ways:
+        keys = pick("L1", "precision", "recall")
+        blocks += ["*L1* / *precision* / *recall* in %; painted weights are marked +.",
+                   characters_table(rows, ways, keys, "random")]  # fmt: skip
+    keys = pick("influences", "bi-Laplacian", "s")
+    blocks += ["*Influences* / *bi-Laplacian* / *s*.",
+               characters_table(rows, ways, keys, "random")]  # fmt: skip
+    failed = list(failures(rows, ways))
+    return blocks + (["Failed:", "\n".join(failed)] if failed else [])
+
+
+def smoothness(rows):
+    """Whether biharmonic weights are smoother than heat, as their paper says."""
+    rough = next(measure for measure in OTHERS if measure.key == "rough")
+    for way in BIHARMONIC:
+        for base in ("our_heat", "heat"):
+            names, own, other = better.compared(rows, rough, way, base)
+            if names:
+                ratio = rough.mean(own) / rough.mean(other)
+                yield (
+                    f"- {WAYS[way]} against {WAYS[base]}: {ratio:.2f} (geometric mean of "
+                    f"{len(names)} characters; smaller on {(own < other).sum()})."
+                )
+
+
+def main(zip_path, output, *asked):
+    zip_path, output = Path(zip_path), Path(output)
+    folder = os.environ.get("BENCH_REFERENCE")
+    folder = Path(folder) if folder else None
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    try:
+        known = list(known_characters(folder, asked))
+        given = list(given_characters(folder)) if folder else []
+    except rignet.BadFile as error:
+        sys.exit(f"bench: {error}")
+    with_files = any(character.reference is not None for character in known)
+    ways = [way for way in WAYS if way != "reference" or with_files]
+    rows = [row_of(zip_path, character, ways) for character in known]
+    versions = sorted(set().union(*(row["versions"] for row in rows)))
+    blocks = [NOTE, "Versions: " + "; ".join(versions) + ".", *section(rows, ways, seen.KINDS)]
+    blocks += ["## What the papers claim", CLAIMS, "\n".join(smoothness(rows))]
+    blocks += tube.blocks()
+    if given:
+        chosen = ["reference", *(way for way in ways if way in ON_GIVEN)]
+        more = [row_of(zip_path, character, chosen) for character in given]
+        blocks += ["## RigNet's files", GIVEN_NOTE, *section(more, chosen, ("random",))]
+    drawn = [row for row in rows if row["name"] not in rigged.LEFT_OUT]
+    picture = seen.draw(drawn, output, "peers.png", ways, WAYS)
+    write_page(output, "peers", "All ways side by side", *blocks, pictures=[picture])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
