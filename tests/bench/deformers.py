@@ -13,9 +13,7 @@ import rigged
 from results import say, table, write_page
 from yardstick import Yardstick, volume
 
-CHARACTERS = (
-    *("cesium_man", "knight", "leap_hand", "m2m_human", "mage", "q_rat", "q_wasp", "ranger"),
-)
+CHARACTERS = ("cesium_man", "knight", "leap_hand", "m2m_human", "mage", "q_rat", "q_wasp")
 TWIST = np.pi / 2  # of the twisting poses; the others twist by 10 degrees
 SEED, POSES = 9, 24
 DEFORMERS = ("linear", "dual", "centers")
