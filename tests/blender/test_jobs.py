@@ -146,7 +146,8 @@ def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
     with monkeypatch.context() as patch:
         patch.setattr(cli, "write_report", stopped)
         assert run(*words) == 143
-    assert folder_of(out) == ["a.blend"] and folder_of(tmp_path / "rep") == ["a.blend.json"]
+    assert folder_of(out) == ["a.blend"]
+    assert folder_of(tmp_path / "rep") == ["a.blend.0.png", "a.blend.json"]
     capfd.readouterr()
     assert run(*words) == 0
     assert "1 of 3 files are done before" in capfd.readouterr().out
@@ -178,9 +179,8 @@ def test_plan(three, tmp_path, capfd):
     plan = tmp_path / "plan.jsonl"
     plan.write_text("Blender says something\n" + "\n".join(lines))
     assert run("task", plan, 1) == 0
-    assert folder_of(tmp_path / "out") == ["d.blend"] and folder_of(tmp_path / "rep") == [
-        "d.blend.json"
-    ]
+    assert folder_of(tmp_path / "out") == ["d.blend"]
+    assert folder_of(tmp_path / "rep") == ["d.blend.0.png", "d.blend.json"]
     report = json.loads((tmp_path / "rep/d.blend.json").read_text())["files"][0]
     options = report["armatures"][0]["options"]
     assert round(options["swing"], 5) == 0.5236 and not options["symmetric"]
