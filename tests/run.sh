@@ -7,7 +7,7 @@
 # usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
 #   A run that is named runs all of its tests. Else win42, win50, win52, win-core and arm64-core run a part,
-#   what is marked slow runs in bpy42, bpy45, sid and core alone, and windows leave out what is only
+#   what is marked slow runs in bpy45, sid and core alone, and windows leave out what is only
 #   measured or looked at.
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
 #   the other.
