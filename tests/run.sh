@@ -7,7 +7,7 @@
 # usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
 #   A run that is named runs all of its tests. Else win42, win50, win52, win-core and arm64-core run a part,
-#   what is marked slow runs in bpy45, sid and core alone, and windows leave out what is only
+#   what is marked slow runs in sid (or else bpy45) and core alone, and windows leave out what is only
 #   measured or looked at.
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
 #   the other.
@@ -219,6 +219,8 @@ main() {
         *) row "$name" - - "$state" "$what" ;;
       esac
     done <build/beds.tsv
+    # What is slow has to run somewhere.
+    grep -qE '^(sid|bpy52).ok' build/beds.tsv || named+="bpy45 "
     if [ ${#targets[@]} -gt 0 ] &&
       ! "$VENV/bin/python" tools/cross.py "${targets[@]}" >"$OUT/cross.log" 2>&1; then
       row cross - - fail "tools/cross.py: $(tail -1 "$OUT/cross.log")"

@@ -3,13 +3,15 @@ optimization has not seen and in the characters' own animations.
 
 Compared in one Blender; the others differ in nothing that counts here."""
 
+import os
+
 import bpy
 import numpy as np
 import pytest
 from paths import DATA
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="slow: on Linux only"),
     pytest.mark.skipif(bpy.app.version[:2] != (4, 5), reason="energies: in Blender 4.5 only"),
     pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data here"),
 ]
