@@ -6,10 +6,9 @@ from bpy.types import Operator
 from ..blender.targets import Targets, find_checked
 from ..core.findings import KINDS
 from ..core.refusal import Refused
-from ..live.session import current_session
 from ..preferences import preferred_threads
 from ..tasks.repairing import EVERY_KIND, RepairTask, repair_notes, repair_summary
-from .auto_weight import WorkOperator
+from .auto_weight import WorkOperator, poll_targets
 from .found import found, marked
 from .properties import OptionProperties, draw_pose_options, draw_result_options
 
@@ -45,17 +44,7 @@ as they are. Where the new ones are not better, the old ones stay, too"""
 
     @classmethod
     def poll(cls, context):
-        if current_session():
-            cls.poll_message_set("A refining session is running: accept or cancel it first")
-            return False
-        if found.findings:
-            return True
-        try:
-            find_checked(context)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+        return poll_targets(cls, context, lambda context: found.findings or find_checked(context))
 
     def draw(self, _context):
         layout = self.layout

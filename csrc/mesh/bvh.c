@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "mesh/nearest.h"
 
 #define LEAF_SIZE 4
 #define STACK_SIZE 128
@@ -209,6 +210,17 @@ int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap
         }
     }
     return 0;
+}
+
+double arap_nearest_on_face(const arap_mesh *mesh, int t, const double *p, double *bary) {
+    const int *tri = mesh->triangles + 3 * (size_t)t;
+    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                    mesh->v + 3 * (size_t)tri[2], bary);
+}
+
+double arap_face_distance(const void *mesh, int t, const double *p) {
+    double bary[3];
+    return arap_nearest_on_face(mesh, t, p, bary);
 }
 
 arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,

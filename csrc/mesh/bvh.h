@@ -34,6 +34,12 @@ typedef int (*arap_hit_fn)(const void *data, int index, const double *a, const d
 int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap_hit_fn hit,
                      const void *data);
 
+/* Squared distance from p to face t of a mesh; its nearest point as barycentric coordinates. */
+double arap_nearest_on_face(const arap_mesh *mesh, int t, const double *p, double *bary);
+
+/* The distance alone, for arap_bvh_nearest: data is the mesh. */
+double arap_face_distance(const void *mesh, int t, const double *p);
+
 /* Hierarchy of the faces of a mesh; tags (part_count) or NULL: the tag of each part's faces. */
 arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
                           arap_bvh **out);

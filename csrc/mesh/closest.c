@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
-#include "mesh/nearest.h"
 
 #define CHUNK 256
 #define FARTHEST 1e100 /* coordinate of a point, in diagonals: beyond, it has no squares */
@@ -26,17 +25,6 @@ typedef struct search {
     const double *reach;
     const arap_closest *out;
 } search;
-
-static double nearest_on(const arap_mesh *mesh, int t, const double *p, double *bary) {
-    const int *tri = mesh->triangles + 3 * (size_t)t;
-    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                                    mesh->v + 3 * (size_t)tri[2], bary);
-}
-
-static double distance_to(const void *data, int t, const double *p) {
-    double bary[3];
-    return nearest_on(data, t, p, bary);
-}
 
 /* Is p, whose nearest point in triangle t has these coordinates, behind it? */
 static int is_behind(const search *s, const int *tri, const double *p, const double *bary) {
@@ -68,7 +56,7 @@ static void search_chunk(void *data, int chunk, int worker) {
             d2 = most > 0 ? most * most : 0; /* NaN: nothing is found */
         }
         int in_reach = fabs(p[0]) < FARTHEST && fabs(p[1]) < FARTHEST && fabs(p[2]) < FARTHEST;
-        if (in_reach) t = arap_bvh_nearest(s->faces, p, skip, distance_to, mesh, &d2);
+        if (in_reach) t = arap_bvh_nearest(s->faces, p, skip, arap_face_distance, mesh, &d2);
         for (int c = 0; c < 3; c++) {
             corner[c] = -1;
             bary[c] = 0;
@@ -76,7 +64,7 @@ static void search_chunk(void *data, int chunk, int worker) {
         s->out->height[i] = INFINITY;
         if (t < 0) continue;
         const int *tri = mesh->triangles + 3 * (size_t)t;
-        double distance = sqrt(nearest_on(mesh, t, p, bary)) * mesh->diagonal;
+        double distance = sqrt(arap_nearest_on_face(mesh, t, p, bary)) * mesh->diagonal;
         s->out->height[i] = is_behind(s, tri, p, bary) ? -distance : distance;
         for (int c = 0; c < 3; c++) {
             corner[c] = mesh->first[tri[c]];

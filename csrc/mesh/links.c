@@ -22,7 +22,6 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
-#include "mesh/nearest.h"
 
 #define REACH 0.05    /* of the size of the mesh, see mesh.h */
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
@@ -44,14 +43,6 @@ typedef struct linking {
     query *queries;        /* (count) */
 } linking;
 
-static double triangle_distance(const void *data, int index, const double *p) {
-    const arap_mesh *mesh = data;
-    const int *tri = mesh->triangles + 3 * (size_t)index;
-    double bary[3];
-    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                                    mesh->v + 3 * (size_t)tri[2], bary);
-}
-
 static void query_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const linking *l = data;
@@ -62,7 +53,7 @@ static void query_chunk(void *data, int chunk, int worker) {
         double d2 = REACH * REACH * mesh->size * mesh->size;
         l->queries[i] = (query){INFINITY, -1};
         if (cluster == l->largest) continue;
-        int t = arap_bvh_nearest(l->faces, mesh->v + 3 * (size_t)i, cluster, triangle_distance,
+        int t = arap_bvh_nearest(l->faces, mesh->v + 3 * (size_t)i, cluster, arap_face_distance,
                                  mesh, &d2);
         if (t >= 0) l->queries[i] = (query){sqrt(d2), t};
     }
@@ -132,8 +123,7 @@ static size_t link_round(arap_context *context, linking *l, int *parent, cluster
         if (beyond > LAYERED * size + ROUNDING) continue;
         const int *tri = mesh->triangles + 3 * (size_t)q->triangle;
         double bary[3];
-        arap_nearest_on_triangle(mesh->v + 3 * (size_t)i, mesh->v + 3 * (size_t)tri[0],
-                                 mesh->v + 3 * (size_t)tri[1], mesh->v + 3 * (size_t)tri[2], bary);
+        arap_nearest_on_face(mesh, q->triangle, mesh->v + 3 * (size_t)i, bary);
         if (beyond > TOUCHING * size + ROUNDING && !face_alike(l, i, tri, bary)) continue;
         int to = nearest_corner(tri, bary);
         links[2 * *count] = i;

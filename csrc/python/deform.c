@@ -3,19 +3,29 @@
  * and failures are those of what is called. */
 #include "python/deform.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "initial/diffused_parameters.h"
 #include "measures/center_skinning.h"
 #include "measures/dual_quaternions.h"
 #include "measures/posed_energy.h"
 #include "measures/rotation_centers.h"
+#include "measures/skinning.h"
 #include "mesh/rings.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "rig/control_bones.h"
+#include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
 #define MOST_BONES 32768
+
+/* Writes (poses, n, 3) points; what it takes beside the rest is in the inputs. */
+typedef arap_status (*skin_fn)(arap_context *context, const arap_inputs *in,
+                               const arap_geometry *geometry, const arap_bones *bones,
+                               const arap_given_poses *given, const arap_sparse_weights *rows,
+                               double *posed);
 
 PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
@@ -57,9 +67,70 @@ done:
     return result;
 }
 
-PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static const arap_signature signature = {.function = "dual_quaternion_skinning",
-                                             .names = "vertices weights poses * bone_axes threads"};
+/* Points of a group of poses, from lanes to (poses, n, 3). */
+static void out_of_lanes(int count, int poses, const double *points, double *posed) {
+    size_t numbers = 3 * (size_t)count;
+    for (int l = 0; l < poses; l++)
+        for (size_t k = 0; k < numbers; k++)
+            posed[numbers * (size_t)l + k] = points[ARAP_POSE_LANES * k + (size_t)l];
+}
+
+static arap_status skin_linearly(arap_context *context, const arap_inputs *in,
+                                 const arap_geometry *geometry, const arap_bones *bones,
+                                 const arap_given_poses *given, const arap_sparse_weights *rows,
+                                 double *posed) {
+    (void)in;
+    arap_skinning skinning;
+    arap_influences columns = {0};
+    for (size_t k = 0; k < 3 * (size_t)geometry->vertex_count; k++)
+        if (!isfinite(geometry->vertices[k]))
+            return arap_fail(&context->error, ARAP_BAD_VALUE, "vertices holds %g: not finite",
+                             geometry->vertices[k]);
+    int n = geometry->vertex_count, groups = arap_pose_groups(given->count);
+    arap_status status =
+        arap_skinning_create(context, n, geometry->vertices, bones, given, &skinning);
+    if (status) return status;
+    double *points = ARAP_NEW(double, arap_group_stride(n));
+    status = points ? arap_skinning_weights(context, &skinning, rows, &columns)
+                    : arap_fail_memory(&context->error, "the posed points");
+    for (int g = 0; g < groups && !status; g++) {
+        arap_skin(context, &skinning, &columns, g, 1, points);
+        out_of_lanes(n, arap_group_size(given->count, g), points,
+                     posed + arap_group_stride(n) * (size_t)g);
+    }
+    arap_free(points);
+    arap_influences_clear(&columns);
+    arap_skinning_clear(&skinning);
+    return status;
+}
+
+static arap_status skin_by_dual_quaternions(arap_context *context, const arap_inputs *in,
+                                            const arap_geometry *geometry, const arap_bones *bones,
+                                            const arap_given_poses *given,
+                                            const arap_sparse_weights *rows, double *posed) {
+    arap_status status =
+        arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones->count);
+    if (status) return status;
+    return arap_dual_quaternion_skinning(context, geometry->vertex_count, geometry->vertices, rows,
+                                         bones->count, given->count, given->transforms,
+                                         in->bone_axes, posed);
+}
+
+static arap_status skin_around_centers(arap_context *context, const arap_inputs *in,
+                                       const arap_geometry *geometry, const arap_bones *bones,
+                                       const arap_given_poses *given,
+                                       const arap_sparse_weights *rows, double *posed) {
+    arap_status status =
+        arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones->count);
+    if (status) return status;
+    return arap_center_skinning(context, geometry->vertex_count, geometry->vertices, rows,
+                                in->centers, bones->count, given->count, given->transforms,
+                                in->bone_axes, posed);
+}
+
+/* Where a deformer takes the vertices: an array (poses, n, 3). */
+static PyObject *skin(const arap_signature *signature, skin_fn deformer, PyObject *module,
+                      PyObject *args, PyObject *kwargs) {
     PyObject *result = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -69,7 +140,7 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
     arap_py_context run;
     arap_status status;
     arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
+    if (arap_parse(signature, args, kwargs, &in, NULL) ||
         arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
         arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &posed) ||
         arap_sparse_weights_from_inputs(&in, &rows))
@@ -79,18 +150,34 @@ PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyO
     if (!result) goto done;
     double *out = PyArray_DATA((PyArrayObject *)result);
     Py_BEGIN_ALLOW_THREADS
-    status =
-        arap_check_sparse_weights(&run.context.error, &rows, geometry.vertex_count, bones.count);
-    if (!status)
-        status = arap_dual_quaternion_skinning(&run.context, geometry.vertex_count,
-                                               geometry.vertices, &rows, bones.count, posed.count,
-                                               posed.transforms, in.bone_axes, out);
+    status = deformer(&run.context, &in, &geometry, &bones, &posed, &rows, out);
     Py_END_ALLOW_THREADS
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 
 done:
     arap_inputs_release(&in);
     return result;
+}
+
+PyObject *arap_py_linear_skinning(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "linear_skinning",
+        .names = "vertices weights poses * bone_heads bone_tails bone_kinds bone_segments bends "
+                 "segment_poses parameters threads"};
+    return skin(&signature, skin_linearly, module, args, kwargs);
+}
+
+PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {.function = "dual_quaternion_skinning",
+                                             .names = "vertices weights poses * bone_axes threads"};
+    return skin(&signature, skin_by_dual_quaternions, module, args, kwargs);
+}
+
+PyObject *arap_py_center_of_rotation_skinning(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "center_of_rotation_skinning",
+        .names = "vertices weights poses centers * bone_axes threads"};
+    return skin(&signature, skin_around_centers, module, args, kwargs);
 }
 
 /* The bones there are: columns of dense weights, or all that rows speak of; -1 with an
@@ -130,43 +217,6 @@ PyObject *arap_py_rotation_centers(PyObject *module, PyObject *args, PyObject *k
     double *out = PyArray_DATA((PyArrayObject *)result);
     Py_BEGIN_ALLOW_THREADS
     status = arap_rotation_centers(&run.context, &geometry, &rows, bones, &settings, out);
-    Py_END_ALLOW_THREADS
-    result = arap_finish(PyModule_GetState(module), &run, status, result);
-
-done:
-    arap_inputs_release(&in);
-    return result;
-}
-
-PyObject *arap_py_center_of_rotation_skinning(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static const arap_signature signature = {
-        .function = "center_of_rotation_skinning",
-        .names = "vertices weights poses centers * bone_axes threads"};
-    PyObject *result = NULL;
-    arap_inputs in;
-    arap_geometry geometry;
-    arap_bones bones;
-    arap_sparse_weights rows;
-    arap_given_poses posed;
-    arap_py_context run;
-    arap_status status;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
-        arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &posed) ||
-        arap_sparse_weights_from_inputs(&in, &rows))
-        goto done;
-    npy_intp sizes[3] = {posed.count, geometry.vertex_count, 3};
-    result = arap_new_doubles(3, sizes, NULL);
-    if (!result) goto done;
-    double *out = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS
-    status =
-        arap_check_sparse_weights(&run.context.error, &rows, geometry.vertex_count, bones.count);
-    if (!status)
-        status = arap_center_skinning(&run.context, geometry.vertex_count, geometry.vertices, &rows,
-                                      in.centers, bones.count, posed.count, posed.transforms,
-                                      in.bone_axes, out);
     Py_END_ALLOW_THREADS
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 

@@ -5,6 +5,7 @@
 #include "python/array.h"
 
 PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_linear_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_rotation_centers(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_center_of_rotation_skinning(PyObject *module, PyObject *args, PyObject *kwargs);

@@ -1,4 +1,4 @@
-/* linear_skinning, nearest_points and inspect_weights of the module: see the stubs. Arguments are
+/* nearest_points and inspect_weights of the module: see the stubs. Arguments are
  * copied and the work runs without the GIL; cost and failures are those of what is called. */
 #include "python/inspection.h"
 
@@ -6,76 +6,10 @@
 
 #include "base/memory.h"
 #include "measures/inspection.h"
-#include "measures/skinning.h"
 #include "mesh/closest.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "weights/influences.h"
-
-/* Points of a group of poses, from lanes to (poses, n, 3). */
-static void out_of_lanes(int count, int poses, const double *points, double *posed) {
-    size_t numbers = 3 * (size_t)count;
-    for (int l = 0; l < poses; l++)
-        for (size_t k = 0; k < numbers; k++)
-            posed[numbers * (size_t)l + k] = points[ARAP_POSE_LANES * k + (size_t)l];
-}
-
-static arap_status skin_all(arap_context *context, const arap_geometry *geometry,
-                            const arap_bones *bones, const arap_given_poses *given,
-                            const arap_sparse_weights *rows, double *posed) {
-    arap_skinning skinning;
-    arap_influences columns = {0};
-    int n = geometry->vertex_count, groups = arap_pose_groups(given->count);
-    arap_status status =
-        arap_skinning_create(context, n, geometry->vertices, bones, given, &skinning);
-    if (status) return status;
-    double *points = ARAP_NEW(double, arap_group_stride(n));
-    status = points ? arap_skinning_weights(context, &skinning, rows, &columns)
-                    : arap_fail_memory(&context->error, "the posed points");
-    for (int g = 0; g < groups && !status; g++) {
-        arap_skin(context, &skinning, &columns, g, 1, points);
-        out_of_lanes(n, arap_group_size(given->count, g), points,
-                     posed + arap_group_stride(n) * (size_t)g);
-    }
-    arap_free(points);
-    arap_influences_clear(&columns);
-    arap_skinning_clear(&skinning);
-    return status;
-}
-
-PyObject *arap_py_linear_skinning(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static const arap_signature signature = {
-        .function = "linear_skinning",
-        .names = "vertices weights poses * bone_heads bone_tails bone_kinds bone_segments bends "
-                 "segment_poses parameters threads"};
-    PyObject *result = NULL;
-    arap_inputs in;
-    arap_geometry geometry;
-    arap_bones bones;
-    arap_sparse_weights rows;
-    arap_given_poses posed;
-    arap_py_context run;
-    arap_status status;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
-        arap_check_finite(in.vertices, 3 * (npy_intp)geometry.vertex_count, "vertices") ||
-        arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &posed) ||
-        arap_sparse_weights_from_inputs(&in, &rows))
-        goto done;
-    npy_intp sizes[3] = {posed.count, geometry.vertex_count, 3};
-    result = arap_new_doubles(3, sizes, NULL);
-    if (!result) goto done;
-    double *out = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS
-    status = skin_all(&run.context, &geometry, &bones, &posed, &rows, out);
-    Py_END_ALLOW_THREADS
-    result = arap_finish(PyModule_GetState(module), &run, status, result);
-
-done:
-    arap_inputs_release(&in);
-    return result;
-}
 
 PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {

@@ -4,7 +4,6 @@
 
 #include "python/array.h"
 
-PyObject *arap_py_linear_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs);
 

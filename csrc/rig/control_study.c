@@ -141,9 +141,7 @@ static double to_face2(const void *data, int index, const double *p) {
         return arap_nearest_on_segment(p, mesh->v + 3 * (size_t)wire[0],
                                        mesh->v + 3 * (size_t)wire[1], at);
     }
-    const int *tri = mesh->triangles + 3 * k;
-    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                                    mesh->v + 3 * (size_t)tri[2], at);
+    return arap_nearest_on_face(mesh, index, p, at);
 }
 
 static arap_status build_surface(arap_study *t) {

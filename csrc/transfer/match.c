@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
-#include "mesh/nearest.h"
 
 #define CHUNK 256
 #define SLICE 64   /* chunks between two looks at the progress */
@@ -28,17 +27,6 @@ typedef struct matching {
     const arap_transfer_settings *settings;
     arap_match *out;
 } matching;
-
-static double nearest_on(const arap_mesh *mesh, int t, const double *p, double *bary) {
-    const int *tri = mesh->triangles + 3 * (size_t)t;
-    return arap_nearest_on_triangle(p, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                                    mesh->v + 3 * (size_t)tri[2], bary);
-}
-
-static double distance_to(const void *data, int t, const double *p) {
-    double bary[3];
-    return nearest_on(data, t, p, bary);
-}
 
 /* Unit normals in place; those of no length stay 0. */
 static void normalize(double *normals, int count) {
@@ -76,12 +64,12 @@ static void match_chunk(void *data, int chunk, int worker) {
             p[c] = (to->v[3 * (size_t)i + (size_t)c] * to->diagonal + to->center[c] -
                     from->center[c]) /
                    from->diagonal;
-        int t = arap_bvh_nearest(m->faces, p, -1, distance_to, from, &d2);
+        int t = arap_bvh_nearest(m->faces, p, -1, arap_face_distance, from, &d2);
         double *bary = out->bary + 3 * (size_t)i, distance = INFINITY, angle = 0;
         out->triangle[i] = t;
         bary[0] = bary[1] = bary[2] = 0;
         if (t >= 0) {
-            distance = sqrt(nearest_on(from, t, p, bary));
+            distance = sqrt(arap_nearest_on_face(from, t, p, bary));
             normal_at(m, t, bary, normal);
             angle = angle_between(m->target_normals + 3 * (size_t)i, normal);
         }
