@@ -199,12 +199,15 @@ def test_references_to_the_progress_function():
 )
 def test_control_c_stops_the_work():
     """Without a progress function too: between steps Python's signal handlers have their turn."""
+    # A shell's background job ignores it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     solver = make(iterations=10**6, tolerance=0, max_influences=0)
     timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         solver.iterate(10**6)
     timer.join()
+    signal.signal(signal.SIGINT, before)
     np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
 
 
