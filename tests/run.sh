@@ -154,6 +154,11 @@ chroot_bed() {
   as_root rm -rf "$box"
 }
 
+browser() {  # for what core tests of pages; Ubuntu's apt has none, and those tests skip
+  command -v chromium google-chrome >/dev/null || ! can_be_root || (apt_install chromium) ||
+    say "no browser can be installed: some tests skip"
+}
+
 core() {
   run core - "$OUT/core.xml" "$VENV/bin/python" -m pytest tests/core tests/tools -p no:cacheprovider \
     --junitxml "$OUT/core.xml" ${PYTEST_ARGS:-}
@@ -208,7 +213,10 @@ main() {
     beds=()
   fi
   want asan && start asan
-  want core && start core
+  if want core; then
+    browser
+    start core
+  fi
   if [ ${#beds[@]} -gt 0 ]; then
     tools/testbeds.sh "${beds[@]}" || true  # its table tells
     while IFS=$'\t' read -r name state what; do

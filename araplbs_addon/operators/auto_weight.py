@@ -57,7 +57,7 @@ def tell(operator, report, task, done=None):
 def poll_targets(operator, context, find):
     """The poll of an operator that works on what find(context) gives."""
     if current_session():
-        operator.poll_message_set("A refining session is running: accept or cancel it first")
+        operator.poll_message_set("A session is running: accept or cancel it first")
         return False
     try:
         find(context)

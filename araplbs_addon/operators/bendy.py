@@ -237,7 +237,7 @@ def refuse_context(context):
     if context.mode not in MODES:
         return "Works in Object, Pose and Edit mode"
     if current_session():
-        return "A refining session is running: accept or cancel it first"
+        return "A session is running: accept or cancel it first"
     if not armature.visible_get():
         return f"'{armature.name}' is hidden"
     try:

@@ -6,10 +6,9 @@ from bpy.types import Operator
 
 from ..blender.views import redraw_views
 from ..core.deformation import in_percent
-from ..core.refusal import Refused
 from ..live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
 from ..preferences import preferred_threads
-from .auto_weight import moves_view, refusals
+from .auto_weight import moves_view, poll_targets, refusals
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done
 LEAST_WORK, MOST_WORK = 0.01, 0.02  # seconds of work in one of them
@@ -30,15 +29,7 @@ class LiveOperator:
 
     @classmethod
     def poll(cls, context):
-        if current_session():
-            cls.poll_message_set("A session is running: accept or cancel it first")
-            return False
-        try:
-            cls.find(context)
-        except Refused as reason:
-            cls.poll_message_set(str(reason))
-            return False
-        return True
+        return poll_targets(cls, context, cls.find)
 
     def execute(self, context):
         """At once, to the end: scripts and background mode."""

@@ -1,28 +1,20 @@
 """The active mesh as another deformer would pose it, drawn over the view: Blender has no centers of
 rotation. Nothing in the file is changed."""
 
-import time
-
 import bpy
 import gpu
 import numpy as np
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
-from gpu_extras.batch import batch_for_shader
 
 from ..blender.deformation_errors import read_weighted
 from ..blender.read_poses import present_pose
-from ..blender.views import redraw_views
 from ..core.deformer_preview import DeformerPreview, shaded
-from ..core.native_module import engine_errors
 from ..core.options import Options
-from ..core.refusal import Refused
-from ..core.worker import Worker
 from ..live.session import current_session
 from ..preferences import preferred_threads
+from .mesh_view import MeshView, colored_batch
 
-PERIOD = 0.1  # seconds between two looks at what has changed
-CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one
 FRONT = 0.01  # share of the depth, that nearest to the eye, that the preview gets to itself
 COLORS = {
     "LINEAR": (0.75, 0.75, 0.75),
@@ -31,102 +23,55 @@ COLORS = {
 }
 
 
-class _View:
-    """points (n, 3), in armature space, of the mesh `name`, or None; message: why there are none.
+class _DeformerView(MeshView):
+    """result: points (n, 3) in armature space. Weights are read once and again when they have
+    changed, poses are read at every look."""
 
-    Weights are read once and again when they have changed, poses are read at every look.
-    """
+    def clear(self):
+        super().clear()  # source: (key, armature name, Problem, DeformerPreview)
+        self._batch = None
 
-    def __init__(self):
-        self.name = self.points = self.message = None
-        self._worker = self._key = self._batch = None
-        self._source = None  # (key, armature name, Problem, DeformerPreview)
-        self._changed = 0.0  # when weights were last seen to change
-        self._reading = False  # Blender is changed and put back meanwhile
-
-    def look(self, context):
-        """Takes in a result, and starts the next computation where something has changed."""
-        if self._worker:
-            if self._worker.running:
-                return
-            self._take_in()
+    def subject(self, context):
         ob = getattr(context, "active_object", None)  # a timer may run without a window
-        if not ob or ob.type != "MESH":
-            ob = _mesh_of(context, ob)
-        if not ob or ob.mode == "EDIT" or current_session():
-            return
-        if self._stale(ob) and time.monotonic() - self._changed < CALM:
-            return
-        try:
-            key, work = self._work(context, ob)
-        except (Refused, KeyError) as reason:
-            self.name, self.points, self._key = ob.name, None, None
-            self._tell(str(reason))
-            return
-        if key != self._key:
-            self._key, self.name = key, ob.name
-            self._worker = Worker(work)
+        return ob if ob and ob.type == "MESH" else _mesh_of(context, ob)
+
+    def ready(self, ob):
+        return not current_session() and (self.calm or not self._stale(ob))
 
     def _stale(self, ob):
         return not self._source or self._source[0] != _source_key(ob)
 
-    def _work(self, context, ob):
+    def work(self, context, ob):
         view_layer, deformer = context.view_layer, context.window_manager.araplbs_deformer
         if self._stale(ob):
-            self._reading = True
-            try:
+            with self.no_news(view_layer):
                 armature, problem, rows = read_weighted(ob, view_layer, Options())
-                view_layer.update()
-            finally:
-                self._reading = False
             preview = DeformerPreview(problem, rows, preferred_threads(context))
             self._source = _source_key(ob), armature.name, problem, preview
         _key, name, problem, preview = self._source
         pose = present_pose(bpy.data.objects[name], problem.skeleton, view_layer.depsgraph)
 
-        def work(progress):
+        def compute(progress):
             return preview.posed(pose, deformer, progress)[0]
 
-        return (id(preview), deformer, pose.key), work
+        return (id(preview), deformer, pose.key), compute
 
-    def _take_in(self):
-        worker, self._worker, self._batch = self._worker, None, None
-        told = (ValueError, MemoryError, *engine_errors("SolverError", "Cancelled"))
-        self.points, error = worker.result, worker.error
-        self._tell(str(error) if error else None)
-        redraw_views()
-        if error and not isinstance(error, told):
-            raise error
-
-    def _tell(self, message):
-        if message != self.message:
-            self.message = message
-            redraw_views()
-
-    def forget(self):
-        """What is known of the weights is out of date."""
-        if self._reading:
-            return
-        self._source = None
-        self._changed = time.monotonic()
-
-    def stop(self):
-        if self._worker:
-            self._worker.cancel()
-        self.__init__()
+    def new_result(self):
+        self._batch = None
 
     def draw(self, context):
         ob = bpy.data.objects.get(self.name) if self.name else None
-        if self.points is None or not self._source or not ob or ob.mode == "EDIT":
+        if self.result is None or not self._source or not ob or ob.mode == "EDIT":
             return
-        if len(self.points) != len(ob.data.vertices) or not ob.visible_get():
+        if len(self.result) != len(ob.data.vertices) or not ob.visible_get():
             return
         armature, preview = bpy.data.objects.get(self._source[1]), self._source[3]
         if not armature:
             return
         if self._batch is None:
             color = COLORS[context.window_manager.araplbs_deformer]
-            self._batch = _batch(self.points, preview.triangles, color)
+            lit = shaded(self.result, preview.triangles, color)
+            self._batch = colored_batch(self.result, lit, preview.triangles)
         gpu.state.depth_test_set("LESS_EQUAL")
         gpu.state.depth_mask_set(True)
         with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
@@ -169,37 +114,12 @@ def _source_key(ob):
     return ob.session_uid, armature.session_uid, *values
 
 
-def _batch(points, triangles, color):
-    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
-    return batch_for_shader(
-        shader,
-        "TRIS",
-        {"pos": points.astype(np.float32), "color": shaded(points, triangles, color)},
-        indices=triangles.astype(np.int32),
-    )
-
-
-view = _View()
-
-
-def _tick():
-    context = bpy.context
-    if context.window_manager.araplbs_deformer == "NONE":
-        view.stop()
-        redraw_views()
-        return None
-    view.look(context)
-    return PERIOD
-
-
-def _chosen(_manager, _context):
-    if not bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.register(_tick, persistent=True)
+view = _DeformerView("araplbs_deformer")
 
 
 @persistent
 def _after_update(scene, depsgraph):
-    if bpy.context.window_manager.araplbs_deformer == "NONE" or scene != bpy.context.scene:
+    if not view.on or scene != bpy.context.scene:
         return
     # Meshes are updated when weights change; posing updates objects and armatures.
     if any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
@@ -207,10 +127,8 @@ def _after_update(scene, depsgraph):
 
 
 def draw():
-    context = bpy.context
-    shown = context.window_manager.araplbs_deformer != "NONE"
-    if shown and context.space_data.overlay.show_overlays:
-        view.draw(context)
+    if view.on and bpy.context.space_data.overlay.show_overlays:
+        view.draw(bpy.context)
 
 
 def register():
@@ -235,14 +153,12 @@ def register():
                 "such deformer, some game engines do",
             ),
         ),
-        update=_chosen,
+        update=lambda _manager, _context: view.start(),
         options={"SKIP_SAVE"},
     )
 
 
 def unregister():
     bpy.app.handlers.depsgraph_update_post.remove(_after_update)
-    if bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.unregister(_tick)
-    view.stop()
+    view.end()
     del bpy.types.WindowManager.araplbs_deformer

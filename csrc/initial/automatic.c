@@ -1,7 +1,6 @@
 /* Automatic weights: see automatic.h.
  *
- * Welding, links between loose parts, nearest bones and visibility as a solver has them; then the
- * method; then of every row the largest max_influences, without those below least_weight but for
+ * Of every row of the method the largest max_influences, without those below least_weight but for
  * the largest, made to sum to 1. No poses, no energy. The cost and the failures are those of the
  * method, and of bad input. */
 #include "initial/automatic.h"
@@ -13,8 +12,7 @@
 #include "initial/biharmonic.h"
 #include "initial/boneglow.h"
 #include "initial/nearest_bones.h"
-#include "mesh/links.h"
-#include "mesh/rings.h"
+#include "initial/rigged_mesh.h"
 
 #define FLOOR 1e-6 /* of raw weights, where smaller ones are left out anyhow */
 
@@ -101,41 +99,20 @@ done:
 arap_status arap_automatic_weights(arap_context *context, const arap_geometry *geometry,
                                    const arap_bones *bones, const arap_automatic_settings *settings,
                                    arap_influences *out) {
-    arap_mesh mesh = {0};
-    arap_skeleton skeleton = {0};
-    arap_visibility visibility = {0};
+    arap_rigged_mesh rigged = {0};
     arap_heat_report report = {0};
     arap_influences all = {0};
-    arap_bvh *faces = NULL;
-    int *links = NULL, *order = NULL, linked;
-    size_t link_count = 0;
     arap_status status =
         arap_settings_check(&context->error, &arap_automatic_settings_table, settings);
-    if (!status) status = arap_progress(context, "mesh", 0);
-    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
-    if (!status) status = arap_skeleton_create(context, bones, &mesh, &skeleton);
-    if (!status && settings->link_parts)
-        status = arap_link_parts(context, &mesh, &links, &link_count, &linked);
-    if (!status) status = arap_mesh_connect(context, &mesh, links, link_count, 0);
-    if (status) goto done;
-    order = ARAP_NEW(int, mesh.count);
-    status = order ? arap_fill_reducing_order(context, mesh.count, mesh.ring, mesh.neighbor, order)
-                   : arap_fail_memory(&context->error, "the elimination order");
-    if (!status) status = arap_face_bvh(context, &mesh, NULL, &faces);
-    if (!status) status = arap_visibility_create(context, &mesh, &skeleton, faces, &visibility);
     if (!status)
-        status = arap_fresh_weights(context, &mesh, &skeleton, &visibility, order, settings->method,
+        status = arap_rigged_mesh_create(context, geometry, bones, settings->link_parts, &rigged);
+    if (!status)
+        status = arap_fresh_weights(context, &rigged.mesh, &rigged.skeleton, &rigged.visibility,
+                                    rigged.order, settings->method,
                                     fmin(FLOOR, settings->least_weight), &all, &report);
-    if (!status) status = hand_out(context, &mesh, &skeleton, settings, &all, out);
-
-done:
-    arap_bvh_free(faces);
-    arap_free(links);
-    arap_free(order);
+    if (!status) status = hand_out(context, &rigged.mesh, &rigged.skeleton, settings, &all, out);
     arap_heat_report_clear(&report);
     arap_influences_clear(&all);
-    arap_visibility_clear(&visibility);
-    arap_skeleton_clear(&skeleton);
-    arap_mesh_clear(&mesh);
+    arap_rigged_mesh_clear(&rigged);
     return status;
 }

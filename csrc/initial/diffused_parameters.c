@@ -19,8 +19,7 @@
 
 #include "base/memory.h"
 #include "initial/heat_system.h"
-#include "mesh/links.h"
-#include "mesh/rings.h"
+#include "initial/rigged_mesh.h"
 #include "rig/spines.h"
 
 #define BLOCK_PER_THREAD 8
@@ -113,44 +112,28 @@ done:
 
 arap_status arap_diffuse_parameters(arap_context *context, const arap_geometry *geometry,
                                     const arap_bones *bones, int link_parts, double *out) {
-    arap_mesh mesh = {0};
-    arap_skeleton skeleton = {0};
-    arap_visibility visibility = {0};
+    arap_rigged_mesh rigged = {0};
     arap_heat_system system = {0};
     arap_heat_report report = {0};
-    arap_bvh *faces = NULL;
-    int *links = NULL, *order = NULL, *segments = ARAP_NEW(int, bones->count), linked = 0;
-    size_t link_count = 0;
+    int *segments = ARAP_NEW(int, bones->count);
     arap_bones any = *bones; /* bendy ones of whatever segments: these do not matter */
-    arap_status status = segments ? arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh)
-                                  : arap_fail_memory(&context->error, "the skeleton");
+    arap_status status = segments ? ARAP_OK : arap_fail_memory(&context->error, "the skeleton");
     for (int b = 0; b < bones->count && segments; b++) segments[b] = 1;
     any.segments = segments;
-    if (!status) status = arap_skeleton_create(context, &any, &mesh, &skeleton);
-    if (!status && link_parts)
-        status = arap_link_parts(context, &mesh, &links, &link_count, &linked);
-    if (!status) status = arap_mesh_connect(context, &mesh, links, link_count, 0);
-    if (status) goto done;
-    order = ARAP_NEW(int, mesh.count);
-    status = order ? arap_fill_reducing_order(context, mesh.count, mesh.ring, mesh.neighbor, order)
-                   : arap_fail_memory(&context->error, "the elimination order");
-    if (!status) status = arap_face_bvh(context, &mesh, NULL, &faces);
-    if (!status) status = arap_visibility_create(context, &mesh, &skeleton, faces, &visibility);
+    if (!status) status = arap_rigged_mesh_create(context, geometry, &any, link_parts, &rigged);
     if (!status)
-        status = arap_heat_system_create(context, &mesh, &visibility, order, &system, &report);
+        status = arap_heat_system_create(context, &rigged.mesh, &rigged.visibility, rigged.order,
+                                         &system, &report);
     if (status) goto done;
-    for (size_t k = 0; k < (size_t)mesh.input_count * (size_t)bones->count; k++) out[k] = NAN;
-    status = diffuse(context, &mesh, &skeleton, &visibility, &system, !bones->kinds, out);
+    for (size_t k = 0; k < (size_t)rigged.mesh.input_count * (size_t)bones->count; k++)
+        out[k] = NAN;
+    status = diffuse(context, &rigged.mesh, &rigged.skeleton, &rigged.visibility, &system,
+                     !bones->kinds, out);
 
 done:
-    arap_bvh_free(faces);
-    arap_free(links);
-    arap_free(order);
     arap_free(segments);
     arap_heat_report_clear(&report);
     arap_heat_system_clear(&system);
-    arap_visibility_clear(&visibility);
-    arap_skeleton_clear(&skeleton);
-    arap_mesh_clear(&mesh);
+    arap_rigged_mesh_clear(&rigged);
     return status;
 }

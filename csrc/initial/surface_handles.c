@@ -81,28 +81,32 @@ static double length_of(const cells *c, int i, size_t e) {
     return sqrt(arap_dot(edge, edge));
 }
 
-static void begin_search(cells *c) {
+/* Shortest ways along edges from the finite distances: into all but borders, and labels go along;
+ * or, from what has a label, within its cell. */
+static void search(cells *c, int spreads_labels) {
     c->waiting.count = 0;
     for (int i = 0; i < c->mesh->count; i++)
         if (isfinite(c->distance[i])) push(&c->waiting, c->distance[i], i);
+    while (c->waiting.count) {
+        visit v = pop(&c->waiting);
+        int label = c->label[v.vertex];
+        if (v.distance > c->distance[v.vertex]) continue;
+        for (size_t e = c->mesh->ring[v.vertex]; e < c->mesh->ring[v.vertex + 1]; e++) {
+            int to = c->mesh->neighbor[e];
+            int open = spreads_labels ? c->label[to] != BORDER : label < 0 || c->label[to] == label;
+            double distance = v.distance + length_of(c, v.vertex, e);
+            if (!open || !(distance < c->distance[to])) continue;
+            c->distance[to] = distance;
+            if (spreads_labels) c->label[to] = label;
+            push(&c->waiting, distance, to);
+        }
+    }
 }
 
 /* Vertices without a label take that of the nearest along edges. */
 static void flood_labels(cells *c) {
     for (int i = 0; i < c->mesh->count; i++) c->distance[i] = c->label[i] >= 0 ? 0 : INFINITY;
-    begin_search(c);
-    while (c->waiting.count) {
-        visit v = pop(&c->waiting);
-        if (v.distance > c->distance[v.vertex]) continue;
-        for (size_t e = c->mesh->ring[v.vertex]; e < c->mesh->ring[v.vertex + 1]; e++) {
-            int to = c->mesh->neighbor[e];
-            double distance = v.distance + length_of(c, v.vertex, e);
-            if (c->label[to] == BORDER || !(distance < c->distance[to])) continue;
-            c->distance[to] = distance;
-            c->label[to] = c->label[v.vertex];
-            push(&c->waiting, distance, to);
-        }
-    }
+    search(c, 1);
 }
 
 /* The bone of the cell of vertex i as far as the vertex itself tells. */
@@ -134,19 +138,7 @@ static void measure_depth(cells *c) {
                 c->distance[i] = fmin(c->distance[i], length_of(c, i, e) / 2);
         }
     }
-    begin_search(c);
-    while (c->waiting.count) {
-        visit v = pop(&c->waiting);
-        if (v.distance > c->distance[v.vertex]) continue;
-        for (size_t e = c->mesh->ring[v.vertex]; e < c->mesh->ring[v.vertex + 1]; e++) {
-            int to = c->mesh->neighbor[e];
-            double distance = v.distance + length_of(c, v.vertex, e);
-            int inside = c->label[v.vertex] < 0 || c->label[to] == c->label[v.vertex];
-            if (!inside || !(distance < c->distance[to])) continue;
-            c->distance[to] = distance;
-            push(&c->waiting, distance, to);
-        }
-    }
+    search(c, 0);
     for (int i = 0; i < c->mesh->count; i++)
         if (c->label[i] >= 0 && c->shines[i] && isfinite(c->distance[i]))
             c->reach[c->label[i]] = fmax(c->reach[c->label[i]], c->distance[i]);

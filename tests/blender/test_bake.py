@@ -9,6 +9,7 @@ import struct
 import bpy
 import numpy as np
 import pytest
+from bake_scenes import bake, points_of, refused
 from command import opened, run, save
 from scenes import (
     add_armature,
@@ -22,11 +23,6 @@ from scenes import (
     tube_and_rig,
     weights,
 )
-
-
-def bake(*objects, **options):
-    select(*objects)
-    return bpy.ops.object.araplbs_bake("EXEC_DEFAULT", **{"frames": 20, **options})
 
 
 @pytest.fixture
@@ -45,14 +41,6 @@ def edit_weights(tube):
     edit = tube.modifiers.new("Edit", "VERTEX_WEIGHT_EDIT")
     edit.vertex_group, edit.falloff_type = "middle", "SHARP"
     tube.modifiers.move(1, 0)
-
-
-def points_of(ob):
-    """(n, 3) evaluated vertices."""
-    mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
-    return points.reshape(-1, 3)
 
 
 def deformed(tube, rig, angle):
@@ -231,14 +219,6 @@ def test_only_present_bones(character):
     was = weights(tube, deform_names(rig))
     assert bake(tube, rig, only_present=True) == {"FINISHED"}
     assert not check(tube, rig)[was == 0].any()
-
-
-def refused(pattern, *objects, **options):
-    select(*objects)
-    before = snapshot()
-    with pytest.raises(RuntimeError, match=pattern):
-        bpy.ops.object.araplbs_bake("EXEC_DEFAULT", **options)
-    assert snapshot() == before
 
 
 def test_another_topology(character):

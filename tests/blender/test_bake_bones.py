@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bake_scenes import bake, points_of, refused
 from command import opened, run, save
 from scenes import (
     addon,
@@ -20,27 +21,6 @@ from scenes import (
 )
 
 FRAMES = 12
-
-
-def bake(*objects, **options):
-    select(*objects)
-    return bpy.ops.object.araplbs_bake("EXEC_DEFAULT", **{"frames": FRAMES, **options})
-
-
-def refused(pattern, *objects, **options):
-    select(*objects)
-    before = snapshot()
-    with pytest.raises(RuntimeError, match=pattern):
-        bpy.ops.object.araplbs_bake("EXEC_DEFAULT", **options)
-    assert snapshot() == before
-
-
-def points_of(ob):
-    """(n, 3) evaluated vertices."""
-    mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
-    return points.reshape(-1, 3)
 
 
 def curve_paths(action):
@@ -215,7 +195,7 @@ def test_frames_leave_nothing_behind(acting, monkeypatch):
     monkeypatch.setattr(module.FrameFile, "append", append)
     folder = Path(bpy.app.tempdir)
     before = set(folder.iterdir())
-    assert bake(tube, rig) == {"FINISHED"}
+    assert bake(tube, rig, frames=FRAMES) == {"FINISHED"}
     assert len(kept) == FRAMES and all(each._file.closed for each in kept)
     assert set(folder.iterdir()) == before
 

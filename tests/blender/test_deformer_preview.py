@@ -44,11 +44,11 @@ def preview():
                 view.look(bpy.context)
                 if view._worker:
                     view._worker.join()
-            return view.points
+            return view.result
 
     yield Preview()
     manager.araplbs_deformer = "NONE"
-    view.stop()
+    view.cancel()
 
 
 @pytest.mark.parametrize("deformer", ["LINEAR", "DUAL_QUATERNIONS"])
@@ -131,8 +131,8 @@ def test_it_is_gone_with_the_addon(tube, preview):
     module.unregister()
     try:
         assert not hasattr(bpy.types.WindowManager, "araplbs_deformer")
-        assert module.view.points is None and module.view._source is None
-        assert not bpy.app.timers.is_registered(module._tick)
+        assert module.view.result is None and module.view._source is None
+        assert not bpy.app.timers.is_registered(module.view.tick)
         assert module._after_update not in bpy.app.handlers.depsgraph_update_post
     finally:
         module.register()

@@ -6,7 +6,7 @@ import re
 import bpy
 import numpy as np
 import pytest
-from scenes import addon, auto_weight, select, tube_and_rig
+from scenes import add_tube, addon, auto_weight, select, tube_and_rig
 
 
 @pytest.fixture
@@ -330,7 +330,7 @@ def look(view):
         view.look(bpy.context)
         if view._worker:
             view._worker.join()
-    return view.strain
+    return view.result
 
 
 def test_view_in_the_poses_of_the_panel(tube, panel):
@@ -359,10 +359,10 @@ def test_view_in_the_poses_of_the_panel(tube, panel):
         bpy.context.scene.frame_set(5)
         manager.araplbs_errors = "POSE"
         np.testing.assert_allclose(look(view), strain(tube, layer, True), atol=1e-9)
-        assert view.strain.max() > 0.1
+        assert view.result.max() > 0.1
     finally:
         manager.araplbs_errors = "NONE"
-        view.__init__()
+        view.cancel()
 
 
 def test_view_of_a_mesh_on_a_bone(tube, panel):
@@ -384,7 +384,27 @@ def test_view_of_a_mesh_on_a_bone(tube, panel):
         assert source and view._source is source
     finally:
         manager.araplbs_errors = "NONE"
-        view.__init__()
+        view.cancel()
+
+
+def test_view_after_a_mesh_that_has_no_colors(tube, panel):
+    """Colors come again with the mesh that had them."""
+    layer, manager = bpy.context.view_layer, bpy.context.window_manager
+    bare, view = add_tube("Bare"), addon("ui.error_view").view
+    panel(pose_count=2)
+    try:
+        manager.araplbs_errors = "POSES"
+        layer.objects.active = tube
+        wanted = look(view).copy()
+        layer.objects.active = bare
+        assert look(view) is None
+        assert view.message == "'Bare' has no armature"
+        layer.objects.active = tube
+        np.testing.assert_array_equal(look(view), wanted)
+        assert view.message is None
+    finally:
+        manager.araplbs_errors = "NONE"
+        view.cancel()
 
 
 @pytest.mark.parametrize("preserve_volume", [False, True])

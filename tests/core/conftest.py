@@ -1,5 +1,5 @@
-"""What all core tests share: see also shapes.py, reference.py, joint_rigs.py, spine_rigs.py
-and shared_data.py."""
+"""What all core tests share: see also shapes.py, reference.py, joint_rigs.py, spine_rigs.py,
+shared_data.py, and flawed_creature.py."""
 
 import importlib
 import os
@@ -10,6 +10,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 import pytest
+from flawed_creature import Subject
 
 
 def pytest_runtest_setup(item):
@@ -27,3 +28,19 @@ def rng():
 def core():
     """Modules of the add-on's package `core`, which needs no Blender: core("problem")."""
     return lambda module: importlib.import_module(f"araplbs_addon.core.{module}")
+
+
+@pytest.fixture(scope="session")
+def sound_weights(core):
+    """Of the creature of flawed_creature.py."""
+    subject = Subject(core)
+    subject.solve()
+    return subject.weights
+
+
+@pytest.fixture
+def subject(core, sound_weights):
+    """The creature, to be spoiled."""
+    subject = Subject(core)
+    subject.weights = sound_weights.copy()
+    return subject

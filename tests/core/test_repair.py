@@ -5,24 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from creature import NAMES
-from test_check import FLAWS, Subject
+from flawed_creature import FLAWS
 
 BEYOND = "BONE_OUTSIDE"
 HARD = {"COLLAPSE", "DRIFT"}  # what the flaw has spoiled is only a part of what such a joint needs
-
-
-@pytest.fixture(scope="module")
-def solved(core):
-    subject = Subject(core)
-    subject.solve()
-    return subject
-
-
-@pytest.fixture
-def subject(core, solved):
-    own = Subject(core)
-    own.weights = solved.weights.copy()
-    return own
 
 
 def sparse(subject):

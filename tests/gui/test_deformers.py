@@ -33,17 +33,17 @@ def test_the_preview_is_drawn_follows_and_goes(ui):
         yield 0.5
         before = green(ui.picture("deformer-off"))
         manager.araplbs_deformer = "CENTERS"
-        yield from wait_until(lambda: view.points is not None and view._batch is not None)
+        yield from wait_until(lambda: view.result is not None and view._batch is not None)
         yield 0.5
         assert view.message is None
         assert green(ui.picture("deformer-centers")) > before + 2000
-        first = view.points.copy()
+        first = view.result.copy()
         bones["upper"].rotation_euler.x = 1.4
-        yield from wait_until(lambda: np.abs(view.points - first).max() > 0.01)
+        yield from wait_until(lambda: np.abs(view.result - first).max() > 0.01)
         yield 0.3
         assert green(ui.picture("deformer-posed")) > before + 2000
         manager.araplbs_deformer = "NONE"
-        yield from wait_until(lambda: view.points is None)
+        yield from wait_until(lambda: view.result is None)
         yield 0.5
         assert green(ui.picture("deformer-gone")) < before + 200
     assert draws.drawn

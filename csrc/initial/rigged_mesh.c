@@ -1,0 +1,46 @@
+/* A mesh with its skeleton: see rigged_mesh.h.
+ *
+ * Welding, links between loose parts, nearest bones, visibility and the elimination order, as a
+ * solver has them: O((n + m) log m) but for the order. Fails without memory and on bad input. */
+#include "initial/rigged_mesh.h"
+
+#include "base/memory.h"
+#include "linalg/factor.h"
+#include "mesh/links.h"
+#include "mesh/rings.h"
+
+arap_status arap_rigged_mesh_create(arap_context *context, const arap_geometry *geometry,
+                                    const arap_bones *bones, int link_parts,
+                                    arap_rigged_mesh *rigged) {
+    arap_mesh *mesh = &rigged->mesh;
+    arap_bvh *faces = NULL;
+    int *links = NULL, linked;
+    size_t link_count = 0;
+    arap_status status = arap_progress(context, "mesh", 0);
+    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, mesh);
+    if (!status) status = arap_skeleton_create(context, bones, mesh, &rigged->skeleton);
+    if (!status && link_parts)
+        status = arap_link_parts(context, mesh, &links, &link_count, &linked);
+    if (!status) status = arap_mesh_connect(context, mesh, links, link_count, 0);
+    if (status) goto done;
+    rigged->order = ARAP_NEW(int, mesh->count);
+    status = rigged->order ? arap_fill_reducing_order(context, mesh->count, mesh->ring,
+                                                      mesh->neighbor, rigged->order)
+                           : arap_fail_memory(&context->error, "the elimination order");
+    if (!status) status = arap_face_bvh(context, mesh, NULL, &faces);
+    if (!status)
+        status =
+            arap_visibility_create(context, mesh, &rigged->skeleton, faces, &rigged->visibility);
+
+done:
+    arap_bvh_free(faces);
+    arap_free(links);
+    return status;
+}
+
+void arap_rigged_mesh_clear(arap_rigged_mesh *rigged) {
+    arap_free(rigged->order);
+    arap_visibility_clear(&rigged->visibility);
+    arap_skeleton_clear(&rigged->skeleton);
+    arap_mesh_clear(&rigged->mesh);
+}

@@ -1,0 +1,28 @@
+"""What the tests of Bake Modifiers to Weights share."""
+
+import bpy
+import numpy as np
+import pytest
+from scenes import select, snapshot
+
+
+def bake(*objects, frames=20, **options):
+    select(*objects)
+    return bpy.ops.object.araplbs_bake("EXEC_DEFAULT", frames=frames, **options)
+
+
+def refused(pattern, *objects, **options):
+    """For that reason, with nothing changed."""
+    select(*objects)
+    before = snapshot()
+    with pytest.raises(RuntimeError, match=pattern):
+        bake(*objects, **options)
+    assert snapshot() == before
+
+
+def points_of(ob):
+    """(n, 3) evaluated vertices."""
+    mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3)
