@@ -31,11 +31,13 @@ def _beside(look, bone, vertices):
 def _limb(look, bone):
     """The vertices around the middle of a bone, about."""
     head, tail = look.skeleton.heads[bone], look.skeleton.tails[bone]
-    off = look.vertices - (head + tail) / 2
-    near = np.flatnonzero(np.abs(off).max(axis=1) <= WIDEST * np.linalg.norm(tail - head))
+    middle, reach = (head + tail) / 2, WIDEST * np.linalg.norm(tail - head)
+    near = np.arange(len(look))
+    for axis, at in zip(look.axes, middle, strict=True):
+        near = near[np.abs(axis[near] - at) <= reach]
     distance, place = _beside(look, bone, near)
-    middle = (place > MIDDLE[0]) & (place < MIDDLE[1])
-    near, distance = near[middle], distance[middle]
+    around = (place > MIDDLE[0]) & (place < MIDDLE[1])
+    near, distance = near[around], distance[around]
     if not len(near):
         return near
     nearest = np.sort(distance)[: max(LEAST_LIMB, len(near) // 50)]

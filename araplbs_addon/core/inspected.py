@@ -48,6 +48,16 @@ class Inspected:
         return len(self.vertices)
 
     @cached_property
+    def axes(self):
+        """(3, n) the coordinates of the vertices, one after the other."""
+        return np.ascontiguousarray(self.vertices.T)
+
+    @cached_property
+    def corners(self):
+        """(3, f) the corners of the triangles, likewise."""
+        return np.ascontiguousarray(self.triangles.T)
+
+    @cached_property
     def shares(self):
         """(entries,) weights with sum 1."""
         return self.rows.weights / self.sums[self.of_vertex]
@@ -230,7 +240,8 @@ class Inspected:
         """Area of the triangles with all corners among these."""
         chosen = np.zeros(len(self), bool)
         chosen[vertices] = True
-        return float(self.areas[chosen[self.triangles].all(axis=1)].sum())
+        a, b, c = chosen[self.corners]
+        return float(self.areas[a & b & c].sum())
 
     def regions(self, bad):
         """Arrays of the bad vertices (n,) bool that edges, or one place, connect."""
@@ -241,7 +252,8 @@ class Inspected:
         # Equal numbers for equal places, and as good as never for others.
         _, same = np.unique(self.vertices[ids] @ PLACE, return_inverse=True)
         place[ids] = same.reshape(-1)
-        corners = place[self.triangles[bad[self.triangles].sum(1) >= 2]]
+        a, b, c = bad[self.corners]
+        corners = place[self.triangles[a & b | b & c | c & a]]
         pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
         pairs = np.concatenate([pairs, place[self.edges]])
         label = connected(int(same.max()) + 1, pairs[(pairs >= 0).all(1)])[place[ids]]
