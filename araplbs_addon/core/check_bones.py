@@ -18,6 +18,7 @@ IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a bone to spare, and one that a limb
 # Of a bone, as the engine tells limbs: where its middle is, how wide its limb is at most, and the
 # least number of its vertices.
 MIDDLE, WIDEST, LEAST_LIMB = (0.3, 0.7), 1.5, 6
+FLAT = 0.12  # of what lies around a bone: its thickness squared, in that of its width
 
 
 def _beside(look, bone, vertices):
@@ -44,6 +45,15 @@ def _limb(look, bone):
     return near[distance <= 2 * nearest.mean()]
 
 
+def _surrounds(look, bone, vertices):
+    """False where they lie flat: bones of muscles of the face lie in the skin."""
+    head = look.skeleton.heads[bone]
+    axis, off = look.skeleton.tails[bone] - head, look.vertices[vertices] - head
+    off -= np.outer(off @ axis / max(axis @ axis, 1e-300), axis)
+    _along, thin, wide = np.linalg.eigvalsh(off.T @ off)
+    return thin >= FLAT * wide
+
+
 def drifting_limbs(look):
     """DRIFT: limbs that leave their bones."""
     if not len(look.triangles):
@@ -53,7 +63,7 @@ def drifting_limbs(look):
     for bone in np.flatnonzero((np.nan_to_num(drift) >= DRIFT[0]) & moves):
         vertices = _limb(look, bone)
         vertices = vertices[look.sums[vertices] > 0]
-        if not len(vertices):
+        if not len(vertices) or not _surrounds(look, bone, vertices):
             continue
         value = float(drift[bone])
         words = f"the limb of {look.name(bone)} leaves its bone by {value:.2f} of its radius"

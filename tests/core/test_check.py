@@ -47,6 +47,15 @@ def core_json(subject, findings, problem):
     return subject.core("findings").as_json(findings, problem)
 
 
+def test_bone_in_the_skin(subject):
+    """As muscles of faces have them: what lies beside it on the skin is no limb of it."""
+    FLAWS["DRIFT"](subject)
+    for ends in ("heads", "tails"):
+        subject.skeleton[ends][N("hand.L")] += [0, 0.1, 0.13]
+    findings, _problem = subject.findings()
+    assert N("hand.L") not in {f.bone for f in findings if f.kind == "DRIFT"}
+
+
 def test_bone_without_partner(subject):
     """What only one side has cannot be compared."""
     for k, name in enumerate(("front.L", "front.R")):
