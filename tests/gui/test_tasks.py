@@ -1,4 +1,5 @@
-"""Transfer, baking and what is new in a window: progress, Esc, one undo step, the overlay."""
+"""Transfer, baking, comparing and what is new in a window: progress, Esc, one undo step, the
+overlay."""
 
 import bmesh
 import bpy
@@ -99,6 +100,30 @@ def test_bake_escape(ui):
     with ui.override():
         bpy.ops.object.araplbs_bake("INVOKE_DEFAULT", frames=400)
     yield from cancelled(ui, before)
+
+
+def test_compare(ui):
+    tube, rig = make_body()
+    scenes.select(tube, rig)
+    before, folder = pushed(), ui.pictures / "comparison"
+    with ui.override():
+        found = bpy.ops.object.araplbs_compare(
+            "INVOKE_DEFAULT", directory=str(folder), methods="present,heat,ours"
+        )
+    assert found == {"RUNNING_MODAL"}
+    yield from wait_for_end()
+    assert (folder / "index.html").is_file() and (folder / "report.json").is_file()
+    assert scenes.snapshot() == before
+
+
+def test_compare_escape(ui):
+    tube, rig = make_body(rings=200, sides=80)
+    scenes.select(tube, rig)
+    before, folder = pushed(), ui.pictures / "cancelled"
+    with ui.override():
+        bpy.ops.object.araplbs_compare("INVOKE_DEFAULT", directory=str(folder))
+    yield from cancelled(ui, before)
+    assert not folder.exists(), "nothing is written"
 
 
 def test_only_new_in_edit_mode(ui):
