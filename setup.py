@@ -89,7 +89,8 @@ class build_ext(_build_ext):
             for s in sources.suitesparse_sources()
         ]
         jobs += [
-            (s, temp / s, ours + sources.flags_of(s) + asan_flags(s)) for s in map(Path, ext.sources)
+            (s, temp / s, ours + sources.flags_of(s) + asan_flags(s))
+            for s in map(Path, ext.sources)
         ]
         if not (temp / "suitesparse").exists():
             print(
