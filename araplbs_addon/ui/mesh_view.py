@@ -1,6 +1,7 @@
 """What is drawn over a mesh in the 3D view, computed in a thread and kept up to date."""
 
 import time
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from functools import partial
 
@@ -18,7 +19,7 @@ PERIOD = 0.1  # seconds between two looks at what has changed
 CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one
 
 
-class MeshView:
+class MeshView(ABC):
     """result: what has been computed for the object `name`, or None; message: why there is none.
 
     A kind of view says which mesh it is about (subject), whether it may be read now (ready) and
@@ -37,18 +38,18 @@ class MeshView:
         self._changed = 0.0  # when weights were last seen to change
         self._reading = False  # Blender is changed and put back meanwhile
 
+    @abstractmethod
     def subject(self, context):
         """The object that is looked at, or None."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ready(self, ob):
         """False where it is too early to read it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def work(self, context, ob):
         """(key, function of a progress function): the function gives the result, in a thread, and
         is called where the key is not that of the result there is. Raises Refused."""
-        raise NotImplementedError
 
     @property
     def calm(self):
@@ -93,6 +94,7 @@ class MeshView:
         if error and not isinstance(error, (Refused, *told)):
             raise error
 
+    @abstractmethod
     def new_result(self):
         """What was drawn is out of date."""
 

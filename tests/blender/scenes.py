@@ -215,3 +215,13 @@ def snapshot():
 
 def rotation(degrees, axis):
     return Matrix.Rotation(math.radians(degrees), 4, axis)
+
+
+def look(view):
+    """What a view of ui/mesh_view.py comes to when it has looked often enough."""
+    for _ in range(3):
+        view._changed = 0.0
+        view.look(bpy.context)
+        if view._worker:
+            view._worker.join()
+    return view.result

@@ -4,7 +4,7 @@ and weights that are optimized for Preserve Volume."""
 import bpy
 import numpy as np
 import pytest
-from scenes import addon, auto_weight, select, snapshot, tube_and_rig
+from scenes import addon, auto_weight, look, select, snapshot, tube_and_rig
 
 
 @pytest.fixture
@@ -39,12 +39,7 @@ def preview():
             return self.look()
 
         def look(self):
-            for _ in range(3):
-                view._changed = 0.0
-                view.look(bpy.context)
-                if view._worker:
-                    view._worker.join()
-            return view.result
+            return look(view)
 
     yield Preview()
     manager.araplbs_deformer = "NONE"

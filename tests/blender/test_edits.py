@@ -6,7 +6,7 @@ import re
 import bpy
 import numpy as np
 import pytest
-from scenes import add_tube, addon, auto_weight, select, tube_and_rig
+from scenes import add_tube, addon, auto_weight, look, select, tube_and_rig
 
 
 @pytest.fixture
@@ -321,16 +321,6 @@ def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
     bpy.data.actions.remove(bpy.data.actions[0])
     with pytest.raises(RuntimeError, match="No action"):
         bpy.ops.object.araplbs_select_worst()
-
-
-def look(view):
-    """What the view comes to when it has looked often enough."""
-    for _ in range(3):
-        view._changed = 0.0
-        view.look(bpy.context)
-        if view._worker:
-            view._worker.join()
-    return view.result
 
 
 def test_view_in_the_poses_of_the_panel(tube, panel):

@@ -41,6 +41,7 @@ def test_watch_then_escape(ui):
     yield from wait_until(look)
     assert len(states) >= 2, "weights are seen while they converge"  # 3 but on a busy machine
     yield from settle()
+    assert session().frame.iterations >= 3
     yield 0.5
     ui.picture("refine-converged")
     ui.key("ESC")
