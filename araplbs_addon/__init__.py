@@ -1,7 +1,7 @@
 """Auto-weight (ARAP): skinning weights that make the posed mesh as rigid as possible.
 
 Layers, each of which uses only those below it:
-  registration              what Blender is told of
+  registration              what is registered with Blender
   ui                        panel and menu entries
   operators, cli            two ways to ask for the work (cli by tasks alone)
   live                      sessions: the work a step at a time, shown and steered meanwhile

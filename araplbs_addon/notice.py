@@ -6,7 +6,7 @@ import textwrap
 import bpy
 
 from . import __package__ as addon_package
-from .core.native_module import problem
+from .core.base.native_module import problem
 
 _WIDTH = {"preferences": 100, "sidebar": 34}  # letters that fit into a line
 sentence = ""  # that of the time when the add-on was enabled

@@ -1,6 +1,6 @@
 """The preferences of the add-on."""
 
-from bpy.props import IntProperty
+from bpy.props import BoolProperty, IntProperty
 from bpy.types import AddonPreferences
 
 from . import __package__ as addon_package
@@ -9,6 +9,11 @@ from . import __package__ as addon_package
 class ARAPLBS_preferences(AddonPreferences):
     bl_idname = addon_package
 
+    expert: BoolProperty(
+        name="Expert Settings",
+        description="Show the panel Expert in the tab: how poses are sampled, what weights begin "
+        "as, and what else needs to know how they are computed",
+    )
     threads: IntProperty(
         name="Threads",
         description="Processors that are used for weighting, 0 for all of them",
@@ -19,10 +24,17 @@ class ARAPLBS_preferences(AddonPreferences):
 
     def draw(self, _context):
         layout = self.layout
+        layout.label(text="In the sidebar of the 3D view (N), tab Auto-weight", icon="INFO")
         layout.use_property_split = True
+        layout.prop(self, "expert")
         layout.prop(self, "threads")
 
 
 def preferred_threads(context):
     addon = context.preferences.addons.get(addon_package)
     return addon.preferences.threads if addon else 0
+
+
+def shows_expert(context):
+    addon = context.preferences.addons.get(addon_package)
+    return bool(addon and addon.preferences.expert)

@@ -1,45 +1,33 @@
-"""Everything that Blender is told of when the native module is there."""
+"""Everything that is registered with Blender once the native module is there."""
 
 from pathlib import Path
 
 import bpy
 
 from . import cli
-from .blender import bone_kinds, control_bones, edits, engine_limits, joint_settings
-from .operators import (
+from .blender.data import bone_kinds, edits, engine_limits, joint_settings
+from .blender.read import control_bones
+from .operators.base import live, settings, shown_matches
+from .operators.base.guard import guarded
+from .operators.edits import bone_roles, brush, edit, rigid, select_worst
+from .operators.findings import check, found, repair, show_pose, show_problems
+from .operators.weights import (
     auto_weight,
     bake,
     bendy,
-    bone_roles,
-    brush,
-    check,
     compare,
-    edit,
-    found,
     joints,
-    live,
-    load_preset,
+    outcome,
+    presets,
     quantize,
     refine,
-    repair,
-    rigid,
-    select_worst,
-    settings,
+    shapes,
     transfer,
     weight_new,
 )
 from .preferences import ARAPLBS_preferences
-from .ui import (
-    check_panel,
-    compare_panel,
-    deformer_view,
-    error_view,
-    joint_panel,
-    menus,
-    overlay,
-    panel,
-    tools,
-)
+from .ui.panels import menus, panels
+from .ui.views import deformer_view, error_view, manual, overlay, tools
 
 CLASSES = (
     ARAPLBS_preferences,
@@ -54,16 +42,22 @@ CLASSES = (
     found.ARAPLBS_finding,
     found.ARAPLBS_check,
     auto_weight.OBJECT_OT_araplbs_auto_weight,
-    load_preset.OBJECT_OT_araplbs_load_preset,
+    presets.OBJECT_OT_araplbs_load_preset,
+    presets.OBJECT_OT_araplbs_add_preset,
+    presets.VIEW3D_MT_araplbs_presets,
+    outcome.OBJECT_OT_araplbs_show_weights,
+    outcome.OBJECT_OT_araplbs_select_note,
     weight_new.OBJECT_OT_araplbs_weight_new,
     quantize.OBJECT_OT_araplbs_quantize_weights,
     bendy.OBJECT_OT_araplbs_bendy_to_bones,
     bake.OBJECT_OT_araplbs_bake,
     compare.OBJECT_OT_araplbs_compare,
+    compare.OBJECT_OT_araplbs_compare_methods,
     compare.OBJECT_OT_araplbs_open_comparison,
     refine.OBJECT_OT_araplbs_refine_weights,
     transfer.OBJECT_OT_araplbs_transfer_weights,
     transfer.OBJECT_OT_araplbs_show_matches,
+    shapes.OBJECT_OT_araplbs_transfer_shapes,
     live.OBJECT_OT_araplbs_accept,
     live.OBJECT_OT_araplbs_restore,
     joints.OBJECT_OT_araplbs_optimize_joints,
@@ -83,26 +77,10 @@ CLASSES = (
     check.OBJECT_OT_araplbs_select_finding,
     check.OBJECT_OT_araplbs_view_finding,
     repair.OBJECT_OT_araplbs_repair,
-    panel.VIEW3D_MT_araplbs_presets,
-    panel.DATA_UL_araplbs_edits,
-    panel.VIEW3D_PT_araplbs,
-    panel.VIEW3D_PT_araplbs_new,
-    panel.DATA_UL_araplbs_control_bones,
-    panel.VIEW3D_PT_araplbs_control_bones,
-    panel.VIEW3D_PT_araplbs_poses,
-    panel.VIEW3D_PT_araplbs_advanced,
-    panel.VIEW3D_PT_araplbs_edits,
-    panel.VIEW3D_PT_araplbs_errors,
-    panel.VIEW3D_PT_araplbs_deformers,
-    panel.VIEW3D_PT_araplbs_bake,
-    panel.VIEW3D_PT_araplbs_transfer,
-    compare_panel.VIEW3D_PT_araplbs_compare,
-    panel.VIEW3D_PT_araplbs_bendy,
-    panel.BONE_PT_araplbs,
-    joint_panel.VIEW3D_PT_araplbs_joints,
-    joint_panel.VIEW3D_PT_araplbs_joint_options,
-    check_panel.DATA_UL_araplbs_findings,
-    check_panel.VIEW3D_PT_araplbs_check,
+    show_problems.OBJECT_OT_araplbs_show_problems,
+    show_pose.OBJECT_OT_araplbs_show_pose,
+    show_pose.OBJECT_OT_araplbs_own_pose,
+    *panels.CLASSES,
 )
 
 # Each has register() and unregister(); they come after the classes and go before them.
@@ -115,13 +93,16 @@ PARTS = (
     settings,
     brush,
     refine,
-    transfer,
+    shown_matches,
     found,
+    outcome,
+    show_pose,
     tools,
     menus,
     error_view,
     deformer_view,
     overlay,
+    manual,
     cli,
 )
 
@@ -130,7 +111,7 @@ PRESETS = str(Path(__file__).parent)
 
 def register():
     for cls in CLASSES:
-        bpy.utils.register_class(cls)
+        bpy.utils.register_class(guarded(cls))
     for part in PARTS:
         part.register()
     bpy.utils.register_preset_path(PRESETS)

@@ -3,12 +3,11 @@
  *   Thiery & Eisemann 2018, "ARAPLBS: Robust and efficient elasticity-based optimization of
  *   weights and skeleton joints for linear blend skinning with parameterized bones".
  *
- * A solver owns a copy of everything it needs. Create it, iterate until it is done (or as long
- * as you like), read the weights. A solver may be used from any one thread at a time; two
- * solvers share nothing.
+ * A solver owns a copy of everything it needs. Create it, iterate until it is done (or as long as
+ * you like), read the weights. One thread at a time may use a solver; two solvers share nothing.
  *
- * This is the only public header, with settings.def a part of it: it includes none of the others,
- * which are for the rooms that their folders are (ARCHITECTURE.md). */
+ * This is the only public header; settings.def is a part of it. It includes none of the other
+ * headers, each of which belongs to the room that its folder is (ARCHITECTURE.md). */
 #ifndef ARAP_H
 #define ARAP_H
 
@@ -36,7 +35,7 @@ typedef struct arap_error {
 
 /* ---- Contexts ----
  *
- * How a piece of work is run: passed to every function that does any. It holds no result. */
+ * How work is run: passed to every function that does any. It holds no results. */
 
 /* Called between steps with the name of the stage and the share of the call that is done,
  * 0..1. Any value but 0 asks to stop; the call then returns ARAP_CANCELLED. */
@@ -49,6 +48,12 @@ typedef struct arap_context {
     arap_progress_fn progress;
     void *progress_data;
     arap_error error;
+    /* Internal, 0 at first: the last progress report and its time. deaf: the work cannot stop
+     * halfway and ignores requests to; 1: except where a step says that it can start over, 2:
+     * always. */
+    const char *stage;
+    double fraction, reported;
+    int deaf;
 } arap_context;
 
 /* Number of processors this process may use. */
@@ -59,7 +64,7 @@ void arap_free(void *block);
 
 /* ---- What the caller has ---- */
 
-/* Any triangle soup, any tets. Edges are those of no face (loose or drawn). */
+/* Any triangle soup, any tets. Edges are wire edges, which belong to no face. */
 typedef struct arap_geometry {
     int vertex_count;
     const double *vertices; /* (vertex_count, 3) */
@@ -98,7 +103,7 @@ typedef struct arap_bones {
     const char *kinds;       /* (count) arap_bone_kind */
     const double *ranges;    /* (count, ARAP_RANGES, 2) radians, stretch; NaN: the usual one */
     const char *stretch;     /* (count) stretchable: see stretch.h; NULL: none */
-    const int *segments;     /* (count) of bendy bones, 1 to ARAP_MOST_SEGMENTS; NULL: none are */
+    const int *segments; /* (count) of bendy bones, 1 to ARAP_MOST_SEGMENTS; NULL: no bendy bones */
 } arap_bones;
 
 /* Joints of the deforming bendy bones of the caller: segments + 1 for each. */
@@ -140,10 +145,10 @@ typedef struct arap_edits {
     int constraint_count; /* soft constraints w(vertex, bone) = target */
     const int *constraint_vertex, *constraint_bone;
     const double *constraint_target;
-    int influence_count; /* the bone may move the vertex, if it is of use, or must not */
+    int influence_count; /* the bone may move the vertex if that helps, or must not */
     const int *influence_vertex, *influence_bone;
     const char *influence_allowed;
-    int smooth_count; /* the Laplacian of all weights of the vertex shall be 0 */
+    int smooth_count; /* vertices where the Laplacian of all weights is drawn to 0 */
     const int *smooth_vertex;
     const double *smooth_strength; /* 0 to 1, see smoothness.h */
     int release_count;             /* spokes, peak and attach rows that do not count */
@@ -215,7 +220,7 @@ void arap_settings_default(arap_settings *settings);
 typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;
-    const arap_reflection *symmetry; /* weights shall be symmetric */
+    const arap_reflection *symmetry; /* the weights are made symmetric; NULL: they are not */
     /* Further poses; their parameters are those of the sampled ones, too. */
     arap_given_poses poses;
 
@@ -236,20 +241,25 @@ typedef struct arap_problem {
 } arap_problem;
 
 enum arap_timing {
-    ARAP_TIME_MESH,       /* checks, welding, links, one-rings, elimination order */
+    ARAP_TIME_MESH,       /* checks, welding, links, one-rings, elimination order, symmetry */
+    ARAP_TIME_TRUSS,      /* spokes, rigid parts */
     ARAP_TIME_VISIBILITY, /* nearest bones and visibility */
     ARAP_TIME_HEAT,       /* heat weights and influence maps */
     ARAP_TIME_POSES,
+    ARAP_TIME_LEVELS, /* coarser meshes, and their weights for finer ones */
+    ARAP_TIME_MAPS,   /* influence maps: widened, mirrored, reduced */
     ARAP_TIME_SYSTEM, /* assembly */
     ARAP_TIME_FACTOR, /* factorizations */
     ARAP_TIME_LOCAL,  /* local steps */
-    ARAP_TIME_SOLVE,  /* back-substitutions */
+    ARAP_TIME_SOLVE,  /* back-substitutions, clipping, acceleration */
+    ARAP_TIME_RESULT, /* tidy weights, their energy */
     ARAP_TIMES
 };
 extern const char *const arap_timing_names[ARAP_TIMES];
 
 #define ARAP_MOST_LEVELS 16
-#define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + ARAP_MOST_LEVELS + 1) /* with the deformer's */
+/* With that of rigid parts and the deformer's. */
+#define ARAP_MOST_STAGES (ARAP_MOST_WIDENINGS + ARAP_MOST_LEVELS + 2)
 
 /* An island: vertices connected by faces, wires or links. */
 typedef struct arap_island {
@@ -260,11 +270,11 @@ typedef struct arap_island {
 
 typedef struct arap_report {
     int vertices, welded;       /* of the caller; merged into others */
-    int far_vertices;           /* that lie far off all others, see mesh/extent.h */
+    int far_vertices;           /* far away from all others, see mesh/extent.h */
     size_t collapsed_triangles; /* of the caller: with an area before vertices were merged */
     int coarse_vertices;        /* of the coarsest mesh solved, 0: only the mesh itself */
     int parts, linked_parts;
-    int rigid_parts, found_rigid; /* present ones of the level; of these, found by themselves */
+    int rigid_parts, found_rigid; /* of the present level; of these, found by the search */
     size_t links;
     int bones, deforming_bones, poses;
     int symmetric_bones;    /* deforming ones with a partner */
@@ -285,8 +295,9 @@ typedef struct arap_report {
     int unknowns;       /* of the present system */
     double factor_size; /* non-zeros of its factor */
     int peak_rows, attach_rows, neumann_rows, positivity_rows;
-    double damping; /* what the factorization needed; settings.damping or more */
-    double seconds[ARAP_TIMES];
+    double damping;             /* that the factorization needed; at least settings.damping */
+    double seconds[ARAP_TIMES]; /* all that the solver has worked, in creation, iterations, edits
+                                   and arap_solver_weights */
 } arap_report;
 
 /* ---- The solver ---- */
@@ -315,22 +326,24 @@ void arap_solver_free(arap_solver *solver);
  * iteration of a stage first changes the influence maps and factorizes. */
 arap_status arap_solver_iterate(arap_context *context, arap_solver *solver, int count);
 
-/* Other edits in place of the present ones, the weights going on from where they are. The solver is
- * not done after that: a stage of few iterations with all influences, then the last one. */
+/* Replace the present edits; the weights continue from where they are. The solver is then no longer
+ * done: a short stage with all influences comes first, then the last one. */
 arap_status arap_solver_edit(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
-/* Nothing left to do: the last stage has converged or used up its iterations. */
+/* The last stage has converged or used up its iterations. */
 int arap_solver_done(const arap_solver *solver);
 
 void arap_solver_report(const arap_solver *solver, arap_report *report);
 
 /* The weights to use, for the caller's vertices and bones: finite, >= 0, sum 1, none below
- * least_weight, locked ones as they came. Release with arap_influences_clear. energy: of these
- * weights, relative. */
-arap_status arap_solver_weights(arap_context *context, const arap_solver *solver,
-                                arap_influences *out, double *energy);
+ * least_weight, locked ones as they were given. Release with arap_influences_clear. */
+arap_status arap_solver_weights(arap_context *context, arap_solver *solver, arap_influences *out);
 
-/* How far weights that were handed out use the bones. Release `idle` with arap_free. */
+/* The relative energy of these weights, at the cost of a local step. Energies of the history are
+ * computed before small weights are left out. */
+arap_status arap_solver_energy(arap_context *context, arap_solver *solver, double *energy);
+
+/* How many bones the resulting weights use. Release `idle` with arap_free. */
 typedef struct arap_usage {
     size_t most; /* influences of a vertex */
     double mean;
@@ -343,8 +356,8 @@ arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
 /* Number of the rigid part of each vertex of the caller, -1: none. out: (vertices) */
 void arap_solver_rigid_parts(const arap_solver *solver, int *out);
 
-/* The constraint rows that the present level has, none while a coarser mesh is solved: of the
- * caller's vertices (the first of welded ones) and bones. Release with arap_free. */
+/* The constraint rows of the present level, none while a coarser mesh is solved, with the caller's
+ * vertices (the first of welded ones) and bones. Release with arap_free. */
 enum arap_constraint_kind { ARAP_CONSTRAINT_PEAK, ARAP_CONSTRAINT_ATTACH, ARAP_CONSTRAINT_USER };
 typedef struct arap_constraint_view {
     int vertex, bone;

@@ -39,7 +39,7 @@ class Outcome:
     energy: float | None = None  # relative, on unseen poses
     worst_stretch: float | None = None  # 99th percentile over the vertices, same poses
     animation_energy: float | None = None
-    # What is seen, a report's entries (core/deformation.py), on unseen poses and the animation.
+    # On unseen poses and the animation: a report's entries (core/measures/deformation.py).
     deformation: dict | None = None
     animation_deformation: dict | None = None
     unweighted: int = 0
@@ -94,18 +94,18 @@ def remove(objects):
 def open_largest(file):
     """Opens a file; (armature, meshes) of the character with the most vertices in it."""
     bpy.ops.wm.open_mainfile(filepath=str(file))
-    targets = part("blender.targets").find_in_file(bpy.context.view_layer)
+    targets = part("blender.read.targets").find_in_file(bpy.context.view_layer)
     largest = max(targets, key=lambda each: sum(len(ob.data.vertices) for ob in each.meshes))
     return largest.armature, largest.meshes
 
 
 def animation_poses(armature, frames=60):
     """(p, m, 3, 4) poses of all actions of the armature, or None."""
-    skeleton = part("blender.read_armature").read_armature(armature, False)
-    read = part("blender.read_poses").read_poses
+    skeleton = part("blender.read.read_armature").read_armature(armature, False)
+    read = part("blender.poses.read_poses").read_poses
     try:
         return read(armature, skeleton, "ALL", frames, bpy.context.view_layer).transforms
-    except part("core.refusal").Refused:  # there is no action
+    except part("core.base.refusal").Refused:  # there is no action
         return None
 
 
@@ -115,8 +115,8 @@ class Character:
     def __init__(self, armature, meshes, threads=0):
         import araplbs
 
-        targets = part("blender.targets").Targets(armature, meshes)
-        options = part("core.options").Options()
+        targets = part("blender.read.targets").Targets(armature, meshes)
+        options = part("core.character.options").Options()
         self.threads = threads
         self.armature, self.meshes = armature, meshes
         self.task = part("tasks.weighting").WeightingTask(options, threads)
@@ -133,8 +133,8 @@ class Character:
         self.animation = animation_poses(armature)
 
     def present_rows(self, meshes):
-        read = part("blender.read_mesh").present_weights
-        return part("core.sparse_weights").join_sparse_weights(
+        read = part("blender.read.read_mesh").present_weights
+        return part("core.character.sparse_weights").join_sparse_weights(
             [read(ob, self.skeleton) for ob in meshes]
         )
 
@@ -158,7 +158,7 @@ class Character:
 
     def deformation(self, rows, poses):
         """What a report says of it."""
-        as_report = part("core.deformation").as_report
+        as_report = part("core.measures.deformation").as_report
         return as_report(self.skeleton, self.measures(rows, poses))
 
     def judge(self, outcome):
@@ -217,7 +217,7 @@ def our_weights(character, **options):
 def solve_again(character, **options):
     """The engine's own report for these options: stages, iterations, energies."""
     task = character.task
-    task.options = part("core.options").Options(**options)
+    task.options = part("core.character.options").Options(**options)
     task.solve()
     return task.solution.report
 

@@ -23,7 +23,7 @@ def find_characters(file):
         bpy.ops.wm.read_homefile(use_empty=True)  # the start-up file, not the preferences
         return [generated.make_character()]
     bpy.ops.wm.open_mainfile(filepath=file)
-    targets = compare.part("blender.targets").find_in_file(bpy.context.view_layer)
+    targets = compare.part("blender.read.targets").find_in_file(bpy.context.view_layer)
     return [(each.armature, each.meshes) for each in targets]
 
 

@@ -45,7 +45,7 @@ def make(stage):
 
 def look(rig, body):
     """What is drawn of it: {name: arrays}."""
-    strains = compare.part("blender.deformation_errors").object_strain
+    strains = compare.part("blender.read.deformation_errors").object_strain
     layer = bpy.context.view_layer
     every = strains(body, layer, False)
     rest, faces = arrays(body)

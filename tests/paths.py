@@ -10,3 +10,4 @@ DEMO = ROOT / "demo"
 FIXTURES = TESTS / "core/fixtures"  # numbers of the reference implementation
 SHARED = ROOT.parent / "shared"  # beside the project: characters, and the judge of all weights
 DATA = SHARED / "data"
+RIGS = SHARED / "rigs"

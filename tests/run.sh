@@ -44,21 +44,31 @@ row() {  # row NAME CELL...: the run's line of the table
   echo "$*" >"$OUT/rows/$1.tsv"
 }
 
-# run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table.
+# where LOG: in our files, of a test that was given up; non-zero where none was.
+where() { grep -q 'Timeout (.*)!$' "$1" && grep -m 12 -E 'Timeout|File ".*/(tests/[a-z]+/test_|araplbs/)' "$1"; }
+
+# run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table. Where a test
+# hangs its place is printed and the run repeated, once: that a hang is rare is worth knowing, too.
 run() {
-  local name=$1 version=$2 results=$3 start=$SECONDS code=0 child
+  local name=$1 version=$2 results=$3 start=$SECONDS code child
   shift 3
   say "$name ($version)"
-  # In the background a shell lets its children ignore Ctrl-C, which one of the tests sends.
-  ARAPLBS_TEST_ALL=$(all_tests "$name") env --default-signal=INT,QUIT timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &
-  child=$!
-  trap 'kill $child' TERM
-  wait $child || code=$?
-  trap - TERM
+  for _ in 1 2; do
+    code=0
+    # In the background a shell lets its children ignore Ctrl-C, which one of the tests sends.
+    ARAPLBS_TEST_ALL=$(all_tests "$name") env --default-signal=INT,QUIT timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &
+    child=$!
+    trap 'kill $child' TERM
+    wait $child || code=$?
+    trap - TERM
+    [ $code != 0 ] && [ ! -e "$OUT/$name.hung.log" ] && where "$OUT/$name.log" || break
+    say "$name: a test hung; once more"
+    mv "$OUT/$name.log" "$OUT/$name.hung.log"
+  done
   # A window ends well whatever its tests have found.
   [ $code != 0 ] || ! grep -qE '^(FAILED|ERROR)' "$OUT/$name.log" || code=1
   say "$name: $([ $code = 0 ] && echo good || echo "exit code $code"), $((SECONDS - start)) s"
-  grep -E '^(FAILED|ERROR)' "$OUT/$name.log" || [ $code = 0 ] || tail -15 "$OUT/$name.log"
+  grep -E '^(FAILED|ERROR)' "$OUT/$name.log" || [ $code = 0 ] || where "$OUT/$name.log" || tail -15 "$OUT/$name.log"
   row "$name" "$version" $((SECONDS - start)) $code "$results"
 }
 

@@ -30,6 +30,9 @@ def row(name, version, seconds, code, what):
     passed, failed, skipped, reasons = counts(what)
     good = code == "0" and failed == 0 and passed > 0
     note = "" if good or failed else f"exit code {code}"
+    hung = Path(what).with_suffix(".hung.log")
+    if hung.exists():
+        note = f"{note} a test hung, repeated: {hung.name}".strip()
     return [name, version, str(passed), str(failed), str(skipped), seconds, note], good, reasons
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What can be said about the sources without running them, in under two minutes: ruff, clang-format,
 # warnings of the compiler, shellcheck, the workflows against GitHub's schema, types of
-# araplbs_addon/core, the stubs against the built module.
+# araplbs_addon/core and tasks, the stubs against the built module, words that read as translated.
 # usage: check.sh [RESULTS.xml]     the results in pytest's XML form
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -26,7 +26,7 @@ step() {  # step NAME COMMAND...: runs it, shows what it says when it fails
 }
 
 warnings() { ARAPLBS_WERROR=1 tools/build_module.sh; }
-types() { MYPYPATH=$STUBS "$VENV/bin/mypy" --cache-dir build/check/mypy araplbs_addon/core/*.py; }
+types() { MYPYPATH=$STUBS "$VENV/bin/mypy" --cache-dir build/check/mypy araplbs_addon/{core,tasks}; }
 stubs() {
   MYPYPATH=$STUBS MYPY_CACHE_DIR=build/check/mypy "$VENV/bin/stubtest" araplbs \
     --allowlist tools/stubtest-allowed.txt
@@ -46,6 +46,7 @@ mkdir -p $STUBS
 cp -r csrc/araplbs-stubs $STUBS/araplbs
 step "types" types
 step "stubs" stubs
+step "words" "$VENV/bin/python" tools/words.py
 
 [ -z "$RESULTS" ] || echo "<testsuite>${cases[*]}</testsuite>" >"$RESULTS"
 exit $bad

@@ -159,7 +159,7 @@ def compile_all(compiler, target, parts, folder):
         parts / "scipy_openblas32/include",
         parts / "numpy/_core/include",
     ]
-    # zig adds checks of its own and the instructions of this machine unless told not to.
+    # zig adds checks of its own and the instructions of this machine unless forbidden.
     flags = [*sources.COMPILE_FLAGS, "-fno-sanitize=undefined", *(f"-I{d}" for d in include)]
     flags += [] if target.system == "windows" else ["-pthread", "-fPIC"]
     jobs = [
@@ -250,7 +250,7 @@ def link_kernels(compiler, target, folder):
     flags += [f"-I{sources.CSRC}", *([] if target.system == "windows" else ["-fPIC"])]
     objects = []
     for source in sources.own_sources():
-        if source.name in ("local_kernels.c", "rotation.c"):
+        if source.name in ("local_kernels.c", "processor.c", "rotation.c"):
             objects.append(folder / f"{source.stem}.o")
             compiler.cc(target, *flags, "-c", source, "-o", objects[-1])
     more = [] if target.system == "windows" else ["-lm"]

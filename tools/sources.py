@@ -81,10 +81,17 @@ def flags_of(source):
     common += [] if source.name in FUSED else ["-ffp-contract=off"]
     # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.
     if source.is_relative_to(SUITESPARSE):
-        return [*common, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]
+        listens = source.name == "cholmod_super_numeric.c"
+        before = (
+            ["-DARAP_IN_CHOLMOD", "-include", str(CSRC / "linalg/listening_cholmod.h")]
+            if listens
+            else []
+        )
+        return [*common, *before, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]
     return [
         *common,
-        *("-Wall", "-Wextra", f"-ffile-prefix-map={ROOT}=araplbs"),
+        # How vectors are passed depends on the machine: all that takes one is inlined (vec4.h).
+        *("-Wall", "-Wextra", "-Wno-psabi", f"-ffile-prefix-map={ROOT}=araplbs"),
         "-DPy_LIMITED_API=0x030b0000",
         "-DNPY_TARGET_VERSION=NPY_1_23_API_VERSION",  # Blender 4.2 has NumPy 1.24
         "-DNPY_NO_DEPRECATED_API=NPY_1_23_API_VERSION",

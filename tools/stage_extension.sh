@@ -19,7 +19,7 @@ else
   for name in ${platforms//,/ }; do zips+=("dist/araplbs-$VERSION-${name//-/_}.zip"); done
 fi
 
-# Blender's tool copies files but never moves them, hence a folder that looks as the zip shall.
+# Blender's tool copies files but never moves them, hence a folder that looks like the zip.
 rm -rf $ext.new
 mkdir -p $ext.new/wheels dist
 cp -r araplbs_addon/. $ext.new/

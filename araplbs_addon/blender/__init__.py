@@ -1,1 +1,2 @@
-"""The only modules that read or write Blender's data; main thread only."""
+"""The only modules that read or write Blender's data; main thread only.
+A room imports from itself and from those before it in ROOMS of tests/core/test_layers.py."""

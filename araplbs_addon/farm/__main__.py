@@ -15,7 +15,7 @@ def main(argv):
         above = Path(__file__).resolve().parents[1]
         sys.path[0] = str(above.parent)
         return importlib.import_module(f"{above.name}.farm.__main__").main(argv)
-    from ..core.refusal import Refused
+    from ..core.base.refusal import Refused
     from .dask_client import run_plan
     from .tasks import read_plan
     from .templates import TEMPLATES, make

@@ -6,11 +6,12 @@ import signal
 import sys
 from pathlib import Path
 
-from ..core.files import placed, refuse_output
-from ..core.refusal import Refused
+from ..core.base.refusal import Refused
+from ..core.disk.files import placed
+from ..core.disk.outputs import BLEND, refuse_foreign
 from .pool import Pool, Progress, free_memory, processors
 from .process import serve
-from .reports import merge, write_report
+from .reports import INDEX, merge, write_report
 from .tasks import done_before, make_task, read_plan
 
 
@@ -25,9 +26,12 @@ def add_commands(commands):
         help="do tasks from standard input",
         description="Tasks from standard input, a line of JSON each; --jobs and the farm use it.",
     )
+    serving.add_argument("key", metavar="KEY", help="what to begin the replies with")
     serving.set_defaults(apart=_serve)
     merging = commands.add_parser(
-        "merge", help="write the table and the page of a folder of reports", description="Merges."
+        "merge",
+        help="write the table and the page of a folder of reports",
+        description="Merges the reports of single files into one table and one page.",
     )
     merging.add_argument("folder", metavar="FOLDER")
     merging.set_defaults(apart=_merge)
@@ -40,14 +44,24 @@ def _task(arguments, run):
     return run(tasks[arguments.number - 1]["arguments"])
 
 
-def _serve(_arguments, run):
-    serve(run, sys.stdin, lambda: os.kill(os.getpid(), signal.SIGTERM))
+def _serve(arguments, run):
+    serve(run, arguments.key, lambda: os.kill(os.getpid(), signal.SIGTERM))
     return 0
 
 
 def _merge(arguments, _run):
-    print(f"{merge(arguments.folder)} rows in {Path(arguments.folder, 'index.html')}", flush=True)
+    count = merge_and_warn(arguments.folder)
+    print(f"{count} rows in {Path(arguments.folder, INDEX)}", flush=True)
     return 0
+
+
+def merge_and_warn(folder):
+    """Writes the table and the page of a folder of reports, and says which of them cannot be read;
+    how many rows there are."""
+    count, bad = merge(folder)
+    for line in bad:
+        print(f"  warning: {line}", flush=True)
+    return count
 
 
 def left_to_do(plan, arguments):
@@ -64,8 +78,6 @@ def print_plan(plan, arguments):
     """Prints the tasks, the most expensive first; the exit code."""
     tasks, code = [], 0
     for source, target in plan:
-        if arguments.resume and done_before(source, target, arguments):
-            continue
         try:
             tasks.append(make_task(source, target, arguments))
         except OSError as error:
@@ -82,24 +94,29 @@ def run_jobs(plan, arguments, command, failed, check):
     settings = vars(arguments) | {"threads": threads}
     tasks, results = [], {}
 
+    def failed_with(result):
+        failed(f"{result['input']}: {result['error']}")
+        if arguments.report:
+            try:
+                write_report(arguments, result)
+            except (Refused, OSError) as error:
+                failed(f"{result['input']}: its report: {error}")
+
     def finished(task, result):
         results[result["input"], result["output"]] = result
-        if "error" in result:
+        if result.pop("died", False):
+            failed_with(result)
+        elif "error" in result:
             failed(f"{result['input']}: {result['error']}")
-            if result.pop("died", False) and arguments.report:
-                write_report(arguments, result)
 
     for source, target in plan:
         try:
-            refuse_output(target)
+            refuse_foreign(target, BLEND)
             tasks.append(make_task(source, target, type(arguments)(**settings)))
         except (Refused, OSError) as error:
-            failed(f"{source}: {error}")
             names = {"input": str(placed(source)), "output": str(placed(target))}
-            result = names | {"error": str(error)}
-            results[tuple(names.values())] = result
-            if arguments.report:
-                write_report(arguments, result)
+            results[tuple(names.values())] = names | {"error": str(error)}
+            failed_with(names | {"error": str(error)})
     if tasks:
         progress = Progress(tasks, arguments.jobs)
 

@@ -1,5 +1,5 @@
 """A plan on many machines, by Dask distributed: the engine schedules, retries, and watches its
-workers; here is what a task does there, and what is told of it here.
+workers; here is what a task does there, and what is printed about it here.
 
 A worker needs Dask and a Blender with the extension, and sees the files under the same paths. It
 keeps a Blender for each of its threads (process.py), which ends with it.
@@ -10,7 +10,7 @@ import sys
 import time
 from concurrent.futures import CancelledError
 
-from ..core.refusal import Refused
+from ..core.base.refusal import Refused
 from . import process
 from .pool import Progress
 
@@ -80,7 +80,7 @@ def on_worker(task, command, kind):
         except OSError as error:
             return place | {"error": f"Blender cannot be started on {place['host']}: {error}"}
         blender.command = command
-    reply = blender.do(words, wanted)
+    reply = blender.do(words, wanted, task["timeout"])
     idle.append(blender)
     return place | reply
 
@@ -186,10 +186,7 @@ class Farm:
         reply = future.result()
         if "error" in reply:
             return reply
-        result = reply["results"][0] if reply["results"] else {}
-        if reply["code"] and "error" not in result:
-            result["error"] = f"exit code {reply['code']}"
-        return {"host": reply["host"], "worker": reply["worker"]} | result
+        return {"host": reply["host"], "worker": reply["worker"]} | process.result_of(reply)
 
     def _leave(self, left):
         try:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from .process import BlenderProcess, Died, Withdrawn
+from .process import BlenderProcess, Died, Withdrawn, result_of
 
 ATTEMPTS = 2  # a file that ends two processes is not tried again
 
@@ -98,10 +98,9 @@ class Pool:
             try:
                 if process is None or not process.lives:
                     process = BlenderProcess(self.command)
-                reply = process.do(task["arguments"], lambda: not self.ending)
-                result = reply["results"][0] if reply["results"] else {}
-                if reply["code"] and "error" not in result:
-                    result["error"] = f"exit code {reply['code']}"
+                result = result_of(
+                    process.do(task["arguments"], lambda: not self.ending, task["timeout"])
+                )
             except Withdrawn:
                 return
             except Died as error:
@@ -116,7 +115,7 @@ class Pool:
                 result = {"error": f"{type(error).__name__}: {error}", "died": True}
             if result is not None:
                 names = {"input": task["input"], "output": task["output"]}
-                self.done.put((task, names | result))
+                self.done.put((task, result | names))
             self._give_back(again)
         if process:
             process.leave()
@@ -142,7 +141,7 @@ class Progress:
         sys.stdout.flush()
 
     def line(self):
-        left = self.seconds - self.cost
+        left = max(0.0, self.seconds - self.cost)  # a sum of the same numbers in another order
         seconds = left * (time.monotonic() - self.start) / self.cost
         return (
             f"{self.done} of {self.files} files, {self.failed} failed, "

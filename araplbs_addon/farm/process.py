@@ -1,19 +1,28 @@
 """A Blender that serves: it takes tasks over a pipe, one after the other, until the pipe ends.
 
-This side of the pipe. It needs the standard library alone: dask_client.py sends this file to
-machines that have no add-on but in Blender.
+Tasks are lines of JSON on its standard input. Replies come back on what was its standard output,
+which nothing else writes to: before the first task, all that Blender prints is turned to the
+standard error. A reply is its length in eight bytes and that many bytes of JSON, so that no name
+can look like one or tear it; the first is announced by a key that only this process knows.
+
+This side needs the standard library alone: dask_client.py sends this file to machines that have no
+add-on but in Blender.
 """
 
 import json
+import os
 import queue
+import secrets
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
 from contextlib import suppress
 
-MARK = "\x1earaplbs "  # before a reply: Blender prints what it likes between them
+LENGTH = 8  # bytes of the number before a reply
+LONGEST = 1 << 28  # bytes of a reply
 PATIENCE = 20  # seconds for a process to end in order
 
 
@@ -29,38 +38,57 @@ class BlenderProcess:
     """command: what starts Blender, up to and with the name of our command."""
 
     def __init__(self, command, environment=None):
+        self.key = secrets.token_hex(16)
         self.process = subprocess.Popen(
-            [*command, "serve"],
+            [*command, "serve", self.key],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            bufsize=1,
+            stderr=subprocess.PIPE,
             env=environment,
         )
         self.replies, self.printed = queue.Queue(), deque(maxlen=20)
-        threading.Thread(target=self._read, daemon=True).start()
+        self.fault = None  # of a reply that makes no sense
+        self.readers = [
+            threading.Thread(target=target, daemon=True)
+            for target in (self._read_replies, self._read_printed)
+        ]
+        for reader in self.readers:
+            reader.start()
 
-    def _read(self):
-        for line in self.process.stdout:
-            _before, mark, reply = line.partition(MARK)
-            if mark:
-                self.replies.put(json.loads(reply))
-            else:
-                self.printed.append(line.rstrip())
-        self.replies.put(None)
+    def _read_replies(self):
+        """Puts replies, and None when there will be no more, for whatever reason."""
+        stdout = self.process.stdout
+        try:
+            while not (line := stdout.readline()).endswith(greeting(self.key)):
+                if not line:
+                    return
+                self._keep(line)
+            while reply := read_reply(stdout):
+                self.replies.put(reply)
+        except Exception as error:
+            self.fault = f"Blender gave a reply that makes no sense: {error}"
+        finally:
+            self.replies.put(None)
+
+    def _read_printed(self):
+        for line in self.process.stderr:
+            self._keep(line)
+
+    def _keep(self, line):
+        if line.strip():
+            self.printed.append(line.decode("utf-8", "replace").strip())
 
     @property
     def lives(self):
         return self.process.poll() is None
 
-    def do(self, arguments, wanted=lambda: True):
-        """{"code", "results"} of a task. Raises Died, Withdrawn when `wanted` says no more, and
-        then the process is gone."""
+    def do(self, arguments, wanted=lambda: True, timeout=0):
+        """{"code", "results"} of a task; where no reply comes within `timeout` seconds, unless that
+        is 0, the process is gone and the result an error. Raises Died, and Withdrawn when `wanted`
+        says no more, and then the process is gone, too."""
+        start = time.monotonic()
         try:
-            self.process.stdin.write(json.dumps(arguments) + "\n")
+            self.process.stdin.write(json.dumps(arguments).encode() + b"\n")
             self.process.stdin.flush()
         except OSError:
             pass  # it has ended, as is found next
@@ -71,17 +99,31 @@ class BlenderProcess:
                 if not wanted():
                     self.end()
                     raise Withdrawn from None
+                if timeout and time.monotonic() - start > timeout:
+                    self.end()
+                    error = f"given up after {timeout:g} s (--timeout)"
+                    return {"code": 1, "results": [{"error": error, "died": True}]}
                 continue
             if reply is None:
                 raise Died(self._how_it_ended())
             return reply
 
     def _how_it_ended(self):
-        code = self.process.wait()
+        """The process is gone afterwards."""
+        if self.fault:
+            self.end()
+            return self.fault
+        try:
+            code = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.end()
+            return "Blender closed its output in the middle of a file"
+        for reader in self.readers:
+            reader.join(1)  # another process may hold the pipe
         how = f"exit code {code}"
         if code < 0:
             how = signal.Signals(-code).name
-        last = next((line for line in reversed(self.printed) if line.strip()), "")
+        last = self.printed[-1] if self.printed else ""
         return f"Blender ended by {how}" + (f", its last line: {last}" if last else "")
 
     def end(self):
@@ -108,10 +150,68 @@ class BlenderProcess:
             self.process.stdin.close()
 
 
-def serve(run, lines, end):
+def greeting(key):
+    """What stands before the first reply."""
+    return f"araplbs replies {key}\n".encode()
+
+
+def read_reply(stream):
+    """The next reply, None where the stream ends before it. Raises ValueError for anything else."""
+    head = stream.read(LENGTH)
+    if not head:
+        return None
+    size = int.from_bytes(head, "big")
+    if len(head) < LENGTH:
+        raise ValueError("it is cut short")
+    if size > LONGEST:
+        raise ValueError(f"it says that it has {size} bytes")
+    content = stream.read(size)
+    if len(content) < size:
+        raise ValueError("it is cut short")
+    reply = json.loads(content)
+    results = reply.get("results") if isinstance(reply, dict) else None
+    if not isinstance(results, list) or not all(isinstance(each, dict) for each in results):
+        raise ValueError("it holds no results")
+    if type(reply.get("code")) is not int:
+        raise ValueError("it holds no exit code")
+    return reply
+
+
+def result_of(reply):
+    """What a reply says of the one file of its task."""
+    result = dict(reply["results"][0]) if reply["results"] else {}
+    if reply["code"] and "error" not in result:
+        result["error"] = f"exit code {reply['code']}"
+    return result
+
+
+def write_reply(stream, reply):
+    content = json.dumps(reply).encode()
+    stream.write(len(content).to_bytes(LENGTH, "big") + content)
+    stream.flush()
+
+
+def _own_pipes():
+    """The standard input and output for tasks and replies alone. Others find nothing to read, and
+    what they print goes to the standard error: whatever part of Blender they are. (On Windows a
+    library could not even be loaded while a thread waits for its standard input.)"""
+    sys.stdout.flush()
+    tasks, replies, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    if os.name == "nt":
+        import msvcrt
+
+        msvcrt.setmode(replies, os.O_BINARY)
+    return os.fdopen(tasks, "rb"), os.fdopen(replies, "wb")
+
+
+def serve(run, key, end):
     """The other side: `run(arguments, results)` does a task and gives its exit code; `end` is
     called when the pipe ends in the middle of one, since nobody waits for it then."""
     tasks, busy = queue.Queue(), threading.Event()
+    lines, replies = _own_pipes()
 
     def read():
         for line in lines:
@@ -120,6 +220,7 @@ def serve(run, lines, end):
         if busy.is_set():
             end()
 
+    replies.write(greeting(key))
     threading.Thread(target=read, daemon=True).start()
     while True:
         while True:  # a wait that signals can end
@@ -135,6 +236,6 @@ def serve(run, lines, end):
         code = run(json.loads(line), results)
         busy.clear()
         try:
-            print(f"{MARK}{json.dumps({'code': code, 'results': results})}", flush=True)
+            write_reply(replies, {"code": code, "results": results})
         except OSError:  # nobody waits for it
             return

@@ -1,22 +1,36 @@
 """Reports of files, one each, and what is made of all of them: a table and a page, the worst first.
 
 The folder has OUTPUT.blend.json for each file with pictures OUTPUT.blend.0.png ..., one for each
-armature, table.json and index.html. Every file is written
-as a whole, so that what is there can be read while a farm works.
+armature, table.json and index.html. Every file is written as a whole, so that what is there can be
+read while a farm works. Reports are known by their mark, whatever the outputs are called.
 """
 
 import html
 import json
+import math
 import os
 from pathlib import Path
 from urllib.parse import quote
 
-from ..core.deformation import in_percent
-from ..core.files import whole_file, write_json
-from ..core.native_module import version
-from ..core.refusal import Refused
+from ..core.base.native_module import version
+from ..core.base.refusal import Refused
+from ..core.disk.files import content_mark
+from ..core.disk.outputs import (
+    PICTURE,
+    REPORT,
+    REPORT_PAGE,
+    TABLE,
+    carries,
+    page_head,
+    refuse_foreign,
+    write_json,
+    write_page,
+    write_picture,
+)
+from ..core.measures.deformation import in_percent
 from .tasks import fingerprint, report_path
 
+INDEX, TABLE_NAME = "index.html", "table.json"
 MOST_PICTURES = 24
 COLUMNS = (
     ("file", "File"),
@@ -39,83 +53,108 @@ td { vertical-align: top } td.number { text-align: right } tr.failed { backgroun
 def write_report(arguments, result):
     """That of one file, what has become of it or why it failed. An older output that is whole
     stays with its report when the file fails now."""
-    path = report_path(arguments.report, result["output"])
-    Path(arguments.report).mkdir(parents=True, exist_ok=True)
-    content = {"version": version(), "fingerprint": fingerprint(arguments), "files": [result]}
     if "error" not in result:
-        result = dict(result, written=os.stat(result["output"]).st_mtime_ns)
-        content["files"] = [result]
-    write_json(path, content)
+        contents = result["contents"] | {"output": content_mark(result["output"])}
+        result = result | {"contents": contents}
+    content = {"version": version(), "fingerprint": fingerprint(arguments), "files": [result]}
+    write_json(report_path(arguments.report, result["output"]), REPORT, content)
+
+
+def picture_name(target, number):
+    """That of an armature of a file, by its number."""
+    return f"{Path(target).name}.{number}.png"
 
 
 def write_pictures(folder, target, reports, pictures):
     """PNG files, one for each of the reports of armatures of a file, which get their names; None
-    where there is none."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    where nothing is drawn."""
     for k, (report, picture) in enumerate(zip(reports, pictures, strict=True)):
         if picture:
-            report["picture"] = f"{Path(target).name}.{k}.png"
-            with whole_file(Path(folder, report["picture"])) as temporary:
-                temporary.write_bytes(picture)
+            report["picture"] = picture_name(target, k)
+            write_picture(Path(folder, report["picture"]), PICTURE, picture)
 
 
 def read_reports(folder):
-    """The files of all reports in a folder, in the order of their names. Raises Refused where
-    there is none, or one that cannot be read."""
+    """(rows of all reports in a folder, [why one cannot be read]). Raises Refused where there is
+    no report."""
     if not Path(folder).is_dir():
         raise Refused(f"there is no folder {folder}")
-    found = []
-    for path in sorted(Path(folder).glob("*.blend.json")):
+    found, bad = [], []
+    for path in sorted(Path(folder).glob("*.json")):
         try:
-            found += json.loads(path.read_text(encoding="utf-8"))["files"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise Refused(f"{path} is no report: {error}") from None
+            if path.is_file() and carries(path, REPORT):  # a FIFO would be waited for
+                content = json.loads(path.read_text(encoding="utf-8"))
+                found += [row for entry in content["files"] for row in _rows(entry)]
+            elif ".blend" in path.name.lower():
+                bad.append(f"{path} is no report")
+        except OSError as error:
+            bad.append(f"{path} cannot be read: {error.strerror}")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            bad.append(f"{path} is no whole report: {error}")
     if not found:
-        raise Refused(f"there is no report in the folder {folder}")
+        raise Refused("; ".join([f"there is no report in the folder {folder}", *bad]))
+    return found, bad
+
+
+def _rows(entry):
+    """A row for each armature of a file, one for a file that failed. Raises TypeError, KeyError...
+    for what no report says."""
+    about = {"file": _text(entry["input"]), "output": _text(entry["output"])}
+    if "error" in entry:
+        return [about | {"error": _text(entry["error"])}]
+    found = []
+    for report in entry["armatures"]:
+        weights = report.get("weights") or report
+        seen = (weights.get("deformation") or {}).get("after") or {}
+        numbers = {
+            "vertices": weights.get("vertices"),
+            "bones": weights.get("deforming_bones"),
+            **{key: seen.get(key) for key in ("surface_strain", "limb_drift", "volume_change")},
+            "seconds": report.get("total_seconds"),
+        }
+        found.append(
+            about
+            | {"armature": _text(report.get("armature", ""))}
+            | {key: _number(value) for key, value in numbers.items()}
+            | {
+                "picture": report.get("picture") and os.path.basename(_text(report["picture"])),
+                "warnings": [*map(_text, entry.get("warnings", [])), *report.get("warnings", [])],
+            }
+        )
     return found
 
 
-def rows(files):
-    """A row for each armature and each failed file: failed ones first, then the most strain."""
-    found = []
-    for entry in files:
-        about = {"file": entry.get("input", "?"), "output": entry.get("output")}
-        if "error" in entry:
-            found.append(about | {"error": entry["error"]})
-        for report in entry.get("armatures", []) if "error" not in entry else []:
-            weights = report.get("weights") or report
-            seen = (weights.get("deformation") or {}).get("after") or {}
-            found.append(
-                about
-                | {
-                    "armature": report.get("armature"),
-                    "vertices": weights.get("vertices"),
-                    "bones": weights.get("deforming_bones"),
-                    **{key: seen.get(key) for key in ("surface_strain", "limb_drift")},
-                    "volume_change": seen.get("volume_change"),
-                    "seconds": report.get("total_seconds"),
-                    "picture": report.get("picture"),
-                    "warnings": [*entry.get("warnings", []), *report.get("warnings", [])],
-                }
-            )
-    return sorted(found, key=lambda row: ("error" not in row, -(row.get("surface_strain") or 0)))
+def _text(value):
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _number(value):
+    if value is not None and (type(value) not in (int, float) or not math.isfinite(value)):
+        raise TypeError(f"{value!r} is no number")
+    return value
 
 
 def merge(folder):
-    """Writes the table and the page; how many rows they have."""
-    found = rows(read_reports(folder))
-    write_json(Path(folder, "table.json"), {"version": version(), "rows": found})
-    with whole_file(Path(folder, "index.html")) as temporary:
-        temporary.write_text(page(found), encoding="utf-8")
-    return len(found)
+    """Writes the table and the page, failed files first, then those with the most strain; how many
+    rows they have, and [why a report cannot be read]."""
+    table, index = Path(folder, TABLE_NAME), Path(folder, INDEX)
+    found, bad = read_reports(folder)
+    refuse_foreign(table, TABLE)
+    refuse_foreign(index, REPORT_PAGE)
+    found.sort(key=lambda row: ("error" not in row, -(row.get("surface_strain") or 0)))
+    write_json(table, TABLE, {"version": version(), "rows": found})
+    write_page(index, REPORT_PAGE, page(found))
+    return len(found), bad
 
 
 def page(found):
     """A page by itself: no script, nothing from elsewhere."""
     failed = sum("error" in row for row in found)
     lines = [
-        "<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>Weights</title>",
-        f"<style>{STYLE}</style><h1>Weights</h1>",
+        f"{page_head(REPORT_PAGE)}<title>Weights</title><style>{STYLE}</style></head><body>",
+        "<h1>Weights</h1>",
         f"<p>{len(found)} rows, {failed} failed; those with the most strain first.</p>",
         *_gallery(found),
         "<table><tr>" + "".join(f"<th>{title}</th>" for _key, title in COLUMNS) + "</tr>",
@@ -123,16 +162,17 @@ def page(found):
     for row in found:
         cells = "".join(_cell(row.get(key)) for key, _title in COLUMNS)
         lines.append(f"<tr{' class=failed' if 'error' in row else ''}>{cells}</tr>")
-    return "\n".join([*lines, "</table></html>\n"])
+    return "\n".join([*lines, "</table></body></html>\n"])
 
 
 def _gallery(found):
     """Pictures of the worst."""
-    shown = [row for row in found if row.get("picture")][:MOST_PICTURES]
+    with_strain = [row for row in found if row.get("surface_strain") is not None]
+    shown = [row for row in with_strain if row["picture"]][:MOST_PICTURES]
     if not shown:
         return []
     figures = [
-        f"<figure><img src='{quote(row['picture'])}' alt='' loading='lazy'>"
+        f"<figure><img src='{quote(os.fsencode(row['picture']))}' alt='' loading='lazy'>"
         f"<figcaption>{html.escape(Path(row['file']).name)}: "
         f"{html.escape(row['armature'] or '')}<br>Surface Strain "
         f"{in_percent(row['surface_strain'])}</figcaption></figure>"

@@ -4,21 +4,26 @@ A task is a dictionary that JSON takes:
   input, output   absolute paths
   arguments       what follows `blender -c araplbs`
   seconds, bytes  what it will cost, about: processor time and memory
+  timeout         seconds after which it has failed, 0 for none
 """
 
 import hashlib
 import json
+import math
 import os
 from argparse import BooleanOptionalAction
 from pathlib import Path
 
-from ..core.blend_file import count
-from ..core.files import identity, placed
-from ..core.native_module import version
-from ..core.refusal import Refused
+from ..core.base.native_module import version
+from ..core.base.refusal import Refused
+from ..core.disk.blend_file import count
+from ..core.disk.files import content_mark, has_content, identity, placed
 
 # What does not change the weights.
-APART = ("help", "input", "output", "json", "threads", "jobs", "resume", "report", "plan", "merge")
+APART = (
+    *("help", "input", "output", "json", "threads", "jobs", "timeout", "resume", "report", "plan"),
+    "merge",
+)
 
 # Measured with one thread and 80 poses (docs/farm.md): seconds and bytes of a process that has
 # opened no file, and what a file, a vertex and a vertex for each bone add.
@@ -27,6 +32,10 @@ START_BYTES, VERTEX_BYTES, BONE_BYTES = 270e6, 4e3, 35
 POSES = 80
 BYTES_OF_VERTEX = 60  # of a file that cannot be looked into
 
+# Where --timeout does not say: an hour, or this many times what the file will cost.
+TIMEOUT, SLOWER = 3600.0, 30.0
+# Commands that a task may have: those with add_arguments().
+COMMANDS = ("weight", "joints", "bake", "transfer", "shapes", "quantize", "repair")
 
 # What commands have in place of these arguments that are for one file after the other only.
 NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
@@ -36,12 +45,19 @@ def add_arguments(parser):
     group = parser.add_argument_group("many files")
     group.add_argument("--jobs", type=int, metavar="N", help="N processes of Blender")
     group.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="give a file up after this time, with --jobs and on a farm; 0: never "
+        f"(default: an hour, or {SLOWER:g} times what it should take where that is more)",
+    )
+    group.add_argument(
         "--report", metavar="FOLDER", help="a report for each file, and of all a table and a page"
     )
     group.add_argument(
         "--resume",
         action="store_true",
-        help="leave out files whose output is newer and, by the reports, made with these options",
+        help="leave out files that the reports know: the same input, options, and output",
     )
     group.add_argument(
         "--plan", action="store_true", help="print the tasks as lines of JSON, and do nothing"
@@ -58,8 +74,9 @@ def check(arguments):
     """Raises Refused for arguments that do not go together."""
     if arguments.jobs is not None and arguments.jobs < 1:
         raise Refused(f"--jobs {arguments.jobs}: must be at least 1")
-    if arguments.jobs is not None and os.name == "nt":
-        raise Refused(f"--jobs {arguments.jobs}: not on Windows yet, where processes do not answer")
+    timeout = getattr(arguments, "timeout", None)
+    if timeout is not None and not 0 <= timeout < math.inf:
+        raise Refused(f"--timeout {timeout:g}: must be 0 or more seconds")
     if arguments.resume and not arguments.report:
         raise Refused("--resume needs --report FOLDER: the reports say how an output was made")
     if arguments.report and Path(arguments.report).exists() and not Path(arguments.report).is_dir():
@@ -109,11 +126,13 @@ def make_task(source, target, arguments, threads=None):
         words.append(f"--threads={threads}")
     words += option_arguments(arguments)
     seconds, memory = cost(source, getattr(arguments, "pose_count", POSES))
+    timeout = arguments.timeout
     return {
         "input": str(source),
         "output": str(target),
         "seconds": round(seconds, 3),
         "bytes": int(memory),
+        "timeout": max(TIMEOUT, round(SLOWER * seconds)) if timeout is None else timeout,
         "arguments": words,
     }
 
@@ -122,35 +141,48 @@ def cost(path, poses=POSES):
     """(seconds, bytes) of a file, about."""
     try:
         vertices, bones = count(path)
-    except Exception:  # it will be told when it is opened
+    except Exception:  # opening the file will say why
         vertices, bones = os.path.getsize(path) / BYTES_OF_VERTEX, 50
     seconds = FILE_SECONDS + VERTEX_SECONDS * vertices * (poses + POSES) / (2 * POSES)
     return seconds, START_BYTES + vertices * (VERTEX_BYTES + BONE_BYTES * bones)
 
 
+def tets_of(source, arguments):
+    """The file of tets for an input, or nothing: beside it where its path begins with //."""
+    path = getattr(arguments, "tet_file", "")
+    return str(Path(source).parent / path[2:]) if path.startswith("//") else path
+
+
+def contents_read(source, arguments):
+    """By which --resume knows again what an output was made from."""
+    tets = tets_of(source, arguments)
+    return {"input": content_mark(source)} | ({"tets": content_mark(tets)} if tets else {})
+
+
 def done_before(source, target, arguments):
-    """Whether the output is newer than the input and was made with the same options. Where one is
-    the other, whether it is as the command has left it."""
+    """Whether the output is there as it was written, made from what is now there and with the same
+    options. Where one is the other the input is not what it was made from any more."""
+    path = report_path(arguments.report, target)
+    if not path.is_file():  # a FIFO would be waited for
+        return False
     try:
-        report = json.loads(report_path(arguments.report, target).read_text(encoding="utf-8"))
+        report = json.loads(path.read_text(encoding="utf-8"))
         (entry,) = report["files"]
-        written, read = os.stat(target), os.stat(source)
         if "error" in entry or identity(entry["output"]) != identity(target):
             return False
         if report["fingerprint"] != fingerprint(arguments):
             return False
-        tets = getattr(arguments, "tet_file", "")
-        if tets and not tets.startswith("//") and os.stat(tets).st_mtime_ns >= written.st_mtime_ns:
-            return False
+        marks = entry["contents"]
+        files = {"output": target, "input": source, "tets": tets_of(source, arguments)}
         if identity(source) == identity(target):
-            return entry["written"] == written.st_mtime_ns
-        return written.st_mtime_ns > read.st_mtime_ns
-    except (OSError, ValueError, KeyError, TypeError):
+            del files["input"]
+        return all(has_content(path, marks[name]) for name, path in files.items() if path)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
 
 
 def read_plan(path):
-    """The tasks of a file that --plan has printed. Raises Refused for what is none."""
+    """The tasks of a file that --plan has printed. Raises Refused for anything else."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -161,14 +193,27 @@ def read_plan(path):
             continue
         try:
             task = json.loads(line)
-            words = task["arguments"]
-            good = isinstance(words, list) and all(isinstance(word, str) for word in words)
-            float(task["seconds"]), int(task["bytes"]), str(task["input"]), str(task["output"])
-        except (ValueError, KeyError, TypeError):
-            good = False
-        if not good:
+        except (ValueError, RecursionError):
+            task = None
+        if not _is_task(task):
             raise Refused(f"line {number} of the plan {path} is no task")
         tasks.append(task)
     if not tasks:
         raise Refused(f"there is no task in the plan {path}")
     return tasks
+
+
+def _is_task(task):
+    """Whether this is what make_task() makes, as far as somebody relies on it."""
+    if not isinstance(task, dict):
+        return False
+    words = task.get("arguments")
+    numbers = [task.get("seconds"), task.get("bytes"), task.get("timeout")]
+    return (
+        isinstance(words, list)
+        and all(isinstance(word, str) for word in words)
+        and words[:1] != []
+        and words[0] in COMMANDS
+        and all(isinstance(task.get(name), str) for name in ("input", "output"))
+        and all(type(each) in (int, float) and 0 <= each < math.inf for each in numbers)
+    )

@@ -3,13 +3,13 @@ Nothing in Blender's data changes before."""
 
 from contextlib import suppress
 
-from ..core.worker import Worker
+from ..core.base.worker import Worker
 from ..tasks.joints import JointTask
 from .session import GONE, IDLE, KEEPING, READING, RUNNING, LiveSession, threads_beside_window
 
 
 class JointSession(LiveSession):
-    keys = ("Enter: move the joints", "Esc, right mouse: cancel")
+    keys = ("Enter: move the joints", "Esc: cancel")
     moves_joints = True
     cancelled_in = (RUNNING, KEEPING)  # also while the last weights are computed
 
@@ -53,10 +53,8 @@ class JointSession(LiveSession):
         yield IDLE
 
     def _keep(self):
-        while self.worker.running and self.state == KEEPING:
+        while self.worker.running:
             yield IDLE
-        if self.state != KEEPING:
-            return
         if self.worker.error:
             raise self.worker.error
         self.report = self.task.apply()

@@ -9,8 +9,11 @@ import os
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
+from functools import wraps
 
-from ..core.refusal import Refused
+from ..blender.data.references import Reference
+from ..core.base.faults import sentence
+from ..core.base.refusal import Refused
 
 READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
 IDLE = object()  # yielded where there is nothing to do before the next tick
@@ -36,14 +39,45 @@ def end_session():
             _current.clear()
 
 
+def _of_handler(call):
+    """What a handler of Blender's calls: an error ends the session, whose operator says so."""
+
+    @wraps(call)
+    def safely(*arguments):
+        session = current_session()
+        try:
+            call(*arguments)
+        except Exception as error:
+            if not session:
+                raise
+            session.fail(error)
+
+    return safely
+
+
+@_of_handler
 def after_undo(meshes):
     """To be called after Blender's undo or redo, with all meshes of the file."""
     session = current_session()
     if session:
         session.disturbed()
     for token in {mesh.araplbs.session for mesh in meshes} & set(_past):
-        if token != (session and session.token):
+        if _past[token] is not current_session():
             _past[token].put_back()
+
+
+@_of_handler
+def before_save():
+    """Files hold what was there before the session."""
+    if current_session():
+        current_session().before_save()
+
+
+@_of_handler
+def after_save():
+    """Saved or not: the session goes on."""
+    if current_session():
+        current_session().after_save()
 
 
 def remember(session):
@@ -65,6 +99,7 @@ class LiveSession(ABC):
 
     keys = ()  # what can be pressed while it runs, for people
     token = ""  # by which meshes know of it, where they do
+    strokes = 0  # of an artist, that would be lost with it
     moves_joints = False  # its frames have skeletons to be drawn
     cancelled_in = (RUNNING,)  # states in which restore() is followed
 
@@ -72,6 +107,7 @@ class LiveSession(ABC):
         self.state, self.report, self.restored = READING, None, False
         self.message = self.error = self.worker = None
         self.task = task
+        self._objects = [Reference.to(ob) for ob in (targets.armature, *targets.meshes)]
         self._steps = self._run(targets, view_layer)
         _current[:] = [self]
 
@@ -112,7 +148,7 @@ class LiveSession(ABC):
             self.restored = True
             self._end()
         elif self.state in self.cancelled_in:
-            self.state = RESTORING
+            self._begin_to_restore()
 
     def restore_now(self):
         """Puts back everything at once, as far as the objects are still there."""
@@ -134,7 +170,7 @@ class LiveSession(ABC):
             self._end("Undo has ended the session")
 
     def forget(self):
-        """To be called when it has ended and all was told."""
+        """To be called when it has ended and its end was reported."""
         self.worker = self._steps = None
 
     def before_save(self):  # noqa: B027  as put_back_data()
@@ -150,8 +186,6 @@ class LiveSession(ABC):
             yield from self._follow()
         if self.state == KEEPING:
             yield from self._keep()
-        if self.state == RESTORING:
-            yield from self._restore()
 
     @abstractmethod
     def _read(self, targets, view_layer):
@@ -163,7 +197,7 @@ class LiveSession(ABC):
 
     @abstractmethod
     def _keep(self):
-        """Writes, in steps, and sets the report; may come back RESTORING."""
+        """Writes, in steps, and sets the report."""
 
     def _restore(self):
         """Puts everything back, in steps."""
@@ -183,19 +217,35 @@ class LiveSession(ABC):
         except StopIteration:
             self._end()
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
         return True
 
-    def _fail(self, error):
+    def fail(self, error):
         """Back to what was there, unless that was what failed."""
-        self.message = self.message or str(error)
-        if not isinstance(error, GONE):
+        if not isinstance(error, Refused):
+            error = self._gone() or error
+        self.message = self.message or sentence("The session", error)
+        if not isinstance(error, Refused):
             self.error = self.error or error
         if self.state == RESTORING:
             self._end()
-            return
+        else:
+            self._begin_to_restore()
+
+    def _begin_to_restore(self):
+        """In place of the steps under way: what fails from now on is the restoring itself."""
         self.state = RESTORING
         self._steps = self._restore()
+
+    def _gone(self):
+        """The Refused of an object that is not what it was, or None: whatever fails then, fails
+        for that."""
+        for reference in self._objects:
+            try:
+                reference.get()
+            except Refused as reason:
+                return reason
+        return None
 
     def _end(self, message=None):
         if self.state == ENDED:

@@ -11,21 +11,23 @@ import secrets
 from contextlib import suppress
 from dataclasses import replace
 
+import bpy
 import numpy as np
 
-from ..blender.edits import copy_edits, read_edits, restore_edits
-from ..blender.live_weights import LiveWeights
-from ..blender.read_mesh import group_entries_in_steps, has_topology
-from ..core.live_solver import LiveSolver
-from ..core.problem import Problem
-from ..core.refusal import Refused
-from ..core.solve import Solution
+from ..blender.data.edits import copy_edits, read_edits, restore_edits
+from ..blender.data.mesh_shape import MeshShape
+from ..blender.read.read_mesh import group_entries_in_steps
+from ..blender.write.live_weights import LiveWeights
+from ..core.base.refusal import Refused
+from ..core.character.problem import Problem
+from ..core.reports.report import names_in_line
+from ..core.solvers.live_solver import LiveSolver
+from ..core.solvers.solve import Solution
 from ..tasks.weighting import WeightingTask
 from .session import (
     ENDED,
     GONE,
     IDLE,
-    KEEPING,
     READING,
     RUNNING,
     LiveSession,
@@ -35,7 +37,7 @@ from .session import (
 
 
 class WeightSession(LiveSession):
-    keys = ("Enter: keep", "Esc, right mouse: restore", "Ctrl Z: undo stroke")
+    keys = ("Enter: keep", "Esc: cancel")
 
     def __init__(self, targets, options, view_layer, threads=0):
         if options.volume != "NONE":
@@ -65,16 +67,23 @@ class WeightSession(LiveSession):
         except Refused:
             return False  # the next tick will end it
 
+    @property
+    def strokes(self):
+        return len(self._undone)
+
     def objects(self):
         return [reference.get() for reference in self.task.objects]
 
     def put_back_data(self):
-        self._restore_weights()
-        self._restore_edits()
+        self._put_back_weights()
+        self._put_back_edits()
 
     def disturbed(self):
-        super().disturbed()
-        self._disturbed = True
+        if self._survives_undo():
+            self._disturbed = True
+        else:
+            self.put_back()
+            self._end("Undo has ended the session")
 
     def _survives_undo(self):
         try:
@@ -85,28 +94,32 @@ class WeightSession(LiveSession):
             return False
 
     def put_back(self):
-        """To be called where Blender's undo has led into this session when it has ended:
-        everything becomes what it was before."""
-        self._restore_weights()
+        """To be called where Blender's undo has led into this session when it has ended: meshes
+        with its token become what they were before."""
+        self._put_back_weights(self._is_shown)
         self._start_changes = [None] * len(self._writers)
-        self._restore_edits()
-        self._set_tokens("")
+        self._put_back_edits(self._is_shown)
+        self._clear_tokens()
+
+    def _is_shown(self, ob):
+        return ob.data.araplbs.session == self.token
 
     def forget(self):
         """Keeps what put_back() needs only."""
         super().forget()
-        self.task.problem = self.task.meshes = self.task.entries = self.task.poses = None
+        task = self.task
+        task.reading = replace(task.reading, problem=None, meshes=[], entries=[], poses=None)
         self._undone, self._redone = [], []
 
     def before_save(self):
-        if self.state in {RUNNING, KEEPING}:
-            self._restore_weights()
-            self._set_tokens("")
+        if self.state != READING:
+            self._put_back_weights()
+            self._clear_tokens()
 
     def after_save(self):
-        if self.state in {RUNNING, KEEPING}:
-            self._set_tokens(self.token)
-            self.written = -1
+        if self.state != READING:
+            self._set_tokens()
+            self._disturbed, self.written = True, -1  # what was written is to be written again
 
     def note_edit(self, before):
         """before: copy_edits() before a stroke, for undo_edit()."""
@@ -114,7 +127,7 @@ class WeightSession(LiveSession):
         self._redone.clear()
 
     def undo_edit(self, redo=False):
-        """Takes back the last stroke, or makes it again; False when there is none."""
+        """Takes back the last stroke, or makes it again; False without one."""
         source, other = self._undone, self._redone
         if redo:
             source, other = other, source
@@ -138,25 +151,18 @@ class WeightSession(LiveSession):
 
     def _step(self):
         try:
-            if self._writers and self._pauses():
+            if self._pauses():
                 return False
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             return True
         return super()._step()
 
     def _pauses(self):
         """In Edit mode nothing is written; after it, things may be different."""
-        in_edit_mode = False
-        for reference in self.task.objects:
-            with suppress(*GONE):
-                in_edit_mode |= reference.get().mode == "EDIT"
+        found = [reference.find() for reference in self._objects[1:] if self._writers]
+        in_edit_mode = any(ob and ob.type == "MESH" and ob.data.is_editmode for ob in found)
         self._disturbed |= self._paused and not in_edit_mode
-        if self._paused and not in_edit_mode:
-            for ob, mesh in zip(self.objects(), self.task.meshes, strict=True):
-                if not has_topology(ob, mesh):
-                    self._end(f"'{ob.name}' was changed in Edit mode: it keeps the last weights")
-                    return True
         self._paused = in_edit_mode
         return in_edit_mode
 
@@ -164,25 +170,36 @@ class WeightSession(LiveSession):
         if self.state == ENDED:
             return
         super()._end(message)
-        self._set_tokens("")
+        self._clear_tokens()
         if self._writers:
             remember(self)
 
-    def _set_tokens(self, token):
+    def _set_tokens(self):
         for reference in self.task.objects:
             with suppress(*GONE):
-                reference.get().data.araplbs.session = token
+                reference.get().data.araplbs.session = self.token
+
+    def _clear_tokens(self):
+        """Of copies, too."""
+        for mesh in bpy.data.meshes:
+            if mesh.araplbs.session == self.token:
+                mesh.araplbs.property_unset("session")
 
     def _read(self, targets, view_layer):
+        shapes = {ob.session_uid: MeshShape(ob.data) for ob in targets.meshes}
         yield from self.task.read_in_steps(targets, view_layer, with_entries=True)
         task = self.task
         _armature, objects = task.find_objects()
-        for ob, entries, selection in zip(objects, task.entries, task.selections, strict=True):
-            self._edits_before.append(copy_edits(ob.data))
+        for ob in objects:
+            if not shapes[ob.session_uid].is_of(ob.data):
+                raise Refused(f"'{ob.name}' was changed meanwhile")
+        read = task.reading
+        for ob, entries, selection in zip(objects, read.entries, read.selections, strict=True):
             self._writers.append(LiveWeights(ob, entries, task.problem.skeleton.names, *selection))
-        self._set_tokens(self.token)
+            self._edits_before.append(copy_edits(ob.data))
+        self._set_tokens()
         self._looked_at = self._start_changes = self._changes()
-        self._links = [mesh.edits.links for mesh in task.meshes]
+        self._links = [mesh.edits.links for mesh in read.meshes]
         self.worker = LiveSolver(task.problem, task.options, task.threads)
 
     def _follow(self):
@@ -195,6 +212,8 @@ class WeightSession(LiveSession):
         if frame is None or frame.number == self.written:
             yield IDLE
             return
+        for writer in self._writers:
+            writer.refuse_others()
         yield from self._write(frame.rows, exact=False)
         self.written = frame.number
 
@@ -204,8 +223,7 @@ class WeightSession(LiveSession):
         self._disturbed = False
         self.written = -1
         for reference, writer in zip(self.task.objects, self._writers, strict=True):
-            with suppress(*GONE):
-                writer.look_again((yield from group_entries_in_steps(reference.get().data)))
+            writer.look_again((yield from group_entries_in_steps(reference.get().data)))
 
     def _take_edits(self):
         changes = self._changes()
@@ -219,18 +237,18 @@ class WeightSession(LiveSession):
             self.worker.edit(task.problem.edit_arguments(edits))
             return
         self._links = [e.links for e in edits]
-        task.meshes = [replace(m, edits=e) for m, e in zip(task.meshes, edits, strict=True)]
-        options = task.options
-        before = task.problem
-        task.problem = Problem(
-            task.meshes,
-            before.skeleton,
-            task.poses,
+        read, options = task.reading, task.options
+        meshes = [replace(m, edits=e) for m, e in zip(read.meshes, edits, strict=True)]
+        problem = Problem(
+            meshes,
+            read.problem.skeleton,
+            read.poses,
             options.symmetric,
             rigid_parts=options.rigid_parts,
         )
-        task.problem.parameters = before.parameters
-        self.worker.restart(task.problem)
+        problem.parameters = read.problem.parameters
+        task.reading = replace(read, meshes=meshes, problem=problem)
+        self.worker.restart(problem)
 
     def _write(self, rows, exact):
         done = []
@@ -257,31 +275,41 @@ class WeightSession(LiveSession):
     def _restore(self):
         if self.worker:
             self.worker.cancel()
-        self._disturbed = True  # others may have written
+        lost, self._disturbed = [], True
         while self._disturbed:
-            yield from self._look_again()
-            self._restore_edits()
+            lost, self._disturbed = [], False
+            self._put_back_edits()
             for writer in self._writers:
-                with suppress(*GONE):
-                    yield from writer.restore()
+                lost += yield from writer.put_back()
+        self._tell_lost(lost)
         self.restored = not self.message
         while self.worker and self.worker.running:
             yield IDLE
 
-    def _restore_weights(self):
-        """At once, of the objects that are still there."""
-        for writer in self._writers:
-            with suppress(*GONE):
-                writer.restore_at_once()
+    def _tell_lost(self, names):
+        """What the message says about weights that are not those of before."""
+        told = [self.message] if self.message else []
+        if names:
+            who = names_in_line([f"'{name}'" for name in names])
+            told = [text for text in told if text != f"{who} was changed meanwhile"]
+            many = len(names) > 1
+            told.append(
+                f"{who} {'were' if many else 'was'} changed meanwhile and "
+                f"{'keep' if many else 'keeps'} the last weights of the session"
+            )
+        elif told and self._writers:
+            told.append("The weights of before are back")
+        self.message = ". ".join(told) or None
 
-    def _restore_edits(self):
-        for reference, copy, was in zip(
-            self.task.objects if self._writers else [],
-            self._edits_before,
-            self._start_changes or [],
-            strict=True,
-        ):
-            with suppress(*GONE):
-                mesh = reference.get().data
-                if mesh.araplbs.changes != was:
+    def _put_back_weights(self, wanted=lambda _ob: True):
+        """At once."""
+        for writer in self._writers:
+            writer.put_back_at_once(wanted)
+
+    def _put_back_edits(self, wanted=lambda _ob: True):
+        changes = self._start_changes or [None] * len(self._writers)
+        for writer, copy, was in zip(self._writers, self._edits_before, changes, strict=False):
+            for ob in writer.holders():
+                mesh = ob.data
+                if wanted(ob) and mesh.araplbs.changes != was and writer.is_of(ob):
                     restore_edits(mesh, copy)

@@ -1,13 +1,18 @@
 """The whole work of baking modifiers to weights: read, solve, write."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import bpy
 import numpy as np
 
-from ..blender.binding import is_deformed_by
-from ..blender.new_bones import add_new_bones, free_names, key_new_bones, refuse_new_bones
-from ..blender.read_armature import bones_to_lock, read_armature
-from ..blender.read_caches import refuse_caches
-from ..blender.read_frames import (
+from ..blender.data.binding import is_deformed_by
+from ..blender.data.bones import bones_to_lock
+from ..blender.data.references import Subjects
+from ..blender.read.read_armature import read_armature
+from ..blender.read.read_caches import refuse_caches
+from ..blender.read.read_frames import (
+    Take,
     action_takes,
     deforming_modifiers,
     left_out_modifiers,
@@ -16,70 +21,94 @@ from ..blender.read_frames import (
     random_frames_in_steps,
     scene_takes,
 )
-from ..blender.read_mesh import present_weights, read_mesh_in_steps, refuse_mesh
-from ..blender.references import Reference
-from ..blender.write_error import write_error
-from ..blender.write_weights import write_weights
-from ..core.bake import BakeProblem, bake, bake_report, error_colors
-from ..core.frame_file import FrameFile
-from ..core.poses import BENDY
-from ..core.refusal import Refused
-from ..core.report import names_in_line
-from ..core.steps import finish
+from ..blender.read.read_mesh import present_weights, read_mesh_in_steps, refuse_mesh
+from ..blender.read.targets import Targets
+from ..blender.write.all_or_nothing import all_or_nothing
+from ..blender.write.new_bones import (
+    add_new_bones,
+    free_names,
+    key_new_bones,
+    refuse_new_bones,
+    taken_back,
+)
+from ..blender.write.write_error import write_error
+from ..blender.write.write_weights import write_weights
+from ..core.base.arrays import Bools
+from ..core.base.progress import Listener, Progress
+from ..core.base.refusal import Refused
+from ..core.base.steps import Steps
+from ..core.character.problem import Skeleton
+from ..core.disk.frame_file import FrameFile
+from ..core.reports.report import names_in_line
+from ..core.skeleton.poses import BENDY
+from ..core.tools.bake import Baked, BakeProblem, bake, bake_report, error_colors
+from .task import Task
 from .weighting import selection
 
 
-def frame_folder():
+def frame_folder() -> str:
     """Where frames are kept while they are baked: Blender removes it when it ends."""
     return bpy.app.tempdir
 
 
-class BakeTask:
-    """The main thread reads and applies, any thread may solve.
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects
+    skeleton: Skeleton
+    takes: list[Take]  # the frames; none of random poses
+    problems: list[BakeProblem]
+    selections: list[tuple[Bools, Bools, Bools]]  # see selection()
 
-    warnings: what was left out, for people. Until apply() nothing in Blender's data is changed.
-    """
 
-    def __init__(self, options, threads=0):
-        self.options, self.threads = options, threads
-        self.problems, self.solutions, self.objects, self.selections = [], [], [], []
-        self.takes = []  # the frames; none of random poses
+class BakeTask(Task):
+    solutions: list[Baked] = ()  # type: ignore[assignment]
 
-    def read(self, targets, view_layer):
-        """Raises Refused when there is nothing to bake."""
-        finish(self.read_in_steps(targets, view_layer))
-
-    def read_in_steps(self, targets, view_layer):
-        """The like as a generator of short steps."""
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
         self.warnings = list(targets.skipped)
         armature = targets.armature
         view_layer.update()  # world matrices of what a script has just moved
-        self.skeleton = skeleton = read_armature(armature, self.options.use_joint_limits)
+        skeleton = read_armature(armature, self.options.use_joint_limits)
         refuse_bones(armature, skeleton, self.options.new_bones)
+        takes = []
         if self.options.poses == "SCENE":
-            self.takes = scene_takes(view_layer.id_data, self.options)
+            takes = scene_takes(view_layer.id_data, self.options)
         elif self.options.poses == "ALL":
-            self.takes = action_takes(armature, self.options)
+            takes = action_takes(armature, self.options)
         if self.options.new_bones:
-            refuse_new_bones(armature, self.takes)
-        self.armature = Reference.to(armature)
+            refuse_new_bones(armature, takes)
         locked = (
-            bones_to_lock(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
+            bones_to_lock(armature) if targets.only_bones else np.zeros(len(skeleton.names), bool)
         )
         if locked[skeleton.deform].all():
-            raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
+            raise Refused(f"No deform bone of '{armature.name}' is selected")
         yield
+        data, problems, selections = set(), [], []
         for ob in targets.meshes:
             refuse_mesh(ob)
             refuse_caches(ob)
             if not is_deformed_by(ob, armature):
                 raise Refused(f"'{ob.name}' has no Armature modifier for '{armature.name}'")
-            if any(reference.data_uid == ob.data.session_uid for reference in self.objects):
+            if ob.data.session_uid in data:
                 raise Refused(f"'{ob.name}' shares its mesh with another one that is baked")
-            yield from self._read_object(ob, armature, view_layer, targets.painting, locked)
+            data.add(ob.data.session_uid)
+            place = ob, armature, skeleton, view_layer, targets.painting, locked
+            problem, selected = yield from self._read_object(*place, takes)
+            problems.append(problem)
+            selections.append(selected)
+        subjects = Subjects.of(armature, targets.meshes)
+        self.reading = Reading(subjects, skeleton, takes, problems, selections)
 
-    def _read_object(self, ob, armature, view_layer, painting, locked):
-        skeleton, options = self.skeleton, self.options
+    def _read_object(
+        self,
+        ob: bpy.types.Object,
+        armature: bpy.types.Object,
+        skeleton: Skeleton,
+        view_layer: bpy.types.ViewLayer,
+        painting: bool,
+        locked: Bools,
+        takes: list[Take],
+    ) -> Steps[tuple[BakeProblem, tuple[Bools, Bools, Bools]]]:
         weights = present_weights(ob, skeleton)
         yield
         mesh = yield from read_mesh_in_steps(
@@ -88,30 +117,27 @@ class BakeTask:
         self._warn(ob, armature)
         frames = FrameFile(frame_folder())
         place = ob, armature, skeleton, mesh.matrix, frames
-        if self.takes:
-            transforms = yield from played_frames_in_steps(*place, self.takes, view_layer)
+        if takes:
+            transforms = yield from played_frames_in_steps(*place, takes, view_layer)
         else:
-            transforms = yield from random_frames_in_steps(*place, options)
+            transforms = yield from random_frames_in_steps(*place, self.options)
         deform = np.flatnonzero(skeleton.deform)
-        self.objects.append(Reference.to(ob))
-        self.selections.append(selection(mesh, skeleton))
-        self.problems.append(
-            BakeProblem(
-                ob.name,
-                mesh.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3],
-                mesh.triangles,
-                mesh.edges,
-                deform,
-                len(skeleton.names),
-                weights,
-                mesh.locked_bones,
-                mesh.locked_vertices,
-                frames,
-                transforms[:, deform],
-            )
+        problem = BakeProblem(
+            ob.name,
+            mesh.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3],
+            mesh.triangles,
+            mesh.edges,
+            deform,
+            len(skeleton.names),
+            weights,
+            mesh.locked_bones,
+            mesh.locked_vertices,
+            frames,
+            transforms[:, deform],
         )
+        return problem, selection(mesh, skeleton)
 
-    def _warn(self, ob, armature):
+    def _warn(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
         left_out = left_out_modifiers(ob)
         if left_out:
             self.warnings.append(
@@ -125,35 +151,33 @@ class BakeTask:
                 "do not move: bake scene frames where bones move them"
             )
 
-    def solve(self, progress=None):
-        """See core.bake; keeps the solutions."""
-        count = len(self.problems)
-        for k, problem in enumerate(self.problems):
-
-            def tell(stage, fraction, energy, k=k):
-                return progress(stage, (k + fraction) / count, energy)
-
-            self.solutions.append(
-                bake(problem, self.options, self.threads, tell if progress else None)
-            )
+    def solve(self, progress: Listener | None = None) -> None:
+        """See core.tools.bake; keeps the solutions."""
+        problems, self.solutions = self.reading.problems, []
+        progress, count = Progress.of(progress), len(problems)
+        for k, problem in enumerate(problems):
+            part = progress.part(k / count, 1 / count)
+            self.solutions.append(bake(problem, self.options, self.threads, part))
             problem.frames.close()
 
-    def apply(self):
-        """Writes new bones and the weights, and returns the report.
+    def apply(self) -> dict[str, Any]:
+        """See Task; new bones are written, too."""
+        armature, objects = self.reading.subjects.find()
+        count = self.options.new_bones
+        free = free_names(armature, objects, count * len(objects))
+        new_names = [free[k * count : (k + 1) * count] for k in range(len(objects))]
+        with all_or_nothing(objects), taken_back(armature, free):
+            if free:
+                self._add_bones(armature, new_names)
+            written = self._write(objects, new_names)
+            problems = self.reading.problems
+            return bake_report(armature.name, problems, self.solutions, new_names, written)
 
-        Raises Refused, with nothing written, when the objects are not what they were.
-        """
-        armature = self.armature.get()
-        objects = [reference.get() for reference in self.objects]
-        names = self.skeleton.names
-        if [bone.name for bone in armature.data.bones] != names:
-            raise Refused(f"'{armature.name}' was changed meanwhile: nothing was written")
-        for ob in objects:
-            if ob.mode == "EDIT":
-                raise Refused(f"'{ob.name}' is in Edit mode: nothing was written")
-        new_names = self._add_bones(armature, objects)
-        written = []
-        each = zip(objects, self.solutions, self.selections, new_names, strict=True)
+    def _write(
+        self, objects: list[bpy.types.Object], new_names: list[list[str]]
+    ) -> list[dict[str, Any]]:
+        names, written = self.reading.skeleton.names, []
+        each = zip(objects, self.solutions, self.reading.selections, new_names, strict=True)
         for ob, baked, (groups, bones, vertices), new in each:
             more = np.ones(len(new), bool)
             groups, bones = np.append(groups, more), np.append(bones, more)
@@ -161,23 +185,19 @@ class BakeTask:
             if self.options.show_error:
                 write_error(ob, error_colors(baked))
             self._turn_off(ob)
-        return bake_report(armature.name, self.problems, self.solutions, new_names, written)
+        return written
 
-    def _add_bones(self, armature, objects):
-        """Names of the new bones of each mesh, which are added with their keys."""
-        if not self.options.new_bones:
-            return [[] for _ob in objects]
-        for take in self.takes:
+    def _add_bones(self, armature: bpy.types.Object, new_names: list[list[str]]) -> None:
+        """Those of each mesh, with their keys."""
+        takes = self.reading.takes
+        for take in takes:
             take.find()
-        count = self.options.new_bones
-        names = free_names(armature, objects, count * len(objects))
-        new_names = [names[k * count : (k + 1) * count] for k in range(len(objects))]
         add_new_bones(armature, zip(new_names, self.solutions, strict=True))
         transforms = np.concatenate([baked.new_transforms for baked in self.solutions], axis=1)
-        key_new_bones(armature, names, transforms, self.takes)
-        return new_names
+        names = [name for own in new_names for name in own]
+        key_new_bones(armature, names, transforms, takes)
 
-    def _turn_off(self, ob):
+    def _turn_off(self, ob: bpy.types.Object) -> None:
         """What is in the weights now would deform twice."""
         baked = deforming_modifiers(ob)
         volume = [m for m in ob.modifiers if m.type == "ARMATURE" and m.use_deform_preserve_volume]
@@ -194,7 +214,7 @@ class BakeTask:
             modifier.use_deform_preserve_volume = False
 
 
-def refuse_bones(armature, skeleton, new_bones=0):
+def refuse_bones(armature: bpy.types.Object, skeleton: Skeleton, new_bones: int = 0) -> None:
     """Raises Refused where plain bones cannot be blended linearly."""
     bendy = [
         name

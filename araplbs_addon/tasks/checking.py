@@ -1,17 +1,30 @@
 """The whole work of Check Weights on one armature and its meshes: read and look, write nothing."""
 
+from __future__ import annotations
+
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..blender.binding import armature_modifier
-from ..blender.control_bones import is_left_out
-from ..core.check import check
-from ..core.error_map import pose_set
-from ..core.findings import LEVELS, as_json, health
-from ..core.refusal import Refused
+from ..blender.data.binding import armature_modifier
+from ..blender.read.control_bones import is_left_out
+from ..blender.read.targets import Targets
+from ..core.base.progress import Listener
+from ..core.base.refusal import Refused
+from ..core.base.steps import Steps
+from ..core.character.options import Options
+from ..core.character.problem import Mesh, Skeleton
+from ..core.checks.check import check
+from ..core.checks.findings import LEVELS, as_json, health
+from ..core.skeleton.poses import pose_set
 from .weighting import WeightingTask
+
+if TYPE_CHECKING:
+    import argparse
+
+    import bpy
 
 # The options that it goes by.
 CHECKED = {
@@ -23,14 +36,14 @@ FOUND = 3  # exit code
 
 
 class CheckTask(WeightingTask):
-    """As a WeightingTask; apply() changes nothing. findings: what solve() has found, for `rows`,
-    the SparseWeights of the problem as they are in the file."""
+    """As a WeightingTask; apply() changes nothing. findings: what solve() has found in the
+    judged_poses, for `rows`, the SparseWeights of the problem as they are in the file."""
 
     reads_weights = True
 
-    def __init__(self, options, threads=0):
+    def __init__(self, options: Options, threads: int = 0) -> None:
         """Of the Options the names in CHECKED count."""
-        plain = {
+        plain: dict[str, Any] = {
             "volume": "NONE",
             "rigid_parts": "OFF",
             "start_from": "FRESH",
@@ -39,22 +52,26 @@ class CheckTask(WeightingTask):
         }
         super().__init__(replace(options, **plain), threads)
 
-    def _read_skeleton(self, armature):
+    def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
         self.left_out = np.array([is_left_out(bone) for bone in armature.data.bones], bool)
         return super()._read_skeleton(armature)
 
-    def _take(self, objects, meshes, skeleton):
+    def _take(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
+    ) -> Skeleton:
         """What Auto-weight has left out is no deform bone, but where it holds weights."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones] = True
         return replace(skeleton, deform=skeleton.deform & (used | ~self.left_out))
 
-    def read_in_steps(self, targets, view_layer, with_entries=False):
+    def read_in_steps(
+        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
+    ) -> Steps[None]:
         yield from super().read_in_steps(targets, view_layer, with_entries)
-        self.rows = self.problem.present(self.meshes)
+        self.rows = self.problem.present(self.reading.meshes)
 
-    def refuse_object(self, ob, armature):
+    def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
         """Linked meshes can be looked at; what hangs on a bone as an object needs no weights."""
         if not ob.data.vertices:
             raise Refused(f"'{ob.name}' has no vertices")
@@ -62,15 +79,15 @@ class CheckTask(WeightingTask):
         if not has_groups and not armature_modifier(ob, armature):
             raise Refused(f"'{ob.name}' has neither an Armature modifier nor weights of bones")
 
-    def solve(self, progress=None):
-        """Keeps the findings. progress: see core.check."""
+    def solve(self, progress: Listener | None = None) -> None:
+        """Keeps the findings. progress: see core.checks.check."""
         start = time.perf_counter()
-        poses = pose_set(self.problem, self.options)
+        self.judged_poses = poses = pose_set(self.problem, self.options)
         self.findings = check(self.problem, self.rows, poses, self.options, self.threads, progress)
         self.seconds = time.perf_counter() - start
 
-    def apply(self):
-        """The report. Raises Refused when the objects are not what they were."""
+    def apply(self) -> dict[str, Any]:
+        """The report."""
         return {
             "armature": self.armature.get().name,
             "objects": list(self.problem.names),
@@ -82,7 +99,7 @@ class CheckTask(WeightingTask):
         }
 
 
-def check_exit_code(arguments, results):
+def check_exit_code(arguments: argparse.Namespace, results: list[dict[str, Any]]) -> int:
     """FOUND where a finding is as severe as --fail-on, else 0."""
     if arguments.fail_on == "never":
         return 0

@@ -1,24 +1,38 @@
 """The whole work of comparing methods on a character: read, compute, draw the page. Nothing in
 Blender's data is changed."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
 
-from ..blender.blender_weights import blender_weights
-from ..blender.read_poses import read_poses
-from ..blender.whole_poses import given_poses_in_steps
-from ..core.compare import compare
-from ..core.compare_files import write_comparisons
-from ..core.compare_judge import ANIMATION, RANDOM, Case, judge_seed, judged_poses
-from ..core.compare_methods import READ_IN_BLENDER, limited
-from ..core.compare_page import page
-from ..core.edits import Edits
-from ..core.native_module import araplbs
-from ..core.options import Options
-from ..core.refusal import Refused
+from ..blender.poses.read_poses import read_poses
+from ..blender.read.blender_weights import blender_weights
+from ..blender.read.targets import Targets
+from ..blender.rig.whole_poses import given_poses_in_steps
+from ..core.base.progress import Listener, Progress
+from ..core.base.refusal import Refused
+from ..core.base.steps import Steps
+from ..core.character.edits import Edits
+from ..core.character.options import Options
+from ..core.character.problem import Mesh, Skeleton
+from ..core.character.sparse_weights import SparseWeights
+from ..core.comparison.compare import CompareOptions, compare
+from ..core.comparison.compare_files import files_of, refuse_no_folder, write_comparisons
+from ..core.comparison.compare_judge import ANIMATION, RANDOM, Case, judge_seed, judged_poses
+from ..core.comparison.compare_methods import READ_IN_BLENDER, limited
+from ..core.comparison.compare_page import page
+from ..core.disk.outputs import Kind
+from ..core.skeleton.poses import Poses
 from .weighting import WeightingTask
+
+if TYPE_CHECKING:
+    import argparse
 
 PAGE_SHARE = 0.25  # of the time: pictures
 
@@ -28,13 +42,17 @@ class CompareTask(WeightingTask):
 
     reads_weights = True
 
-    def __init__(self, options, threads=0, methods=None):
+    def __init__(
+        self, options: CompareOptions, threads: int = 0, methods: Sequence[str] | None = None
+    ) -> None:
         """methods: identifiers, None for all."""
         own = Options(max_influences=options.max_influences, seed=options.seed)
         super().__init__(own, threads)
         self.compare_options, self.methods = options, methods
 
-    def read_in_steps(self, targets, view_layer, with_entries=False):
+    def read_in_steps(
+        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
+    ) -> Steps[None]:
         targets = replace(targets, painting=False)
         yield from super().read_in_steps(targets, view_layer, with_entries)
         armature, options, problem = targets.armature, self.compare_options, self.problem
@@ -56,7 +74,7 @@ class CompareTask(WeightingTask):
         for kind in READ_IN_BLENDER:
             try:
                 parts, self.case.seconds[kind] = blender_weights(
-                    armature, self.meshes, problem.skeleton, kind
+                    armature, self.reading.meshes, problem.skeleton, kind
                 )
             except Refused as reason:
                 self.case.given[kind] = str(reason)
@@ -65,7 +83,9 @@ class CompareTask(WeightingTask):
                 self.case.given[kind] = limited(rows, options.max_influences)
             yield
 
-    def _take(self, objects, meshes, skeleton):
+    def _take(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
+    ) -> Skeleton:
         """All methods begin afresh: without locks and edits."""
         self.whole, self.present = skeleton, [mesh.weights for mesh in meshes]
         for mesh in meshes:
@@ -73,16 +93,19 @@ class CompareTask(WeightingTask):
             mesh.edits = Edits()
         return skeleton
 
-    def _with(self, parts):
-        return [replace(mesh, weights=rows) for mesh, rows in zip(self.meshes, parts, strict=True)]
+    def _with(self, parts: Sequence[SparseWeights]) -> list[Mesh]:
+        meshes = self.reading.meshes
+        return [replace(mesh, weights=rows) for mesh, rows in zip(meshes, parts, strict=True)]
 
-    def _random_poses(self, armature, view_layer):
+    def _random_poses(
+        self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer
+    ) -> Steps[Poses]:
         options = self.compare_options
         others = replace(self.options, seed=judge_seed(options), pose_count=options.judged_poses)
         given = yield from given_poses_in_steps(armature, self.whole, others, view_layer)
         return given if len(given) else judged_poses(self.whole, options)
 
-    def _frames(self, armature, view_layer):
+    def _frames(self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer) -> Poses | None:
         """Poses of all actions, or of what is played where actions cannot be swapped; or None."""
         most = self.compare_options.judged_frames
         for which in ("ALL", "ACTIVE") if most else ():
@@ -92,28 +115,31 @@ class CompareTask(WeightingTask):
                 continue
         return None
 
-    def solve(self, progress=None):
-        """See core.compare; keeps the comparison and its page."""
-
-        def told(stage, fraction, _energy=None):
-            return progress(stage, (1 - PAGE_SHARE) * fraction, None)
-
-        def drawn(fraction):
-            if progress and progress("pictures", 1 - PAGE_SHARE * (1 - fraction), None) is False:
-                raise araplbs.Cancelled("the comparison was cancelled")
-
-        self.comparison = compare(
-            self.case, self.compare_options, self.threads, told if progress else None, self.methods
-        )
+    def solve(self, progress: Listener | None = None) -> None:
+        """See core.comparison.compare; keeps the comparison and its page."""
+        progress = Progress.of(progress)
+        part = progress.part(0, 1 - PAGE_SHARE)
+        self.comparison = compare(self.case, self.compare_options, self.threads, part, self.methods)
         about = ": ".join(filter(None, [self.file, ", ".join(self.problem.names)]))
-        self.page = page(self.comparison, about, drawn, self.threads)
+        self.page = page(
+            self.comparison, about, progress.part(1 - PAGE_SHARE, PAGE_SHARE), self.threads
+        )
 
-    def apply(self):
+    def apply(self) -> dict[str, Any]:
         """What the comparison came to; its page as "page"."""
         return {**self.comparison.as_dict(), "page": self.page}
 
 
-def write_pages(arguments, results):
+def comparison_files(
+    arguments: argparse.Namespace, names: Sequence[str] = ()
+) -> list[tuple[Path, Kind]]:
+    """Of the command line: [(path, kind)] of what it writes about these characters, beside what it
+    writes about any."""
+    refuse_no_folder(arguments.output)
+    return files_of(arguments.output, names)
+
+
+def write_pages(arguments: argparse.Namespace, results: list[dict[str, Any]]) -> int:
     """Of the command line: writes the pages; its exit code."""
     reports = [dict(report) for result in results for report in result["armatures"]]
     made = [(report["character"], report.pop("page"), report) for report in reports]

@@ -1,16 +1,29 @@
 """Weights for what is new in meshes that have weights: read, solve patches, write."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..blender.edit_mode import flush_edit_mode, selected_vertices, write_in_edit_mode
-from ..blender.write_weights import write_weights
-from ..core.only_new import solve_new
-from ..core.patch import cut_patches, patch_links
-from ..core.refusal import Refused
-from ..core.sparse_weights import make_sparse_weights
+from ..blender.read.targets import Targets
+from ..blender.write.all_or_nothing import all_or_nothing
+from ..blender.write.edit_mode import flush_edit_mode, selected_vertices, write_in_edit_mode
+from ..blender.write.write_weights import write_weights
+from ..core.base.arrays import Bools, Integers
+from ..core.base.progress import Listener
+from ..core.base.refusal import Refused
+from ..core.base.steps import Steps
+from ..core.character.options import Options
+from ..core.character.patch import Patch, cut_patches, patch_links
+from ..core.character.problem import Mesh, Skeleton
+from ..core.character.sparse_weights import SparseWeights, make_sparse_weights
+from ..core.solvers.only_new import solve_new
 from .weighting import WeightingTask
+
+if TYPE_CHECKING:
+    import bpy
 
 
 class NewWeightsTask(WeightingTask):
@@ -19,10 +32,12 @@ class NewWeightsTask(WeightingTask):
 
     reads_weights = True
 
-    def __init__(self, options, threads=0):
+    def __init__(self, options: Options, threads: int = 0) -> None:
         super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
 
-    def read_in_steps(self, targets, view_layer, with_entries=False):
+    def read_in_steps(
+        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
+    ) -> Steps[None]:
         """As of WeightingTask. Raises Refused where nothing is new."""
         self.editing = targets.editing
         if self.editing:
@@ -32,76 +47,76 @@ class NewWeightsTask(WeightingTask):
         edges = self.problem.arguments["edges"]
         self.problem.arguments["edges"] = np.concatenate([edges, self.links])
 
-    def _take(self, objects, meshes, skeleton):
+    def _take(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
+    ) -> Skeleton:
         """Bones that hold weights are no control bones."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones[mesh.weights.weights > 0]] = True
         return replace(skeleton, taken_in=skeleton.taken_in | used)
 
-    def _cut(self, objects, meshes):
+    def _cut(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh]
+    ) -> tuple[list[bpy.types.Object], list[Mesh]]:
         new = [self._new_vertices(*pair) for pair in zip(objects, meshes, strict=True)]
         if not any(each.any() for each in new):
             raise Refused(self._nothing_new(objects, meshes))
-        self.sizes = {ob: len(mesh.vertices) for ob, mesh in zip(objects, meshes, strict=True)}
         patches, links = cut_patches(meshes, new, self.options.link_parts)
         objects = [ob for ob, patch in zip(objects, patches, strict=True) if patch]
         self._old_links = links, patches, [len(mesh.vertices) for mesh in meshes]
         self.patches = [patch for patch in patches if patch]
         return objects, [patch.mesh for patch in self.patches]
 
-    def _new_vertices(self, ob, mesh):
+    def _new_vertices(self, ob: bpy.types.Object, mesh: Mesh) -> Bools:
         if self.editing:
             return selected_vertices(ob)
         if mesh.locked_vertices is not None:
             return ~mesh.locked_vertices
         return mesh.weights.sums() <= 0
 
-    def _nothing_new(self, objects, meshes):
+    def _nothing_new(self, objects: list[bpy.types.Object], meshes: list[Mesh]) -> str:
         names = ", ".join(f"'{ob.name}'" for ob in objects)
         if self.editing:
             return f"No vertex of {names} is selected"
         return f"Every vertex of {names} has weights: nothing is new"
 
     @property
-    def links(self):
+    def links(self) -> Integers:
         """(e, 2) links of new parts, in vertices of the problem."""
         return patch_links(*self._old_links, self.problem.first)
 
-    def solve(self, progress=None):
-        """See core.only_new; keeps the solution."""
+    def solve(self, progress: Listener | None = None) -> None:
+        """See core.solvers.only_new; keeps the solution."""
         self.solution = solve_new(self.problem, self.options, self.threads, progress)
 
-    def picture(self):
+    def picture(self) -> None:
         """None: a patch shows little."""
 
-    def find_objects(self):
-        armature, objects = super().find_objects()
-        for ob in objects:
-            if (ob.mode == "EDIT") != self.editing:
-                raise Refused(f"'{ob.name}' has changed its mode: nothing was written")
-        return armature, objects
-
-    def refuse_edit_mode(self, ob):
-        """What is read in Edit mode is written there."""
-
-    def apply(self):
+    def apply(self) -> dict[str, Any]:
         """Writes the weights of the new vertices, binds what is not bound yet; the report."""
-        _armature, objects = self.find_objects()
+        armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         write = write_in_edit_mode if self.editing else write_weights
-        written = [
-            write(ob, *self._whole(ob, rows, patch, selection))
-            for ob, rows, patch, selection in zip(
-                objects, parts, self.patches, self.selections, strict=True
-            )
-        ]
-        report = self.conclude(written)
+        with all_or_nothing(objects, armature):
+            written = [
+                write(ob, *self._whole(ob, rows, patch, selection))
+                for ob, rows, patch, selection in zip(
+                    objects, parts, self.patches, self.reading.selections, strict=True
+                )
+            ]
+            report = self.conclude(written)
         report["new_vertices"] = sum(int(patch.new.sum()) for patch in self.patches)
-        report["idle_bones"] = []  # those of other parts of the mesh
+        report["idle_bones"] = report["idle_in_skin"] = []  # those of other parts of the mesh
         return report
 
-    def _whole(self, ob, rows, patch, selection):
+    def _whole(
+        self,
+        ob: bpy.types.Object,
+        rows: SparseWeights,
+        patch: Patch,
+        selection: tuple[Bools, Bools, Bools],
+    ) -> tuple[SparseWeights, list[str], Bools, Bools, Bools]:
         """(rows, names, bones with groups, bones, vertices) for write_weights()."""
         groups, bones, _vertices = selection
         new = np.zeros(len(ob.data.vertices), bool)
@@ -115,7 +130,12 @@ class NewWeightsTask(WeightingTask):
             used |= used[skeleton.opposite]
         return whole, skeleton.names, groups & used, bones, new
 
-    def bind(self, armature, objects, written):
+    def bind(
+        self,
+        armature: bpy.types.Object,
+        objects: list[bpy.types.Object],
+        written: list[dict[str, Any]],
+    ) -> None:
         """Nothing is bound in Edit mode."""
         if not self.editing:
             super().bind(armature, objects, written)

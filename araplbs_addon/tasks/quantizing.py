@@ -1,40 +1,67 @@
 """Present weights as game engines store them: read, quantize, write."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from ..blender.engine_limits import read_limits
-from ..blender.read_armature import read_armature
-from ..blender.read_mesh import locked_bones, present_weights, refuse_mesh
-from ..blender.references import Reference
-from ..blender.write_weights import write_weights
-from ..core.quantize import STEPS, quantize
-from ..core.refusal import Refused
-from ..core.report import names_in_line
+from ..blender.data.engine_limits import read_limits
+from ..blender.data.references import Subjects
+from ..blender.read.read_armature import read_armature
+from ..blender.read.read_mesh import locked_bones, present_weights, refuse_mesh
+from ..blender.read.targets import Targets
+from ..blender.write.all_or_nothing import all_or_nothing
+from ..blender.write.write_weights import write_weights
+from ..core.base.arrays import Integers
+from ..core.base.progress import Listener, Progress
+from ..core.base.refusal import Refused
+from ..core.base.steps import Steps
+from ..core.character.problem import Skeleton
+from ..core.character.sparse_weights import SparseWeights
+from ..core.reports.report import names_in_line
+from ..core.tools.quantize import STEPS, quantize
+from .task import Task
+
+if TYPE_CHECKING:
+    import bpy
 
 
-class QuantizeTask:
-    """Until apply() nothing in Blender's data is changed. warnings: for people."""
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects
+    skeleton: Skeleton
+    rows: list[SparseWeights]  # of the meshes
+    limits: list[Integers]  # of influences, as quantize() takes them
 
-    def __init__(self, options, _threads=0):
-        self.options = options
 
-    def read(self, targets, _view_layer):
-        """Raises Refused when weights cannot be changed, or there are none."""
+class QuantizeTask(Task):
+    rows: list[SparseWeights] = ()  # type: ignore[assignment]  # those that are written
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
         self.warnings = list(targets.skipped)
-        self.armature = targets.armature.name
-        self.skeleton = read_armature(targets.armature, False)
-        self.found = [(ob, *self._read(ob)) for ob in targets.meshes]
-        if not any(rows.sums().any() for _ob, rows, _limits in self.found):
+        skeleton = read_armature(targets.armature, False)
+        rows, limits = [], []
+        for ob in targets.meshes:
+            yield
+            present, limit = self._read(ob, skeleton)
+            rows.append(present)
+            limits.append(limit)
+        if not any(each.sums().any() for each in rows):
             names = names_in_line([f"'{ob.name}'" for ob in targets.meshes])
             raise Refused(f"No vertex of {names} has weights of deform bones")
+        subjects = Subjects.of(targets.armature, targets.meshes)
+        self.reading = Reading(subjects, skeleton, rows, limits)
 
-    def _read(self, ob):
+    def _read(self, ob: bpy.types.Object, skeleton: Skeleton) -> tuple[SparseWeights, Integers]:
         refuse_mesh(ob)
-        locked = locked_bones(ob, self.skeleton)
+        locked = locked_bones(ob, skeleton)
         if locked.any():
-            names = names_in_line([self.skeleton.names[b] for b in np.flatnonzero(locked)])
+            names = names_in_line([skeleton.names[b] for b in np.flatnonzero(locked)])
             raise Refused(f"'{ob.name}' has locked vertex groups, unlock them first: {names}")
-        rows = present_weights(ob, self.skeleton)
+        rows = present_weights(ob, skeleton)
         if not np.isfinite(rows.weights).all():
             bad = rows.vertices[~np.isfinite(rows.weights)][0]
             raise Refused(f"'{ob.name}' has a weight that is not finite, at vertex {bad}")
@@ -47,27 +74,34 @@ class QuantizeTask:
             )
         return rows, read_limits(ob, self.options.limit)
 
-    def solve(self, progress=None):
-        """Quantizes; keeps the rows of each mesh."""
-        self.rows = []
-        for count, (_ob, rows, limits) in enumerate(self.found):
-            if progress:
-                progress("quantization", count / len(self.found), None)
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        read, self.rows, progress = self.reading, [], Progress.of(progress)
+        for k, (rows, limits) in enumerate(zip(read.rows, read.limits, strict=True)):
+            progress.check("quantization", k / len(read.rows))
             self.rows.append(
                 quantize(rows, STEPS[self.options.bits], limits, self.options.threshold)
             )
-        self.found = [(Reference.to(ob), rows) for ob, rows, _limits in self.found]
 
-    def apply(self):
-        """Writes the weights; the report. Raises Refused when objects were changed meanwhile."""
-        objects = [reference.get() for reference, _rows in self.found]
-        names, bones = self.skeleton.names, self.skeleton.deform
-        told = []
-        for ob, (_reference, before), rows in zip(objects, self.found, self.rows, strict=True):
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        armature, objects = self.reading.subjects.find()
+        with all_or_nothing(objects):
+            written = self._write(objects)
+        return {
+            "armature": armature.name,
+            "objects": written,
+            "options": self.options.as_dict(),
+        }
+
+    def _write(self, objects: list[bpy.types.Object]) -> list[dict[str, Any]]:
+        read, written = self.reading, []
+        names, bones = read.skeleton.names, read.skeleton.deform
+        for ob, before, rows in zip(objects, read.rows, self.rows, strict=True):
             done = write_weights(
                 ob, rows, names, np.zeros(len(bones), bool), bones, np.ones(rows.count, bool)
             )
-            told.append(
+            written.append(
                 {
                     "name": ob.name,
                     "vertices": rows.count,
@@ -76,10 +110,10 @@ class QuantizeTask:
                     "largest_change": _largest_change(before, rows),
                 }
             )
-        return {"armature": self.armature, "objects": told, "options": self.options.as_dict()}
+        return written
 
 
-def _largest_change(before, after):
+def _largest_change(before: SparseWeights, after: SparseWeights) -> float:
     """Of any weight."""
     stride = 1 + max(int(rows.bones.max(initial=0)) for rows in (before, after))
     keys = np.concatenate([rows.vertices * stride + rows.bones for rows in (before, after)])

@@ -1,69 +1,103 @@
 """The whole work of a repair of findings: read, solve their regions, write."""
 
+from __future__ import annotations
+
 import time
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..blender.edit_mode import flush_edit_mode, write_in_edit_mode
-from ..blender.read_mesh import refuse_mesh
-from ..blender.whole_poses import given_poses_in_steps
-from ..blender.write_weights import write_weights
-from ..core.control_bones import leave_out_in_steps
-from ..core.error_map import pose_set
-from ..core.findings import KINDS, NAMES, as_json
-from ..core.refusal import Refused
-from ..core.repair import Material, repair
-from ..core.report import names_in_line
-from ..core.steps import finish
+from ..blender.read.control_bones import leave_out_of_armature_in_steps
+from ..blender.read.read_mesh import refuse_mesh
+from ..blender.read.targets import Targets
+from ..blender.rig.whole_poses import given_poses_in_steps
+from ..blender.write.all_or_nothing import all_or_nothing
+from ..blender.write.edit_mode import flush_edit_mode, write_in_edit_mode
+from ..blender.write.write_weights import write_weights
+from ..core.base.progress import Listener
+from ..core.base.refusal import Refused
+from ..core.base.steps import Steps
+from ..core.character.options import Options
+from ..core.character.problem import Mesh, Skeleton
+from ..core.checks.findings import KINDS, NAMES, Finding, as_json
+from ..core.checks.repair import Material, repair
+from ..core.reports.report import names_in_line
+from ..core.skeleton.poses import pose_set
 from .checking import CheckTask
+from .task import Task
+
+if TYPE_CHECKING:
+    import bpy
 
 EVERY_KIND = frozenset(kind for kind, _name, _about in KINDS)
 CHANGED = "'{}' has changed since it was checked: check it again"
 
 
-class RepairTask:
-    """The main thread reads and applies, any thread may solve; see WeightingTask. Vertices outside
-    of the regions of findings are not touched.
+@dataclass(frozen=True)
+class Reading:
+    """Beside what the CheckTask has read: what repairs go by."""
 
-    repaired: the core.repair.Repaired, once solved.
+    meshes: list[Mesh]  # without a mask that shows one finding alone
+    closed: list[str | None]  # why the weights of each cannot be changed, or None
+    skeleton: Skeleton
+    poses: Any  # those of the file or the rig
+    started: float
+
+
+class RepairTask(Task):
+    """Vertices outside of the regions of findings are not touched.
+
+    checked: the CheckTask that has read all. repaired: the core.checks.repair.Repaired.
     """
 
-    def __init__(self, options, threads=0, kinds=EVERY_KIND, known=None, wanted=None):
+    repaired = None
+
+    def __init__(
+        self,
+        options: Options,
+        threads: int = 0,
+        kinds: Collection[str] = EVERY_KIND,
+        known: list[Finding] | None = None,
+        wanted: Sequence[bool] | None = None,
+    ) -> None:
         """kinds: of the findings that are repaired. known: the findings of a CheckTask that has
         read the same objects, wanted (bool for each): those to be repaired; else all are found
         first."""
-        self.options, self.threads = replace(options, volume="NONE", start_from="FRESH"), threads
+        super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
         self.kinds, self.known, self.wanted = kinds, known, wanted
-        self.reading = CheckTask(options, threads)
+        self.checked = CheckTask(options, threads)
 
-    def read(self, targets, view_layer):
-        """Raises Refused when there is nothing to repair, or it cannot be changed."""
-        finish(self.read_in_steps(targets, view_layer))
-
-    def read_in_steps(self, targets, view_layer):
-        """The like as a generator of short steps."""
-        self.started = time.perf_counter()
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started = time.perf_counter()
         flush_edit_mode([ob for ob in targets.meshes if ob.mode == "EDIT"])
-        yield from self.reading.read_in_steps(targets, view_layer)
-        if len(self.reading.objects) != len(targets.meshes) and self.known is not None:
+        checked = self.checked
+        yield from checked.read_in_steps(targets, view_layer)
+        self.warnings = checked.warnings
+        if len(checked.objects) != len(targets.meshes) and self.known is not None:
             raise Refused(CHANGED.format(targets.meshes[0].name))
-        objects = [reference.get() for reference in self.reading.objects]
-        self.modes = [ob.mode for ob in objects]
-        self.closed = [_why_not(ob) for ob in objects]
-        self.meshes = [self._unmasked(*each) for each in enumerate(self.reading.meshes)]
-        meshes, found = self.reading.meshes, self.reading.problem.skeleton
+        armature, objects = checked.find_objects()
+        meshes, found = checked.reading.meshes, checked.problem.skeleton
         used = np.zeros(len(found.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones[mesh.weights.weights > 0]] = True
         skeleton = replace(found, taken_in=found.taken_in | used)
         if self.options.control_bones == "LEAVE_OUT":
-            _meshes, skeleton = yield from leave_out_in_steps(meshes, skeleton, self.threads)
-        armature = self.reading.armature.get()
-        self.given = yield from given_poses_in_steps(armature, skeleton, self.options, view_layer)
-        self.skeleton = skeleton
+            _meshes, skeleton = yield from leave_out_of_armature_in_steps(
+                armature, objects, meshes, skeleton, view_layer, self.threads
+            )
+        poses = yield from given_poses_in_steps(armature, skeleton, self.options, view_layer)
+        self.reading = Reading(
+            [self._unmasked(*each) for each in enumerate(meshes)],
+            [_why_not(ob) for ob in objects],
+            skeleton,
+            poses,
+            started,
+        )
 
-    def _unmasked(self, index, mesh):
+    def _unmasked(self, index: int, mesh: Mesh) -> Mesh:
         """Where the mask shows one known finding alone, as a click on it does, it is no mask."""
         if mesh.locked_vertices is None:
             return mesh
@@ -73,69 +107,58 @@ class RepairTask:
                 return replace(mesh, locked_vertices=None)
         return mesh
 
-    @property
-    def warnings(self):
-        return self.reading.warnings
-
-    def solve(self, progress=None):
-        """Keeps what is repaired. progress: see core.solve."""
-        reading = self.reading
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        read, checked = self.reading, self.checked
+        checked.judged_poses = pose_set(checked.problem, checked.options)
         material = Material(
-            reading.problem,
-            self.meshes,
-            self.closed,
-            pose_set(reading.problem, reading.options),
-            reading.options,
-            self.skeleton,
-            self.given,
+            checked.problem,
+            read.meshes,
+            read.closed,
+            checked.judged_poses,
+            checked.options,
+            read.skeleton,
+            read.poses,
             self.options,
         )
         self.repaired = repair(material, self._wants, self.known, self.threads, progress)
 
-    def _wants(self, finding):
+    def _wants(self, finding: Finding) -> bool:
         if self.wanted is not None:
             at = next(k for k, each in enumerate(self.known) if each is finding)
             if not self.wanted[at]:
                 return False
         return finding.kind in self.kinds
 
-    def apply(self):
-        """Writes the weights of what was repaired; the report. Raises Refused, with nothing
-        written, when the objects are not what they were."""
-        armature, objects = self._objects()
-        names, done, told = self.skeleton.names, self.repaired, []
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        armature, objects = self.checked.find_objects()
+        with all_or_nothing(objects):
+            return self._report(armature, self._write(objects))
+
+    def _write(self, objects: list[bpy.types.Object]) -> list[dict[str, Any]]:
+        read, done, written = self.reading, self.repaired, []
         for k, (ob, mesh, rows, changed) in enumerate(
-            zip(objects, self.meshes, done.weights, done.changed, strict=True)
+            zip(objects, read.meshes, done.weights, done.changed, strict=True)
         ):
             facts = {"changed": 0, "removed": 0, "new_groups": 0}
             if changed.any():
-                _groups, bones, _vertices = self.reading.selections[k]
+                _groups, bones, _vertices = self.checked.reading.selections[k]
                 used = np.zeros(len(bones), bool)
                 used[rows.bones[changed[rows.vertices] & (rows.weights > 0)]] = True
                 if any(reflection.flip for reflection in mesh.reflections):
-                    used |= used[self.skeleton.opposite] & self.skeleton.deform
+                    used |= used[read.skeleton.opposite] & read.skeleton.deform
                 write = write_in_edit_mode if ob.mode == "EDIT" else write_weights
-                facts = write(ob, rows, names, used & bones, bones, changed)
-            told.append({"name": ob.name, "vertices": len(changed), **facts})
-        return self._report(armature, told)
+                facts = write(ob, rows, read.skeleton.names, used & bones, bones, changed)
+            written.append({"name": ob.name, "vertices": len(changed), **facts})
+        return written
 
-    def _objects(self):
-        """(armature, [meshes]). Raises Refused when they are not what they were."""
-        armature = self.reading.armature.get()
-        objects = [reference.get() for reference in self.reading.objects]
-        if [bone.name for bone in armature.data.bones] != self.skeleton.names:
-            raise Refused(f"'{armature.name}' was changed meanwhile: nothing was written")
-        for ob, mode in zip(objects, self.modes, strict=True):
-            if ob.mode != mode:
-                raise Refused(f"'{ob.name}' has changed its mode: nothing was written")
-        return armature, objects
-
-    def _report(self, armature, told):
+    def _report(self, armature: bpy.types.Object, written: list[dict[str, Any]]) -> dict[str, Any]:
         outcomes = self.repaired.outcomes
-        problem = self.reading.problem
+        problem = self.checked.problem
         return {
             "armature": armature.name,
-            "objects": told,
+            "objects": written,
             "repairs": [
                 {
                     **found,
@@ -148,12 +171,12 @@ class RepairTask:
                 )
             ],
             "findings": as_json(self.repaired.findings, problem),
-            "seconds": time.perf_counter() - self.started,
+            "seconds": time.perf_counter() - self.reading.started,
             "options": self.options.as_dict(),
         }
 
 
-def _why_not(ob):
+def _why_not(ob: bpy.types.Object) -> str | None:
     """Why the weights of an object cannot be changed, or None."""
     try:
         refuse_mesh(ob)
@@ -162,7 +185,7 @@ def _why_not(ob):
     return None
 
 
-def repair_summary(report):
+def repair_summary(report: dict[str, Any]) -> str:
     """One line for people."""
     results = [each["result"] for each in report["repairs"]]
     if not results:
@@ -173,14 +196,14 @@ def repair_summary(report):
     return f"{which}: {', '.join(parts)} in {report['seconds']:.1f} s"
 
 
-def repair_lines(report):
-    """The like with what stays as it was before it."""
+def repair_lines(report: dict[str, Any]) -> str:
+    """The same, after what stays as it was."""
     return "\n    ".join([*repair_notes(report), repair_summary(report)])
 
 
-def repair_notes(report):
+def repair_notes(report: dict[str, Any]) -> list[str]:
     """Lines about what stays as it was, and why."""
-    reasons = {}
+    reasons: dict[str, list[str]] = {}
     for each in report["repairs"]:
         if each["why"]:
             place = f"{NAMES[each['kind']]} {each['bone'] or each['mesh']}"

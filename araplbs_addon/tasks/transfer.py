@@ -1,46 +1,60 @@
 """The whole work of a transfer of weights: read, work, write."""
 
+from __future__ import annotations
+
 import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..blender.binding import bind
-from ..blender.read_armature import read_armature, selected_bones
-from ..blender.read_mesh import (
+from ..blender.data.binding import bind
+from ..blender.data.bones import selected_bones
+from ..blender.data.references import Subjects
+from ..blender.read.read_armature import read_armature
+from ..blender.read.read_mesh import (
     group_entries_in_steps,
     present_weights,
     read_mesh_in_steps,
     read_weighted_in_steps,
 )
-from ..blender.references import Reference
-from ..blender.write_weights import write_weights
-from ..core.refusal import Refused
-from ..core.steps import finish
-from ..core.transfer import Source, transfer, transfer_report, transfer_warnings
+from ..blender.read.transfer_targets import TransferTargets
+from ..blender.write.all_or_nothing import all_or_nothing
+from ..blender.write.write_weights import write_weights
+from ..core.base.arrays import Bools, Floats
+from ..core.base.progress import Listener
+from ..core.base.refusal import Refused
+from ..core.base.steps import Steps
+from ..core.character.problem import Mesh, Skeleton
+from ..core.tools.transfer import Source, transfer, transfer_report, transfer_warnings
+from .task import Task
+
+if TYPE_CHECKING:
+    import bpy
 
 
-class TransferTask:
-    """The main thread reads and applies, any thread may solve; see WeightingTask.
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects  # without the sources, which are not written
+    skeleton: Skeleton
+    source: Source
+    meshes: list[Mesh]
+    started: float
 
-    Until apply() nothing in Blender's data is changed, the sources never are.
-    """
 
-    def __init__(self, options, threads=0):
-        self.options, self.threads = options, threads
-        self.warnings, self.done = [], None
+class TransferTask(Task):
+    done = None  # what transfer() has returned
 
-    def read(self, targets, view_layer):
-        """Raises Refused when there is nothing to take or to write."""
-        finish(self.read_in_steps(targets, view_layer))
-
-    def read_in_steps(self, targets, view_layer):
-        """The like as a generator of short steps."""
-        self.started = time.perf_counter()
+    def read_in_steps(
+        self, targets: TransferTargets, view_layer: bpy.types.ViewLayer
+    ) -> Steps[None]:
+        """See Task."""
+        started = time.perf_counter()
         self.warnings = list(targets.skipped)
         view_layer.update()
         armature = targets.armature
-        self.skeleton = skeleton = read_armature(armature, use_joint_limits=True)
-        not_meant = self._bones_to_keep(armature)
+        skeleton = read_armature(armature, use_joint_limits=True)
+        not_meant = self._bones_to_keep(armature, skeleton)
         yield
         given = []
         for ob in targets.sources:
@@ -52,23 +66,21 @@ class TransferTask:
                 raise Refused(f"'{ob.name}' has no weights for the bones of '{armature.name}'")
             yield
             given.append((yield from read_weighted_in_steps(ob, armature, view_layer, weights)))
-        self.source = Source(given, skeleton)
-        self.meshes = []
+        meshes = []
         for ob in targets.meshes:
             entries = yield from group_entries_in_steps(ob.data)
             weights = present_weights(ob, skeleton, entries)
             yield
-            self.meshes.append(
+            meshes.append(
                 (yield from read_mesh_in_steps(
                     ob, armature, skeleton, view_layer, False, not_meant, weights
                 ))
             )  # fmt: skip
-        self.armature = Reference.to(armature)
-        self.objects = [Reference.to(ob) for ob in targets.meshes]
+        subjects = Subjects.of(armature, targets.meshes)
+        self.reading = Reading(subjects, skeleton, Source(given, skeleton), meshes, started)
 
-    def _bones_to_keep(self, armature):
+    def _bones_to_keep(self, armature: bpy.types.Object, skeleton: Skeleton) -> Bools:
         """(m,) bool: bones whose weights are not written."""
-        skeleton = self.skeleton
         if self.options.bones == "ALL":
             return np.zeros(len(skeleton.names), bool)
         chosen = np.isin(skeleton.names, selected_bones(armature)) & skeleton.deform
@@ -76,40 +88,46 @@ class TransferTask:
             raise Refused(f"No deform bone of '{armature.name}' is selected")
         return ~chosen
 
-    def match(self):
+    def match(self) -> list[tuple[Bools, Floats, Floats]]:
         """[(matched (n,), distances (n,), angles (n,))] of the targets; nothing is solved."""
-        return [self.source.match(mesh, self.options, self.threads) for mesh in self.meshes]
+        read = self.reading
+        return [read.source.match(mesh, self.options, self.threads) for mesh in read.meshes]
 
-    def solve(self, progress=None):
+    def solve(self, progress: Listener | None = None) -> None:
+        read = self.reading
         self.done = transfer(
-            self.source, self.meshes, self.skeleton, self.options, self.threads, progress
+            read.source, read.meshes, read.skeleton, self.options, self.threads, progress
         )
 
-    def apply(self):
-        """Writes the weights, binds what is not bound yet, and returns the report.
+    def apply(self) -> dict[str, Any]:
+        """See Task; binds what is not bound yet."""
+        armature, objects = self.reading.subjects.find()
+        with all_or_nothing(objects, armature):
+            written = self._write(armature, objects)
+            report = self._report(armature, written)
+        self.warnings += report["warnings"]
+        return report
 
-        Raises Refused, with nothing written, when the objects are not what they were.
-        """
-        armature = self.armature.get()
-        objects = [reference.get() for reference in self.objects]
-        if [bone.name for bone in armature.data.bones] != self.skeleton.names:
-            raise Refused(f"'{armature.name}' was changed meanwhile: nothing was written")
-        for ob in objects:
-            if ob.mode == "EDIT":
-                raise Refused(f"'{ob.name}' is in Edit mode: nothing was written")
-        written = []
-        for ob, mesh, each in zip(objects, self.meshes, self.done, strict=True):
-            bones = self.skeleton.deform.copy()
+    def _write(
+        self, armature: bpy.types.Object, objects: list[bpy.types.Object]
+    ) -> list[dict[str, Any]]:
+        """What was done to each object."""
+        written, skeleton = [], self.reading.skeleton
+        for ob, mesh, each in zip(objects, self.reading.meshes, self.done, strict=True):
+            bones = skeleton.deform.copy()
             if mesh.locked_bones is not None:
                 bones &= ~mesh.locked_bones
             groups = bones & np.isin(np.arange(len(bones)), each.rows.bones)
             every = np.ones(len(mesh.vertices), bool)
-            facts = write_weights(ob, each.rows, self.skeleton.names, groups, bones, every)
+            facts = write_weights(ob, each.rows, skeleton.names, groups, bones, every)
             facts["bound"] = bind(ob, armature)
             written.append(facts)
+        return written
+
+    def _report(self, armature: bpy.types.Object, written: list[dict[str, Any]]) -> dict[str, Any]:
+        read, options = self.reading, self.options
         report = transfer_report(
-            self.source, self.meshes, self.done, self.options, armature.name, written, self.started
+            read.source, read.meshes, self.done, options, armature.name, written, read.started
         )
         report["warnings"] = transfer_warnings(report)
-        self.warnings += report["warnings"]
         return report

@@ -1,64 +1,91 @@
 """The whole work on one armature and its meshes: read, solve, write. The operator and the
 command line are two ways to call it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import bpy
 import numpy as np
 
-from ..blender.binding import (
+from ..blender.data.binding import (
     armature_modifier,
     armature_of,
     bind,
     following_constraints,
     moves_twice,
 )
-from ..blender.control_bones import mark_control_bones
-from ..blender.flexible_bones import curved_parameters_in_steps
-from ..blender.places import deformers
-from ..blender.read_armature import bones_to_lock, read_armature
-from ..blender.read_deformer import read_joint_axes
-from ..blender.read_mesh import (
+from ..blender.data.bones import bones_to_lock
+from ..blender.data.places import deformers
+from ..blender.data.references import Reference, Subjects
+from ..blender.poses.flexible_bones import curved_parameters_in_steps
+from ..blender.read.control_bones import leave_out_of_armature_in_steps, mark_control_bones
+from ..blender.read.other_deformers import other_deformers, refuse_carried
+from ..blender.read.read_armature import read_armature
+from ..blender.read.read_deformer import read_joint_axes
+from ..blender.read.read_mesh import (
     group_entries_in_steps,
     present_weights,
     read_mesh_in_steps,
     refuse_mesh,
 )
-from ..blender.read_volume import read_volume, refuse_volume
-from ..blender.references import Reference
-from ..blender.whole_poses import given_poses_in_steps
-from ..blender.write_weights import write_weights
-from ..core.armature_modifier import refuse_deformer
-from ..core.control_bones import leave_out_in_steps
-from ..core.problem import Problem
-from ..core.refusal import Refused
-from ..core.report import make_report, names_in_line
-from ..core.solve import solve
-from ..core.steps import finish
-from ..core.volume import solve_volume
-from ..core.worst_picture import worst_picture
+from ..blender.read.read_volume import read_volume, refuse_volume
+from ..blender.read.targets import Targets
+from ..blender.rig.whole_poses import given_poses_in_steps
+from ..blender.write.all_or_nothing import all_or_nothing
+from ..blender.write.write_weights import write_weights
+from ..core.base.arrays import Bools
+from ..core.base.progress import Listener
+from ..core.base.refusal import Refused
+from ..core.base.steps import Steps
+from ..core.character.doubles import part_doubles
+from ..core.character.problem import Mesh, Problem, Skeleton
+from ..core.measures.armature_modifier import refuse_deformer
+from ..core.reports.report import make_report, names_in_line
+from ..core.reports.worst_picture import worst_picture
+from ..core.solvers.solve import solve
+from ..core.solvers.volume import solve_volume
+from .task import Task
+
+OVERFULL = 1e-3  # more than 1 by so much is no rounding
 
 
-class WeightingTask:
-    """The main thread reads and applies, any thread may solve.
+@dataclass(frozen=True)
+class Reading:
+    """What was read for a solver. Everything about meshes is in the order of the subjects'."""
 
-    warnings: what was left out, for people. Until apply() nothing in Blender's data is changed.
-    """
+    subjects: Subjects
+    meshes: list[Mesh]
+    problem: Problem
+    poses: Any  # those of the file or the rig
+    volume: Any  # see read_volume()
+    entries: list[Any]  # group_entries() of the meshes, None where they were not asked for
+    selections: list[tuple[Bools, Bools, Bools]]  # see selection()
+    painting: bool  # in Weight Paint mode: nothing is bound
 
+
+class WeightingTask(Task):
     reads_weights = False  # present weights are needed, whatever the options
+    solution: Any = None
+    chosen = None  # (bones that were chosen, all), None for all of them
 
-    def __init__(self, options, threads=0):
-        self.options, self.threads = options, threads
-        self.solution, self.objects = None, []
+    @property
+    def problem(self) -> Problem:
+        return self.reading.problem
 
-    def read(self, targets, view_layer):
-        """Raises Refused when there is nothing to solve."""
-        finish(self.read_in_steps(targets, view_layer))
+    @property
+    def armature(self) -> Reference:
+        return self.reading.subjects.armature
 
-    def read_in_steps(self, targets, view_layer, with_entries=False):
-        """The like as a generator of short steps (those of animations are not).
+    @property
+    def objects(self) -> Sequence[Reference]:
+        return self.reading.subjects.meshes if self.reading else ()
 
-        with_entries: keep group_entries() of the objects, in their order, as `entries`.
-        """
-        options, self.painting = self.options, targets.painting
+    def read_in_steps(
+        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
+    ) -> Steps[None]:
+        """See Task; the steps of animations are not short. with_entries: read `entries`."""
+        options = self.options
         self.warnings = list(targets.skipped)
         armature = targets.armature
         refuse_volume(options)
@@ -66,59 +93,82 @@ class WeightingTask:
         skeleton = self._read_skeleton(armature)
         refuse_deformer(options, skeleton)
         locked = (
-            bones_to_lock(armature) if targets.painting else np.zeros(len(skeleton.names), bool)
+            bones_to_lock(armature) if targets.only_bones else np.zeros(len(skeleton.names), bool)
         )
         if locked[skeleton.deform].all():
-            raise Refused(f"No deform bone of '{armature.name}' is visible and selected")
+            raise Refused(f"No deform bone of '{armature.name}' is selected")
+        free = skeleton.deform & ~locked
+        self.chosen = (int(free.sum()), int(skeleton.deform.sum())) if locked.any() else None
         yield
         wanted = with_entries or self.reads_weights or options.start_from == "PRESENT"
-        wanted = wanted or options.searches_rigid
-        objects, meshes = yield from self._read_meshes(
+        objects, meshes, entries = yield from self._read_meshes(
             targets, skeleton, view_layer, locked, wanted
         )
         skeleton = self._take(objects, meshes, skeleton)
         if options.control_bones == "LEAVE_OUT":
-            meshes, skeleton = yield from leave_out_in_steps(meshes, skeleton, self.threads)
+            meshes, skeleton = yield from leave_out_of_armature_in_steps(
+                armature, objects, meshes, skeleton, view_layer, self.threads
+            )
         if locked[skeleton.deform].all():
-            raise Refused(f"Only control bones of '{armature.name}' are visible and selected")
+            raise Refused(f"Only control bones of '{armature.name}' are selected")
+        meshes = part_doubles(meshes, skeleton)
+        yield
         objects, meshes = self._cut(objects, meshes)
-        self.volume = read_volume(options, meshes)
+        volume = read_volume(options, meshes)
         skeleton.joint_axes = read_joint_axes(armature, skeleton)
         poses = yield from given_poses_in_steps(
             armature, skeleton, options, view_layer, self.warnings
         )
-        self.armature = Reference.to(armature)
-        self.objects = [Reference.to(ob) for ob in objects]
-        self.meshes, self.poses = meshes, poses
-        self.problem = Problem(
+        subjects = Subjects.of(armature, objects)
+        problem = Problem(
             meshes,
             skeleton,
             poses,
             options.symmetric,
             options.start_from,
-            "OFF" if self.volume else options.rigid_parts,
+            "OFF" if volume else options.rigid_parts,
         )
-        self.problem.parameters = yield from curved_parameters_in_steps(
-            armature, skeleton, self.problem.arguments["vertices"]
+        problem.parameters = yield from curved_parameters_in_steps(
+            armature, skeleton, problem.arguments["vertices"]
         )
-        self.selections = [selection(mesh, skeleton) for mesh in meshes]
-        if self.problem.unweighted:
-            self.warnings.append(_unweighted(self.problem.unweighted))
+        if problem.unweighted:
+            self.warnings.append(_unweighted(problem.unweighted))
+        self.reading = Reading(
+            subjects,
+            meshes,
+            problem,
+            poses,
+            volume,
+            entries,
+            [selection(mesh, skeleton) for mesh in meshes],
+            targets.painting,
+        )
 
-    def _take(self, objects, meshes, skeleton):
+    def _take(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
+    ) -> Skeleton:
         """The skeleton, once the meshes are read."""
         return skeleton
 
-    def _cut(self, objects, meshes):
+    def _cut(
+        self, objects: list[bpy.types.Object], meshes: list[Mesh]
+    ) -> tuple[list[bpy.types.Object], list[Mesh]]:
         """What is solved of these."""
         return objects, meshes
 
-    def _read_skeleton(self, armature):
+    def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
         return read_armature(armature, self.options.use_joint_limits)
 
-    def _read_meshes(self, targets, skeleton, view_layer, locked, with_entries):
-        objects, meshes, refusals = [], [], []
-        self.entries = []
+    def _read_meshes(
+        self,
+        targets: Targets,
+        skeleton: Skeleton,
+        view_layer: bpy.types.ViewLayer,
+        locked: Bools,
+        with_entries: bool,
+    ) -> Steps[tuple[list[bpy.types.Object], list[Mesh], list[Any]]]:
+        objects: list[bpy.types.Object] = []
+        meshes, all_entries, refusals = [], [], []
         for ob in targets.meshes:
             try:
                 self.refuse_object(ob, targets.armature)
@@ -138,7 +188,9 @@ class WeightingTask:
                 continue
             objects.append(ob)
             meshes.append(mesh)
-            self.entries.append(entries)
+            all_entries.append(entries)
+            self.warnings += other_deformers(ob, targets.armature)
+            self.warnings += _overfull(mesh)
             others = [other.name for other in shared if other not in targets.meshes]
             if others:
                 self.warnings.append(
@@ -148,67 +200,62 @@ class WeightingTask:
         if not meshes:
             raise Refused("; ".join(refusals))
         self.warnings += [f"Skipped: {reason}" for reason in refusals]
-        return objects, meshes
+        return objects, meshes, all_entries
 
-    def refuse_object(self, ob, armature):
+    def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
         """Raises Refused for what cannot be weighted."""
         refuse_mesh(ob)
         _refuse_foreign(ob, armature)
+        refuse_carried(ob, armature)
 
-    def solve(self, progress=None):
-        """See core.solve and core.volume; keeps the solution."""
+    def solve(self, progress: Listener | None = None) -> None:
+        """See core.solvers.solve and core.solvers.volume; keeps the solution."""
         arguments = (self.threads, progress)
-        if self.volume:
-            self.solution = solve_volume(self.problem, self.options, self.volume, *arguments)
+        if self.reading.volume:
+            self.solution = solve_volume(
+                self.problem, self.options, self.reading.volume, *arguments
+            )
         else:
             self.solution = solve(self.problem, self.options, *arguments)
 
-    def apply(self):
-        """Writes the weights, binds what is not bound yet, and returns the report.
-
-        Raises Refused, with nothing written, when the objects are not what they were.
-        """
-        _armature, objects = self.find_objects()
+    def apply(self) -> dict[str, Any]:
+        """See Task; binds what is not bound yet."""
+        armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         names = self.problem.skeleton.names
-        return self.conclude(
-            [
+        with all_or_nothing(objects, armature):
+            written = [
                 write_weights(ob, rows, names, *selection)
-                for ob, rows, selection in zip(objects, parts, self.selections, strict=True)
+                for ob, rows, selection in zip(objects, parts, self.reading.selections, strict=True)
             ]
-        )
+            return self.conclude(written)
 
-    def picture(self):
+    def picture(self) -> bytes | None:
         """A PNG file of the result in its worst pose, or None where there is nothing to show."""
         armature, _objects = self.find_objects()
         to_world = np.array(armature.matrix_world.to_3x3().normalized())
         return worst_picture(self.problem, self.solution.rows, self.options, to_world, self.threads)
 
-    def find_objects(self):
-        """(armature, [meshes]). Raises Refused when they are not what they were."""
-        armature = self.armature.get()
-        objects = [reference.get() for reference in self.objects]
-        if [bone.name for bone in armature.data.bones] != self.problem.skeleton.names:
-            raise Refused(f"'{armature.name}' was changed meanwhile: nothing was written")
-        for ob in objects:
-            self.refuse_edit_mode(ob)
-        return armature, objects
+    def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+        """(armature, [meshes]). Raises Refused where they are not what they were."""
+        return self.reading.subjects.find()
 
-    def refuse_edit_mode(self, ob):
-        if ob.mode == "EDIT":
-            raise Refused(f"'{ob.name}' is in Edit mode: nothing was written")
-
-    def conclude(self, written):
+    def conclude(self, written: list[dict[str, Any]]) -> dict[str, Any]:
         """Binds what is not bound yet; the report. written: what write_weights() has returned."""
         armature, objects = self.find_objects()
         self.bind(armature, objects, written)
         mark_control_bones(armature, self.problem.skeleton)
         return make_report(self.problem, self.solution, self.options, armature.name, written)
 
-    def bind(self, armature, objects, written):
+    def bind(
+        self,
+        armature: bpy.types.Object,
+        objects: list[bpy.types.Object],
+        written: list[dict[str, Any]],
+    ) -> None:
         """Binds what is not bound yet, and notes it in what write_weights() has returned."""
         for ob, done in zip(objects, written, strict=True):
-            if not self.painting:
+            if not self.reading.painting:
                 following = following_constraints(ob, armature)
                 done["bound"] = bind(ob, armature)
                 muted = names_in_line([c.name for c in following if c.mute])
@@ -224,12 +271,24 @@ class WeightingTask:
                 )
 
 
-def _unweighted(count):
+def _unweighted(count: int) -> str:
     which = "1 vertex has" if count == 1 else f"{count} vertices have"
     return f"{which} no weights yet: fresh ones there"
 
 
-def selection(mesh, skeleton):
+def _overfull(mesh: Mesh) -> list[str]:
+    """[] or [sentence]: where locked groups hold more than all."""
+    if mesh.locked_bones is None:
+        return []
+    locked = mesh.weights.weights * mesh.locked_bones[mesh.weights.bones]
+    sums = np.bincount(mesh.weights.vertices, locked, mesh.weights.count)
+    count = int((sums > 1 + OVERFULL).sum())
+    which = "1 vertex has" if count == 1 else f"{count} vertices have"
+    words = f"{which} more than 1 in locked groups: no weight is left for other bones there"
+    return [f"'{mesh.name}': {words}"] if count else []
+
+
+def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
     """What is written of a mesh: (bones with groups, bones with weights, vertices), all bool."""
     bones = skeleton.deform | skeleton.left_out  # whose old weights would go on deforming
     vertices = np.ones(len(mesh.vertices), bool)
@@ -244,19 +303,19 @@ def selection(mesh, skeleton):
     return groups, bones, vertices
 
 
-def _refuse_twice(ob, before):
+def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:
     for other in before:
         if other.data == ob.data:
             raise Refused(f"'{ob.name}' shares its mesh with '{other.name}' and gets its weights")
 
 
-def _refuse_foreign(ob, armature):
+def _refuse_foreign(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
     other = armature_of(ob)
     if other and other != armature and not armature_modifier(ob, armature):
         raise Refused(f"'{ob.name}' is deformed by the armature '{other.name}'")
 
 
-def _sharing(ob):
+def _sharing(ob: bpy.types.Object) -> list[bpy.types.Object]:
     """Other objects of the same mesh that bones deform."""
     return [
         other

@@ -1,1 +1,2 @@
-"""What is seen: sidebar panel and menu entries."""
+"""What is seen. A room imports from itself and from those before it in ROOMS of
+tests/core/test_rooms.py."""

@@ -3,22 +3,23 @@
 Conventions: arrays are NumPy's; n vertices, f triangles, t tets, m bones, p poses. Coordinates and
 transforms share one space and unit (the add-on uses the armature's). A pose gives every bone
 the affine map from rest to posed as rows [R | t]. Energies are relative: the mean squared
-error of posed edges over that of rest edges (docs/energy.md 3), so its root reads as a percentage.
+error of posed edges over that of rest edges (docs/energy.md 3), so the root is a relative error.
 
 Bones are "rigid", "stb" (stretchable-twistable bones, Jacobson & Sorkine 2011), "spine" (Thiery &
-Eisemann 2018, section 1.2) or "bendy" (Blender's bendy bones). A spine is cut into infinitely many
-small bones that all turn alike, so that it bends by an angle about an axis from head to tail, and
-is stretched; an STB is a spine that turns about itself. Their `bends` (p, m, 4) are, for each pose
-and bone, a rotation vector (axis times angle in radians, in rest orientation) and a stretch above
-0; (0, 0, 0, 1) for rigid bones. The pose of a spine is that of its head: with u(v) in [0, 1], the
-place of a point along the bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper but for a sign
-wrong there. A bendy bone of S segments has S + 1 joints, and v is moved by the two next to it,
-(1 - s) M_j + s M_j+1 with j + s = S u(v): with any transforms M that are given (`segment_poses`),
-or with those that a spine with its `bends` has at j / S, where it is stretched scaled along the
-bone as well.
+Eisemann 2018, section 1.2) or "bendy" (Blender's bendy bones). A spine is the limit of many short
+bones that all turn by the same amount: from head to tail it bends by an angle about an axis, and it
+stretches; an STB is a spine that turns about its own axis. Their `bends` (p, m, 4) are, for each
+pose and bone, a rotation vector (axis times angle in radians, in rest orientation) and a stretch
+above 0; (0, 0, 0, 1) for rigid bones. The pose of a spine is that of its head: with u(v) in [0, 1],
+the position of a point along the bone, v goes to T (R(u) v + t(u)), Eq. 2 to 4 of the paper with a
+sign corrected. A bendy bone of S segments has S + 1 joints, and v is moved by the two next to it,
+(1 - s) M_j + s M_j+1 with j + s = S u(v). The transforms M are given (`segment_poses`), or are
+those of a spine with these `bends` at j / S, which then also scales along the bone where it is
+stretched.
 
-Wrong input raises ValueError (a value; the message names it) or TypeError (a type or dtype);
-a solve that cannot be done raises SolverError.
+A wrong value raises ValueError, and the message names it; a wrong type or dtype raises TypeError.
+If the mesh, the bones or the poses are unusable, the ValueError is an InputError. A solve that
+fails raises SolverError.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,10 +40,13 @@ Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 
 SETTINGS: Mapping[Literal["Solver", "JointSolver"], Mapping[str, Mapping[str, Any]]]
 """All settings of the types, read-only: {name: {"type", "default", "min", "max", "choices",
-"about"}}, None where there is no such thing; those of the tuple `support` are tuples, too."""
+"about"}}, with None for what does not apply; for the tuple `support`, the values are tuples."""
+
+class InputError(ValueError):
+    """The input does not make a problem that can be solved; the message says why."""
 
 class SolverError(ArithmeticError):
-    """The weights could not be solved for."""
+    """Solving for the weights failed."""
 
 class Cancelled(Exception):
     """The progress function asked to stop."""
@@ -52,11 +56,11 @@ class Solver:
     """The skinning weights of one mesh and skeleton.
 
     Creating a solver checks the input, welds coincident vertices, links loose parts, and computes
-    the initial weights (heat, or yours). `solve()` then does the rest; or call `iterate()` and
-    read `weights` whenever you like until `done`.
+    the initial weights (heat, or yours). `solve()` then does the rest; or call `iterate()` until
+    `done` and read `weights` at any time.
 
     The GIL is released while it works. Solvers in different threads do not interfere. The same
-    input, seed and number of threads give bit-identical results.
+    input and seed give bit-identical results, whatever the number of threads.
     """
 
     def __init__(
@@ -103,13 +107,14 @@ class Solver:
         max_influences: int = 4,
         widenings: int = 2,
         rigid_influences: int = 1,
-        rigid_loss: float = 0.0,
+        rigid_departure: float = 0.3,
         least_weight: float = 0.001,
         iterations: int = 30,
         tolerance: float = 0.002,
         acceleration: int = 5,
         coarsen: int = 1000,
         coarsen_given: bool = False,
+        fine_poses: float = 0.6,
         rotation_clusters: float = 0.0,
         heat_floor: float = 1e-6,
         support: tuple[int, float, float] = (1, 0.999, 0.001),
@@ -131,137 +136,142 @@ class Solver:
     ) -> None:
         """
         Geometry
-          vertices (n, 3), triangles (f, 3); edges (e, 2): edges of no face, loose or drawn.
+          vertices (n, 3), triangles (f, 3); edges (e, 2): wire edges, which belong to no face.
           tets (t, 4): a volume, corners in either order; its surface is found and need not be
-          given. Triangles that are no face of a tet count as sheets as thick as the volume over its
-          surface. Flat tets add nothing.
+          given. Triangles that are not a face of a tet count as sheets, as thick as the volume
+          divided by its surface. Flat tets add nothing.
         Skeleton
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3),
-          local Z; bone_deform (m,): bones that do not deform only link others (default: all do);
-          bone_limits (m, 3, 2): rotation limits in radians about local X, Y (the bone) and Z,
-          NaN for none; they replace `swing` and `twist` in the sampled poses.
+          local Z, NaN for any; bone_deform (m,): bones that do not deform only connect others
+          (default: all deform); bone_limits (m, 3, 2): rotation limits in radians about local X, Y
+          (the bone) and Z, NaN for none; they replace `swing` and `twist` in the sampled poses.
           bone_kinds (m,): default all "rigid"; bones that do not deform are rigid.
-          bone_ranges (m, 4, 2): what the sampled poses vary, from lower to upper, NaN for the
+          bone_ranges (m, 4, 2): lower and upper bounds of what the sampled poses vary, NaN for the
           usual range: roll about an axis across the bone (radians; 0 to `swing`) and twist of the
-          bone as a whole (`twist` to both sides), unless limits say otherwise; bend of one that is
-          not rigid from head to tail (`swing` to both sides; about the bone, or about an axis
-          uniform on the sphere), and its stretch (1, no other). Lower above upper, one of them not
-          finite, and stretches that are not above 0 are errors.
-          bone_segments (m,): of the bendy bones, from 1 to 1000; not looked at for others.
-          bone_stretch (m,): rigid or bendy bones that are meant to stretch (not looked at for STBs
-          and spines, which always are): where given poses scale them, or their bends stretch them,
+          bone as a whole (`twist` to both sides), unless it has limits; for bones that are not
+          rigid, bend from head to tail (`swing` to both sides; about the bone itself, or about an
+          axis uniform on the sphere) and stretch (1 only). A lower bound above the upper one, a
+          single bound that is not finite and a stretch of 0 or less are errors.
+          bone_segments (m,): segments of the bendy bones, 1 to 1000; ignored for others.
+          bone_stretch (m,): rigid or bendy bones that are meant to stretch (ignored for STBs and
+          spines, which always are). Where given poses scale them, or their bends stretch them,
           edges are as long as desired, not as at rest (section 4.1); the energy may rise in some
-          iterations, and rotation_clusters is as if 0. A one-ring that an STB or spine moves goes
-          by the paper's stretch along the axes of its covariance, others by their exact one, so
-          that the energy jumps where a spine comes in.
+          iterations, and rotation_clusters counts as 0. A one-ring that an STB or spine moves uses
+          the paper's stretch along the axes of its covariance, others the exact one, so the energy
+          jumps where the influence of a spine begins.
         Poses
           pose_count random ones (paper section 3.3) from `seed`: each bone swings by at most
-          `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees). In the
-          share `reach_poses` of them, the last ones, limbs reach: the ends of chains of bones go to
-          targets spread over the places that they can reach, joints bending to the side that they
-          are bent to at rest by up to 1.5 `swing` within limits and ranges, and bones of no chain
-          swing less;
-          poses (p, m, 3, 4) or (p, m, 4, 4): further ones, such as frames of an animation, with
-          bends (p, m, 4) of what is not rigid, default none, or segment_poses (p, j, 3, 4) or
-          (p, j, 4, 4), the transforms of the joints of all bendy bones that deform, one bone after
-          the other, in place of their poses and bends; a rigid bone with a bend, an STB
-          that turns about another axis than its own and a stretch that is not above 0 are errors.
-          pose_weights (p,): how often each of `poses` counts, 0 or from 1e-6 to 1e6 (default: 1, as
-          each random one does): a pose of weight 2 is the pose given twice.
-          parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN for
-          the place along the bone (default everywhere); those of rigid bones are not looked at.
-          displace_components: random poses turn the roots of a disconnected skeleton each about its
-          own head, which tears the mesh between them; its components then move as a whole, in each
-          of these poses, to where the energy is least (paper section 7, Figure 12), again before
-          every stage. Bones with a common ancestor, deforming or not, are one component, and roots
-          with their heads at one place. Not with STBs, spines or stretchable bones.
-          With STBs and spines the transforms of one-rings are as rigid as desired (section 4.1) in
-          place of rotations, so the energy may rise in some iterations; vertices next to them take
-          about a microsecond per pose and iteration, and the memory 24 bytes per vertex, pose and
-          STB or spine, and as much again for the posed mesh. Then `coarsen` and
-          `rotation_clusters` are as if 0.
+          `swing` radians (default 60 degrees) and twists by at most `twist` (10 degrees). In a
+          share `reach_poses` of them, the last ones, limbs reach: the ends of bone chains go to
+          targets spread over what they can reach, joints bend to the side to which they are bent at
+          rest, by up to 1.5 `swing` within limits and ranges, and bones outside of chains swing
+          less.
+          poses (p, m, 3, 4) or (p, m, 4, 4): further poses, such as frames of an animation. With
+          them bends (p, m, 4) of the bones that are not rigid (default: no bends), or segment_poses
+          (p, j, 3, 4) or (p, j, 4, 4): the transforms of the joints of all deforming bendy bones,
+          one bone after the other, which replace their poses and bends. A rigid bone with a bend,
+          an STB that turns about an axis not its own and a stretch of 0 or less are errors.
+          pose_weights (p,): how often each of `poses` counts, 0 or from 1e-6 to 1e6 (default: 1,
+          like each random pose); a pose of weight 2 counts like the same pose given twice.
+          parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1, NaN (as
+          by default) for its position along the bone; ignored for rigid bones.
+          displace_components: random poses turn each root of a disconnected skeleton about its own
+          head, which tears the mesh between them. Its components therefore move as a whole, in each
+          of these poses, to where the energy is lowest (paper section 7, Figure 12); this is
+          repeated before every stage. Bones with a common ancestor, deforming or not, are one
+          component, and so are roots whose heads coincide. Not with STBs, spines or stretchable
+          bones.
+          With STBs and spines, the transforms of one-rings are as rigid as desired (section 4.1)
+          instead of rotations, so the energy may rise in some iterations. Vertices next to them
+          take about a microsecond per pose and iteration; memory grows by 24 bytes per vertex, pose
+          and STB or spine, and by as much again for the posed mesh. `coarsen` and
+          `rotation_clusters` then count as 0.
         Given weights
           weights: (n, m), or rows (start, bones, weights). locked_vertices (n,) and locked_bones
-          (m,) keep theirs exactly; everything else shares what they leave. Several meshes with
-          locks of their own: locked_bones (s, m) and vertex_sets (n,), the row of each vertex.
-          Of welded vertices, what is locked for one is locked for all.
-          With start_from_weights the weights are also the start, and their pattern (explicit
-          zeros of rows included) the first influence maps, instead of heat weights; these are what
-          vertices without any weight start from.
+          (m,) keep their weights exactly; the others share the rest. For several meshes with their
+          own locks: locked_bones (s, m), and vertex_sets (n,) with the row of each vertex. What is
+          locked for one of several welded vertices is locked for all of them.
+          With start_from_weights the solver also starts from these weights instead of heat weights,
+          and their pattern (explicit zeros of rows included) gives the first influence maps;
+          vertices without any weight still start from heat weights.
         Edits (paper section 5); `edit()` replaces them later
-          constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); idle where
-          the bone is not in the influence map of the vertex.
-          influences: (vertices, bones, allowed): True adds the bone to the influence map, from
-          where it gets weight if that lowers the energy; False keeps it out for good. Where both
-          are said, False counts.
-          smoothed: (vertices, strengths), 0 to 1: where the cotangent Laplacian of all weights
-          shall be 0 (paper section 6), each the mean of its neighbors': about half of it is left
-          with 0.1, little with 1. Vertices of wires alone have no Laplacian.
-          released: (vertices, bones): their spokes, peak and attach rows do not count.
+          constraints: soft w(vertex, bone) = target, as (vertices, bones, targets); without effect
+          while the bone is not in the influence map of the vertex.
+          influences: (vertices, bones, allowed): True adds the bone to the influence map, where it
+          gains weight if that lowers the energy; False keeps it out for good. If a pair has both,
+          False wins.
+          smoothed: (vertices, strengths), 0 to 1: vertices where the cotangent Laplacian of all
+          weights is drawn to 0 (paper section 6), so that each weight is the mean of its
+          neighbors': 0.1 leaves about half of the Laplacian, 1 little. Vertices on wire edges only
+          have no Laplacian.
+          released: (vertices, bones): pairs whose spokes, peak and attach rows do not count.
           rigid_parts: (n,) a number of 0 or more for the vertices of a part, -1 for none. All
-          vertices of a part have the same weights, bit for bit, in every result: those of one
-          bone, the one that the energy is least with, or a blend of rigid_influences bones at most
-          (0: of max_influences). Parts that share a welded vertex are one. What is edited for one
-          vertex is edited for its part. Locked vertices are of no part, nor are those with other
-          locked weights than the first of it. A part across a mirror plane with rigid_influences 1
-          is solved freely.
-          Of a symmetric character both sides get what is given for one.
+          vertices of a part have the same weights, bit for bit, in every result: those of the one
+          bone that minimizes the energy, or a blend of at most rigid_influences bones (0: of
+          max_influences). Parts that share a welded vertex are one. An edit of one vertex applies
+          to its whole part. Locked vertices belong to no part, nor do vertices whose locked weights
+          differ from those of the part's first vertex. With rigid_influences 1, a part across the
+          mirror plane is solved freely.
+          On a symmetric character, edits of one side apply to both.
         Symmetry
           symmetry = (bone partners (m,), a point (3,) and the normal (3,) of a plane): the weights
-          become the same on both sides, bit for bit. The partner of a bone is that of the other
-          side, itself for a bone on the plane, -1 for none; partners must be of one kind, of as
-          many segments, and both stretchable or neither. Vertices are paired by position, and
-          from there along edges; those without partner, those that a bone without partner or a
-          lock is concerned with, and with max_influences 1 those on the plane are solved freely.
-          Random poses 2 k and 2 k + 1 are then images of each other (so let their number be
-          even); the limits of two partners should be, too.
+          become the same on both sides, bit for bit. The partner of a bone is the bone on the other
+          side, itself for a bone on the plane, -1 for none. Partners must be of the same kind, have
+          equally many segments, and both be stretchable or neither. Vertices are paired by
+          position, and from there along edges. Solved freely are vertices without a partner,
+          vertices influenced by an unpaired bone or affected by a lock and, with max_influences 1,
+          those on the plane. Random poses 2 k and 2 k + 1 are then images of each other, so choose
+          an even number; the limits of two partners should be images, too.
         progress(stage, fraction of the call): return False to stop; the call then raises
           Cancelled. It must not use the solver.
         threads: 0 for one per processor. precision: of the local step.
         Result
           max_influences per vertex, 0 for no limit; weights below least_weight are dropped.
-          widenings: rounds in which every vertex takes in the influences of its neighbors and
-          loses those that lower the energy least; 0 keeps the influence maps of the start, or
-          what the limit leaves of them. least_worth (0 to 1): in these rounds an influence goes
-          that is worth less than this share of the rest energy of its one-ring in all poses; with 0
-          only those go whose weight would be negative. One that a spoke ties to its bone stays.
+          widenings: rounds in which every vertex adopts the influences of its neighbors and loses
+          those that lower the energy least; 0 keeps the influence maps of the start, cut to the
+          limit. least_worth (0 to 1): in these rounds an influence is dropped if it is worth less
+          than this share of the rest energy of its one-ring in all poses; with 0, only if its
+          weight would be negative. If a spoke ties the vertex to a bone, that bone's influence
+          stays.
         Energy
           edge_power (0 to 4): edges weigh their share of area times (mean edge / edge)^edge_power.
-          With 3 the weights hardly depend on the tessellation, 0 are the paper's edge weights.
-          truss (0 to 1e6): strength of the spokes, 0 for none. A spoke is one more edge from a
-          vertex to the nearest point on a bone inside, which that bone carries along: it keeps
-          limbs on their bones and as thick as they are, while twist and bend stay free. Its weight
-          is truss area/3 (mean edge / spoke)^2, less near joints and for small loose parts. The
-          bone is the nearest of those that the vertex' part of the mesh surrounds; a part that
-          surrounds none hangs on one bone as a whole. Spokes that the weights cannot satisfy
-          give way from stage to stage, down to a tenth. Bendy bones carry points where their
-          segments take them; with STBs or spines there are no spokes.
+          With 3 the weights hardly depend on the tessellation; 0 gives the paper's edge weights.
+          truss (0 to 1e6): strength of the internal springs, 0 for none. We call one such spring a
+          spoke and all of them the truss: an extra edge of the energy, from a vertex to the nearest
+          point on a bone inside the mesh, which the bone carries along. It keeps limbs centered on
+          their bones and preserves their thickness; twist and bend stay free. Its weight is
+          truss area/3 (mean edge / spoke)^2, less near joints and for small loose parts. The bone
+          is the nearest of those that the vertex's part of the mesh surrounds; a part that
+          surrounds no bone is tied to one bone as a whole. Spokes that the weights cannot satisfy
+          give way from stage to stage, down to a tenth. On bendy bones the points move with the
+          segments; with STBs or spines there are no spokes.
         Optimization
           iterations: of the last stage, at most; a stage ends when the energy changes by less
           than the share `tolerance`. acceleration: past iterations that Anderson acceleration
-          mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least so many vertices
-          is first solved on a coarser one of about a third, and that likewise, 0 for never; not
-          with the paper's constraint rows, and with given start weights only if coarsen_given: it
-          is faster, but what these have of detail may go. rotation_clusters: up to 16
-          neighbors whose weights differ by at most this share their rotations, 0 for none; it
-          saves about half of the local step, and `energies` are then those of shared rotations, up
-          to a fifth more than what `energy` tells. heat_floor and support = (least, kept_sum,
-          relative) prune the initial weights (paper section 3.2). link_parts ties loose parts to
-          what they sit on. peak_stiffness: strength of the
-          rows that, where there is no truss, keep every bone at least as influential where it is
-          strongest as it was at the start, 0 for none. attach, neumann,
+          mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least this many vertices
+          is first solved on a coarser one of about a third, and so on; 0 for never. Not with the
+          paper's constraint rows, and with given start weights only if coarsen_given, which is
+          faster but may lose some of their detail. fine_poses: share of the random poses used on
+          meshes finer than the coarsest, unless components move; beside `poses`, each of these
+          counts correspondingly more. rotation_clusters: up to 16 neighbors whose weights differ by
+          at most this share their rotations, 0 for none; it saves about half of the local step, and
+          `energies` are then those of shared rotations, up to a fifth more than `energy` returns.
+          heat_floor and support = (least, kept_sum, relative) prune the initial weights (paper
+          section 3.2). link_parts ties loose parts to what they sit on. peak_stiffness: without a
+          truss, strength of the rows that keep every bone at least as influential at its strongest
+          vertex as it was at the start, 0 for none. attach, neumann,
           positivity="penalty" and constraint_strength: the paper's constraint rows (section 4.3);
           "clip" keeps weights >= 0 in every iteration, "none" only in the result. filter: after
           every global step, every weight (or only spurious local extrema) becomes the mean of its
           neighbors'. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its
-          c_i from constraint_strength: smoother weights at the price of energy and half the time
-          again; 1e-6 is weak, 1e-3 strong, 0 none. Energies are told without it. damping: pull to
-          the initial weights, where the energy does not decide. initial: what fresh weights begin
-          as, the methods of `automatic_weights`. attach holds, of a volume, the vertices on bones
-          themselves.
+          c_i from constraint_strength: smoother weights, at the price of more energy and half as
+          much time again; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies leave it out.
+          damping: pull toward the initial weights where the energy does not decide. initial: the
+          method of the initial weights, one of `automatic_weights`. On a volume, attach holds the
+          vertices that lie on bones.
           deformer: how the weights will be blended. With "dual_quaternions" (Blender's Preserve
-          Volume; rigid bones only) another stage follows the last one, on its influence maps, whose
-          energies are those of that blending; so are `energy` and the two in the report.
+          Volume; rigid bones only) a further stage follows on the same influence maps. Its energies
+          are those of that blending, and so are `energy` and the two in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -279,10 +289,10 @@ class Solver:
         released: tuple[ArrayLike, ArrayLike] | None = None,
         rigid_parts: ArrayLike | None = None,
     ) -> None:
-        """Other edits in place of the present ones; the weights go on from where they are.
+        """Replace the present edits; the weights continue from where they are.
 
-        The solver is then not done: a short stage with all influences that are allowed comes
-        first, then the last stage. Wrong edits raise ValueError or TypeError and change nothing.
+        The solver is then no longer done: a short stage with all allowed influences comes first,
+        then the last stage. Wrong edits raise ValueError or TypeError and change nothing.
         """
 
     @property
@@ -294,24 +304,24 @@ class Solver:
     def spokes(
         self,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.bool_]]:
-        """(vertices, bones, held, released), each (k,): what ties vertices (of welded ones the
-        first) to bones. held: the share of its strength, from 0.1 to 1, that a spoke has left;
-        released: it does not count, since an edit says so. A vertex of a mirror plane can have two.
+        """(vertices, bones, held, released), each (k,): the spokes, which tie vertices (of welded
+        ones the first) to bones. held: the share of its strength, from 0.1 to 1, that a spoke has
+        left; released: an edit has switched it off. A vertex on the mirror plane can have two.
         Empty while a coarse mesh is solved, and without a truss."""
 
     @property
     def rigid_parts(self) -> NDArray[np.int32]:
-        """(n,) number of the rigid part of each vertex, from 0 on, those given and those found by
-        rigid_loss alike; -1: it is of none."""
+        """(n,) number of the rigid part of each vertex, from 0 on, both those given and those found
+        by rigid_departure; -1 for vertices of no part."""
 
     @property
     def done(self) -> bool:
-        """Nothing is left to do: the last stage has converged or used up its iterations."""
+        """True once the last stage has converged or used up its iterations."""
 
     @property
     def weights(self) -> Floats:
         """(n, m) weights to use: finite, >= 0, rows sum to 1, none below least_weight, at most
-        max_influences once the solver is done; locked ones as they came."""
+        max_influences once the solver is done; locked ones as they were given."""
 
     @property
     def sparse_weights(self) -> Rows:
@@ -320,12 +330,13 @@ class Solver:
     @property
     def energy(self) -> float:
         """Energy of `weights` over the poses of the solver, links between parts and present spokes
-        included; with edge_power=0 and truss=0, but for links, what `araplbs.energy` says."""
+        included; with edge_power=0, truss=0 and no links it equals `araplbs.energy`. Computed on
+        demand, which takes as long as an iteration."""
 
     @property
     def energies(self) -> Floats:
         """Energies of the initial weights, then after each change of the influence maps (less one
-        local step) and each iteration; those of the coarse mesh until that is solved."""
+        local step) and each iteration; those of the coarse mesh as long as that is being solved."""
 
     @property
     def initial_weights(self) -> Floats:
@@ -339,30 +350,29 @@ class Solver:
     def report(self) -> dict[str, Any]:
         """What was found and done:
 
-        vertices, welded (vertices merged into others), collapsed_triangles (those that had an
-        area and lost it to that), far_vertices (so far off all others that neither they nor their
-        faces and edges count, 50 times the size of the mesh and more), coarse_vertices (of the
+        vertices, welded (vertices merged into others), collapsed_triangles (those that lost their
+        area to welding), far_vertices (at least 50 times the size of the mesh away from all others:
+        neither they nor their faces and edges count), coarse_vertices (of the
         coarsest mesh solved, 0: only the mesh itself), parts, linked_parts, links, symmetric_bones
         (deforming ones with a partner), symmetric_vertices (those with symmetric weights),
         unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
         follow their nearest bone as a whole), bones, deforming_bones, idle_bones (deforming but
         without influence: indices), poses, iterations, stage_starts (entries of `energies`),
-        energy_before, energy_after, unknowns, factor_size (non-zeros), peak_rows, attach_rows,
-        neumann_rows, positivity_rows, damping, most_influences, mean_influences,
-        seconds (per stage of the work).
+        energy_before, energy_after (the last of `energies`), unknowns, factor_size (non-zeros),
+        peak_rows, attach_rows, neumann_rows, positivity_rows, damping, most_influences,
+        mean_influences, seconds (per stage of the work).
         """
 
 @final
 class JointSolver:
-    """The joints of a skeleton where the posed mesh is most rigid (paper section 4.4), and the
-    weights that go with them.
+    """Joint positions that make the posed mesh most rigid (paper section 4.4), and the weights that
+    go with them.
 
-    A joint is made of the ends of bones that are at one place and belong together: a head at its
-    parent's tail or head, the heads of siblings. These move together and come out equal to the
-    bit. The poses keep their local rotations; transforms follow the joints, and what two bones of
-    a given pose are apart at their joint they stay apart; what hangs on a spine follows it at the
-    place of its own head along it. Parts of the skeleton that hang on nothing are free to move in
-    each pose.
+    A joint consists of the bone ends that coincide and belong together: a head at its parent's tail
+    or head, the heads of siblings. They move together and come out equal, bit for bit. The poses
+    keep their local rotations; the transforms follow the joints. Bones that are apart at their
+    joint in a given pose stay as far apart, and children of a spine follow it at the position of
+    their heads along it. Unconnected parts of the skeleton are free to move in each pose.
     """
 
     def __init__(
@@ -411,44 +421,45 @@ class JointSolver:
         peak_stiffness: float = 0.01,
     ) -> None:
         """
-        What a Solver has as well means the same. Bones are rigid, STBs or spines. Of these the two
-        ends are joints; bends stay as they are in rest orientation, but STBs turn about themselves
-        wherever they point, and vertices without `parameters` take those of the new places.
-        weights (n, m) or rows: to begin with, their pattern the influence maps, at once reduced to
-        max_influences where they are optimized; without them the stages of a Solver come first, an
-        iteration each, and joints do not move until then.
+        Arguments that a Solver has, too, mean the same. Bones are rigid, STBs or spines. Both ends
+        of an STB or spine are joints; its bends stay the same in rest orientation, except that STBs
+        turn about their own axis wherever they point, and vertices without `parameters` take the
+        positions along the moved bone.
+        weights (n, m) or rows: the start; their pattern gives the influence maps, reduced at once
+        to max_influences if weights are optimized. Without them the stages of a Solver come first,
+        one iteration each, and joints do not move until then.
         optimize_weights: False keeps the weights. method: "alternate" takes some steps of the
-        joints, then makes the weights' system for the new poses and takes some of the weights;
-        "together" takes one of each in turn without another factorization.
+        joints, then rebuilds the system of the weights for the new poses and takes some steps of
+        the weights; "together" takes one of each in turn without another factorization.
         What holds joints
           pinned (m, 2): heads and tails that stay where they are, exactly.
-          joint_stiffness, tangential: the paper's eps1 and eps2, numbers or (m, 2) of heads, tails,
-          of which the joint has the largest; relative to the stiffness and the bones of the joint
-          itself. They make steps shorter, in all directions or along the bones.
-          anchor: pull to the places of the start; with 1 about as stiff as the energy itself.
-          reach: farthest from there, a share of the mean length of the bones that meet.
-          least_length: every bone keeps this share of its length.
+          joint_stiffness, tangential: the paper's eps1 and eps2, numbers or (m, 2) for heads and
+          tails; the largest of a joint counts, relative to the stiffness and the bones of the joint
+          itself. They shorten the steps, in all directions or along the bones.
+          anchor: pull toward the initial positions; 1 is about as stiff as the energy itself.
+          reach: largest distance from them, a share of the mean length of the bones that meet.
+          least_length: share of its length that every bone keeps.
           drift: stiffness of the displacements of unconnected parts of the skeleton.
-        centering: where the energy of a joint is less stiff than this across its bones, as between
-        rigid parts that no edge connects (the paper's Figure 15C), what lacks is made up by a pull
-        to the middle of the limb; 0 for none. Joints of limbs have 0.02 to
-        0.2, those of fingers from 0.0003 on; 0.001 to 0.01 leaves most of them to the energy.
-        symmetry: joints at each other's image, within 1 % of the diagonal, move as images, to the
-        bit; those of bones that are their own partners stay on the plane, or are each other's where
-        the bone lies across it.
+        centering: where the energy is less stiff than this across the bones of a joint, as between
+        rigid parts that no edge connects (the paper's Figure 15C), a pull to the middle of the limb
+        makes up the difference; 0 for none. The stiffness of limb joints is 0.02 to 0.2, that of
+        finger joints 0.0003 and more; 0.001 to 0.01 leaves most of them to the energy.
+        symmetry: joints at each other's image, within 1 % of the diagonal, move as images, bit for
+        bit. The joints of a bone that is its own partner stay on the plane; if the bone lies across
+        it, its two ends are images of each other.
         iterations: at most; done when one changes the energy by less than the share `tolerance`.
         """
 
     def iterate(self, count: int = 1, /) -> float:
-        """Iterate up to `count` times, fewer if done; the energy reached. After Cancelled all is
-        as the last accepted step left it, and it can go on."""
+        """Iterate up to `count` times, fewer if done; the energy reached. After Cancelled
+        everything is as the last accepted step left it, and iterating can go on."""
 
     def solve(self) -> float:
         """Iterate until done; the energy reached."""
 
     @property
     def done(self) -> bool:
-        """Nothing is left to do."""
+        """True once iterating has converged or used up its iterations."""
 
     @property
     def heads(self) -> Floats:
@@ -528,11 +539,11 @@ def energy(
     (p, m, 4, 4).
 
     Rows are normalized; a vertex without weights stays at rest, as in Blender. The energy is the
-    mean over the poses, each as often as pose_weights (p,) say. `weld` joins
-    coincident vertices (with the weights of the first of them). With per_vertex also the (n,)
-    energies of the vertices, each relative to its own one-ring. Bones that are not rigid:
-    bone_kinds with bone_heads, bone_tails (m, 3) and the bends or segment_poses; bone_stretch needs
-    heads and tails, too; the rest as for a Solver.
+    mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident vertices (with
+    the weights of the first of them). With per_vertex also the (n,) energies of the vertices, each
+    relative to its own one-ring. Bones that are not rigid need bone_kinds with bone_heads,
+    bone_tails (m, 3) and the bends or segment_poses; bone_stretch needs heads and tails, too. The
+    rest is as for a Solver.
     """
 
 def posed_energy(
@@ -546,10 +557,10 @@ def posed_energy(
     per_vertex: bool = False,
     threads: int = 0,
 ) -> Any:
-    """Relative ARAP energy of points posed (p, n, 3) by whatever means, as `energy` tells it.
+    """Relative ARAP energy of points (p, n, 3), posed by any means, on the scale of `energy`.
 
-    The mean over the poses, each as often as pose_weights (p,) say. `weld` joins coincident
-    vertices, of which the first is where they go.
+    The mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident vertices;
+    the position of the first of them counts.
     """
 
 def dual_quaternion_skinning(
@@ -560,9 +571,9 @@ def dual_quaternion_skinning(
     bone_axes: ArrayLike | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Where Blender's Armature modifier with Preserve Volume takes vertices, (p, n, 3).
+    """Vertices as posed by Blender's Armature modifier with Preserve Volume, (p, n, 3).
 
-    weights (n, m) or rows, which count in their order, of any sum: where it is 1e-4 or less the
+    weights (n, m) or rows, blended in the given order, with any sum; if it is 1e-4 or less, the
     vertex stays. poses (p, m, 3, 4) or (p, m, 4, 4), of any scale and shear. bone_axes (m, 3, 3):
     local X, Y (head to tail) and Z of each bone at rest as columns, on which the rotation of a
     scaled or sheared bone depends (default: the axes of the space).
@@ -577,14 +588,14 @@ def rotation_centers(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Optimized centers of rotation (Le & Hodgins 2016), (n, 3): around which vertices turn that
-    `center_of_rotation_skinning` blends, each the mean place of what has similar weights.
+    """Optimized centers of rotation (Le & Hodgins 2016), (n, 3), for `center_of_rotation_skinning`:
+    the point about which each vertex turns is the mean position of what has similar weights.
 
     The mean over triangles, by area and by s(w_p, w_v) = sum over pairs of bones j != k of
     w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2), w_v the mean weights of the
-    corners. Rows of weights count relative to their sums. NaN where no triangle has two bones in
-    common with the vertex, as where one bone alone moves it. Work grows with the square of the
-    influences: meant for weights with a limit.
+    corners. Rows of weights are normalized. NaN if no triangle has two bones in common with the
+    vertex, as when a single bone moves it. The work grows with the square of the influences, so
+    limit them first.
     """
 
 def center_of_rotation_skinning(
@@ -596,9 +607,9 @@ def center_of_rotation_skinning(
     bone_axes: ArrayLike | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Where skinning by centers of rotation takes vertices (Le & Hodgins 2016, Algorithm 1),
-    (p, n, 3): each turns by the blended quaternion, and its center goes where linear blending takes
-    it; the vertex itself where its center is not finite.
+    """Vertices as posed by skinning with centers of rotation (Le & Hodgins 2016, Algorithm 1),
+    (p, n, 3): each turns by the blended quaternion about its center, which is blended linearly. A
+    vertex whose center is not finite is blended linearly itself.
 
     centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. Scale and shear,
     which the method leaves open, are blended linearly in the bones' own rotation.
@@ -638,29 +649,30 @@ def bake(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> _Baked:
-    """Weights, and when asked bones, whose linear blending comes nearest to given frames.
+    """Weights, and on request bones, whose linear blending best approximates given frames.
 
-    vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), where the vertices shall be: a
+    vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), the positions to approximate: a
     list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. They are read
-    one by one, in their order, once for each iteration and round of clustering, once before and
-    once after, and 16 are kept: memory does not grow with p but for the transforms.
-    transforms (p, m, 3, 4) or (p, m, 4, 4): of the given bones in the frames; None: there are none.
+    one by one and in order, once for each iteration and round of clustering, once before and once
+    after. 16 are kept at a time: apart from the transforms, memory does not grow with p.
+    transforms (p, m, 3, 4) or (p, m, 4, 4): of the given bones in each frame; None: no given bones.
 
-    The weights of a vertex are >= 0, sum to 1, at most max_influences are not 0 (0: 32), and are
-    the best there are, but for which bones these are: a search. weights: a start; where the frames
-    do not decide they stay, by `damping`. locked_vertices (n,) and locked_bones (m,) keep them.
-    candidates (n, m): False where a bone may not move a vertex. smoothness, with triangles or
-    edges: how much weights of neighbors are drawn to each other.
-    new_bones are placed by clusters of vertices that move alike (Le and Deng 2012) and get
-    transforms, as given bones do with move_bones; rigid: these only turn and shift, otherwise they
-    are affine. Then weights and transforms take turns; no turn raises the error.
+    The weights of a vertex are >= 0, sum to 1, and at most max_influences are not 0 (0: 32). For
+    its set of bones they are optimal; the set itself is found by a search. weights: a start, to
+    which `damping` pulls where the frames do not decide. locked_vertices (n,) and locked_bones (m,)
+    keep them. candidates (n, m): False where a bone may not move a vertex. smoothness, with
+    triangles or edges: how strongly the weights of neighbors are drawn to each other.
+    new_bones are placed by clusters of vertices that move alike (Le and Deng 2012). Their
+    transforms are found, with move_bones also those of the given bones: rigid ones, or with
+    rigid=False affine ones. Weights and transforms are then improved in turns; no turn raises the
+    error.
 
     A dict: weights (start, bones, weights), of the given bones and then the new ones; transforms
-    (p, m + new_bones, 3, 4); centers (m + new_bones, 3), where what a bone moves is at rest;
-    vertex_error (n,), root mean square distance over the frames; rms and max distance over all,
-    in the units of the vertices; worst (frame, vertex); size, the diagonal of the bounding box;
-    iterations and history, the rms after each. iterations=0: the errors of given weights, with
-    unweighted vertices at rest.
+    (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of what each bone
+    moves; vertex_error (n,), root mean square distance over the frames; rms and max distance over
+    all, in the units of the vertices; worst (frame, vertex); size, the diagonal of the bounding
+    box; iterations and history, the rms after each. iterations=0: the errors of the given weights,
+    with unweighted vertices at rest.
     """
 
 def elastic_poses(
@@ -688,21 +700,21 @@ def elastic_poses(
     acceleration: int = 5,
     samples: int = 30,
 ) -> Floats | tuple[Floats, Floats]:
-    """(p, n, 3): where an elastic body comes to rest whose bones move as told: posed points that no
-    weights make, a reference for how little strain there could be.
+    """(p, n, 3): where the vertices of an elastic body come to rest when its bones are posed. No
+    skinning weights produce these shapes: a reference for how little strain is possible.
 
     vertices (n, 3), triangles (f, 3), edges (e, 2) of no face, tets (t, 4) of a solid; bone_heads
     and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from rest.
     weights (n, m) or rows (start, bones, weights): the start, and which bone holds each vertex;
-    without them the nearest. Coincident vertices are welded, loose parts linked.
+    without them, the nearest one does. Coincident vertices are welded, loose parts linked.
 
-    Minimized is, by local and global steps: the integral of the squared Surface Strain (and of
-    |F - R|^2 in tets) + bending * relative errors of the edges of one-rings that share a rotation
+    Local and global steps minimize the integral of the squared Surface Strain (and of |F - R|^2 in
+    tets) + bending * relative errors of the edges of one-rings that share a rotation
     + inside * that of the line from each vertex to its bone in the same rotation, which keeps
     thickness and volume + hold * squared distances from where the bone takes a vertex, in radii of
-    the limb, nothing to speak of at joints + drift * squared Limb Drift, beyond slack times that
+    the limb, next to nothing at joints + drift * squared Limb Drift, beyond slack times that
     of the start. inside=0: the skin alone, with the least strain.
-    It is a local minimum of a problem that is not convex, for these settings: not a proven bound.
+    The problem is not convex: the result is a local minimum for these settings, not a proven bound.
     tolerance: a pose is done when its energy falls by less than this share, twice. The energy never
     rises; per_iteration=True gives (posed, energies (iterations + 1, p)). Results do not depend on
     the number of threads.
@@ -736,6 +748,7 @@ def mixed_elasticity(
     bone_deform: ArrayLike | None = None,
     edges: ArrayLike | None = None,
     tets: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
     hold: float = 0.01,
     samples: int = 30,
@@ -757,11 +770,11 @@ def surface_strain(
     *,
     threads: int = 0,
 ) -> Floats:
-    """(f,) Surface Strain of each triangle where points (n, 3) are posed (n, 3), or root mean
-    square over poses (p, n, 3): the root of (s1 - 1)^2 + (s2 - 1)^2 of the two singular values of
-    the map that takes the triangle at rest to the posed one in its plane. 0.1 is 10 %; 0 for what
-    only moves, and for triangles whose altitude is below 1e-4 of their longest edge, which are left
-    out of all measures.
+    """(f,) Surface Strain of each triangle for one pose (n, 3), or its root mean square over poses
+    (p, n, 3): the root of (s1 - 1)^2 + (s2 - 1)^2, with s1 and s2 the singular values of the map
+    from the triangle at rest to the posed one, in its plane. 0.1 is 10 %; 0 for triangles that only
+    move, and for those whose altitude is below 1e-4 of their longest edge, which all measures leave
+    out.
     """
 
 def deformation(
@@ -783,15 +796,15 @@ def deformation(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> dict[str, Any]:
-    """What is seen of weights (n, m) or rows over poses (p, m, 3, 4) or (p, m, 4, 4), blended
-    linearly: the `measures` of a Deformation, which says what the arguments are. Bits do not depend
-    on the number of threads."""
+    """The `measures` of a Deformation for weights (n, m) or rows, blended linearly over poses
+    (p, m, 3, 4) or (p, m, 4, 4); the arguments are those of Deformation. The result is
+    bit-identical for any number of threads."""
 
 @final
 class Deformation:
-    """What is seen of a mesh that deforms, over poses that are added as one likes.
+    """Visible measures of a deforming mesh, over any poses that are added.
 
-    It knows nothing of the energy that weights minimize. Vertices are not welded.
+    They are independent of the energy that weights minimize. Vertices are not welded.
     """
 
     def __init__(
@@ -822,8 +835,8 @@ class Deformation:
     ) -> None:
         """Add poses (p, m, 3, 4) or (p, m, 4, 4) into which weights (n, m) or rows take the mesh by
         linear blending. Rows are normalized; a vertex without weights stays at rest, as in Blender.
-        bends, segment_poses and parameters of bones that are not rigid as for `energy`. progress as
-        for a Solver; what raises an exception adds nothing."""
+        bends, segment_poses and parameters of bones that are not rigid as for `energy`; progress as
+        for a Solver. A call that raises an exception adds nothing."""
 
     def add(
         self,
@@ -833,14 +846,14 @@ class Deformation:
         bends: ArrayLike | None = None,
         segment_poses: ArrayLike | None = None,
     ) -> None:
-        """Add points posed (p, n, 3) by whatever means. poses (p, m, 3, 4) or (p, m, 4, 4), with
-        bends or segment_poses, say where the bones are then: needed where there are limbs."""
+        """Add points (p, n, 3), posed by any means. poses (p, m, 3, 4) or (p, m, 4, 4), with bends
+        or segment_poses, are the poses of the bones: required if there are limbs."""
 
     def clear(self) -> None:
         """Forget all poses: for other weights of the same mesh and bones."""
 
     def measures(self, *, per_triangle: bool = False, per_vertex: bool = False) -> dict[str, Any]:
-        """Over all poses added, NaN for what there is not:
+        """Over all poses added, NaN for what cannot be measured:
 
         area: Surface Strain, root of the mean squared strain over triangles by area and poses
         (0.1 is 10 %); face: with all triangles alike; p99: 99th percentile over triangles of the
@@ -848,13 +861,14 @@ class Deformation:
         drift: Limb Drift, mean of bone_drift; worst_drift: the largest; bone_drift (m,): how far
         the center of the limb around the middle of a bone is from where the bone takes it, in radii
         of the limb, root mean square over poses; NaN for bones that no limb encloses; limbs: how
-        many there are. A limb are the vertices, 6 at least, nearest to the bone at 0.3 to 0.7 of
-        its length, if their center is within half of their mean distance, the radius, from the
-        bone and that is at most 1.5 lengths of it.
+        many there are. A limb consists of the vertices, at least 6, that are nearest to the bone at
+        0.3 to 0.7 of its length. Their mean distance from the bone is its radius: at most 1.5 times
+        the length of the bone, and the center of the limb lies within half of it.
         volume: Volume Change, mean over poses, as a share of the volume at rest (-0.1 is 10 %
-        less), of the closed_parts: parts whose every edge is of two triangles that turn alike.
-        poses: how many there were. On request triangle_strain (f,), root mean square over poses,
-        and vertex_strain (n,), root of its mean square by area over the triangles of each vertex.
+        less), of the closed_parts: parts whose every edge joins two triangles of the same
+        orientation. poses: how many were added. On request triangle_strain (f,), root mean square
+        over poses, and vertex_strain (n,), root of its mean square by area over the triangles of
+        each vertex.
         """
 
 def automatic_weights(
@@ -875,20 +889,20 @@ def automatic_weights(
     link_parts: bool = True,
 ) -> Rows:
     """Weights (n, m) of a mesh and a skeleton by one of the methods of the literature, without
-    poses or energy; rows sum to 1, of at most max_influences (0: any number), smaller ones than
-    least_weight left out. The mesh is welded and loose parts are linked as a Solver does.
+    poses or energy. Rows sum to 1 and have at most max_influences (0: any number); weights below
+    least_weight are left out. The mesh is welded and loose parts are linked, as by a Solver.
 
-    "heat": bone heat (Baran & Popovic 2007), what the nearest bones give where vertices see them,
-    diffused. "nearest": every vertex follows its nearest bone alone, seen or not. "boneglow":
-    BoneGlow (Wareham & Lasenby 2008), heat of the light that bones send to the vertices. "bbw":
-    bounded biharmonic weights (Jacobson et al. 2011): w' Q w least, Q the bi-Laplacian, w from 0
-    to 1, and 1 at the handles of its bone, 0 at those of others. "biharmonic": the same without
-    bounds; negative weights are clipped at the end.
+    "heat": bone heat (Baran & Popovic 2007), diffused from the bones nearest to each vertex and
+    visible from it. "nearest": every vertex follows its nearest bone alone, visible or not.
+    "boneglow": BoneGlow (Wareham & Lasenby 2008), the diffused light that bones send to the
+    vertices. "bbw": bounded biharmonic weights (Jacobson et al. 2011), which minimize w' Q w with Q
+    the bi-Laplacian and w from 0 to 1, fixed to 1 at the handles of the bone and to 0 at those of
+    others. "biharmonic": the same without bounds; negative weights are clipped at the end.
 
-    Handles are, of a volume, the vertices on bones; of a surface or wires, the core of the vertices
-    nearest to the bone: those at least 0.85 times as far from other bones' vertices, along edges,
-    as the farthest of them. Parts that see no bone go by distance alone; those far from all follow
-    the nearest. Biharmonic weights take at most 200,000 vertices: ValueError above.
+    The handles of a bone are, in a volume, the vertices on it; on a surface or wires, the core of
+    the vertices nearest to it: those at least 0.85 times as far from other bones' vertices, along
+    edges, as the farthest of them. Parts that see no bone go by distance alone; those far from all
+    bones follow the nearest. Biharmonic weights of more than 200,000 vertices raise ValueError.
     """
 
 def diffuse_parameters(
@@ -919,23 +933,25 @@ def control_bones(
     bone_parents: ArrayLike,
     *,
     bone_deform: ArrayLike | None = None,
-    bone_named: ArrayLike | None = None,
+    bone_evidence: ArrayLike | None = None,
     edges: ArrayLike | None = None,
     tets: ArrayLike | None = None,
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> NDArray[np.int32]:
-    """(m,) why each deforming bone is a control bone that should move no vertex: 1, a root beside
-    the body that hangs on it; 2, no skin is around it; 3, another bone already lies
-    there; 4, other bones serve the skin around it. 0: it deforms, or does not deform anyway.
+    """(m,) why each deforming bone is a control bone, which should move no vertex: 1, a root beside
+    the body that hangs on it; 2, no skin around it; 3, coincident with another bone; 4, other bones
+    serve the skin around it. 0: it moves skin, or is not a deforming bone.
 
-    bone_named (m,): the name is one that rigs give to controls, which supports what the place of
-    the bone says and never is enough. What it finds does not depend on place, turn and scale. At
-    least one deforming bone is always left.
+    bone_evidence (m,): other evidence, such as names and constraints: positive for a control bone,
+    negative for a bone that moves skin. 1 is a single hint, such as a name, 2 is near certainty; at
+    -1 and below, only bones away from the mesh are found. Evidence alone is never enough: it only
+    supports what the bone's position suggests. The result does not depend on the position, rotation
+    and scale of the scene. At least one deforming bone is always left.
 
-    To leave them out of a Solver, switch their bone_deform off, give them no parent (-1) and what
-    hangs on them their nearest ancestor that stays: other bones that do not deform count as parts
-    of the bone above them.
+    To leave them out of a Solver, switch off their bone_deform, give them no parent (-1), and give
+    their children the nearest ancestor that stays: other bones that do not deform count as part of
+    the bone above them.
     """
 
 @overload
@@ -978,8 +994,8 @@ def sample_poses(
     twist: float = ...,
     reach_poses: float = 0.0,
 ) -> tuple[Floats, Floats]:
-    """The same with bone_kinds: the poses, and their bends (count, m, 4). What hangs on an STB or
-    spine follows it at the place of its own head along it."""
+    """The same with bone_kinds: the poses, and their bends (count, m, 4). Children of an STB or
+    spine follow it at the position of their heads along it."""
 
 def forward_kinematics(
     bone_heads: ArrayLike,
@@ -989,8 +1005,8 @@ def forward_kinematics(
     bends: ArrayLike | None = None,
     /,
 ) -> Floats:
-    """(p, m, 3, 4) transforms of local rotations (p, m, 3, 3), given in rest orientation; with
-    bends (p, m, 4) those that are not (0, 0, 0, 1) carry what hangs on them."""
+    """(p, m, 3, 4) transforms from local rotations (p, m, 3, 3) in rest orientation. With bends
+    (p, m, 4), bones whose bend is not (0, 0, 0, 1) carry their children along it."""
 
 def inverse_kinematics(
     bone_heads: ArrayLike,
@@ -1011,8 +1027,8 @@ def inverse_kinematics(
     """Poses that bring the tail of the bone `effector` to each of the targets (k, 3), from rest.
 
     (rotations (k, m, 3, 3), errors (k,), iterations (k,)): local rotations in rest orientation, for
-    forward_kinematics; the distance that is left; how many iterations there were. Of a target that
-    is not reached, the nearest place that was met.
+    forward_kinematics; the remaining distance; the number of iterations. For a target that is not
+    reached, the nearest pose found.
 
     chain_count bones turn, from the effector up; 0: all up to its root. Joints stay within
     bone_limits, or else swing by at most `swing` (default 60 degrees) and twist by at most `twist`
@@ -1028,8 +1044,8 @@ def reach_chains(
     *,
     bone_deform: ArrayLike | None = None,
 ) -> list[tuple[NDArray[np.int32], Floats]]:
-    """The limbs, necks, tails and fingers that reach in sampled poses: the bones of each from its
-    root down, and the place of its effector (3,) at rest."""
+    """The limbs, necks, tails and fingers that reach for targets in sampled poses: the bones of
+    each from its root down, and the position (3,) of its effector at rest."""
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
     """(n, 3, 3) proper rotations nearest to (n, 3, 3) matrices."""
@@ -1063,11 +1079,11 @@ def linear_skinning(
     parameters: ArrayLike | None = None,
     threads: int = 0,
 ) -> Floats:
-    """Where weights (n, m) or rows take vertices in poses (p, m, 3, 4) or (p, m, 4, 4) by linear
-    blending, (p, n, 3).
+    """Vertices posed by linear blending, (p, n, 3), with weights (n, m) or rows and poses
+    (p, m, 3, 4) or (p, m, 4, 4).
 
-    Rows are normalized; a vertex without weights stays at rest, as in Blender. What bones that are
-    not rigid need is as for `energy`.
+    Rows are normalized; a vertex without weights stays at rest, as in Blender. The arguments for
+    bones that are not rigid are as for `energy`.
     """
 
 def nearest_points(
@@ -1078,16 +1094,17 @@ def nearest_points(
     owners: ArrayLike | None = None,
     reach: ArrayLike | None = None,
     edges: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> tuple[NDArray[np.int32], Floats, Floats, NDArray[np.int32]]:
     """The points of a surface that are nearest to points (k, 3).
 
     (corners (k, 3), coordinates (k, 3), heights (k,), parts (n,)): the vertices of the triangle,
-    -1 where there is none; the barycentric coordinates there; the distance, negative for points
-    behind the surface by the normals of its vertices, inf without a triangle; and for all vertices
-    the number of their part, what triangles and edges connect. owners (k,): vertices whose parts
-    are passed over, -1 for none. reach (k,): how far is looked for each, inf by default. Vertices
-    at one place are one, the first of them.
+    -1 if no triangle was found; the barycentric coordinates of the nearest point; its distance,
+    negative for points behind the surface (judged by the vertex normals), inf without a triangle;
+    and for every vertex the number of its part: vertices connected by triangles and edges. owners
+    (k,): for each point, a vertex whose part is skipped, -1 for none. reach (k,): the search radius
+    of each point, inf by default. Coincident vertices count as one, the first of them.
     """
 
 def inspect_weights(
@@ -1097,20 +1114,21 @@ def inspect_weights(
     *,
     edges: ArrayLike | None = None,
     links: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """What weights (n, m) or rows look like along a surface: (contrast (n,), roughness (n,),
-    straight (e,), along (e,)), the last two for the entries of the rows, of dense weights for
-    those that are not 0.
+    """Measures of weights (n, m) or rows along a surface: (contrast (n,), roughness (n,),
+    straight (e,), along (e,)), the last two for each entry of the rows, or of dense weights for
+    each that is not 0.
 
-    contrast: half the sum of |w - mean of the neighbors| over bones, 0 for a vertex that is moved
-    as they are, 1 for one that other bones move. roughness: the mean contrast of the neighbors, the
-    vertex left out of theirs, large where bones meet; 0 where the contrast is below 0.2. straight,
-    along: how far the vertex is from the core of the bone, straight and by edges and links (h, 2),
-    further ways between vertices. The core is the connected part with most weight of the vertices
-    that have half of the bone's largest weight. Both are 0 in the core and for weights below 0.05;
-    along is inf beyond 4 times the largest straight distance of the bone. Rows are normalized;
-    vertices at one place are one, with the row of the first of them.
+    contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves as
+    its neighbors do, 1 for one moved by other bones. roughness: the mean contrast of the neighbors
+    with this vertex left out, large where bones meet; 0 where the contrast is below 0.2. straight,
+    along: how far the vertex is from the core of the bone, in a straight line, and along edges and
+    links (h, 2), further connections between vertices. The core is, of the vertices with at least
+    half of the bone's largest weight, the connected part with the most weight. Both are 0 in the
+    core and for weights below 0.05; along is inf beyond 4 times the largest straight distance of
+    the bone. Rows are normalized; coincident vertices count as one, with the row of the first.
     """
 
 def match_surfaces(
@@ -1156,6 +1174,36 @@ def transfer_weights(
     (Abdrashitov et al. 2023); islands of the target in which nothing matches take those of their
     nearest points. Rows sum to 1, of at most `max_influences` (0: any number). ValueError where the
     source has no weights, and where no vertex matches.
+    """
+
+def transfer_shapes(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    shapes: ArrayLike,
+    target_vertices: ArrayLike,
+    target_triangles: ArrayLike | None,
+    *,
+    target_edges: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+    distance: float = 0.05,
+    angle: float = 0.5235987755982988,
+    two_sided: bool = False,
+    near: float = 0.0,
+    keep_above: bool = True,
+) -> tuple[Floats, NDArray[np.bool_], Floats, Floats, NDArray[np.int32], NDArray[np.int32]]:
+    """Shapes (s, n, 3) of a source (n, 3), (f, 3) for a target (k, 3), (g, 3) in the same space.
+
+    (shapes (s, k, 3), matched (k,), distances (k,), angles (k,), lifted (s,), below (s,)). What
+    matches is as in transfer_weights. A vertex that does goes where its nearest point of the source
+    goes, its way from there turned as the surface turns; the displacements of the others are
+    continued over the target by the bi-Laplacian, factorized once for all shapes, no longer than
+    the longest that matches; islands in which nothing matches follow their nearest points. With
+    `keep_above`, vertices that are above the surface in `vertices` are lifted where a shape brings
+    them below it, or nearer than half of their height there, or than 0.001 of its size where that
+    is less. lifted: how many were; below: how many are below all the same, between parts of the
+    surface that pass through each other. A shape that moves nothing leaves the target as it is, to
+    the last bit. ValueError where no vertex matches.
     """
 
 def prune(

@@ -3,11 +3,12 @@
  *     min sum_p sum_i |sum_b w_ib T_b^p v_i - x_i^p|^2   over w >= 0, sum_b w_ib = 1,
  * at most K of a vertex not 0, and, of bones that move, over the transforms. In turn: the best
  * transforms for the weights (motion.h), frame by frame, and sums over all frames (sums.h) in one
- * pass; from these the best weights (fit.h). Neither raises the error. Where all transforms stay,
- * one pass is enough.
+ * pass; from these the best weights (fit.h). Neither raises the error: transforms that are to be
+ * rigid begin with the rotations nearest to those given. Where all transforms stay, one pass is
+ * enough.
  *
- * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for input that cannot be,
- * by name, without memory, on cancel and where reading frames does. */
+ * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for invalid input,
+ * which the message names, without memory, when cancelled and if reading a frame fails. */
 #include "bake/bake.h"
 
 #include <math.h>
@@ -19,10 +20,12 @@
 #include "bake/state.h"
 #include "bake/sums.h"
 #include "base/memory.h"
+#include "linalg/rotation.h"
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
-#define TINY 1e-6 /* weights below this are left out of the result */
+#define TINY 1e-6  /* weights below this are left out of the result */
+#define RIGID 1e-6 /* what a rotation may be off by rounding */
 
 static const arap_setting rows[] = {
 #define ARAP_SETTINGS_OF arap_bake_settings
@@ -80,7 +83,7 @@ static arap_status check(arap_error *error, const arap_bake_problem *p,
                             : ARAP_OK;
 }
 
-/* Every vertex that is to be weighted has a bone that may move it. */
+/* Check that every vertex to be weighted has a bone that may move it. */
 static arap_status check_candidates(arap_error *error, const arap_bake_state *state) {
     const arap_bake_problem *p = state->problem;
     if (state->bones > state->given || (!p->candidates && !p->locked_bones)) return ARAP_OK;
@@ -117,7 +120,7 @@ static void clear_weights(arap_bake_weights *weights) {
     *weights = (arap_bake_weights){0};
 }
 
-/* A given row with sum 1, ascending, without zeros; none where there is no weight. */
+/* A given row with sum 1, ascending, without zeros; empty without weights. */
 static void take_row(const arap_sparse_weights *given, int i, arap_bake_weights *out) {
     int *bone = out->bone + (size_t)i * (size_t)out->room, count = 0;
     double *weight = arap_bake_values(out, i), sum = 0;
@@ -157,7 +160,7 @@ static arap_status take_weights(arap_bake_state *state) {
     return status;
 }
 
-static void take_mesh(arap_bake_state *state) {
+static arap_status take_mesh(arap_bake_state *state) {
     const double *v = state->problem->geometry.vertices;
     double low[3], high[3], diagonal2 = 0;
     memcpy(low, v, sizeof low);
@@ -171,6 +174,9 @@ static void take_mesh(arap_bake_state *state) {
         diagonal2 += (high[c] - low[c]) * (high[c] - low[c]);
     }
     state->size = diagonal2 > 0 ? sqrt(diagonal2) : 1;
+    return isfinite(diagonal2) ? ARAP_OK
+                               : arap_fail(&state->context->error, ARAP_BAD_VALUE,
+                                           "the bounding box of the mesh is too large");
 }
 
 static void place_mesh(arap_bake_state *state) {
@@ -182,7 +188,29 @@ static void place_mesh(arap_bake_state *state) {
     }
 }
 
-/* Transforms of the caller about the centers; new bones rest. Frames are read for their centers. */
+/* Unless the linear part of the transform is a rotation already, replace it by the nearest one. */
+static void make_rigid(double *transform) {
+    double own[9], rotation[9], off = 0;
+    for (int k = 0; k < 9; k++) own[k] = transform[4 * (k / 3) + k % 3];
+    arap_nearest_rotation(own, rotation);
+    for (int k = 0; k < 9; k++) off = fmax(off, fabs(own[k] - rotation[k]));
+    for (int k = 0; k < 9 && off > RIGID; k++) transform[4 * (k / 3) + k % 3] = rotation[k];
+}
+
+static arap_status check_size(const arap_bake_state *state, int pose, int bone,
+                              const double *placed) {
+    const double *given =
+        state->problem->transforms + 12 * ((size_t)pose * (size_t)state->given + (size_t)bone);
+    for (int k = 0; k < 12; k++)
+        if (!(fabs(placed[k]) < ARAP_FRAME_FARTHEST))
+            return arap_fail(&state->context->error, ARAP_BAD_VALUE,
+                             "transforms[%d, %d] holds %g: too large for a mesh of size %g", pose,
+                             bone, given[k], state->size);
+    return ARAP_OK;
+}
+
+/* Transforms of the caller about the centers, those that are to be rigid made so; new bones rest.
+ * Frames are read for their centers. */
 static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]) {
     for (int first = 0; first < state->frames; first += ARAP_FRAME_BLOCK) {
         arap_status status = arap_bake_progress(state, "frames", 0);
@@ -192,8 +220,9 @@ static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]
         if (status) return status;
         memcpy(centers + first, state->block.center, (size_t)state->block.count * sizeof *centers);
     }
+    arap_status status = ARAP_OK;
     for (int p = 0; p < state->frames; p++)
-        for (int b = 0; b < state->bones; b++) {
+        for (int b = 0; b < state->bones && !status; b++) {
             double *to = state->transform + 12 * ((size_t)p * (size_t)state->bones + (size_t)b);
             const double *from =
                 state->problem->transforms + 12 * ((size_t)p * (size_t)state->given + (size_t)b);
@@ -208,14 +237,17 @@ static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]
                 }
                 to[4 * r + 3] = shift / state->size;
             }
+            status = check_size(state, p, b, to);
+            if (!status && state->moves[b] && state->settings->rigid) make_rigid(to);
         }
-    return ARAP_OK;
+    return status;
 }
 
 static arap_status create_state(arap_bake_state *state) {
     arap_context *context = state->context;
     size_t n = (size_t)state->n, m = (size_t)state->bones;
-    take_mesh(state);
+    arap_status status = take_mesh(state);
+    if (status) return status;
     state->v = ARAP_NEW(double, 4 * n);
     state->transform = ARAP_NEW(double, 12 * m * (size_t)state->frames);
     state->moves = ARAP_NEW(char, m);
@@ -230,7 +262,7 @@ static arap_status create_state(arap_bake_state *state) {
         state->has_moving |= state->moves[b];
     }
     place_mesh(state);
-    arap_status status = take_weights(state);
+    status = take_weights(state);
     if (!status) status = check_candidates(&context->error, state);
     if (!status)
         status = arap_frame_block_create(context, state->n, 1 / state->size, &state->block);

@@ -1,4 +1,4 @@
-/* Bake: weights, and when asked bones, whose linear blending comes nearest to given frames.
+/* Bake: weights, and on request bones, whose linear blending best approximates given frames.
  *
  * After Kavan et al. 2010 and Le and Deng 2012, "Smooth Skinning Decomposition with Rigid Bones".
  */

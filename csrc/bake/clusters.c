@@ -5,9 +5,9 @@
  * motion for its vertices, some rounds; then the clusters of the largest error are split, until
  * all bones have one. With weights 1 the two steps are those of motion.h and of the sums, so a
  * round is one pass over the frames. A cluster is split at the vertex whose error times distance
- * from the center is largest: what is nearer to that than to the center goes with a new bone. Where
- * a bone is hardly missed, because another moves its vertices nearly as well, it goes to the worst
- * cluster then.
+ * from the center is largest: what is nearer to that than to the center goes with a new bone. A
+ * bone that is hardly needed, because another moves its vertices nearly as well, then goes to the
+ * worst cluster.
  *
  * O(log(bones)) passes. Fails as they do. */
 #include "bake/clusters.h"
@@ -90,11 +90,13 @@ static void assign_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* Every vertex to its best bone; what the clusters are then. */
-static void assign(clusters *of) {
+/* Assign every vertex to its best bone, and update the clusters. */
+static arap_status assign(clusters *of) {
     arap_bake_state *state = of->state;
     size_t m = (size_t)state->bones;
-    arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, assign_chunk, of);
+    arap_status status =
+        arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, assign_chunk, of);
+    if (status) return status;
     memset(of->total, 0, m * sizeof *of->total);
     memset(of->center, 0, 3 * m * sizeof *of->center);
     memset(of->missed, 0, m * sizeof *of->missed);
@@ -118,6 +120,7 @@ static void assign(clusters *of) {
         of->farthest[b] = i;
         of->reach[b] = worth;
     }
+    return status;
 }
 
 /* The cluster of the largest error that can be split, -1: none. */
@@ -148,7 +151,7 @@ static void split(clusters *of, int cluster, int bone) {
     of->farthest[cluster] = -1;
 }
 
-/* Give clusters to the new bones without any; how many got one. */
+/* Give clusters to the new bones without any; returns how many got one. */
 static int split_worst(clusters *of) {
     const arap_bake_state *state = of->state;
     int count = 0;
@@ -162,7 +165,7 @@ static int split_worst(clusters *of) {
     return count;
 }
 
-/* Let new bones that are hardly missed go to the worst clusters; how many did. */
+/* Move new bones that are hardly needed to the worst clusters; returns how many. */
 static int move_to_worst(clusters *of) {
     arap_bake_state *state = of->state;
     int count = 0, most = 1 + (state->bones - state->given) / 8;
@@ -188,7 +191,7 @@ static arap_status settle(clusters *of) {
     for (int round = 0; round < ROUNDS && !status; round++) {
         status = arap_sum_frames(of->state, 1);
         of->state->done++;
-        if (!status) assign(of);
+        if (!status) status = assign(of);
     }
     return status;
 }
@@ -217,7 +220,7 @@ arap_status arap_place_bones(arap_bake_state *state) {
         status = arap_sum_frames(state, !state->given);
         state->done++;
     }
-    if (!status) assign(&of);
+    if (!status) status = assign(&of);
     for (int k = splits(state); k > 0 && !status && split_worst(&of); k--) status = settle(&of);
     for (int k = 0; k < MOVES && !status && move_to_worst(&of); k++) status = settle(&of);
     arap_free(of.active);

@@ -353,8 +353,8 @@ arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *error, d
         status = arap_bake_progress(state, "weights", 0.8 + 0.2 * first / chunks);
         task.first = first;
         if (!status)
-            arap_parallel(context, chunks - first < SLICE ? chunks - first : SLICE, fit_chunk,
-                          &task);
+            status = arap_parallel(context, chunks - first < SLICE ? chunks - first : SLICE,
+                                   fit_chunk, &task);
     }
     if (!status) {
         arap_bake_weights old = state->weights;

@@ -1,5 +1,5 @@
 /* Frames in blocks: see frames.h. O(vertices) per frame. Fails without memory, for numbers that
- * are not finite, and where reading does. */
+ * are not finite or too large to be squared, and where reading does. */
 #include "bake/frames.h"
 
 #include <math.h>
@@ -46,11 +46,17 @@ arap_status arap_read_frames(arap_context *context, const arap_frames *frames, i
         double *points = block->points + size * (size_t)f;
         arap_status status = frames->read(frames->data, &context->error, first + f, points);
         if (status) return status;
-        for (size_t k = 0; k < size; k++)
+        for (size_t k = 0; k < size; k++) {
             if (!isfinite(points[k]))
                 return arap_fail(&context->error, ARAP_BAD_VALUE,
                                  "frames[%d] holds %g at vertex %zu: not finite", first + f,
                                  points[k], k / 3);
+            if (!(fabs(points[k]) * block->scale < ARAP_FRAME_FARTHEST))
+                return arap_fail(&context->error, ARAP_BAD_VALUE,
+                                 "frames[%d] holds %g at vertex %zu: too far off for a mesh of "
+                                 "size %g",
+                                 first + f, points[k], k / 3, 1 / block->scale);
+        }
         center(block, points, block->center[f]);
     }
     return ARAP_OK;

@@ -1,10 +1,11 @@
-/* Frames that are read when they are needed, some at a time. */
+/* Frames that are read on demand, in blocks. */
 #ifndef ARAP_FRAMES_H
 #define ARAP_FRAMES_H
 
 #include "base/context.h"
 
 #define ARAP_FRAME_BLOCK 16
+#define ARAP_FRAME_FARTHEST 1e75 /* in sizes of the mesh: powers of 4 of more would overflow */
 
 /* read: where frame `index` has the vertices, (vertices, 3). */
 typedef struct arap_frames {
@@ -26,7 +27,8 @@ arap_status arap_frame_block_create(arap_context *context, int vertices, double 
                                     arap_frame_block *out);
 void arap_frame_block_clear(arap_frame_block *block);
 
-/* The frames from `first` on. ARAP_BAD_VALUE for numbers that are not finite, with their place. */
+/* The frames from `first` on. ARAP_BAD_VALUE for numbers that are not finite or too large, with
+ * their place. */
 arap_status arap_read_frames(arap_context *context, const arap_frames *frames, int first,
                              arap_frame_block *block);
 

@@ -167,7 +167,7 @@ static void improve_frame(void *data, int frame, int worker) {
         }
 }
 
-void arap_improve_motion(arap_bake_state *state, arap_motion *motion) {
+arap_status arap_improve_motion(arap_bake_state *state, arap_motion *motion) {
     motion_task task = {state, motion};
-    arap_parallel(state->context, state->block.count, improve_frame, &task);
+    return arap_parallel(state->context, state->block.count, improve_frame, &task);
 }

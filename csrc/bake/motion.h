@@ -1,10 +1,10 @@
-/* Transforms of bones that bring given weights nearest to frames. */
+/* Transforms of bones with which given weights best approximate the frames. */
 #ifndef ARAP_MOTION_H
 #define ARAP_MOTION_H
 
 #include "bake/state.h"
 
-/* What weights are to bones, whatever the frame. */
+/* Sums over the weights, the same for every frame. */
 typedef struct arap_motion {
     double *pair;   /* (bones, bones, 4, 4) sums of w_b w_c v v^T, v with 1 */
     int *start;     /* (bones + 1) bones that share vertices with each: */
@@ -15,7 +15,7 @@ typedef struct arap_motion {
 arap_status arap_motion_create(arap_bake_state *state, arap_motion *out);
 void arap_motion_clear(arap_motion *motion);
 
-/* Improve the transforms of the moving bones in the frames of the block, none gets worse. */
-void arap_improve_motion(arap_bake_state *state, arap_motion *motion);
+/* Improve the transforms of the moving bones in the frames of the block; none gets worse. */
+arap_status arap_improve_motion(arap_bake_state *state, arap_motion *motion);
 
 #endif

@@ -1,5 +1,5 @@
-/* What baking works on. Coordinates are about the center of the mesh, those of a frame about its
- * own, in units of the size of the mesh. */
+/* The state of baking. Coordinates are relative to the center of the mesh, those of a frame to its
+ * own center, in units of the size of the mesh. */
 #ifndef ARAP_BAKE_STATE_H
 #define ARAP_BAKE_STATE_H
 
@@ -23,7 +23,7 @@ typedef struct arap_bake_state {
     double *transform; /* (frames, bones, 3, 4) */
     char *moves;       /* (bones) its transforms are to be found */
     int has_moving;
-    arap_bake_weights weights, start; /* start: the given ones, room 0 where there are none */
+    arap_bake_weights weights, start; /* start: the caller's, room 0 without */
     arap_frame_block block;
     int *ring_start, *ring; /* neighbors of the vertices along edges, NULL without smoothness */
     /* Sums over the frames. */

@@ -1,6 +1,6 @@
 /* Passes over all frames: see sums.h.
  *
- * What a vertex has to do with all frames is in
+ * All that the frames say of a vertex is in
  *     G_bc = sum_p T_b^T T_c,   h_b = sum_p (T_b v) . x,   sum_p x . x:
  * |sum_b w_b T_b v - x|^2 over the frames is sum_bc w_b w_c v^T G_bc v - 2 w . h + x . x. G is one
  * matrix of 4 bones rows; h is the product of x v^T, 12 numbers per frame, with the transforms.
@@ -78,11 +78,12 @@ arap_status arap_sum_frames(arap_bake_state *state, int improve) {
             status =
                 arap_read_frames(state->context, &state->problem->frames, first, &state->block);
         if (status) break;
-        if (improve) arap_improve_motion(state, &motion);
+        if (improve) status = arap_improve_motion(state, &motion);
+        if (status) break;
         pack(state, packed, rows);
         arap_add_gram(3 * state->block.count, (int)width, rows, state->gram);
         moment_task task = {state, packed, space};
-        arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_moments, &task);
+        status = arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_moments, &task);
     }
     for (size_t i = 0; i < width; i++)
         for (size_t j = 0; j < i; j++) state->gram[i * width + j] = state->gram[j * width + i];
@@ -146,7 +147,8 @@ arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
             status =
                 arap_read_frames(state->context, &state->problem->frames, first, &state->block);
         if (!status)
-            arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_errors, &task);
+            status =
+                arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_errors, &task);
     }
     for (int i = 0; i < state->n && !status; i++) {
         out->vertex_error[i] = state->size * sqrt(task.sum[i] / state->frames);

@@ -8,7 +8,7 @@
  * weights first, frame by frame, if `improve`. */
 arap_status arap_sum_frames(arap_bake_state *state, int improve);
 
-/* Set what the result says of errors, from the weights and transforms of the state. */
+/* Set the errors of the result from the weights and transforms of the state. */
 arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The clock by which reports tell seconds. */
+/* The clock of all reported times. */
 #ifndef ARAP_CLOCK_H
 #define ARAP_CLOCK_H
 

@@ -2,24 +2,33 @@
  *
  * Threads are created for each parallel section (about 20 us each) and joined at its end:
  * sections take milliseconds, and a pool would be global state that does not survive fork().
- * When no thread can be created the caller does all the work. */
+ * When no thread can be created the caller does all the work. The caller's thread is the first
+ * worker, and alone calls progress: between its chunks, and while it waits for the others. */
 #define _GNU_SOURCE
 #include "base/context.h"
+
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 #ifdef _WIN32
 #include <windows.h>
 #else
 #include <unistd.h>
 #endif
 
+#define LISTEN 0.05 /* seconds from one report to the next */
+
 typedef struct section {
     arap_task task;
     void *data;
     int chunks;
-    atomic_int next;
+    atomic_int next, stop;
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    int running; /* workers but the first */
 } section;
 
 typedef struct worker {
@@ -31,31 +40,75 @@ typedef struct worker {
 static void *work(void *argument) {
     const worker *self = argument;
     section *s = self->section;
-    for (int chunk; (chunk = atomic_fetch_add(&s->next, 1)) < s->chunks;)
+    for (int chunk; !atomic_load(&s->stop) && (chunk = atomic_fetch_add(&s->next, 1)) < s->chunks;)
         s->task(s->data, chunk, self->index);
+    pthread_mutex_lock(&s->lock);
+    if (!--s->running) pthread_cond_signal(&s->done);
+    pthread_mutex_unlock(&s->lock);
     return NULL;
 }
 
-static void run(const arap_context *context, int first, int chunks, arap_task task, void *data) {
-    section s = {.task = task, .data = data, .chunks = chunks};
+/* Until the other workers are done, or it is time to listen; non-zero while they are not. */
+static int wait_for_others(section *s) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(1e9 * LISTEN);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_mutex_lock(&s->lock);
+    if (s->running) pthread_cond_timedwait(&s->done, &s->lock, &until);
+    int running = s->running;
+    pthread_mutex_unlock(&s->lock);
+    return running;
+}
+
+/* The first worker, and then until the others are done. */
+static arap_status work_and_listen(arap_context *context, section *s) {
+    arap_status status = ARAP_OK;
+    for (int chunk; !status && (chunk = atomic_fetch_add(&s->next, 1)) < s->chunks;) {
+        s->task(s->data, chunk, 0);
+        status = arap_listen(context);
+    }
+    while (!status && wait_for_others(s)) status = arap_listen(context);
+    if (status) atomic_store(&s->stop, 1);
+    return status;
+}
+
+static arap_status run(arap_context *context, int first, int chunks, arap_task task, void *data) {
+    section s = {.task = task,
+                 .data = data,
+                 .chunks = chunks,
+                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                 .done = PTHREAD_COND_INITIALIZER};
     atomic_init(&s.next, first);
+    atomic_init(&s.stop, 0);
     worker workers[ARAP_MOST_THREADS];
     int wanted = context->threads < ARAP_MOST_THREADS ? context->threads : ARAP_MOST_THREADS;
     if (wanted > chunks - first) wanted = chunks - first;
     int started = 1;
-    workers[0] = (worker){.section = &s, .index = 0};
+    s.running = wanted > 1 ? wanted - 1 : 0;
     while (started < wanted) {
         worker *w = &workers[started];
         *w = (worker){.section = &s, .index = started};
         if (pthread_create(&w->thread, NULL, work, w) != 0) break;
         started++;
     }
-    work(&workers[0]);
+    if (started < wanted) { /* those that there are not */
+        pthread_mutex_lock(&s.lock);
+        s.running -= wanted - started;
+        pthread_mutex_unlock(&s.lock);
+    }
+    arap_status status = work_and_listen(context, &s);
     for (int i = 1; i < started; i++) pthread_join(workers[i].thread, NULL);
+    pthread_cond_destroy(&s.done);
+    pthread_mutex_destroy(&s.lock);
+    return status;
 }
 
-void arap_parallel(const arap_context *context, int chunks, arap_task task, void *data) {
-    run(context, 0, chunks, task, data);
+arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data) {
+    return run(context, 0, chunks, task, data);
 }
 
 arap_status arap_parallel_slices(arap_context *context, const char *stage, int chunks, int slice,
@@ -64,7 +117,7 @@ arap_status arap_parallel_slices(arap_context *context, const char *stage, int c
     for (int first = 0; first < chunks && !status; first += slice) {
         status = arap_progress(context, stage, (double)first / chunks);
         int end = chunks - first < slice ? chunks : first + slice;
-        if (!status) run(context, first, end, task, data);
+        if (!status) status = run(context, first, end, task, data);
     }
     return status;
 }
@@ -86,7 +139,17 @@ int arap_processors(void) {
 }
 
 arap_status arap_progress(arap_context *context, const char *stage, double fraction) {
+    if (fraction > 1) fraction = 1; /* by rounding */
     if (context->progress && context->progress(context->progress_data, stage, fraction))
         return arap_fail(&context->error, ARAP_CANCELLED, "cancelled during %s", stage);
+    context->stage = stage;
+    context->fraction = fraction;
+    context->reported = arap_seconds();
     return ARAP_OK;
+}
+
+arap_status arap_listen(arap_context *context) {
+    if (context->deaf || !context->stage || arap_seconds() - context->reported < LISTEN)
+        return ARAP_OK;
+    return arap_progress(context, context->stage, context->fraction);
 }

@@ -1,20 +1,29 @@
-/* A context: how a piece of work is run. It carries the thread count, the progress callback and
- * the error text, and is passed to every function that does work. It holds no result. */
+/* A context: how work is run. It carries the thread count, the progress callback and the error
+ * text, and is passed to every function that does work. It holds no results. */
 #ifndef ARAP_CONTEXT_H
 #define ARAP_CONTEXT_H
 
 #include "arap.h"
 #include "base/status.h"
 
-/* Report progress; ARAP_CANCELLED when the callback asks to stop. */
+/* Report progress; ARAP_CANCELLED when the callback asks to stop. The stage is a literal. */
 arap_status arap_progress(arap_context *context, const char *stage, double fraction);
 
+/* Between reports of long work: the last report again, if it was LISTEN seconds ago. For the thread
+ * that made the call. Cheap: 30 ns. While context->deaf, for work that cannot stop halfway, it does
+ * nothing. */
+arap_status arap_listen(arap_context *context);
+
 /* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to context->threads threads;
- * `worker` < context->threads identifies the scratch space the task may use. Which worker takes
- * which chunk is not fixed: a task writes only what belongs to its chunk, so that results do
- * not depend on the thread count. */
+ * `worker` < context->threads identifies the scratch space the task may use, 0 is the thread that
+ * made the call. Which worker takes which chunk is not fixed: a task writes only what belongs to
+ * its chunk, so that results do not depend on the thread count. Meanwhile it listens (arap_listen).
+ * ARAP_CANCELLED: some chunks have been run, others have not; never while context->deaf. */
 typedef void (*arap_task)(void *data, int chunk, int worker);
-void arap_parallel(const arap_context *context, int chunks, arap_task task, void *data);
+#if defined(__GNUC__)
+__attribute__((warn_unused_result))
+#endif
+arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data);
 
 /* The same for long work, `slice` chunks at a time with progress of `stage` before each slice.
  * ARAP_CANCELLED: the chunks of the slices before have been run, the others have not. */

@@ -43,7 +43,7 @@ typedef struct descent {
     const arap_body *body;
     const arap_hold *hold;
     const arap_elastic_system *system;
-    double tolerance, nothing; /* energy that is none */
+    double tolerance, nothing; /* an energy as low as that counts as 0 */
     pose_state *pose;
     const int *active; /* poses that go on */
     double *columns;   /* (active, 3, count) */
@@ -155,17 +155,17 @@ static arap_status iterate(arap_context *context, descent *d, arap_factor *facto
     int count = poses;
     arap_status status = ARAP_OK;
     for (int k = 0; k <= iterations && !status; k++) {
-        arap_parallel(context, count, take_local_step, d);
-        status = check_energies(context, d, poses);
+        status = arap_parallel(context, count, take_local_step, d);
+        if (!status) status = check_energies(context, d, poses);
         for (int p = 0; p < poses && energies && !status; p++)
             energies[(size_t)k * (size_t)poses + (size_t)p] = d->pose[p].energy;
         count = keep_active(d, count, active);
         if (k == iterations || !count || status) continue;
-        arap_parallel(context, count, gather_columns, d);
-        status = arap_factor_solve_all(context, factor, 3 * count, d->columns);
-        if (status) break;
-        arap_parallel(context, count, take_global_step, d);
-        status = arap_progress(context, "elastic poses", (k + 1.0) / (iterations + 1.0));
+        status = arap_parallel(context, count, gather_columns, d);
+        if (!status) status = arap_factor_solve_all(context, factor, 3 * count, d->columns);
+        if (!status) status = arap_parallel(context, count, take_global_step, d);
+        if (!status)
+            status = arap_progress(context, "elastic poses", (k + 1.0) / (iterations + 1.0));
     }
     return status;
 }

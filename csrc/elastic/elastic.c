@@ -78,6 +78,7 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
     double *x = NULL, *transforms = NULL;
     arap_status status =
         arap_settings_check(&context->error, &arap_elastic_settings_table, settings);
+    if (!status) status = arap_progress(context, "elastic poses", 0);
     if (!status) status = arap_body_create(context, geometry, settings->bending, &body);
     if (!status)
         status = arap_skinning_create(context, geometry->vertex_count, geometry->vertices, bones,
@@ -94,9 +95,12 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
         status = arap_fail_memory(&context->error, "the elastic poses");
         goto done;
     }
-    arap_hold_transforms(&body.mesh, count, poses->transforms, transforms);
-    arap_parallel(context, poses->count, start_pose,
-                  &(start){&body.mesh, &hold, &skinning, rows ? &weights : NULL, x});
+    status = arap_hold_transforms(context, &body.mesh, bones, (size_t)poses->count,
+                                  poses->transforms, transforms);
+    if (status) goto done;
+    status = arap_parallel(context, poses->count, start_pose,
+                           &(start){&body.mesh, &hold, &skinning, rows ? &weights : NULL, x});
+    if (status) goto done;
     status = settings->method == ARAP_ELASTIC_MIXED
                  ? arap_mixed_poses(context, &body, &hold, bones->count, poses->count, transforms,
                                     settings, x, energies)

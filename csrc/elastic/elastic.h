@@ -1,4 +1,4 @@
-/* Posed points that no weights make: an elastic body whose bones move as told. */
+/* Reference shapes that no skinning weights produce: an elastic body at rest on its posed bones. */
 #ifndef ARAP_ELASTIC_H
 #define ARAP_ELASTIC_H
 

@@ -7,8 +7,8 @@
  * from the nearest other bone, r_b the mean of d1 over the vertices of bone b and A_i the area of
  * the vertex, h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST), d2 > d1: full where no
  * other bone is near, as at the ends of chains (hands, heads, tips), nothing to speak of where two
- * bones meet, so that a joint may bend as it likes. A vertex that is one radius away from its place
- * costs as much as a strain of sqrt(pull).
+ * bones meet, so that a joint may bend as it likes; far from all bones FLOOR of the stiffness is
+ * left. A vertex that is one radius away from its place costs as much as a strain of sqrt(pull).
  *
  * The limbs are those whose drift is measured (measures/limbs.h), c_l their centers and
  *     g_l = center sum_{i in l} A_i / r_l^2,
@@ -29,9 +29,12 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "measures/limbs.h"
+#include "measures/skinning.h"
+#include "rig/poses.h"
 
-#define LEAST 1e-4 /* share of the pull that is left where two bones meet */
-#define THIN 0.002 /* least radius, in sizes of the mesh */
+#define LEAST 1e-4  /* share of the pull that is left where two bones meet */
+#define THIN 0.002  /* least radius, in sizes of the mesh */
+#define FLOOR 1e-12 /* of the stiffness of a vertex: with less pull nothing is definite */
 #define CHUNK 256
 
 typedef struct nearest_task {
@@ -93,6 +96,19 @@ static void find_chunk(void *data, int chunk, int worker) {
     }
 }
 
+/* No pull so small that the system is not positive definite. */
+static arap_status raise_pulls(arap_context *context, const arap_body *body, arap_hold *hold) {
+    double *own = ARAP_NEW_ZERO(double, hold->count);
+    double *edge = ARAP_NEW_ZERO(double, body->mesh.ring[hold->count]);
+    arap_status status = own && edge ? ARAP_OK : arap_fail_memory(&context->error, "the hold");
+    if (!status) arap_body_stiffness(body, hold->foot_weight, own, edge);
+    for (int i = 0; i < hold->count && !status; i++)
+        hold->strength[i] = fmax(hold->strength[i], FLOOR * own[i]);
+    arap_free(own);
+    arap_free(edge);
+    return status;
+}
+
 static arap_status hold_vertices(arap_context *context, const arap_body *body,
                                  const arap_bones *bones, const arap_influences *weights,
                                  double pull, double inside, arap_hold *hold) {
@@ -114,9 +130,10 @@ static arap_status hold_vertices(arap_context *context, const arap_body *body,
     for (size_t k = 0; k < 6 * m; k++)
         ends[k] = ((k < 3 * m ? bones->heads[k] : bones->tails[k - 3 * m]) - mesh->center[k % 3]) /
                   mesh->diagonal;
-    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, find_chunk,
-                  &(nearest_task){mesh, weights, bones->count, ends, ends + 3 * m, bones->deform,
-                                  hold, distance});
+    status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, find_chunk,
+                           &(nearest_task){mesh, weights, bones->count, ends, ends + 3 * m,
+                                           bones->deform, hold, distance});
+    if (status) goto done;
     for (int i = 0; i < mesh->count; i++) {
         sum[2 * hold->bone[i]] += distance[i];
         sum[2 * hold->bone[i] + 1]++;
@@ -128,6 +145,7 @@ static arap_status hold_vertices(arap_context *context, const arap_body *body,
         double spoke = fmax(distance[i], THIN * mesh->size);
         hold->foot_weight[i] = inside * body->size[i] / (spoke * spoke);
     }
+    status = raise_pulls(context, body, hold);
 
 done:
     arap_free(ends);
@@ -195,13 +213,21 @@ void arap_hold_clear(arap_hold *hold) {
     *hold = (arap_hold){0};
 }
 
-void arap_hold_transforms(const arap_mesh *mesh, size_t count, const double *from, double *to) {
+arap_status arap_hold_transforms(arap_context *context, const arap_mesh *mesh,
+                                 const arap_bones *bones, size_t poses, const double *from,
+                                 double *to) {
+    size_t count = poses * (size_t)bones->count;
+    arap_skeleton skeleton = {0};
+    arap_status status = arap_skinning_skeleton(context, bones, mesh, &skeleton); /* checks them */
+    arap_skeleton_clear(&skeleton);
+    if (status) return status;
     for (size_t row = 0; row < 3 * count; row++) {
         const double *t = from + 4 * row;
         memcpy(to + 4 * row, t, 3 * sizeof *to);
         to[4 * row + 3] =
             (arap_dot(t, mesh->center) + t[3] - mesh->center[row % 3]) / mesh->diagonal;
     }
+    return arap_check_reach(&context->error, poses, (size_t)bones->count, to);
 }
 
 static void carry(const double *transform, const double *v, double *out) {

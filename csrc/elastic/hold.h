@@ -26,8 +26,11 @@ arap_status arap_hold_create(arap_context *context, const arap_body *body, const
                              double center, double inside, arap_hold *hold);
 void arap_hold_clear(arap_hold *hold);
 
-/* Transforms (count, 3, 4) of the caller, in the units of the mesh. */
-void arap_hold_transforms(const arap_mesh *mesh, size_t count, const double *from, double *to);
+/* Transforms (poses, bones, 3, 4) of the caller, in the units of the mesh. ARAP_BAD_VALUE for bones
+ * and poses too far from it. */
+arap_status arap_hold_transforms(arap_context *context, const arap_mesh *mesh,
+                                 const arap_bones *bones, size_t poses, const double *from,
+                                 double *to);
 
 /* Where the bones take the vertices, the feet (both count, 3) and the centers (limbs, 3) in a pose.
  * transforms: (bones, 3, 4) in the units of the mesh. */

@@ -1,10 +1,10 @@
 /* Mixed finite elements in several poses: see mixed.h.
  *
  * The energy J of the turns (mixed_state.c) is minimized by L-BFGS with HISTORY pairs and
- * backtracking: a step counts if J falls by ARMIJO of what the slope says, else half of it is
- * tried, MOST_HALVINGS times. `iterations` are evaluations; the energies told are those of the last
- * turns that counted, which never rise. A pose is done when J falls by less than a share
- * `tolerance` twice in a row, or no step helps.
+ * backtracking: a step is accepted if J falls by ARMIJO of what the slope predicts; otherwise it is
+ * halved, up to MOST_HALVINGS times. `iterations` counts evaluations; the reported energies are
+ * those of the last accepted turns, which never rise. A pose is done when J falls by less than a
+ * share `tolerance` twice in a row, or no step helps.
  *
  * Each evaluation is a factorization: 0.1 s for 2,000 vertices. Poses in parallel, with a matrix
  * and a factor for each thread. Fails like mixed_state.c. */

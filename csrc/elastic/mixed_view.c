@@ -84,6 +84,7 @@ arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *ge
     *view = (arap_mixed_view){.vertices = geometry->vertex_count};
     arap_status status =
         arap_settings_check(&context->error, &arap_elastic_settings_table, settings);
+    if (!status) status = arap_progress(context, "mixed elements", 0);
     if (!status) status = arap_body_create(context, geometry, settings->bending, &body);
     if (!status) /* which checks the poses */
         status = arap_skinning_create(context, geometry->vertex_count, geometry->vertices, bones,
@@ -98,10 +99,9 @@ arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *ge
         transforms = ARAP_NEW(double, 12 * (size_t)bones->count);
         if (!transforms) status = arap_fail_memory(&context->error, "the poses");
     }
-    if (!status) {
-        arap_hold_transforms(&body.mesh, (size_t)bones->count, poses->transforms, transforms);
-        status = look(context, &mixed, transforms, turn_count, turns, view);
-    }
+    if (!status)
+        status = arap_hold_transforms(context, &body.mesh, bones, 1, poses->transforms, transforms);
+    if (!status) status = look(context, &mixed, transforms, turn_count, turns, view);
     if (status) arap_mixed_view_clear(view);
     arap_free(transforms);
     arap_mixed_clear(&mixed);

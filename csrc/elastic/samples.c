@@ -139,8 +139,11 @@ static arap_status solve(arap_context *context, const arap_two_rings *q, int siz
                          double *columns) {
     arap_matrix matrix = {0};
     arap_factor *factor = NULL;
-    arap_status status = arap_two_rings_matrix(context, q, size, vertex, place, 1, &matrix);
-    if (!status) status = arap_factor_create(context, &matrix, &factor);
+    double *own = ARAP_NEW(double, size);
+    arap_status status = own ? arap_two_rings_matrix(context, q, size, vertex, place, 1, &matrix)
+                             : arap_fail_memory(&context->error, "the samples");
+    for (int j = 0; j < size && !status; j++) own[j] = q->own[vertex[j]];
+    if (!status) status = arap_two_rings_factor(context, &matrix, own, 1, &factor);
     for (int s = 0; s < samples->count && !status; s++) {
         int k = samples->vertex[s];
         for (size_t r = q->ring[k]; r < q->ring[k + 1]; r++)
@@ -150,6 +153,7 @@ static arap_status solve(arap_context *context, const arap_two_rings *q, int siz
     if (!status) status = arap_factor_solve_all(context, factor, samples->count, columns);
     arap_factor_free(factor);
     arap_matrix_clear(&matrix);
+    arap_free(own);
     return status;
 }
 
@@ -185,7 +189,8 @@ static arap_status weigh(arap_context *context, const arap_mesh *mesh, const ara
     for (size_t k = 0; k < (size_t)size && !status; k++) {
         double *row = samples->weight + (size_t)vertex[k] * count, sum = 0;
         for (size_t s = 0; s < count; s++) sum += row[s] = columns[s * (size_t)size + k];
-        for (size_t s = 0; s < count; s++) row[s] /= sum;
+        /* 0 where no way leads to a sample. */
+        for (size_t s = 0; s < count; s++) row[s] = sum > 0 ? row[s] / sum : 1.0 / (double)count;
     }
 
 done:

@@ -117,10 +117,10 @@ void arap_desired_local_step(const arap_desired_input *in, double *product, doub
         const double *transform = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
         double cov[9] = {0}, best[9];
         for (int b = 0; b < in->bones; b++) {
-            const double *t = transform + 12 * in->bone[b], *m = in->moment + 12 * b;
+            const double *t = transform + 12 * in->bone[b], *m = in->moment + 16 * b;
             for (int r = 0; r < 3; r++)
                 for (int k = 0; k < 4; k++)
-                    for (int c = 0; c < 3; c++) cov[3 * r + c] += t[4 * r + k] * m[3 * k + c];
+                    for (int c = 0; c < 3; c++) cov[3 * r + c] += t[4 * r + k] * m[4 * k + c];
         }
         for (int k = 0; k < in->pairs; k++) {
             const double *point = in->pair[k].points + 3 * p, *m = in->pair[k].moment;

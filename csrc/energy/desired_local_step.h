@@ -25,7 +25,7 @@ typedef struct arap_desired_input {
     int bones;            /* columns of the one-ring that are no spines: bones and joints of bendy
                              ones, stretchable or not */
     const int *bone;      /* (bones) */
-    const double *moment; /* (bones, 12) M_b of local_step.c */
+    const double *moment; /* (bones, 4, 4) M_b of local_step.c, rows of three and a 0 */
     const double *weight; /* (bones) weights of the vertex itself */
     int pairs, own_count;
     arap_spine_pair *pair; /* (pairs) those of the vertex itself among them */

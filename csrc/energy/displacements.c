@@ -112,7 +112,7 @@ static void sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *
     }
 }
 
-/* The inverse of S; 0: there is none. */
+/* The inverse of S; returns 0 if S is singular. */
 static int invert(const sums *s, double drift) {
     int count = s->displacements->count;
     size_t size = (size_t)count * (size_t)count;
@@ -203,7 +203,8 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
         status = arap_progress(context, "components", (double)round / ROUNDS);
         if (status) goto done;
         arap_packed_poses_fill(&random, &packed);
-        arap_pass_pull(context, pass, pull, alignment, NULL, NULL);
+        status = arap_pass_pull(context, pass, pull, alignment, NULL, NULL);
+        if (status) goto done;
         for (size_t p = 0; p < (size_t)d->poses; p++)
             gain += arap_pose_weight(poses, (int)p) * move_pose(&s, pull, (size_t)packed.lanes, p,
                                                                 slope, moved + 3 * count * p,

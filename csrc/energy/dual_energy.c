@@ -215,22 +215,23 @@ static void force_chunk(void *data, int chunk, int worker) {
     }
 }
 
-double arap_dual_energy_run(const arap_context *context, arap_dual_energy *w,
-                            const arap_influences *in, double *force) {
+arap_status arap_dual_energy_run(arap_context *context, arap_dual_energy *w,
+                                 const arap_influences *in, double *force, double *energy) {
     int chunks = (w->mesh->count + CHUNK - 1) / CHUNK;
-    double total = 0;
+    arap_status status = ARAP_OK;
+    *energy = 0;
     w->in = in;
     w->force = force;
     for (int i = 0; i < w->mesh->count; i++) w->own[i] = 0;
     for (size_t e = 0; force && e < in->start[in->count]; e++) force[e] = 0;
-    for (w->first = 0; w->first < w->poses->count; w->first = w->end) {
+    for (w->first = 0; w->first < w->poses->count && !status; w->first = w->end) {
         w->end = w->first + BATCH < w->poses->count ? w->first + BATCH : w->poses->count;
-        arap_parallel(context, chunks, blend_chunk, w);
-        arap_parallel(context, chunks, rotate_chunk, w);
-        if (force) arap_parallel(context, chunks, force_chunk, w);
+        status = arap_parallel(context, chunks, blend_chunk, w);
+        if (!status) status = arap_parallel(context, chunks, rotate_chunk, w);
+        if (!status && force) status = arap_parallel(context, chunks, force_chunk, w);
     }
-    for (int i = 0; i < w->mesh->count; i++) total += w->own[i];
-    return total;
+    for (int i = 0; i < w->mesh->count; i++) *energy += w->own[i];
+    return status;
 }
 
 arap_status arap_dual_energy_of(arap_context *context, const arap_mesh *mesh,
@@ -240,8 +241,10 @@ arap_status arap_dual_energy_of(arap_context *context, const arap_mesh *mesh,
     arap_status status = arap_dual_energy_create(context, mesh, skeleton, poses, &work);
     if (status) return status;
     double unit = poses->total * mesh->rest_energy;
-    *energy = unit > 0 ? arap_dual_energy_run(context, work, in, NULL) / unit : 0;
-    if (!isfinite(*energy))
+    *energy = 0;
+    if (unit > 0) status = arap_dual_energy_run(context, work, in, NULL, energy);
+    if (unit > 0) *energy /= unit;
+    if (!status && !isfinite(*energy))
         status = arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", *energy);
     arap_dual_energy_free(work);
     return status;

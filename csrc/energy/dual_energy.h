@@ -17,8 +17,8 @@ void arap_dual_energy_free(arap_dual_energy *work);
 
 /* The energy, not relative; force (start[count]) or NULL: minus half its slope in each weight, the
  * rotations being the best ones. The weights need not sum to 1. */
-double arap_dual_energy_run(const arap_context *context, arap_dual_energy *work,
-                            const arap_influences *influences, double *force);
+arap_status arap_dual_energy_run(arap_context *context, arap_dual_energy *work,
+                                 const arap_influences *in, double *force, double *energy);
 
 /* The relative energy of weights, with work space of its own. */
 arap_status arap_dual_energy_of(arap_context *context, const arap_mesh *mesh,

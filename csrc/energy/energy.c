@@ -5,9 +5,9 @@
  * with each pose as often as it counts (pose_weights.h).
  * The first sum is arap_stiffness_product's stretch, the second the alignment of the local
  * pass, both summed over poses before any vertex is visited or at once. Where R_i is no rotation
- * but as rigid as desired, the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass tells by how
- * much that is more. Costs a local step and a product (stiffness.h). Fails without memory and
- * for an energy that is not finite. */
+ * but as rigid as desired, the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass returns by how
+ * much that exceeds the sum above. Costs a local step and a product (stiffness.h). Fails without
+ * memory and for an energy that is not finite. */
 #include "energy/energy.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap
         goto done;
     }
     status = arap_pass_create(context, mesh, packed, influences, NULL, &pass);
-    if (!status) arap_pass_run(context, pass, NULL, alignment);
+    if (!status) status = arap_pass_run(context, pass, NULL, alignment);
     if (!status)
         status = arap_stiffness_product(context, mesh, poses, influences, NULL, stretch, NULL);
     if (status) goto done;

@@ -2,14 +2,14 @@
  *
  *   delta sum_i c_i sum_b |(L w_b)_i|^2,   H = delta L' diag(c) L
  *
- * L: cotangent Laplacian of the tets and of the faces that are none of theirs, not divided by areas
- * (0 for a vertex of wires alone); bbw.c has one with wires and links of its own. Weights off the
- * influence maps count as 0. Between energy and this term the first grows as the square of the edge
- * length, the second as its fourth power: the same strength smooths a finer mesh less.
+ * L: cotangent Laplacian of the tets and of the triangles outside the tets, not divided by areas (0
+ * for a vertex on wire edges only); bbw.c has its own, with wires and links. Weights outside the
+ * influence maps count as 0. The ARAP energy grows as the square of the edge length, this term as
+ * its fourth power: the same strength smooths a finer mesh less.
  *
- * The term reaches across two edges, so the system of the global step has blocks between two-rings
- * instead of one-rings: about three times as many, the factor grows by as much or more. H costs
- * O(vertices x ring^2), a product O(influences x two-ring). It has no failure mode but memory:
+ * The term couples vertices two edges apart, so the system of the global step has blocks between
+ * two-rings instead of one-rings: about three times as many, and the factor grows by at least as
+ * much. H costs O(vertices x ring^2), a product O(influences x two-ring). Only memory can run out:
  * faces without area add nothing, slivers a bounded amount (laplacian.h). */
 #include "energy/harmonic.h"
 
@@ -64,8 +64,8 @@ static void multiply_chunk(void *data, int chunk, int worker) {
         }
 }
 
-void arap_harmonic_product(const arap_context *context, const arap_two_rings *harmonic,
-                           const arap_influences *in, double *out) {
+arap_status arap_harmonic_product(arap_context *context, const arap_two_rings *harmonic,
+                                  const arap_influences *in, double *out) {
     product p = {harmonic, in, out};
-    arap_parallel(context, (in->count + CHUNK - 1) / CHUNK, multiply_chunk, &p);
+    return arap_parallel(context, (in->count + CHUNK - 1) / CHUNK, multiply_chunk, &p);
 }

@@ -13,7 +13,7 @@ arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, d
                                  const double *smoothed, double row, arap_two_rings *out);
 
 /* out[e] = (H w)_e for every influence. */
-void arap_harmonic_product(const arap_context *context, const arap_two_rings *harmonic,
-                           const arap_influences *influences, double *out);
+arap_status arap_harmonic_product(arap_context *context, const arap_two_rings *harmonic,
+                                  const arap_influences *in, double *out);
 
 #endif

@@ -2,6 +2,7 @@
  * once per instruction set and precision with
  *   KERNEL    name of the function
  *   REAL      float or double
+ *   INTEGER   a signed integer of its size
  *   WIDTH     poses per step; `lanes` is a multiple of it
  *   NEWTON    Newton steps for the largest eigenvalue
  *   FLAT      a lane with z (below) or 4 |cof B| under this takes the exact path
@@ -31,6 +32,14 @@
  * |U e| times that with stretch. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)
+typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));
+#define MASK TOKEN(KERNEL, mask)
+
+static inline int TOKEN(KERNEL, any)(MASK mask) {
+    INTEGER any = 0;
+    for (int i = 0; i < WIDTH; i++) any |= mask[i];
+    return any != 0;
+}
 
 static inline VEC TOKEN(KERNEL, sqrt)(VEC x) {
     VEC y;
@@ -94,27 +103,29 @@ static inline void TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lan
         q[3 * i + 1] = x * g[1] + y * g[3] + w * g[4];
         q[3 * i + 2] = x * g[2] + y * g[4] + w * g[5];
     }
-    int flat = 0, exact[WIDTH];
-    for (int i = 0; i < WIDTH; i++) {
-        exact[i] = !(z[i] >= (REAL)FLAT) | !(minor[i] >= (REAL)(FLAT / 4)) |
-                   !(slip[i] * slip[i] <= (REAL)(SLIP * SLIP) * z[i] * z[i]);
-        flat |= exact[i];
-    }
-    if (flat)
+    MASK exact = ~((z >= (REAL)FLAT) & (minor >= (REAL)(FLAT / 4)) &
+                   (slip * slip <= (REAL)(SLIP * SLIP) * z * z)); /* or NaN */
+    if (TOKEN(KERNEL, any)(exact)) {
+        double matrices[9 * WIDTH], rotations[9 * WIDTH];
+        int lane_of[WIDTH];
+        size_t count = 0;
         for (int i = 0; i < WIDTH && lane + i < in->poses; i++) {
             if (!exact[i]) continue;
-            double cov[9], prior[9] = {0}, rotation[9];
+            double *cov = matrices + 9 * count, prior[9] = {0};
             for (int j = 0; j < 9; j++) cov[j] = c[j][i];
             for (int b = 0; b < bones; b++)
-                for (int j = 0; j < 9; j++)
+                for (int j = 0; in->weight[b] != 0 && j < 9; j++)
                     prior[j] += in->weight[b] *
                                 transform[((size_t)in->bone[b] * 12 + (size_t)(j / 3 * 4 + j % 3)) *
                                               (size_t)lanes +
                                           (size_t)(lane + i)];
             for (int j = 0; j < 9; j++) cov[j] += in->prior_share * prior[j];
-            arap_nearest_rotation(cov, rotation);
-            for (int j = 0; j < 9; j++) q[j][i] = (REAL)rotation[j];
+            lane_of[count++] = i;
         }
+        arap_nearest_rotations(count, matrices, rotations);
+        for (size_t k = 0; k < count; k++)
+            for (int j = 0; j < 9; j++) q[j][lane_of[k]] = (REAL)rotations[9 * k + j];
+    }
 }
 
 /* U of the poses from `lane` on, and what it adds to the excess. */
@@ -210,11 +221,13 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
         for (int b = 0; b < bones; b++) {
             const REAL *t = transform + ((size_t)in->bone[b] * 12) * (size_t)lanes + lane;
             VEC *p = sum + 12 * b;
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 4; j++) {
-                    VEC row = *(const VEC *)(t + (size_t)(4 * i + j) * (size_t)lanes);
-                    for (int n = 0; n < 3; n++) p[3 * j + n] += row * q[3 * i + n];
-                }
+            for (int j = 0; j < 4; j++) {
+                VEC x = *(const VEC *)(t + (size_t)j * (size_t)lanes);
+                VEC y = *(const VEC *)(t + (size_t)(4 + j) * (size_t)lanes);
+                VEC w = *(const VEC *)(t + (size_t)(8 + j) * (size_t)lanes);
+                for (int n = 0; n < 3; n++)
+                    p[3 * j + n] = p[3 * j + n] + x * q[n] + y * q[3 + n] + w * q[6 + n];
+            }
         }
     }
     if (in->stretches) *in->excess = 0;
@@ -226,4 +239,5 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
     }
 }
 #undef VEC
+#undef MASK
 #undef KERNEL

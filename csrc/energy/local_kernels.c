@@ -7,10 +7,8 @@
 
 #include <math.h>
 #include <string.h>
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
 
+#include "base/processor.h"
 #include "linalg/rotation.h"
 
 #define TOKEN_(a, b) a##_##b
@@ -36,6 +34,7 @@
 #endif
 
 #define REAL float
+#define INTEGER int
 #define SQRT sqrtf
 #define TINY 1e-30f
 #define FLAT 1e-2f
@@ -62,12 +61,14 @@ TARGET_END
 #endif
 
 #undef REAL
+#undef INTEGER
 #undef SQRT
 #undef TINY
 #undef FLAT
 #undef SLIP
 #undef NEWTON
 #define REAL double
+#define INTEGER long long
 #define SQRT sqrt
 #define TINY 1e-300
 #define FLAT 1e-3
@@ -106,27 +107,10 @@ static const struct kernel_set {
 
 #define KERNEL_SETS ((int)(sizeof kernel_sets / sizeof *kernel_sets))
 
-#ifdef ARAP_X86_KERNELS
-/* Bits of XCR0: the system saves the XMM and YMM registers, and all of the ZMM and mask ones. */
-enum { SAVES_YMM = 0x06, SAVES_ZMM = 0xe6 };
-
-/* 0: neither, 1: AVX2 and FMA, 2: AVX-512 too. Asked of the processor itself: what
- * __builtin_cpu_supports reads is never filled in where zig links. */
-static int x86_level(void) {
-    unsigned a, b, c, d, saved, high;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return 0;
-    __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-    if ((saved & SAVES_YMM) != SAVES_YMM) return 0;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2)) return 0;
-    const unsigned wide = bit_AVX512F | bit_AVX512DQ | bit_AVX512VL;
-    return (saved & SAVES_ZMM) == SAVES_ZMM && (b & wide) == wide ? 2 : 1;
-}
-#endif
-
 static int runs_here(const char *name) {
 #ifdef ARAP_X86_KERNELS
-    if (!strcmp(name, "avx512")) return x86_level() >= 2;
-    if (!strcmp(name, "avx2")) return x86_level() >= 1;
+    if (!strcmp(name, "avx512")) return arap_ask_processor() >= 2;
+    if (!strcmp(name, "avx2")) return arap_ask_processor() >= 1;
 #endif
     return !strcmp(name, "portable");
 }

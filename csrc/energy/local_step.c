@@ -18,6 +18,10 @@
  *
  * A bendy bone takes part with the columns of its joints (bendy.h).
  *
+ * Where nothing in the rings of a visit has changed since the last right-hand side, neither weights
+ * nor spokes nor poses, what it made of them stands, and it is passed over: vertices that one bone
+ * moves, locked ones and rigid parts, except where they border on others.
+ *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. It cannot fail. */
 #include "energy/local_step.h"
@@ -27,6 +31,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "base/vec4.h"
 #include "energy/desired_local_step.h"
 #include "energy/local_kernels.h"
 #include "energy/pass.h"
@@ -35,181 +40,141 @@
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 
 /* The influence of a spine on vertex k of the ring: w e, e = a_ik e_ik or - sum_k a_ik e_ik. */
-static void add_pair(const arap_pass *p, arap_workspace *ws, int k, int spine, double w,
-                     const double *e) {
+ARAP_WIDE_PART void add_pair(const arap_pass *p, arap_workspace *ws, int k, int spine, double w,
+                             arap_v4 e) {
     arap_spine_pair *pair = &ws->pair[ws->pairs++];
     pair->points = arap_spine_points(&p->packed->source->spines, p->packed->poses, k, spine);
     for (int c = 0; c < 3; c++) pair->moment[c] = w * e[c];
 }
 
-/* Make place `at` in the work space that of bone b. */
-static void add_bone(arap_workspace *ws, int b, int at) {
-    ws->where[b] = at;
-    ws->bone[at] = b;
-    ws->weight[at] = 0;
-    memset(ws->moment + 12 * at, 0, 12 * sizeof(double));
+/* M += w (e x^T), transposed: e of a ring, weighed. */
+ARAP_WIDE_PART void add_moment(arap_v4 *m, double w, arap_v4 e, arap_v4 x) {
+    arap_v4 we = w * e;
+    for (int r = 0; r < 3; r++) m[r] += we * x[r];
+    m[3] += we;
 }
 
-/* Add the far ends of the spokes of vertex i to the moments, all of a spoke that does not depend on
- * the vertex' own weights; returns the number of bones. */
-static int add_spokes(const arap_pass *p, int i, arap_workspace *ws, int count, double *pull,
-                      double *unit) {
-    const arap_spoke *spoke;
-    for (int left = arap_mesh_spokes(p->mesh, i, &spoke); left; left--, spoke++) {
-        double e[3];
-        arap_sub(spoke->point, p->mesh->v + 3 * (size_t)i, e);
-        *unit += spoke->weight * arap_dot(e, e);
-        for (int c = 0; c < 3; c++) {
-            e[c] *= spoke->weight;
-            pull[c] += e[c];
-        }
-        for (int k = 0; k < 2 && spoke->share[k] > 0; k++) {
-            if (ws->where[spoke->column[k]] < 0) add_bone(ws, spoke->column[k], count++);
-            double *m = ws->moment + 12 * ws->where[spoke->column[k]];
-            for (int c = 0; c < 3; c++) {
-                double we = spoke->share[k] * e[c];
-                m[c] += we * spoke->point[0];
-                m[3 + c] += we * spoke->point[1];
-                m[6 + c] += we * spoke->point[2];
-                m[9 + c] += we;
-            }
-        }
-    }
-    return count;
+/* Weigh the edge e of a ring; adds to its pull and to the sum of its squares. */
+ARAP_WIDE_PART void add_edge(arap_v4 *e, double a, arap_v4 *pull, double *unit) {
+    arap_v4 square = *e * *e;
+    *unit += a * (square[0] + square[1] + square[2]);
+    *e *= a;
+    *pull += *e;
 }
 
 /* Add the moments of vertex i, `share` times its weights, and sum_k a_ik |e_ik|^2. */
-static void add_moments(const arap_pass *p, int i, double share, arap_workspace *ws, int *bones,
-                        double *unit) {
+ARAP_WIDE_PART void add_moments(const arap_pass *p, int i, double share, arap_workspace *ws,
+                                double *unit) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
-    const double *vi = mesh->v + 3 * (size_t)i;
-    int count = *bones;
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int spine = arap_pass_spine(p, in->bone[e]);
-        if (spine >= 0) {
-            ws->own[ws->own_count++] = (arap_own_spine){.spine = spine, .weight = in->weight[e]};
-            continue;
-        }
-        if (ws->where[in->bone[e]] < 0) add_bone(ws, in->bone[e], count++);
-        ws->weight[ws->where[in->bone[e]]] += share * in->weight[e];
+    const arap_v4 v = arap_point4(mesh->v + 3 * (size_t)i);
+    arap_v4 pull = {0}; /* sum a_ik e_ik */
+    for (size_t f = in->start[i]; f < in->start[i + 1]; f++) {
+        int spine = arap_pass_spine(p, in->bone[f]);
+        if (spine >= 0)
+            ws->own[ws->own_count++] = (arap_own_spine){.spine = spine, .weight = in->weight[f]};
+        else
+            ws->weight[ws->where[in->bone[f]]] += share * in->weight[f];
     }
-    double pull[3] = {0, 0, 0}; /* sum a_ik e_ik */
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
         int k = mesh->neighbor[r];
-        const double *vk = mesh->v + 3 * (size_t)k;
-        double a = mesh->edge_weight[r], e_ik[3];
-        arap_sub(vk, vi, e_ik);
-        *unit += a * arap_dot(e_ik, e_ik);
-        for (int c = 0; c < 3; c++) {
-            e_ik[c] *= a;
-            pull[c] += e_ik[c];
-        }
-        for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
-            int spine = arap_pass_spine(p, in->bone[e]);
-            if (spine >= 0) {
-                add_pair(p, ws, k, spine, in->weight[e], e_ik);
-                continue;
-            }
-            if (ws->where[in->bone[e]] < 0) add_bone(ws, in->bone[e], count++);
-            double *m = ws->moment + 12 * ws->where[in->bone[e]], w = in->weight[e];
-            for (int c = 0; c < 3; c++) {
-                double we = w * e_ik[c];
-                m[c] += we * vk[0];
-                m[3 + c] += we * vk[1];
-                m[6 + c] += we * vk[2];
-                m[9 + c] += we;
-            }
+        const arap_v4 u = arap_point4(mesh->v + 3 * (size_t)k);
+        arap_v4 e = u - v;
+        add_edge(&e, mesh->edge_weight[r], &pull, unit);
+        for (size_t f = in->start[k]; f < in->start[k + 1]; f++) {
+            int spine = arap_pass_spine(p, in->bone[f]);
+            if (spine >= 0)
+                add_pair(p, ws, k, spine, in->weight[f], e);
+            else
+                add_moment(ws->moment + 4 * ws->where[in->bone[f]], in->weight[f], e, u);
         }
     }
-    count = add_spokes(p, i, ws, count, pull, unit);
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int spine = arap_pass_spine(p, in->bone[e]);
-        if (spine >= 0) {
-            add_pair(p, ws, i, spine, -in->weight[e], pull);
-            continue;
-        }
-        double *m = ws->moment + 12 * ws->where[in->bone[e]], w = in->weight[e];
-        for (int c = 0; c < 3; c++) {
-            double we = w * pull[c];
-            m[c] -= we * vi[0];
-            m[3 + c] -= we * vi[1];
-            m[6 + c] -= we * vi[2];
-            m[9 + c] -= we;
-        }
+    const arap_spoke *spoke;
+    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
+        const arap_v4 u = arap_point4(spoke->point);
+        arap_v4 e = u - v;
+        add_edge(&e, spoke->weight, &pull, unit);
+        for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
+            add_moment(ws->moment + 4 * ws->where[spoke->column[k]], spoke->share[k], e, u);
     }
-    *bones = count;
+    for (size_t f = in->start[i]; f < in->start[i + 1]; f++) {
+        int spine = arap_pass_spine(p, in->bone[f]);
+        if (spine >= 0)
+            add_pair(p, ws, i, spine, -in->weight[f], pull);
+        else
+            add_moment(ws->moment + 4 * ws->where[in->bone[f]], -in->weight[f], pull, v);
+    }
 }
 
-/* v^T P e for the homogeneous point v. */
-static double push_through(const double *p, const double *v, const double *e) {
-    return v[0] * arap_dot(p, e) + v[1] * arap_dot(p + 3, e) + v[2] * arap_dot(p + 6, e) +
-           arap_dot(p + 9, e);
+/* v^T P e for the homogeneous point v, of a P that is turned. */
+ARAP_WIDE_PART double push_through(const arap_v4 *turned, arap_v4 v, arap_v4 e) {
+    return arap_dot4(v, turned[0] * e[0] + turned[1] * e[1] + turned[2] * e[2]);
 }
 
-static void scatter(const arap_pass *p, int i, const arap_workspace *ws) {
+/* a . b, b a vector and a 0. */
+ARAP_WIDE_PART double dot3(const double *a, arap_v4 b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+ARAP_WIDE_PART void scatter(const arap_pass *p, int i, const arap_workspace *ws) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
     const arap_spine_pair *pair = ws->pair; /* in the order of add_moments */
-    const double *vi = mesh->v + 3 * (size_t)i;
-    double pull[3] = {0, 0, 0};
+    const arap_v4 v = arap_point4(mesh->v + 3 * (size_t)i);
+    arap_v4 pull = {0};
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
         int k = mesh->neighbor[r];
-        const double *vk = mesh->v + 3 * (size_t)k;
-        double e_ik[3];
-        for (int c = 0; c < 3; c++) {
-            e_ik[c] = mesh->edge_weight[r] * (vk[c] - vi[c]);
-            pull[c] += e_ik[c];
-        }
+        const arap_v4 u = arap_point4(mesh->v + 3 * (size_t)k), e = mesh->edge_weight[r] * (u - v);
+        pull += e;
         size_t width = in->start[k + 1] - in->start[k];
         double *slot = p->incoming + p->slot[k] + (mesh->reverse[r] - mesh->ring[k]) * width;
-        for (size_t e = 0; e < width; e++) {
-            int b = in->bone[in->start[k] + e];
-            slot[e] = arap_pass_spine(p, b) >= 0
-                          ? arap_dot((pair++)->product, e_ik)
-                          : push_through(ws->product + 12 * ws->where[b], vk, e_ik);
+        for (size_t f = 0; f < width; f++) {
+            int b = in->bone[in->start[k] + f];
+            slot[f] = arap_pass_spine(p, b) >= 0
+                          ? dot3((pair++)->product, e)
+                          : push_through(ws->turned + 3 * ws->where[b], u, e);
         }
     }
     const arap_spoke *spoke;
     for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++)
-        for (int c = 0; c < 3; c++) pull[c] += spoke->weight * (spoke->point[c] - vi[c]);
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int b = in->bone[e];
-        p->right_side[e] = arap_pass_spine(p, b) >= 0
-                               ? -arap_dot((pair++)->product, pull)
-                               : -push_through(ws->product + 12 * ws->where[b], vi, pull);
+        pull += spoke->weight * (arap_point4(spoke->point) - v);
+    for (size_t f = in->start[i]; f < in->start[i + 1]; f++) {
+        int b = in->bone[f];
+        p->own[f] = arap_pass_spine(p, b) >= 0
+                        ? -dot3((pair++)->product, pull)
+                        : -push_through(ws->turned + 3 * ws->where[b], v, pull);
     }
 }
 
 /* What the rotations of vertex i make of its spokes: arap_pass_anchored and arap_pass_spokes. */
-static void align_spokes(const arap_pass *p, int i, const arap_workspace *ws) {
-    const double *vi = p->mesh->v + 3 * (size_t)i;
+ARAP_WIDE_PART void align_spokes(const arap_pass *p, int i, const arap_workspace *ws) {
+    const arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
     const arap_influences *in = p->in;
     const arap_spoke *spoke;
     int count = arap_mesh_spokes(p->mesh, i, &spoke);
     double *along = p->strain + (count ? spoke - p->mesh->spoke : 0);
     p->anchored[i] = 0;
     for (int s = 0; s < count; s++, spoke++) {
-        double e[3], far = 0, near = 0;
-        arap_sub(spoke->point, vi, e);
+        const arap_v4 u = arap_point4(spoke->point), e = u - v;
+        double far = 0, near = 0;
         for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
-            far += spoke->share[k] *
-                   push_through(ws->product + 12 * ws->where[spoke->column[k]], spoke->point, e);
-        for (size_t j = in->start[i]; j < in->start[i + 1]; j++)
-            near += in->weight[j] * push_through(ws->product + 12 * ws->where[in->bone[j]], vi, e);
+            far +=
+                spoke->share[k] * push_through(ws->turned + 3 * ws->where[spoke->column[k]], u, e);
+        for (size_t f = in->start[i]; f < in->start[i + 1]; f++)
+            near += in->weight[f] * push_through(ws->turned + 3 * ws->where[in->bone[f]], v, e);
         p->anchored[i] += spoke->weight * far;
         along[s] = far - near;
     }
 }
 
 /* out += share P^T v for the homogeneous point v: sum R^T T v. */
-static void turn_back(const double *p, const double *v, double share, double *out) {
+static inline void turn_back(const double *p, const double *v, double share, double *out) {
     for (int c = 0; c < 3; c++)
         out[c] += share * (v[0] * p[c] + v[1] * p[3 + c] + v[2] * p[6 + c] + p[9 + c]);
 }
 
 /* What the rotations of vertex i make of the feet of its spokes: arap_pass_feet. */
-static void turn_feet(const arap_pass *p, int i, const arap_workspace *ws) {
+ARAP_WIDE_PART void turn_feet(const arap_pass *p, int i, const arap_workspace *ws) {
     const double *vi = p->mesh->v + 3 * (size_t)i;
     const arap_influences *in = p->in;
     const arap_spoke *spoke;
@@ -227,7 +192,7 @@ static void turn_feet(const arap_pass *p, int i, const arap_workspace *ws) {
 }
 
 /* The end of a wire, or a straight piece of one: all edges of the ring are parallel. */
-static int is_line(const arap_mesh *mesh, int i) {
+ARAP_WIDE_PART int is_line(const arap_mesh *mesh, int i) {
     size_t begin = mesh->ring[i], size = mesh->ring[i + 1] - begin;
     double a[3], b[3], normal[3];
     const arap_spoke *spoke;
@@ -240,16 +205,16 @@ static int is_line(const arap_mesh *mesh, int i) {
 }
 
 /* ring += a e e^T, upper triangle. */
-static void add_square(double a, const double *e, double *ring) {
+static inline void add_square(double a, const double *e, double *ring) {
     for (int c = 0; c < 3; c++)
         for (int d = c; d < 3; d++) *ring++ += a * e[c] * e[d];
 }
 
 /* The stretchable influences of vertex i, and its ring where there are any. */
-static void find_stretches(const arap_pass *p, int i, double unit, arap_workspace *ws) {
+ARAP_WIDE_PART void find_stretches(const arap_pass *p, int i, double unit, arap_workspace *ws) {
     const arap_stretches *stretches = &p->packed->source->stretches;
     const arap_mesh *mesh = p->mesh;
-    ws->stretches = 0;
+    if (!stretches->count) return;
     for (size_t e = p->in->start[i]; e < p->in->start[i + 1] && unit > 0; e++) {
         int place = arap_stretches_of(stretches, p->in->bone[e]);
         if (place < 0) continue;
@@ -273,20 +238,23 @@ static void find_stretches(const arap_pass *p, int i, double unit, arap_workspac
 
 /* Rotations from the moments of the work space, by the kernel. pull: as for it; returns the
  * excess. */
-static double turn_rigidly(const arap_pass *p, arap_workspace *ws, int bones, double unit, int line,
-                           double *pull) {
+ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, double unit, int line,
+                                   double *pull) {
     double scale = unit > 0 ? 1 / unit : 0, excess = 0;
     int single = p->packed->precision == ARAP_SINGLE;
-    for (int j = 0; j < 12 * bones; j++) {
-        if (single)
-            ((float *)ws->scaled)[j] = (float)(scale * ws->moment[j]);
-        else
-            ((double *)ws->scaled)[j] = scale * ws->moment[j];
+    for (int j = 0; j < 4 * ws->bones; j++) {
+        const arap_v4 row = ws->moment[j];
+        for (int c = 0; c < 3; c++) {
+            if (single)
+                ((float *)ws->scaled)[3 * j + c] = (float)(scale * row[c]);
+            else
+                ((double *)ws->scaled)[3 * j + c] = scale * row[c];
+        }
     }
     arap_kernel_input input = {.transform = p->packed->transform,
                                .lanes = p->packed->lanes,
                                .poses = p->packed->poses,
-                               .bones = bones,
+                               .bones = ws->bones,
                                .bone = ws->bone,
                                .moments = ws->scaled,
                                .weight = ws->weight,
@@ -307,14 +275,13 @@ static double turn_rigidly(const arap_pass *p, arap_workspace *ws, int bones, do
 }
 
 /* The same for vertex i with spines in its ring. best: (poses, 9) R_i, or NULL. */
-static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, int bones,
-                            double *best) {
+static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, double *best) {
     arap_desired_input input = {.poses = p->packed->source,
                                 .mesh = p->mesh,
                                 .vertex = i,
-                                .bones = bones,
+                                .bones = ws->bones,
                                 .bone = ws->bone,
-                                .moment = ws->moment,
+                                .moment = (const double *)ws->moment,
                                 .weight = ws->weight,
                                 .pairs = ws->pairs,
                                 .own_count = ws->own_count,
@@ -325,41 +292,93 @@ static void turn_as_desired(const arap_pass *p, int i, arap_workspace *ws, int b
     arap_desired_local_step(&input, ws->product, &p->excess[i]);
 }
 
+/* Empty the work space for visit c. */
+ARAP_WIDE_PART void begin_visit(const arap_pass *p, int c, arap_workspace *ws) {
+    ws->bone = p->bone + p->start[c];
+    ws->bones = (int)(p->start[c + 1] - p->start[c]);
+    ws->pairs = ws->own_count = ws->stretches = 0;
+    ws->visits++;
+    for (int j = 0; j < ws->bones; j++) {
+        ws->where[ws->bone[j]] = j;
+        ws->weight[j] = 0;
+    }
+    memset(ws->moment, 0, 4 * (size_t)ws->bones * sizeof *ws->moment);
+}
+
+/* tr(R_i^T cov_i), over all poses. */
+ARAP_WIDE_PART double align(const arap_workspace *ws) {
+    double sum = 0;
+    for (int j = 0; j < 4 * ws->bones; j++)
+        for (int c = 0; c < 3; c++) sum += ws->product[3 * j + c] * ws->moment[j][c];
+    for (int k = 0; k < ws->pairs; k++) sum += arap_dot(ws->pair[k].product, ws->pair[k].moment);
+    return sum;
+}
+
 /* One local step for vertices that share their rotations. */
-static void visit(const arap_pass *p, const int *vertex, int size, arap_workspace *ws) {
-    int bones = 0;
+ARAP_WIDE_PART void visit(const arap_pass *p, int c, arap_workspace *ws) {
+    int size;
+    const int *vertex = arap_cluster_members(p->clusters, &c, &size);
     double unit = 0;
-    ws->pairs = ws->own_count = 0;
-    for (int m = 0; m < size; m++) add_moments(p, vertex[m], 1.0 / size, ws, &bones, &unit);
+    begin_visit(p, c, ws);
+    for (int m = 0; m < size; m++) add_moments(p, vertex[m], 1.0 / size, ws, &unit);
     find_stretches(p, *vertex, unit, ws);
     if (ws->pairs) {
-        turn_as_desired(p, *vertex, ws, bones, NULL);
+        turn_as_desired(p, *vertex, ws, NULL);
     } else {
         int line = size == 1 && is_line(p->mesh, *vertex);
-        double excess = turn_rigidly(p, ws, bones, unit, line, NULL);
+        double excess = turn_rigidly(p, ws, unit, line, NULL);
         if (p->excess) p->excess[*vertex] = excess;
     }
-    if (p->alignment) {
-        double sum = 0;
-        for (int j = 0; j < 12 * bones; j++) sum += ws->product[j] * ws->moment[j];
-        for (int k = 0; k < ws->pairs; k++)
-            sum += arap_dot(ws->pair[k].product, ws->pair[k].moment);
-        p->alignment[*vertex] = sum;
-    }
+    for (int j = 0; j < ws->bones; j++)
+        for (int k = 0; k < 3; k++) {
+            const double *out = ws->product + 12 * j + k;
+            ws->turned[3 * j + k] = (arap_v4){out[0], out[3], out[6], out[9]};
+        }
+    if (p->alignment) p->alignment[*vertex] = align(ws);
     for (int m = 0; p->right_side && m < size; m++) scatter(p, vertex[m], ws);
     for (int m = 0; p->anchored && m < size; m++) align_spokes(p, vertex[m], ws);
     for (int m = 0; p->feet && m < size; m++) turn_feet(p, vertex[m], ws);
-    for (int b = 0; b < bones; b++) ws->where[ws->bone[b]] = -1;
 }
 
-static void visit_chunk(void *data, int chunk, int worker) {
+/* Have the weights in the rings of visit c, or their spokes, changed since the last run? */
+ARAP_WIDE_PART int has_moved(const arap_pass *p, int c) {
+    int size;
+    const int *vertex = arap_cluster_members(p->clusters, &c, &size);
+    if (p->all) return 1;
+    for (int m = 0; m < size; m++) {
+        if (p->moved[vertex[m]]) return 1;
+        for (size_t r = p->mesh->ring[vertex[m]]; r < p->mesh->ring[vertex[m] + 1]; r++)
+            if (p->moved[p->mesh->neighbor[r]]) return 1;
+    }
+    return 0;
+}
+
+ARAP_WIDE_PART void visit_chunk_plain(void *data, int chunk, int worker) {
     const arap_pass *p = data;
-    int count = p->clusters ? p->clusters->count : p->mesh->count, end = (chunk + 1) * p->chunk;
-    if (end > count) end = count;
-    for (int c = chunk * p->chunk; c < end; c++) {
-        int size;
-        const int *vertex = arap_cluster_members(p->clusters, &c, &size);
-        visit(p, vertex, size, &p->workspaces[worker]);
+    int end = (chunk + 1) * p->chunk < p->visits ? (chunk + 1) * p->chunk : p->visits;
+    for (int c = chunk * p->chunk; c < end; c++)
+        if (has_moved(p, c)) visit(p, c, &p->workspaces[worker]);
+}
+ARAP_WIDE_TASK(visit_chunk)
+
+/* Note which vertices have other weights or spokes than in the last run, and take these. */
+static void compare_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const arap_pass *p = data;
+    const arap_influences *in = p->in;
+    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        size_t begin = in->start[i], size = (in->start[i + 1] - begin) * sizeof *p->last;
+        const arap_spoke *spoke;
+        int spokes = arap_mesh_spokes(p->mesh, i, &spoke);
+        p->moved[i] = memcmp(p->last + begin, in->weight + begin, size) != 0;
+        memcpy(p->last + begin, in->weight + begin, size);
+        for (; spokes; spokes--, spoke++) {
+            double *last = p->last_foot + 4 * (spoke - p->mesh->spoke);
+            double foot[4] = {spoke->weight, spoke->point[0], spoke->point[1], spoke->point[2]};
+            p->moved[i] |= memcmp(last, foot, sizeof foot) != 0;
+            memcpy(last, foot, sizeof foot);
+        }
     }
 }
 
@@ -372,31 +391,41 @@ static void gather_chunk(void *data, int chunk, int worker) {
         size_t width = in->start[k + 1] - in->start[k];
         size_t neighbors = p->mesh->ring[k + 1] - p->mesh->ring[k];
         const double *slot = p->incoming + p->slot[k];
+        double *sum = p->right_side + in->start[k];
+        memcpy(sum, p->own + in->start[k], width * sizeof *sum);
         for (size_t r = 0; r < neighbors; r++)
-            for (size_t e = 0; e < width; e++) p->right_side[in->start[k] + e] += *slot++;
+            for (size_t e = 0; e < width; e++) sum[e] += *slot++;
     }
 }
 
-void arap_pass_run(arap_context *context, arap_pass *p, double *right_side, double *alignment) {
+arap_status arap_pass_run(arap_context *context, arap_pass *p, double *right_side,
+                          double *alignment) {
     int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
-    int visits = p->clusters ? (p->clusters->count + p->chunk - 1) / p->chunk : chunks;
     const arap_bendy *bendy = &p->packed->source->bendy;
     p->right_side = bendy->count && right_side ? p->column_side : right_side;
     p->alignment = alignment;
     if (bendy->count) arap_bendy_update(bendy, p->caller, &p->columns);
-    arap_parallel(context, visits, visit_chunk, p);
-    if (right_side) arap_parallel(context, chunks, gather_chunk, p);
-    if (p->right_side != right_side)
+    p->all = !right_side || alignment || p->place || p->filled != p->packed->filled;
+    p->filled = -1; /* until this run has come to its end */
+    arap_status status = ARAP_OK;
+    if (right_side) status = arap_parallel(context, chunks, compare_chunk, p);
+    if (!status)
+        status = arap_parallel(context, (p->visits + p->chunk - 1) / p->chunk, visit_chunk, p);
+    if (!status && right_side) status = arap_parallel(context, chunks, gather_chunk, p);
+    if (!status && right_side) p->filled = p->packed->filled;
+    if (!status && p->right_side != right_side)
         arap_bendy_gather(bendy, p->caller, p->column_side, right_side);
+    return status;
 }
 
-void arap_pass_feet(arap_context *context, arap_pass *p, double *feet) {
+arap_status arap_pass_feet(arap_context *context, arap_pass *p, double *feet) {
     p->feet = feet;
-    arap_pass_run(context, p, NULL, NULL);
+    arap_status status = arap_pass_run(context, p, NULL, NULL);
     p->feet = NULL;
+    return status;
 }
 
-static void pull_block(void *data, int block, int worker) {
+ARAP_WIDE_PART void pull_block_plain(void *data, int block, int worker) {
     const arap_pass *p = data;
     arap_workspace *ws = &p->workspaces[worker];
     size_t n = (size_t)p->mesh->count,
@@ -406,30 +435,30 @@ static void pull_block(void *data, int block, int worker) {
     double *pull = p->pull + size * (size_t)block;
     memset(pull, 0, size * sizeof *pull);
     for (int i = begin; i < end; i++) {
-        int bones = 0;
         double unit = 0;
-        ws->pairs = ws->own_count = ws->stretches = 0;
-        add_moments(p, i, 1, ws, &bones, &unit);
+        begin_visit(p, i, ws);
+        add_moments(p, i, 1, ws, &unit);
         if (p->spine_slot && p->spine_slot[i] >= 0) {
-            turn_as_desired(p, i, ws, bones,
+            turn_as_desired(p, i, ws,
                             p->desired + 9 * (size_t)p->packed->poses * (size_t)p->spine_slot[i]);
             p->alignment[i] = 0;
         } else {
-            turn_rigidly(p, ws, bones, unit, is_line(p->mesh, i), pull);
+            turn_rigidly(p, ws, unit, is_line(p->mesh, i), pull);
             p->alignment[i] = unit * ws->product[0];
         }
-        for (int b = 0; b < bones; b++) ws->where[ws->bone[b]] = -1;
     }
 }
+ARAP_WIDE_TASK(pull_block)
 
-void arap_pass_pull(arap_context *context, arap_pass *p, double *pull, double *alignment,
-                    const int *slot, double *desired) {
+arap_status arap_pass_pull(arap_context *context, arap_pass *p, double *pull, double *alignment,
+                           const int *slot, double *desired) {
     size_t size = 3 * (size_t)p->packed->columns * (size_t)p->packed->lanes;
     p->pull = pull;
     p->alignment = alignment;
     p->spine_slot = slot;
     p->desired = desired;
-    arap_parallel(context, ARAP_PULL_BLOCKS, pull_block, p);
-    for (int block = 1; block < ARAP_PULL_BLOCKS; block++)
+    arap_status status = arap_parallel(context, ARAP_PULL_BLOCKS, pull_block, p);
+    for (int block = 1; block < ARAP_PULL_BLOCKS && !status; block++)
         for (size_t k = 0; k < size; k++) pull[k] += pull[size * (size_t)block + k];
+    return status;
 }

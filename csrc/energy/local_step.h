@@ -25,7 +25,11 @@ void arap_pass_free(arap_pass *pass);
  * of the energy.
  * Where spines move the ring, R_i is as rigid as desired (desired_local_step.h), without clusters.
  */
-void arap_pass_run(arap_context *context, arap_pass *pass, double *right_side, double *alignment);
+arap_status arap_pass_run(arap_context *context, arap_pass *pass, double *right_side,
+                          double *alignment);
+
+/* Visits of vertices or clusters by all runs: one each, but for those that could not change. */
+long arap_pass_visits(const arap_pass *pass);
 
 /* What R_i of the last run that are no rotations (of spines and stretchable bones) add to the
  * constant of the energy: sum over poses and neighbors of a_ik (|R_i e_ik|^2 - |e_ik|^2), per
@@ -41,16 +45,16 @@ const double *arap_pass_spokes(const arap_pass *pass);
 /* The local step once more, of a mesh with a truss, without clusters, spines, bendy and stretchable
  * bones: for each spoke sum over poses of R_i^T (T_b x - f_i) + A_b^T R_i (x - v_i), A_b the linear
  * part of T_b (spokes, 3). */
-void arap_pass_feet(arap_context *context, arap_pass *pass, double *feet);
+arap_status arap_pass_feet(arap_context *context, arap_pass *pass, double *feet);
 
 /* The local step for joints (joints/energy.h), in double precision and without clusters: pull
  * (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every bone and pose,
  * sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik; alignment (count) as above. The vertices are cut into
  * blocks, each summed in its order, whatever the number of threads. Vertices with a spine in their
- * ring take no part: they leave their R_i in desired[slot[i]] (poses, 9); slot NULL: there is none.
+ * ring are left out of the sums: their R_i go to desired[slot[i]] (poses, 9). slot NULL: no spines.
  */
 #define ARAP_PULL_BLOCKS 16
-void arap_pass_pull(arap_context *context, arap_pass *pass, double *pull, double *alignment,
-                    const int *slot, double *desired);
+arap_status arap_pass_pull(arap_context *context, arap_pass *pass, double *pull, double *alignment,
+                           const int *slot, double *desired);
 
 #endif

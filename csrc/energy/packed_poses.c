@@ -49,6 +49,7 @@ arap_status arap_packed_poses_create(arap_context *context, const arap_poses *po
 
 void arap_packed_poses_fill(const arap_poses *poses, arap_packed_poses *packed) {
     int padded = packed->lanes;
+    packed->filled++;
     for (int p = 0; p < poses->count; p++) {
         const double *pose = poses->transform + 12 * (size_t)p * (size_t)poses->columns;
         double shift[12] = {0};

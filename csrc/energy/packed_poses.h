@@ -12,6 +12,7 @@ typedef struct arap_packed_poses {
     int poses;
     int lanes;
     int columns;              /* transforms of a pose: see arap_poses */
+    long filled;              /* how often: others than before have another number */
     void *transform;          /* float or double */
     void *weight;             /* (lanes) of each pose; NULL: all 1 */
     void *stretch;            /* the same of poses.stretches, (count, 6, lanes), or NULL */

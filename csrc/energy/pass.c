@@ -1,8 +1,9 @@
 /* Making the work space of the local step: see local_step.h and pass.h.
  *
- * Everything is as large as the widest union of influences of a one-ring (or of the rings of a
- * cluster) needs, once for each thread, so that a step allocates nothing. O(edges x influences)
- * time, one double per directed edge and influence. Fails without memory only. */
+ * The bones of each one-ring (or of the rings of a cluster) are found once, for all steps; the work
+ * space of a thread is as large as the widest of them needs, so that a step allocates nothing.
+ * O(edges x influences) time, one double per directed edge and influence, and two per influence.
+ * Fails without memory only. */
 #include "energy/pass.h"
 
 #include <string.h>
@@ -12,46 +13,90 @@
 #define CHUNK 64
 #define CLUSTER_CHUNK 16
 
-/* Influences of vertex k that are new to the union numbered `mark`. */
-static int count_new(const arap_influences *in, int k, int mark, int *seen) {
-    int count = 0;
-    for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
-        count += seen[in->bone[e]] != mark;
-        seen[in->bone[e]] = mark;
-    }
-    return count;
+typedef struct survey {
+    arap_pass *pass;
+    int *seen; /* (workers, columns) visit that a column was last seen in, + 1 */
+    int *list; /* (workers, columns) */
+    int fill;  /* the bones go to their places; else they are counted */
+} survey;
+
+typedef struct ring_bones {
+    int *seen, mark, *list, count;
+} ring_bones;
+
+static void take_bone(ring_bones *ring, int bone) {
+    if (ring->seen[bone] == ring->mark) return;
+    ring->seen[bone] = ring->mark;
+    ring->list[ring->count++] = bone;
 }
 
-/* Size of the union of the influences of each one-ring, or those of a cluster, the largest. */
-static int widest_union(const arap_mesh *mesh, const arap_influences *in,
-                        const arap_rotation_clusters *clusters, int *seen) {
-    int widest = 0;
-    for (int c = 0; c < (clusters ? clusters->count : mesh->count); c++) {
-        int size, count = 0;
-        const int *vertex = arap_cluster_members(clusters, &c, &size);
-        for (int m = 0; m < size; m++) {
-            count += count_new(in, vertex[m], c + 1, seen);
-            for (size_t r = mesh->ring[vertex[m]]; r < mesh->ring[vertex[m] + 1]; r++)
-                count += count_new(in, mesh->neighbor[r], c + 1, seen);
-            const arap_spoke *spoke;
-            for (int left = arap_mesh_spokes(mesh, vertex[m], &spoke); left; left--, spoke++)
-                for (int k = 0; k < 2; k++) {
-                    count += seen[spoke->column[k]] != c + 1;
-                    seen[spoke->column[k]] = c + 1;
-                }
-        }
-        if (count > widest) widest = count;
+static void take_row(ring_bones *ring, const arap_pass *p, int k) {
+    for (size_t e = p->in->start[k]; e < p->in->start[k + 1]; e++)
+        if (arap_pass_spine(p, p->in->bone[e]) < 0) take_bone(ring, p->in->bone[e]);
+}
+
+/* In the order in which local_step.c comes by them. */
+static void take_ring(ring_bones *ring, const arap_pass *p, int i) {
+    const arap_spoke *spoke;
+    take_row(ring, p, i);
+    for (size_t r = p->mesh->ring[i]; r < p->mesh->ring[i + 1]; r++)
+        take_row(ring, p, p->mesh->neighbor[r]);
+    for (int left = arap_mesh_spokes(p->mesh, i, &spoke); left; left--, spoke++)
+        for (int k = 0; k < 2 && spoke->share[k] > 0; k++) take_bone(ring, spoke->column[k]);
+}
+
+static void survey_chunk(void *data, int chunk, int worker) {
+    const survey *s = data;
+    arap_pass *p = s->pass;
+    size_t at = (size_t)worker * (size_t)p->packed->columns;
+    int end = (chunk + 1) * p->chunk < p->visits ? (chunk + 1) * p->chunk : p->visits;
+    for (int c = chunk * p->chunk; c < end; c++) {
+        int size;
+        const int *vertex = arap_cluster_members(p->clusters, &c, &size);
+        ring_bones ring = {.seen = s->seen + at,
+                           .mark = s->fill ? -(c + 1) : c + 1,
+                           .list = s->fill ? p->bone + p->start[c] : s->list + at};
+        for (int m = 0; m < size; m++) take_ring(&ring, p, vertex[m]);
+        if (!s->fill) p->start[c + 1] = (size_t)ring.count;
     }
-    return widest;
+}
+
+/* The bones of all visits; widest: the most of one. */
+static arap_status survey_rings(arap_context *context, arap_pass *p, int *widest) {
+    size_t room = (size_t)context->threads * (size_t)p->packed->columns;
+    int chunks = (p->visits + p->chunk - 1) / p->chunk;
+    survey s = {.pass = p, .seen = ARAP_NEW_ZERO(int, room), .list = ARAP_NEW(int, room)};
+    arap_status status = ARAP_OK;
+    *widest = 0;
+    p->start = ARAP_NEW_ZERO(size_t, p->visits + 1);
+    if (!s.seen || !s.list || !p->start) goto no_memory;
+    status = arap_parallel(context, chunks, survey_chunk, &s);
+    if (status) goto done;
+    for (int c = 0; c < p->visits; c++) {
+        if ((int)p->start[c + 1] > *widest) *widest = (int)p->start[c + 1];
+        p->start[c + 1] += p->start[c];
+    }
+    p->bone = ARAP_NEW(int, p->start[p->visits]);
+    if (!p->bone) goto no_memory;
+    s.fill = 1;
+    status = arap_parallel(context, chunks, survey_chunk, &s);
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the local step");
+done:
+    arap_free(s.seen);
+    arap_free(s.list);
+    return status;
 }
 
 static void free_workspaces(arap_workspace *workspaces, int count) {
     if (!workspaces) return;
     for (int t = 0; t < count; t++) {
         arap_free(workspaces[t].where);
-        arap_free(workspaces[t].bone);
         arap_free(workspaces[t].moment);
         arap_free(workspaces[t].product);
+        arap_free(workspaces[t].turned);
         arap_free(workspaces[t].weight);
         arap_free(workspaces[t].scaled);
         arap_free(workspaces[t].scratch);
@@ -86,9 +131,9 @@ static arap_workspace *create_workspaces(int count, int widest, int most, int bo
     for (int t = 0; workspaces && t < count; t++) {
         arap_workspace *ws = &workspaces[t];
         ws->where = ARAP_NEW(int, bones);
-        ws->bone = ARAP_NEW(int, widest);
-        ws->moment = ARAP_NEW(double, 12 * widest);
+        ws->moment = ARAP_NEW(arap_v4, 4 * widest);
         ws->product = ARAP_NEW(double, 12 * widest);
+        ws->turned = ARAP_NEW(arap_v4, 3 * widest);
         ws->weight = ARAP_NEW(double, widest);
         ws->scaled = ARAP_NEW(double, 12 * widest);
         ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
@@ -96,12 +141,12 @@ static arap_workspace *create_workspaces(int count, int widest, int most, int bo
         ws->stretch_weight = ARAP_NEW(double, widest);
         ws->pair = ARAP_NEW(arap_spine_pair, most);
         ws->own = ARAP_NEW(arap_own_spine, most);
-        if (!ws->where || !ws->bone || !ws->moment || !ws->product || !ws->weight || !ws->scaled ||
-            !ws->scratch || !ws->stretch_place || !ws->stretch_weight || !ws->pair || !ws->own) {
+        if (!ws->where || !ws->moment || !ws->product || !ws->turned || !ws->weight ||
+            !ws->scaled || !ws->scratch || !ws->stretch_place || !ws->stretch_weight || !ws->pair ||
+            !ws->own) {
             free_workspaces(workspaces, count);
             return NULL;
         }
-        for (int b = 0; b < bones; b++) ws->where[b] = -1;
     }
     return workspaces;
 }
@@ -110,13 +155,16 @@ arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
                              const arap_packed_poses *packed, const arap_influences *in,
                              const arap_rotation_clusters *clusters, arap_pass **out) {
     arap_pass *p = *out = ARAP_NEW_ZERO(arap_pass, 1);
-    int *seen = ARAP_NEW_ZERO(int, packed->columns);
-    if (!p || !seen) goto no_memory;
+    arap_status status = ARAP_OK;
+    int widest;
+    if (!p) goto no_memory;
     p->mesh = mesh;
     p->packed = packed;
     p->in = p->caller = in;
     p->clusters = clusters;
+    p->visits = clusters ? clusters->count : mesh->count;
     p->chunk = clusters ? CLUSTER_CHUNK : CHUNK;
+    p->filled = -1;
     p->kernel = packed->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
     p->workers = context->threads;
     if (packed->source->bendy.count) {
@@ -131,14 +179,20 @@ arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
         if (!p->excess) goto no_memory;
     }
     if (mesh->spoke_start) {
+        size_t spokes = mesh->spoke_start[mesh->count];
         p->anchored = ARAP_NEW(double, mesh->count);
-        p->strain = ARAP_NEW(double, mesh->spoke_start[mesh->count]);
-        if (!p->anchored || !p->strain) goto no_memory;
+        p->strain = ARAP_NEW(double, spokes);
+        p->last_foot = ARAP_NEW(double, 4 * spokes);
+        if (!p->anchored || !p->strain || !p->last_foot) goto no_memory;
     }
-    p->workspaces = create_workspaces(context->threads, widest_union(mesh, in, clusters, seen),
-                                      most_pairs(p), packed->columns);
+    status = survey_rings(context, p, &widest);
+    if (status) goto failed;
+    p->workspaces = create_workspaces(context->threads, widest, most_pairs(p), packed->columns);
     p->slot = ARAP_NEW(size_t, mesh->count);
-    if (!p->workspaces || !p->slot) goto no_memory;
+    p->own = ARAP_NEW(double, in->start[in->count]);
+    p->last = ARAP_NEW(double, in->start[in->count]);
+    p->moved = ARAP_NEW(char, mesh->count);
+    if (!p->workspaces || !p->slot || !p->own || !p->last || !p->moved) goto no_memory;
     size_t slots = 0;
     for (int k = 0; k < mesh->count; k++) {
         p->slot[k] = slots;
@@ -146,14 +200,14 @@ arap_status arap_pass_create(arap_context *context, const arap_mesh *mesh,
     }
     p->incoming = ARAP_NEW(double, slots);
     if (!p->incoming) goto no_memory;
-    arap_free(seen);
     return ARAP_OK;
 
 no_memory:
-    arap_free(seen);
+    status = arap_fail_memory(&context->error, "the local step");
+failed:
     arap_pass_free(p);
     *out = NULL;
-    return arap_fail_memory(&context->error, "the local step");
+    return status;
 }
 
 void arap_pass_free(arap_pass *p) {
@@ -161,6 +215,12 @@ void arap_pass_free(arap_pass *p) {
     free_workspaces(p->workspaces, p->workers);
     arap_free(p->slot);
     arap_free(p->incoming);
+    arap_free(p->start);
+    arap_free(p->bone);
+    arap_free(p->own);
+    arap_free(p->last);
+    arap_free(p->last_foot);
+    arap_free(p->moved);
     arap_free(p->excess);
     arap_free(p->anchored);
     arap_free(p->strain);
@@ -174,3 +234,9 @@ const double *arap_pass_excess(const arap_pass *p) { return p->excess; }
 const double *arap_pass_anchored(const arap_pass *p) { return p->anchored; }
 
 const double *arap_pass_spokes(const arap_pass *p) { return p->strain; }
+
+long arap_pass_visits(const arap_pass *p) {
+    long sum = 0;
+    for (int t = 0; t < p->workers; t++) sum += p->workspaces[t].visits;
+    return sum;
+}

@@ -2,17 +2,21 @@
 #ifndef ARAP_PASS_H
 #define ARAP_PASS_H
 
+#include "base/vec4.h"
 #include "energy/desired_local_step.h"
 #include "energy/local_kernels.h"
 #include "energy/local_step.h"
 
 /* Per-thread work space for one vertex; sizes are for the widest union of influences. */
 typedef struct arap_workspace {
-    int *where;      /* (all bones) place of a bone in `bone`, -1 if absent */
-    int *bone;       /* (widest) */
-    double *moment;  /* (widest, 12) M_b */
+    int *where;      /* (all bones) place of a bone in `bone`, if it is there */
+    const int *bone; /* of the present visit, in the order in which its rings have them */
+    int bones;       /* how many */
+    arap_v4 *moment; /* (widest, 4) M_b */
     double *product; /* (widest, 12) P_b */
+    arap_v4 *turned; /* (widest, 3) P_b transposed */
     double *weight;  /* (widest) */
+    long visits;     /* since the pass was made */
     void *scaled;    /* (widest, 12) moments as the kernel wants them */
     void *scratch;
     /* Of stretchable bones, the influences on the vertex itself: */
@@ -35,16 +39,26 @@ struct arap_pass {
     double *column_side;           /* only with bendy bones: the right-hand side of columns */
     const arap_rotation_clusters *clusters; /* NULL: each vertex by itself */
     arap_kernel kernel;
-    int chunk; /* visits of a task */
+    int visits;    /* vertices or clusters */
+    int chunk;     /* visits of a task */
+    size_t *start; /* (visits + 1) first bone of each in `bone` */
+    int *bone;     /* the bones of their rings */
     int workers;
     arap_workspace *workspaces;
-    size_t *slot;                   /* (count) first slot of the incoming edges of a vertex */
-    double *incoming;               /* per vertex: (neighbors, influences) */
+    size_t *slot;     /* (count) first slot of the incoming edges of a vertex */
+    double *incoming; /* per vertex: (neighbors, influences) */
+    double *own;      /* (influences) the right-hand side but for what comes in */
+    /* What the last right-hand side was made of; what has changed since is visited again: */
+    double *last;                   /* (influences) weights */
+    double *last_foot;              /* (spokes, 4) weight and point */
+    long filled;                    /* the packed poses; -1: there was none */
+    char *moved;                    /* (count) vertices whose row or spokes are others now */
     const int *place;               /* (bones) of a bone among the spines, or -1; NULL: no spines */
     double *excess;                 /* (count) see arap_pass_excess, or NULL */
     double *anchored, *strain;      /* (count), (spokes): see local_step.h; NULL without a truss */
     double *feet;                   /* (spokes, 3) arap_pass_feet, NULL: not wanted */
     double *right_side, *alignment; /* of the present run */
+    int all;                        /* it visits all */
     double *pull, *desired;         /* of arap_pass_pull */
     const int *spine_slot;
 };

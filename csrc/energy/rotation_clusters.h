@@ -19,7 +19,7 @@ arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh
                                           arap_rotation_clusters *out);
 void arap_rotation_clusters_clear(arap_rotation_clusters *clusters);
 
-/* The vertices of cluster *c, or vertex *c itself where there are none. */
+/* The vertices of cluster *c; vertex *c itself if `clusters` is NULL. */
 static inline const int *arap_cluster_members(const arap_rotation_clusters *clusters, const int *c,
                                               int *size) {
     *size = clusters ? clusters->start[*c + 1] - clusters->start[*c] : 1;

@@ -25,32 +25,29 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "base/vec4.h"
 
-#define CHUNK 128
+#define CHUNK 16 /* 10 ms of rows of a thousand bones */
 
 typedef struct product {
     const arap_mesh *mesh;
     const arap_poses *poses;
     const arap_influences *in;
     double *out, *stretch, *fixed;
-    double *norm;    /* (count) N_i */
-    double *moments; /* (workers, bones, 8) y with s, then y with a */
-    int *ring_bones; /* (workers, bones) */
-    char *seen;      /* (workers, bones) */
+    double *norm;     /* (count) N_i */
+    arap_v4 *moments; /* (workers, bones, 2) y with s, y with a */
+    int *ring_bones;  /* (workers, bones) */
+    char *seen;       /* (workers, bones) */
     /* With spines, in place of the last four: */
     double *posed; /* (count, poses, 3) f */
     double *pull;  /* (workers, poses, 3) sum_k s_ik (f_i - f_k) of a vertex */
 } product;
 
-/* v^T G u for homogeneous v and any 4-vector u. */
-static double gram_form(const double *g, const double *v, const double *u) {
-    double sum = 0;
-    for (int r = 0; r < 4; r++) {
-        double row =
-            g[4 * r] * u[0] + g[4 * r + 1] * u[1] + g[4 * r + 2] * u[2] + g[4 * r + 3] * u[3];
-        sum += r < 3 ? v[r] * row : row;
-    }
-    return sum;
+/* v^T G_bc u. The rows of G_cb, which is G_bc transposed, are the columns of G_bc. */
+ARAP_WIDE_PART double gram_form(const arap_poses *poses, int b, int c, arap_v4 v, arap_v4 u) {
+    size_t pair = (size_t)c * (size_t)poses->columns + (size_t)b;
+    const arap_v4_at *column = (const arap_v4_at *)(poses->gram + 16 * pair);
+    return arap_dot4(v, column[0] * u[0] + column[1] * u[1] + column[2] * u[2] + column[3] * u[3]);
 }
 
 /* phi_ib: where bone b takes vertex i in a pose. */
@@ -80,19 +77,18 @@ static double product_over_poses(const arap_mesh *mesh, const arap_poses *poses,
     return sum;
 }
 
-/* The same of two columns; u: vertex l, homogeneous. */
-static inline double column_product(const arap_mesh *mesh, const arap_poses *poses, int k, int b,
-                                    int l, int c, const double *u) {
-    size_t pair = (size_t)b * (size_t)poses->columns + (size_t)c;
+/* The same of two columns. */
+ARAP_WIDE_PART double column_product(const arap_mesh *mesh, const arap_poses *poses, int k, int b,
+                                     int l, int c) {
     if (arap_spine_of(&poses->spines, b) >= 0 || arap_spine_of(&poses->spines, c) >= 0)
         return product_over_poses(mesh, poses, k, b, l, c);
-    return gram_form(poses->gram + 16 * pair, mesh->v + 3 * (size_t)k, u);
+    return gram_form(poses, b, c, arap_point4(mesh->v + 3 * (size_t)k),
+                     arap_point4(mesh->v + 3 * (size_t)l));
 }
 
-void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
-                     int k, int l, double factor, double *block) {
-    const double *vl = mesh->v + 3 * (size_t)l;
-    double u[4] = {vl[0], vl[1], vl[2], 1};
+ARAP_WIDE_PART void gram_block_plain(const arap_mesh *mesh, const arap_poses *poses,
+                                     const arap_influences *in, int k, int l, double factor,
+                                     double *block) {
     for (size_t p = in->start[k]; p < in->start[k + 1]; p++) {
         int b[2], c[2];
         double share[2], other[2];
@@ -102,110 +98,123 @@ void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_
             double sum = 0;
             for (int x = 0; x < count; x++)
                 for (int y = 0; y < others; y++)
-                    sum += share[x] * other[y] * column_product(mesh, poses, k, b[x], l, c[y], u);
+                    sum += share[x] * other[y] * column_product(mesh, poses, k, b[x], l, c[y]);
             *block++ = factor * sum;
         }
     }
 }
+ARAP_WIDE(gram_block,
+          (const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in, int k, int l,
+           double factor, double *block),
+          (mesh, poses, in, k, l, factor, block))
 
-static void norm_chunk(void *data, int chunk, int worker) {
+void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
+                     int k, int l, double factor, double *block) {
+    gram_block(mesh, poses, in, k, l, factor, block);
+}
+
+void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i, const double *m,
+                       double *block) {
+    for (size_t p = in->start[i]; p < in->start[i + 1]; p++)
+        for (size_t q = in->start[i]; q < in->start[i + 1]; q++) {
+            size_t pair = (size_t)in->bone[p] * (size_t)poses->columns + (size_t)in->bone[q];
+            const double *g = poses->gram + 16 * pair;
+            double sum = 0;
+            for (int k = 0; k < 16; k++) sum += g[k] * m[k];
+            *block++ = sum;
+        }
+}
+
+ARAP_WIDE_PART void norm_chunk_plain(void *data, int chunk, int worker) {
     (void)worker;
     const product *p = data;
     const arap_influences *in = p->in;
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
     for (int i = chunk * CHUNK; i < end; i++) {
-        const double *vi = p->mesh->v + 3 * (size_t)i;
-        double v[4] = {vi[0], vi[1], vi[2], 1}, sum = 0;
+        arap_v4 v = arap_point4(p->mesh->v + 3 * (size_t)i);
+        double sum = 0;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             for (size_t f = in->start[i]; f <= e; f++) {
-                size_t pair = (size_t)in->bone[e] * (size_t)p->poses->columns + (size_t)in->bone[f];
-                double form = gram_form(p->poses->gram + 16 * pair, vi, v);
+                double form = gram_form(p->poses, in->bone[e], in->bone[f], v, v);
                 sum += (e == f ? 1 : 2) * in->weight[e] * in->weight[f] * form;
             }
         p->norm[i] = sum;
     }
 }
+ARAP_WIDE_TASK(norm_chunk)
 
-static void multiply(const product *p, int i, double *moments, int *ring_bones, char *seen) {
+ARAP_WIDE_PART void multiply(const product *p, int i, arap_v4 *moments, int *ring_bones,
+                             char *seen) {
     const arap_mesh *mesh = p->mesh;
     const arap_influences *in = p->in;
-    const double *vi = mesh->v + 3 * (size_t)i;
+    const arap_v4 v = arap_point4(mesh->v + 3 * (size_t)i), none = {0};
     double both = 0, directed = 0, neighbors = 0, cross = 0;
     int count = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         ring_bones[count++] = in->bone[e];
         seen[in->bone[e]] = 1;
-        memset(moments + 8 * in->bone[e], 0, 8 * sizeof(double));
+        moments[2 * in->bone[e]] = moments[2 * in->bone[e] + 1] = none;
     }
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
         int k = mesh->neighbor[r];
-        const double *vk = mesh->v + 3 * (size_t)k;
+        const arap_v4 u = arap_point4(mesh->v + 3 * (size_t)k);
         double s = mesh->edge_weight_sym[r], a = mesh->edge_weight[r];
         both += s;
         directed += a;
         if (p->stretch) neighbors += a * p->norm[k];
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
-            double *y = moments + 8 * in->bone[e], sw = s * in->weight[e], aw = a * in->weight[e];
+            arap_v4 *y = moments + 2 * in->bone[e];
             if (!seen[in->bone[e]]) {
                 ring_bones[count++] = in->bone[e];
                 seen[in->bone[e]] = 1;
-                memset(y, 0, 8 * sizeof(double));
+                y[0] = y[1] = none;
             }
-            for (int c = 0; c < 3; c++) {
-                y[c] += sw * vk[c];
-                y[4 + c] += aw * vk[c];
-            }
-            y[3] += sw;
-            y[7] += aw;
+            y[0] += s * in->weight[e] * u;
+            if (p->stretch) y[1] += a * in->weight[e] * u;
         }
     }
     const arap_spoke *spoke;
     int spokes = arap_mesh_spokes(mesh, i, &spoke);
     double fixed = 0;
     for (int j = 0; j < spokes; j++) {
-        double point[4] = {spoke[j].point[0], spoke[j].point[1], spoke[j].point[2], 1};
+        const arap_v4 point = arap_point4(spoke[j].point);
         double w = spoke[j].weight;
         both += w;
         directed += w;
         for (int k = 0; k < 2 && spoke[j].share[k] > 0; k++) {
             int bone = spoke[j].column[k];
-            double *y = moments + 8 * bone, share = w * spoke[j].share[k];
+            arap_v4 *y = moments + 2 * bone;
+            double share = w * spoke[j].share[k];
             if (!seen[bone]) {
                 ring_bones[count++] = bone;
                 seen[bone] = 1;
-                memset(y, 0, 8 * sizeof(double));
+                y[0] = y[1] = none;
             }
-            for (int c = 0; c < 4; c++) {
-                y[c] += share * point[c];
-                y[4 + c] += share * point[c];
-            }
-            for (int l = 0; l < 2 && spoke[j].share[l] > 0; l++) {
-                size_t pair = (size_t)bone * (size_t)p->poses->columns + (size_t)spoke[j].column[l];
-                fixed +=
-                    share * spoke[j].share[l] * gram_form(p->poses->gram + 16 * pair, point, point);
-            }
+            y[0] += share * point;
+            y[1] += share * point;
+            for (int l = 0; l < 2 && spoke[j].share[l] > 0; l++)
+                fixed += share * spoke[j].share[l] *
+                         gram_form(p->poses, bone, spoke[j].column[l], point, point);
         }
     }
     neighbors += fixed;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        double *y = moments + 8 * in->bone[e], own = both * in->weight[e];
-        for (int c = 0; c < 3; c++) y[c] -= own * vi[c];
-        y[3] -= own;
+        moments[2 * in->bone[e]] -= both * in->weight[e] * v;
     }
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        const double *row = p->poses->gram + 16 * (size_t)in->bone[e] * (size_t)p->poses->columns;
+        int b = in->bone[e];
         double sum = 0, mixed = 0;
         for (int c = 0; c < count; c++) {
-            const double *g = row + 16 * ring_bones[c], *y = moments + 8 * ring_bones[c];
-            sum -= gram_form(g, vi, y);
-            if (p->stretch) mixed += gram_form(g, vi, y + 4);
+            const arap_v4 *y = moments + 2 * ring_bones[c];
+            sum -= gram_form(p->poses, b, ring_bones[c], v, y[0]);
+            if (p->stretch) mixed += gram_form(p->poses, b, ring_bones[c], v, y[1]);
         }
         if (p->out) p->out[e] = sum;
         for (int j = 0; p->fixed && j < spokes; j++) {
-            double point[4] = {spoke[j].point[0], spoke[j].point[1], spoke[j].point[2], 1};
+            const arap_v4 point = arap_point4(spoke[j].point);
             for (int k = 0; k < 2 && spoke[j].share[k] > 0; k++)
                 fixed -= in->weight[e] * spoke[j].weight * spoke[j].share[k] *
-                         gram_form(row + 16 * spoke[j].column[k], vi, point);
+                         gram_form(p->poses, b, spoke[j].column[k], v, point);
         }
         cross += in->weight[e] * mixed;
     }
@@ -214,13 +223,14 @@ static void multiply(const product *p, int i, double *moments, int *ring_bones, 
     for (int c = 0; c < count; c++) seen[ring_bones[c]] = 0;
 }
 
-static void multiply_chunk(void *data, int chunk, int worker) {
+ARAP_WIDE_PART void multiply_chunk_plain(void *data, int chunk, int worker) {
     const product *p = data;
     size_t bones = (size_t)p->poses->columns, at = (size_t)worker * bones;
     int end = (chunk + 1) * CHUNK < p->in->count ? (chunk + 1) * CHUNK : p->in->count;
     for (int i = chunk * CHUNK; i < end; i++)
-        multiply(p, i, p->moments + 8 * at, p->ring_bones + at, p->seen + at);
+        multiply(p, i, p->moments + 2 * at, p->ring_bones + at, p->seen + at);
 }
+ARAP_WIDE_TASK(multiply_chunk)
 
 static void pose_chunk(void *data, int chunk, int worker) {
     (void)worker;
@@ -282,8 +292,8 @@ static arap_status product_with_spines(arap_context *context, product *p) {
         status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    arap_parallel(context, chunks, pose_chunk, p);
-    arap_parallel(context, chunks, multiply_posed_chunk, p);
+    status = arap_parallel(context, chunks, pose_chunk, p);
+    if (!status) status = arap_parallel(context, chunks, multiply_posed_chunk, p);
 
 done:
     arap_free(p->posed);
@@ -302,15 +312,15 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
     arap_status status = ARAP_OK;
     if (poses->spines.count) return product_with_spines(context, &p);
     p.norm = ARAP_NEW(double, stretch ? in->count : 0);
-    p.moments = ARAP_NEW(double, 8 * bones);
+    p.moments = ARAP_NEW(arap_v4, 2 * bones);
     p.ring_bones = ARAP_NEW(int, bones);
     p.seen = ARAP_NEW_ZERO(char, bones);
     if (!p.norm || !p.moments || !p.ring_bones || !p.seen) {
         status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    if (stretch) arap_parallel(context, chunks, norm_chunk, &p);
-    arap_parallel(context, chunks, multiply_chunk, &p);
+    if (stretch) status = arap_parallel(context, chunks, norm_chunk, &p);
+    if (!status) status = arap_parallel(context, chunks, multiply_chunk, &p);
 
 done:
     arap_free(p.norm);

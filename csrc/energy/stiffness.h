@@ -14,6 +14,21 @@
 void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
                      int k, int l, double factor, double *block);
 
+/* Add factor v_k v_l^T to m (4, 4). Such sums over pairs of vertices are all that a block needs to
+ * know of them, whatever their number: factor F_kl[b, c] = sum of G_bc m, entry by entry. */
+static inline void arap_add_gram_moment(const arap_mesh *mesh, int k, int l, double factor,
+                                        double *m) {
+    const double *vk = mesh->v + 3 * (size_t)k, *vl = mesh->v + 3 * (size_t)l;
+    for (int r = 0; r < 4; r++)
+        for (int c = 0; c < 4; c++)
+            m[4 * r + c] += factor * (r < 3 ? vk[r] : 1) * (c < 3 ? vl[c] : 1);
+}
+
+/* That sum for the bones of row i, row-major. Without spines and bendy bones, whose place depends
+ * on the vertex. */
+void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i, const double *m,
+                       double *block);
+
 /* out[e] = (F w)_e for every influence, and, if wanted, stretch[i], the sum over poses and
  * neighbors of a_ik |e'_ik|^2 (count). With a truss out has its pull as well, and fixed (count) or
  * NULL is what makes the energy of both, see stiffness.c. O(vertices x bones of a row x bones of a

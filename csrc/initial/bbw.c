@@ -23,6 +23,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "mesh/two_rings.h"
 #include "initial/biharmonic.h"
 
 #define PENALTY 0.02 /* rho at first */
@@ -89,18 +90,19 @@ static arap_status adapt(arap_context *context, admm *a, double off, double chan
     for (size_t at = 0; at < (size_t)block->columns * (size_t)block->size; at++)
         a->u[at] *= a->penalty / wanted;
     a->penalty = wanted;
-    return arap_biharmonic_factor(context, block, 1 + a->penalty, &factor);
+    return arap_two_rings_factor(context, block->matrix, block->own, 1 + a->penalty, &factor);
 }
 
 static arap_status iterate(arap_context *context, admm *a) {
     const arap_biharmonic_block *block = a->block;
     arap_factor *factor = block->factor;
-    arap_status status = arap_biharmonic_factor(context, block, 1 + a->penalty, &factor);
+    arap_status status =
+        arap_two_rings_factor(context, block->matrix, block->own, 1 + a->penalty, &factor);
     for (int k = 1; k <= MOST_ITERATIONS && !status; k++) {
-        arap_parallel(context, block->columns, prepare_column, a);
-        status = arap_factor_solve_all(context, block->factor, block->columns, a->w);
+        status = arap_parallel(context, block->columns, prepare_column, a);
+        if (!status) status = arap_factor_solve_all(context, block->factor, block->columns, a->w);
+        if (!status) status = arap_parallel(context, block->columns, clip_column, a);
         if (status) break;
-        arap_parallel(context, block->columns, clip_column, a);
         double off = largest_of(a->off_bounds, block->columns),
                change = largest_of(a->change, block->columns);
         if (!isfinite(off))

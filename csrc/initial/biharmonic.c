@@ -29,11 +29,8 @@
 #include "mesh/two_rings.h"
 
 #define MOST_VERTICES 200000
-#define COLUMNS_PER_THREAD 32
-/* What the diagonal is raised by where Q cannot be factorized, a share of it. */
-#define LEAST_SHIFT 1e-12
-#define SHIFT_GROWTH 1e3
-#define MOST_SHIFT 1e-4
+/* Solved for together, on any number of threads: bbw.c steers them as one. */
+#define COLUMNS (4 * ARAP_RIGHT_SIDES)
 
 typedef struct problem {
     const arap_mesh *mesh;
@@ -154,25 +151,11 @@ static void pull_columns(const problem *p, int size, const int *member, int colu
         }
 }
 
-arap_status arap_biharmonic_factor(arap_context *context, const arap_biharmonic_block *block,
-                                   double diagonal, arap_factor **factor) {
-    arap_matrix *matrix = block->matrix;
-    arap_status status;
-    for (double more = 0;; more = more > 0 ? SHIFT_GROWTH * more : LEAST_SHIFT) {
-        for (int j = 0; j < block->size; j++)
-            matrix->value[matrix->start[j]] = (diagonal + more) * block->own[j];
-        status = *factor ? arap_factor_update(context, *factor, matrix)
-                         : arap_factor_create(context, matrix, factor);
-        if (status != ARAP_NOT_FACTORED || more > MOST_SHIFT) return status;
-        context->error = (arap_error){0};
-    }
-}
-
 /* Solve one block for all its bones and list the weights above `floor`. */
 static arap_status solve_block(arap_context *context, problem *p, int block,
                                arap_biharmonic_fn bound, double floor, arap_entries *list) {
     const int *member = p->member + p->first[block];
-    int size = p->first[block + 1] - p->first[block], most = COLUMNS_PER_THREAD * context->threads;
+    int size = p->first[block + 1] - p->first[block], most = COLUMNS;
     double done = (double)p->first[block] / p->first[p->block_count],
            share = (double)size / p->first[p->block_count];
     int *bone = ARAP_NEW(int, p->bones), *column = ARAP_NEW(int, p->bones);
@@ -199,7 +182,7 @@ static arap_status solve_block(arap_context *context, problem *p, int block,
                                       .part = share * columns / bones};
         pull_columns(p, size, member, columns, bone + from, column, pull);
         memcpy(w, pull, (size_t)columns * (size_t)size * sizeof *w);
-        status = arap_biharmonic_factor(context, &part, 1, &factor);
+        status = arap_two_rings_factor(context, &matrix, own, 1, &factor);
         if (!status) status = arap_factor_solve_all(context, factor, columns, w);
         part.factor = factor;
         if (!status && bound) status = bound(context, &part, w);

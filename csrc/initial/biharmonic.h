@@ -28,11 +28,6 @@ arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
                                   arap_biharmonic_fn bound, double floor, arap_influences *out);
 
-/* The factor of Q with its diagonal times `diagonal`, or a little more where rounding leaves it no
- * factor. */
-arap_status arap_biharmonic_factor(arap_context *context, const arap_biharmonic_block *block,
-                                   double diagonal, arap_factor **factor);
-
 /* Without bounds: weights are clipped at 0 and normalized in the end. */
 arap_status arap_biharmonic_weights(arap_context *context, const arap_mesh *mesh,
                                     const arap_skeleton *skeleton,

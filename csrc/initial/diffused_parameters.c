@@ -2,12 +2,13 @@
  *
  *   (L + M H) u_b = M H u0_b        (the system of the heat weights, heat_system.c)
  *
- * u0_b is a place along bone b, told by the skeleton point that is nearest to a vertex: where that
- * is on b, its place along b; where it is on a bone that hangs on b, the place along b of the head
- * of what hangs there; on any other bone of the same tree, 0, since the way to it leaves b by its
- * head. On a tree of its own a bone tells nothing of b, and the place of the vertex itself is
- * taken. So u is linear along a straight limb, flows round a bent one, and two folds that touch do
- * not mix as long as each sees its own bone; the place along the bone itself (spines.h) would jump.
+ * u0_b, a place along bone b, follows from the skeleton point nearest to the vertex: if that is on
+ * b, its place along b; if it is on a descendant of b, the place along b of the head of the child
+ * that leads there; if it is on any other bone of the same tree, 0, since the way to it leaves b by
+ * its head. A bone of another tree has no bearing on b, and the place of the vertex itself is
+ * taken. So u is linear along a straight limb and flows round a bent one, and two folds that touch
+ * do not mix as long as each sees its own bone; the place along the bone itself (spines.h) would
+ * jump.
  *
  * One factorization for all bones. Obtuse triangles may carry u a little beyond its bounds: it is
  * clamped. O(n^1.5) + O(bones n log n), memory O(n) for a block of bones beside the result.
@@ -21,8 +22,6 @@
 #include "initial/heat_system.h"
 #include "initial/rigged_mesh.h"
 #include "rig/spines.h"
-
-#define BLOCK_PER_THREAD 8
 
 /* What the owners of nearest points say of u_b, one number per deforming bone: a place along b, or
  * NaN where the place of the vertex itself counts. */
@@ -85,7 +84,7 @@ static arap_status solve_block(arap_context *context, const arap_mesh *mesh, con
 static arap_status diffuse(arap_context *context, const arap_mesh *mesh, const arap_skeleton *s,
                            const arap_visibility *visibility, const arap_heat_system *system,
                            int all, double *out) {
-    int block = BLOCK_PER_THREAD * context->threads, count = 0;
+    int block = ARAP_RIGHT_SIDES * context->threads, count = 0;
     int *chosen = ARAP_NEW(int, s->deform_count);
     double *place = ARAP_NEW(double, s->deform_count), *x = NULL;
     arap_status status = ARAP_OK;

@@ -139,7 +139,7 @@ static arap_status find_inside(arap_context *context, const arap_mesh *mesh,
     for (int i = 0; i < n; i++)
         for (int c = 0; c < 6; c++)
             boxes[6 * (size_t)i + (size_t)c] = mesh->v[3 * (size_t)i + (size_t)(c % 3)];
-    status = arap_bvh_build(&vertices, (size_t)n, boxes, NULL, &context->error);
+    status = arap_bvh_build(context, &vertices, (size_t)n, boxes, NULL);
     if (!status) status = arap_tet_set_create(context, mesh->v, mesh->tets, mesh->tet_count, &tets);
     for (int i = 0; i < n && !status; i++)
         if (visibility->on_bone[i] && visibility->distance[i] <= ARAP_ON_BONE)

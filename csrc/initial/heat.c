@@ -19,7 +19,7 @@
 #include "initial/heat_system.h"
 #include "initial/nearest_bones.h"
 
-#define BLOCK_PER_THREAD 32
+#define BLOCK_PER_THREAD (2 * ARAP_RIGHT_SIDES)
 
 /* Solve for all bones, block by block, and list the weights above `floor` of the vertices that
  * follow no bone rigidly. sum (count): of all weights. */

@@ -109,7 +109,7 @@ static void flood_labels(cells *c) {
     search(c, 1);
 }
 
-/* The bone of the cell of vertex i as far as the vertex itself tells. */
+/* The bone whose cell holds vertex i, from what is known at the vertex itself. */
 static int own_label(const cells *c, int i) {
     const int *nearest = c->visibility->nearest + (size_t)i * ARAP_MOST_SHARED;
     if (c->rigid_bone[i] >= 0) return c->rigid_bone[i];

@@ -7,9 +7,9 @@
  * Virtual segments count as their owner only if the owner's own bone is inside the mesh: most
  * of the vertices that see it as their nearest bone have it behind their surface. The root of a
  * game rig lies on the floor and deforms nothing, but the gaps from it to its children run through
- * the whole body and would give it half of all weights. Which side of a surface is its inside is
- * told by the normals of the majority of the vertices, so that a mesh turned inside out is no
- * different. Fails without memory only, or cancelled. */
+ * the whole body and would give it half of all weights. The normals of most
+ * vertices decide which side of a surface is its inside, so that a mesh turned inside out makes no
+ * difference. Fails only without memory or when cancelled. */
 #include "initial/visibility.h"
 
 #include "base/memory.h"
@@ -157,7 +157,7 @@ static arap_status build_segment_bvh(arap_context *context, const arap_segment *
             boxes[6 * i + c] = fmin(segments[i].a[c], segments[i].b[c]);
             boxes[6 * i + 3 + c] = fmax(segments[i].a[c], segments[i].b[c]);
         }
-    arap_status status = arap_bvh_build(out, (size_t)count, boxes, NULL, &context->error);
+    arap_status status = arap_bvh_build(context, out, (size_t)count, boxes, NULL);
     arap_free(boxes);
     return status;
 }

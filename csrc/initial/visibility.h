@@ -1,4 +1,4 @@
-/* Which bones vertices see. */
+/* Which bones are visible from which vertices. */
 #ifndef ARAP_VISIBILITY_H
 #define ARAP_VISIBILITY_H
 

@@ -1,4 +1,4 @@
-/* Where a joint belongs that no stretch can tell (the paper's failure case, Figure 15C). */
+/* Where a joint belongs if no stretch decides it (the paper's failure case, Figure 15C). */
 #ifndef ARAP_JOINT_CENTERING_H
 #define ARAP_JOINT_CENTERING_H
 

@@ -12,6 +12,8 @@
  *
  * Vertices with a spine in their ring are left out of all that: joints/spines.c.
  *
+ * Only bones that meet at an edge have a sum: few of all pairs.
+ *
  * Cost: O(edges x influences^2) once; then a local step, and O(poses x bones^2). Each pose is
  * shifted by a translation of all bones, which no edge feels, so that traveling animations lose no
  * digits. Sums over the mesh are taken in blocks in a fixed order. Fails without memory and for
@@ -32,10 +34,12 @@ typedef struct summation {
     const int *spine_slot; /* NULL: there are no spines */
     int bones;
     int edges, spokes; /* whether they take part */
-    double *sums;      /* (BLOCKS, bones, bones, 4, 4) */
-    double *places;    /* (workers, bones, 4) y of the bones of an edge */
-    int *bone;         /* (workers, bones) */
-    char *seen;        /* (workers, bones) */
+    int *pair;         /* (bones, bones) place of those that meet at an edge, -1 */
+    size_t pairs;
+    double *sums;   /* (BLOCKS, pairs, 4, 4) */
+    double *places; /* (workers, bones, 4) y of the bones of an edge */
+    int *bone;      /* (workers, bones) */
+    char *seen;     /* (workers, bones) */
 } summation;
 
 /* Add w times the point to the y of bone b. */
@@ -65,13 +69,18 @@ static double edge_weight(const summation *s, int i, size_t r) {
            (s->spine_slot[mesh->neighbor[r]] < 0 ? mesh->edge_weight[mesh->reverse[r]] : 0);
 }
 
-/* sum += both y y^T of the listed bones. */
-static void add_squares(double both, const double *y, const int *bone, int count, size_t bones,
-                        double *sum) {
+/* sum += both y y^T of the listed bones; without sums, note which there will be. */
+static void add_squares(const summation *s, double both, const double *y, const int *bone,
+                        int count, double *sum) {
     for (int p = 0; p < count; p++)
         for (int q = 0; q < count; q++) {
+            int *pair = s->pair + (size_t)bone[p] * (size_t)s->bones + bone[q];
+            if (!sum) {
+                *pair = 0;
+                continue;
+            }
             const double *a = y + 4 * bone[p], *b = y + 4 * bone[q];
-            double *to = sum + 16 * ((size_t)bone[p] * bones + (size_t)bone[q]);
+            double *to = sum + 16 * (size_t)*pair;
             for (int c = 0; c < 4; c++)
                 for (int d = 0; d < 4; d++) to[4 * c + d] += both * a[c] * b[d];
         }
@@ -81,7 +90,7 @@ static void sum_block(void *data, int block, int worker) {
     const summation *s = data;
     const arap_mesh *mesh = s->mesh;
     size_t n = (size_t)mesh->count, bones = (size_t)s->bones;
-    double *sum = s->sums + 16 * bones * bones * (size_t)block;
+    double *sum = s->sums ? s->sums + 16 * s->pairs * (size_t)block : NULL;
     double *y = s->places + 4 * bones * (size_t)worker;
     int *bone = s->bone + bones * (size_t)worker;
     char *seen = s->seen + bones * (size_t)worker;
@@ -92,7 +101,7 @@ static void sum_block(void *data, int block, int worker) {
             if ((size_t)k < i || both == 0) continue; /* both directions at once */
             add_row(s->in, k, mesh->v + 3 * (size_t)k, 1, y, bone, seen, &count);
             add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
-            add_squares(both, y, bone, count, bones, sum);
+            add_squares(s, both, y, bone, count, sum);
             for (int p = 0; p < count; p++) seen[bone[p]] = 0;
         }
         const arap_spoke *spoke;
@@ -102,7 +111,7 @@ static void sum_block(void *data, int block, int worker) {
             add_row(s->in, (int)i, mesh->v + 3 * i, -1, y, bone, seen, &count);
             for (int k = 0; k < 2 && spoke->share[k] > 0; k++)
                 add_place(spoke->column[k], spoke->share[k], spoke->point, y, bone, seen, &count);
-            add_squares(spoke->weight, y, bone, count, bones, sum);
+            add_squares(s, spoke->weight, y, bone, count, sum);
             for (int p = 0; p < count; p++) seen[bone[p]] = 0;
         }
     }
@@ -119,20 +128,40 @@ static arap_status sum_up(arap_context *context, const arap_joint_energy *energy
                    .bones = (int)bones,
                    .edges = edges,
                    .spokes = spokes,
-                   .sums = ARAP_NEW_ZERO(double, BLOCKS * size),
+                   .pair = ARAP_NEW(int, bones * bones),
                    .places = ARAP_NEW(double, 4 * rows),
                    .bone = ARAP_NEW(int, rows),
                    .seen = ARAP_NEW_ZERO(char, rows)};
     arap_status status = ARAP_OK;
-    if (!s.sums || !s.places || !s.bone || !s.seen) {
+    if (!s.pair || !s.places || !s.bone || !s.seen) {
         status = arap_fail_memory(&context->error, "the joint energy");
         goto done;
     }
-    arap_parallel(context, BLOCKS, sum_block, &s);
+    for (size_t k = 0; k < bones * bones; k++) s.pair[k] = -1;
+    for (int block = 0; block < BLOCKS && !status; block++) {
+        sum_block(&s, block, 0);
+        status = arap_listen(context);
+    }
+    if (status) goto done;
+    for (size_t k = 0; k < bones * bones; k++)
+        if (s.pair[k] == 0) s.pair[k] = (int)s.pairs++;
+    s.sums = ARAP_NEW_ZERO(double, BLOCKS * 16 * s.pairs);
+    if (!s.sums) {
+        status = arap_fail_memory(&context->error, "the joint energy");
+        goto done;
+    }
+    status = arap_parallel(context, BLOCKS, sum_block, &s);
+    if (status) goto done;
     for (size_t k = 0; k < size; k++) out[k] = first ? first[k] : 0;
-    for (size_t k = 0; k < BLOCKS * size; k++) out[k % size] += s.sums[k];
+    for (int block = 0; block < BLOCKS; block++) {
+        const double *sum = s.sums + 16 * s.pairs * (size_t)block;
+        for (size_t k = 0; k < bones * bones; k++)
+            for (size_t c = 0; s.pair[k] >= 0 && c < 16; c++)
+                out[16 * k + c] += sum[16 * (size_t)s.pair[k] + c];
+    }
 
 done:
+    arap_free(s.pair);
     arap_free(s.sums);
     arap_free(s.places);
     arap_free(s.bone);
@@ -275,14 +304,16 @@ arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *ener
     if (status) goto done;
     arap_packed_poses_fill(&poses, &energy->packed);
     if (spines->count) arap_joint_spines_place(context, mesh, places, transforms, spines);
-    arap_pass_pull(context, energy->pass, energy->pull, energy->alignment, spines->slot,
-                   spines->desired);
+    status = arap_pass_pull(context, energy->pass, energy->pull, energy->alignment, spines->slot,
+                            spines->desired);
+    if (status) goto done;
     memset(force, 0, 3 * columns * (size_t)poses.count * sizeof *force);
     for (int p = 0; p < poses.count; p++)
         for (int i = 0; i < 3 * poses.columns; i++)
             force[3 * columns * (size_t)p + (size_t)i] =
                 energy->pull[(size_t)i * (size_t)lanes + (size_t)p];
-    arap_parallel(context, poses.count, pose_chunk, &task);
+    status = arap_parallel(context, poses.count, pose_chunk, &task);
+    if (status) goto done;
     double rest = spines->count ? energy->rest : mesh->rest_energy, beside = 0;
     double sum = poses.total * rest;
     if (spines->count)

@@ -1,5 +1,5 @@
-/* The ARAP energy as a function of the transforms, and with spines of where their ends are, for
- * weights that stay (docs/energy.md 4). */
+/* The ARAP energy for fixed weights, as a function of the transforms and, with spines, of the
+ * positions of their ends (docs/energy.md 4). */
 #ifndef ARAP_JOINT_ENERGY_H
 #define ARAP_JOINT_ENERGY_H
 
@@ -8,16 +8,16 @@
 #include "joints/spines.h"
 
 typedef struct arap_joint_energy {
-    arap_mesh *mesh;         /* but for the feet of its spokes it stays */
+    arap_mesh *mesh;         /* constant but for the feet of its spokes */
     const arap_poses *poses; /* how many there are, and their linear parts */
     const arap_influences *influences;
     const arap_joints *joints;
     arap_joint_spines *spines;
     arap_joint_feet *feet;
-    double unit;          /* what energies are relative to: rest_energy of all poses at the start,
+    double unit;          /* of relative energies: rest_energy of all poses at the start,
                              each as often as it counts */
     double *moments;      /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
-    double *edge_moments; /* (bones, bones, 4, 4) the same without spokes, NULL: there are none */
+    double *edge_moments; /* (bones, bones, 4, 4) the same without spokes; NULL: no spokes */
     double rest;          /* of spines: energy of the edges in `moments` at rest, of one pose */
     arap_packed_poses packed;
     arap_pass *pass;
@@ -34,7 +34,7 @@ arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
 arap_status arap_joint_energy_weights(arap_context *context, arap_joint_energy *energy);
 void arap_joint_energy_clear(arap_joint_energy *energy);
 
-/* The feet of spokes to where they are with the joints at `places` (joints, 3). */
+/* Move the feet of spokes to where they are with the joints at `places` (joints, 3). */
 arap_status arap_joint_energy_place(arap_context *context, arap_joint_energy *energy,
                                     const double *places);
 

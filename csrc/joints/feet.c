@@ -1,33 +1,33 @@
-/* Feet that go with the joints: see joints/feet.h.
+/* Feet that move with the joints: see joints/feet.h.
  *
  * A spoke (truss.h) adds sum_p s |r_p|^2, r_p = T_b x - f_i - R_i e, e = x - v_i, with its foot x
- * on the bone from h to l, s as at the start. The foot keeps its height along the bone as it was,
- * direction a, and goes across it as the joints do:
+ * on the bone from h to l, s as at the start. The foot keeps its position along the bone,
+ * of direction a, and moves across it with the joints:
  *     x = x_0 + (1 - a a^T) ((1 - u) dh + u dl),   u its share of the bone's length.
  * That is, to first order, the nearest point of the moved bone again; where a bone slides along
  * itself its nearest points stay. All of it is one energy of joints and weights, so no step raises
- * it and no stage has to begin anew. E is relative to the rest energy of the start throughout, as
+ * it and no stage has to start over. E is relative to the rest energy of the start throughout, as
  * that of spokes changes with x.
  *
- * What it asks for. Where two bones meet in J, skin of weights w and a foot near J have
+ * Where it draws joints. Where two bones meet in J, skin of weights w and a foot near J have
  * r = (w A_b + (1 - w) A_up - R_i) (J - v_i): the loss by blending, which grows with the distance
  * from the joint. With equal s on all sides the sum is least with J at their centroid. As s goes
  * with 1 / |e|^2 of the start, spokes around a circle leave this open (log |x| is harmonic: the
  * sum of e / |e|^2 is 0 anywhere inside), and edges decide, whose least stretch is in the middle. A
- * foot that stays behind as joints move has r = (1 - w) (A_up - A_b) dJ in addition, of first
- * order in the angle where the former is of second: it ties the joint to where it was.
+ * foot that stayed behind as joints move would have r = (1 - w) (A_up - A_b) dJ in addition, of
+ * first order in the angle where the former is of second: it would tie the joint to where it was.
  *
  * The slope. With dr/dx = A_b - R_i,
  *     -1/2 dE/dx = s sum_p R_i^T (T_b x - f_i) + A_b^T R_i e - e - A_b^T (T_b x - f_i);
  * the first two terms come from the local step (arap_pass_feet), the last is summed once for the
  * mesh, by bone and end: with y_c of the foot, less those of the vertex (joints/energy.c),
  *     sum_p A_b^T sum_c T_c Q_c,   Q_c = sum_spokes s u y_c   (1 - u for the head).
- * The curvature is that of feet that stay, S: it is more than that of feet that go, by what was
- * said above, so that steps are shorter than they might be, and halved where they are not
- * (joints/step.c). The free ends of chains have none, as no bone turns about them: they stay.
+ * The curvature is that of fixed feet, S. As shown above, it exceeds that of moving feet, so that
+ * steps are shorter than they could be; where they are not, they are halved (joints/step.c). The
+ * free ends of chains have no curvature, as no bone turns about them: they stay.
  *
- * Beside feet that stay, on tubes whose joint is off by 0.4 of the radius: 0.04 of it are left in
- * place of 0.11 (truss 12, 30 poses). On six characters (cesium_man, m2m_dragon,
+ * Compared with fixed feet, on tubes whose joint is off by 0.4 of the radius: 0.04 of it is left
+ * instead of 0.11 (truss 12, 30 poses). On six characters (cesium_man, m2m_dragon,
  * m2m_horse, q_trex, q_rat, leap_hand) it is a draw by tests/bench/yardstick.py, geometric means of
  * strain by area and p99, random poses and animations: joints displaced by 2 %, anchor 0.3: 1.00
  * and 1.02, 1.00 and 0.97; the artist's joints, no anchor: 1.02 and 1.04, 1.01 and 1.02, drift
@@ -111,7 +111,7 @@ void arap_joint_feet_clear(arap_joint_feet *feet) {
     *feet = (arap_joint_feet){0};
 }
 
-/* Leave of x what is across the bone. */
+/* Keep only the part of x across the bone. */
 static void across(const arap_joint_feet *feet, int bone, double *x) {
     const double *along = feet->along + 3 * bone;
     double share = arap_dot(x, along);
@@ -201,10 +201,10 @@ arap_status arap_joint_feet_pull(arap_context *context, arap_joint_feet *feet,
     if (!feet->count) return ARAP_OK;
     pull_task task = {feet, packed, ARAP_NEW(double, 6 * (size_t)feet->bones)};
     if (!task.pull) return arap_fail_memory(&context->error, "the feet of spokes");
-    arap_pass_feet(context, pass, feet->turned);
+    arap_status status = arap_pass_feet(context, pass, feet->turned);
     sum_moments(feet, mesh, in);
-    arap_parallel(context, feet->bones, pull_bone, &task);
-    for (int i = 0; i < mesh->count; i++)
+    if (!status) status = arap_parallel(context, feet->bones, pull_bone, &task);
+    for (int i = 0; i < mesh->count && !status; i++)
         for (size_t k = mesh->spoke_start[i]; k < mesh->spoke_start[i + 1]; k++) {
             const arap_spoke *spoke = &mesh->spoke[k];
             const double *v = mesh->v + 3 * (size_t)i;
@@ -216,7 +216,7 @@ arap_status arap_joint_feet_pull(arap_context *context, arap_joint_feet *feet,
                                       packed->source->total * (spoke->point[c] - v[c]));
             }
         }
-    for (int b = 0; b < feet->bones; b++)
+    for (int b = 0; b < feet->bones && !status; b++)
         for (int end = 0; end < 2; end++) {
             double *pull = task.pull + 6 * b + 3 * end;
             across(feet, b, pull);
@@ -224,5 +224,5 @@ arap_status arap_joint_feet_pull(arap_context *context, arap_joint_feet *feet,
                 right[3 * feet->end[2 * b + end] + c] -= pull[c];
         }
     arap_free(task.pull);
-    return ARAP_OK;
+    return status;
 }

@@ -1,4 +1,4 @@
-/* The feet of spokes (truss.h): points on the bones that go with the joints. */
+/* The feet of spokes (truss.h): their ends on the bones, which move with the joints. */
 #ifndef ARAP_JOINT_FEET_H
 #define ARAP_JOINT_FEET_H
 
@@ -6,7 +6,7 @@
 #include "joints/joints.h"
 
 typedef struct arap_joint_feet {
-    size_t count;    /* spokes; 0: there is no truss, and nothing else here */
+    size_t count;    /* spokes; 0: no truss, and nothing else is set */
     int bones;       /* deforming */
     int *end;        /* (bones, 2) joints of head and tail */
     char *turns;     /* (bones, 2) whether a bone turns about it */
@@ -18,7 +18,7 @@ typedef struct arap_joint_feet {
     double rest;     /* rest_energy of the mesh but for its spokes */
 } arap_joint_feet;
 
-/* The feet of a mesh's truss, where they are on bones whose joints have not moved. */
+/* The feet of a mesh's truss on bones whose joints have not moved. */
 arap_status arap_joint_feet_create(arap_context *context, const arap_mesh *mesh,
                                    const arap_skeleton *skeleton, const arap_joints *joints,
                                    arap_joint_feet *feet);

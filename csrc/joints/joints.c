@@ -1,10 +1,10 @@
-/* Which ends of bones are joints, and how transforms hang together at them: see joints.h.
+/* Which ends of bones form joints, and how joints connect transforms: see joints.h.
  *
  * Connected bones stay connected because they share the numbers of their joint. In a pose with the
  * linear parts A_d of the transforms T_d = [A_d | t_d] kept, moving the joints by dJ changes
  *     dt_d = dt_up + (A_up - A_d) dJ_pivot(d)
- * exactly (paper Eq. 10), whatever the pose comes from: what two bones were apart at their joint,
- * as in frames of an animation, they stay apart. A root, and all of its component with it, is free
+ * exactly (paper Eq. 10), whatever the source of the pose: bones that were apart at their joint, as
+ * in frames of an animation, stay as far apart. A root, and all of its component with it, is free
  * to move (joints/system.h). O(bones^2) for the siblings.
  *
  * Fails without memory and for stiffnesses out of range. */
@@ -23,7 +23,7 @@ static int find(int *set, int end) {
     return end;
 }
 
-/* The first of both ends becomes the name of the joint. */
+/* The first of both ends stands for the joint. */
 static void unite(const arap_skeleton *s, int *set, int a, int b) {
     const double *p = (a % 2 ? s->tails : s->heads) + 3 * (a / 2);
     const double *q = (b % 2 ? s->tails : s->heads) + 3 * (b / 2);

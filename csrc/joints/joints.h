@@ -12,8 +12,8 @@ typedef enum arap_joint_method { ARAP_JOINTS_ALTERNATE, ARAP_JOINTS_TOGETHER } a
 typedef struct arap_joint_settings {
 #define ARAP_SETTINGS_JOINTS
 #include "settings.def"
-    /* What the caller says of single ends of bones, (bones, 2) head and tail; NULL: what is said of
-     * all. Of a joint its largest counts. */
+    /* The caller's values for single ends of bones, (bones, 2) head and tail; NULL: the same for
+     * all. The largest of a joint counts. */
     const char *pinned;
     const double *end_joint_stiffness, *end_tangential;
 } arap_joint_settings;
@@ -40,10 +40,11 @@ typedef struct arap_joints {
     int *segments; /* (deforming) bones and virtual segments that move with d */
 } arap_joints;
 
-/* Ends are one joint when they are at one place (within 1e-6 of the mesh's diagonal) and belong to
+/* Ends are one joint if they coincide (within 1e-6 of the mesh's diagonal) and belong to
  * a bone and its parent or to heads of siblings, roots included. symmetry, partners: NULL or as
- * given; joints are partners when bones say so and their places do, within 1 % of the diagonal.
- * Errors name the bone and the value: joint_stiffness, tangential negative or not finite. */
+ * given; joints are partners if their bones are and their positions are images, within 1 % of the
+ * diagonal. Errors name the bone and the value: joint_stiffness, tangential negative or not finite.
+ */
 arap_status arap_joints_create(arap_context *context, const arap_skeleton *skeleton,
                                const arap_symmetry *symmetry, const int *partners,
                                const arap_joint_settings *settings, arap_joints *joints);
@@ -55,8 +56,8 @@ double arap_joint_bone_length(const arap_joints *joints, int joint);
 /* How far a joint is from where it was. */
 double arap_joint_distance(const arap_joints *joints, int joint);
 
-/* Make the moves (count, 3) those of a symmetric skeleton, to the bit: of two partners that of the
- * first counts, and what is on the plane stays on it. */
+/* Make the moves (count, 3) symmetric, bit for bit: of two partners the first one's move counts,
+ * and joints on the plane stay on it. */
 void arap_joints_symmetrize(const arap_joints *joints, const arap_symmetry *symmetry,
                             double *moves);
 

@@ -4,8 +4,8 @@
  *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m)          (centering, joints/centering.c),
  * a_J the anchor times the stiffness with which the energy itself held the joint at the start.
  * A step of the joints is taken if the energy, with new rotations, has not risen (joints/step.c). A
- * step of the weights is a few iterations of their own solver on the moved poses; if the energy has
- * risen by them, the weights before come back.
+ * step of the weights is a few iterations of their own solver on the moved poses; if they raise the
+ * energy, the previous weights are restored.
  *
  * Alternating, the system of the weights is assembled and factorized for the moved poses, and
  * joints and weights take several steps each. Together, they take turns step by step and the
@@ -81,8 +81,8 @@ static arap_status restore_weights(arap_context *context, arap_joint_solver *s) 
     return arap_joint_energy_weights(context, &s->energy);
 }
 
-/* A few iterations of the weights. */
-static arap_status weight_step(arap_context *context, arap_joint_solver *s, int iterations) {
+/* A few iterations of the weights, which are restored if these end early. */
+static arap_status try_weights(arap_context *context, arap_joint_solver *s, int iterations) {
     arap_influences *in = &s->weights->influences;
     size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
     double since = arap_seconds(), arap = s->arap, total = s->total;
@@ -113,6 +113,15 @@ static arap_status weight_step(arap_context *context, arap_joint_solver *s, int 
     return arap_joint_record(context, s);
 }
 
+/* A change that the weights' own solver has begun is completed, and a restore is never partial. */
+static arap_status weight_step(arap_context *context, arap_joint_solver *s, int iterations) {
+    int deaf = context->deaf;
+    context->deaf = 1;
+    arap_status status = try_weights(context, s, iterations);
+    context->deaf = deaf;
+    return status;
+}
+
 /* One iteration of joints and weights. */
 static arap_status step(arap_context *context, arap_joint_solver *s) {
     int together = s->settings.method == ARAP_JOINTS_TOGETHER;
@@ -132,7 +141,7 @@ static arap_status step(arap_context *context, arap_joint_solver *s) {
     return status;
 }
 
-/* The weights are still to be found. */
+/* Are the weights still to be found? */
 static int has_no_weights(const arap_joint_solver *s) {
     return !s->begun && !s->given && !arap_solver_done(s->weights);
 }
@@ -228,6 +237,7 @@ arap_status arap_joint_solver_create(arap_context *context, const arap_problem *
     s->given = problem->start_from_weights;
     arap_settings own = *settings;
     own.displace_components = 0; /* the joint steps do it */
+    own.fine_poses = 1;          /* in those of the weights */
     status = arap_solver_create(context, problem, &own, &s->weights);
     if (!status && s->given && joint_settings->optimize_weights)
         status = arap_solver_reduce(context, s->weights);
@@ -366,7 +376,7 @@ void arap_joint_solver_poses(const arap_joint_solver *s, double *transforms) {
 }
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *s) { return &s->joints; }
-const arap_solver *arap_joint_solver_inner(const arap_joint_solver *s) { return s->weights; }
+arap_solver *arap_joint_solver_inner(const arap_joint_solver *s) { return s->weights; }
 
 arap_status arap_joint_solver_inside(arap_context *context, arap_joint_solver *s, double *matrix,
                                      double *right, double *unit) {

@@ -1,5 +1,5 @@
-/* Joint optimization (paper section 4.4): where the joints of a skeleton make the posed mesh most
- * rigid, together with the weights. */
+/* Joint optimization (paper section 4.4): joint positions that make the posed mesh most rigid,
+ * together with the weights. */
 #ifndef ARAP_JOINT_SOLVER_H
 #define ARAP_JOINT_SOLVER_H
 
@@ -32,9 +32,9 @@ typedef struct arap_joint_report {
 
 typedef struct arap_joint_solver arap_joint_solver;
 
-/* The problem of arap_solver_create, with its weights if start_from_weights, at once limited to the
- * influences of the settings if they are to be optimized; of rigid bones, STBs and spines. Errors
- * name others. */
+/* The problem is that of arap_solver_create, with rigid bones, STBs and spines; errors name others.
+ * Its weights, if start_from_weights, are limited at once to the influences of the settings if they
+ * are to be optimized. */
 arap_status arap_joint_solver_create(arap_context *context, const arap_problem *problem,
                                      const arap_settings *settings,
                                      const arap_joint_settings *joint_settings,
@@ -56,7 +56,7 @@ void arap_joint_solver_bends(const arap_joint_solver *solver, double *bends);
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver);
 /* The solver of its weights. */
-const arap_solver *arap_joint_solver_inner(const arap_joint_solver *solver);
+arap_solver *arap_joint_solver_inner(const arap_joint_solver *solver);
 
 /* A_J (3 joints, 3 joints) and B_J (3 joints) of the present state, and what they are relative to:
  * for tests. */

@@ -1,5 +1,4 @@
-/* The joint system with spines: see joints/spine_system.h and joints/system.c, whose letters are
- * used.
+/* The joint system with spines: see joints/spine_system.h; the notation is that of joints/system.c.
  *
  * Where d hangs on a spine at the place u of its own head J, what keeps them connected is
  *     T_d J = T_up [(I - R) e0 + (sigma S - u R) (e1 - e0) + R J],
@@ -11,7 +10,7 @@
  *     A_J = sum_p L^T B^T (N - N P X P^T N) B L,   B_J = sum_p L^T B^T (g - N P X P^T g).
  * N differs from pose to pose, but the components' part P^T N P does not, nor does X.
  *
- * Transforms follow moved joints exactly, with bends and places along the spines as they come out,
+ * Transforms follow moved joints exactly, with the resulting bends and positions along the spines,
  * so that bones that met still meet. O(poses columns^3), memory poses x columns^2; poses in blocks
  * in a fixed order. Fails without memory only. */
 #include "joints/spine_system.h"
@@ -225,7 +224,8 @@ arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *s, d
         status = arap_fail_memory(&context->error, "the joint system");
         goto done;
     }
-    arap_parallel(context, BLOCKS, sum_block, &task);
+    status = arap_parallel(context, BLOCKS, sum_block, &task);
+    if (status) goto done;
     memset(s->matrix, 0, size * sizeof(double));
     for (size_t k = 0; k < BLOCKS * size; k++) s->matrix[k % size] += task.matrix[k];
 

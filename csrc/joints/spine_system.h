@@ -1,4 +1,4 @@
-/* The quadratic of a joint step where there are spines: what joints/system.c does without. */
+/* The quadratic of a joint step with spines; joints/system.c is the one without. */
 #ifndef ARAP_JOINT_SPINE_SYSTEM_H
 #define ARAP_JOINT_SPINE_SYSTEM_H
 

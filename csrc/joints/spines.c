@@ -11,8 +11,8 @@
  * (joints/energy.c).
  *
  * Once joints have moved, STBs turn about their new axes by the same angles, and vertices without
- * parameters of their own get those of their new places along the bones; what that changes the
- * quadratic does not know, and the halving of steps sees to it (joints/step.c).
+ * parameters of their own get those of their new positions along the bones. The quadratic leaves
+ * that out; the halving of steps makes up for it (joints/step.c).
  *
  * Poses in parallel, each in the order of the edges. O(poses edges influences), with the curvature
  * influences squared; memory 72 bytes x reached vertices x poses. Fails without memory only. */
@@ -295,7 +295,7 @@ static arap_status sum_poses(arap_context *context, summation *s) {
     s->square = ARAP_NEW(double, s->spines->poses);
     s->workspaces = create_workspaces(context->threads, s);
     if (s->square && s->workspaces)
-        arap_parallel(context, s->spines->poses, sum_pose, s);
+        status = arap_parallel(context, s->spines->poses, sum_pose, s);
     else
         status = arap_fail_memory(&context->error, "the energy near spines");
     free_workspaces(s->workspaces, context->threads);

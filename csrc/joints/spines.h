@@ -8,7 +8,7 @@
 #include "weights/influences.h"
 
 typedef struct arap_joint_spines {
-    int count; /* 0: there is none, and nothing else here but columns */
+    int count; /* 0: no spines, and only `columns` is set */
     int poses, deforming;
     int columns;      /* of a pose: translations of the deforming bones, then see below */
     int *head, *tail; /* (count) joints */

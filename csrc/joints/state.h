@@ -26,7 +26,7 @@ struct arap_joint_solver {
     double *extra;                 /* (joints, 9) anchor and centering */
     char *fixed;                   /* (joints) */
     double *kept;                  /* (influences) weights before a step */
-    int given;                     /* there are weights to begin with */
+    int given;                     /* there are weights to start with */
     int has_system, begun, over, broken;
     double arap, total; /* present energy, without and with the terms of places */
     double *energies;
@@ -43,7 +43,7 @@ arap_status arap_joint_record(arap_context *context, arap_joint_solver *solver);
 /* The system of the present weights, unless there is one. */
 arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *solver);
 
-/* Spines and feet as they are at present, not as at the latest try. */
+/* Put spines and feet back to the present joints, from the latest try. */
 arap_status arap_joint_place(arap_context *context, arap_joint_solver *solver);
 
 /* The unit of the system: E over relative energy. */

@@ -1,9 +1,9 @@
 /* Steps of the joints: see joints/state.h.
  *
  * A step minimizes the quadratic of joints/system.h with the present rotations, and the terms of
- * places. A joint that would leave its reach goes to the edge of it and the others are solved for
+ * places. A joint that would leave its reach is moved to the edge of it, and the others are solved
  * again; bones that would become too short hold their joints back. Then the whole step is halved
- * until the energy, with new rotations, has not risen. Until then all is kept apart: a cancelled
+ * until the energy, with new rotations, does not rise. Nothing is stored until then: a cancelled
  * step changes nothing. A step costs a dense solve, and a local step per halving. */
 #include <math.h>
 #include <string.h>
@@ -63,7 +63,11 @@ arap_status arap_joint_place(arap_context *context, arap_joint_solver *s) {
     if (s->spines.count)
         arap_joint_spines_place(context, &s->weights->mesh, s->joints.place, s->transforms,
                                 &s->spines);
-    return arap_joint_energy_place(context, &s->energy, s->joints.place);
+    int deaf = context->deaf;
+    context->deaf = 1; /* feet that have moved are summed up as well */
+    arap_status status = arap_joint_energy_place(context, &s->energy, s->joints.place);
+    context->deaf = deaf;
+    return status;
 }
 
 arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *s) {
@@ -81,7 +85,7 @@ arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *s) 
     return status;
 }
 
-/* Joints beyond their reach are moved to its edge and fixed there; how many. */
+/* Move joints beyond their reach to its edge and fix them there; returns how many. */
 static int hold_in_reach(arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     int held = 0;
@@ -146,7 +150,7 @@ arap_status arap_joint_slope(arap_context *context, arap_joint_solver *s, double
     arap_status status =
         arap_joint_feet_pull(context, &s->feet, &s->weights->mesh, &s->energy.packed,
                              &s->weights->influences, s->energy.pass, right);
-    for (int j = 0; j < s->joints.count; j++) /* nothing but rounding pulls where nothing holds */
+    for (int j = 0; j < s->joints.count; j++) /* where nothing holds, only rounding pulls */
         if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
             memset(right + 3 * j, 0, 3 * sizeof *right);
     return status;
@@ -177,15 +181,12 @@ static arap_status find_moves(arap_context *context, arap_joint_solver *s) {
     if (status) return status;
     memcpy(s->fixed, joints->pinned, (size_t)joints->count);
     memset(s->moves, 0, 3 * (size_t)joints->count * sizeof(double));
-    for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0; round++) {
-        if (!arap_joint_solve(&s->system, arap_joint_unit(s), s->extra, s->right, s->fixed,
-                              s->moves))
-            return arap_fail(
-                &context->error, ARAP_NOT_FACTORED,
-                "the joints could not be solved for: a larger joint_stiffness would help");
-        if (!hold_in_reach(s)) break;
+    for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0 && !status; round++) {
+        status = arap_joint_solve(context, &s->system, arap_joint_unit(s), s->extra, s->right,
+                                  s->fixed, s->moves);
+        if (status || !hold_in_reach(s)) break;
     }
-    return ARAP_OK;
+    return status;
 }
 
 /* One step of the joints. */

@@ -18,7 +18,7 @@
  * bones, as in the paper but for the scale: s is the mean of the diagonal of its own block of A_J
  * and l the mean length of its bones, so that it means the same for a hip and a finger. Symmetric:
  * dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of both sides.
- * What spokes add to B_J as their feet go with the joints is not here: joints/feet.c.
+ * What spokes add to B_J as their feet move with the joints is in joints/feet.c.
  * Dense Cholesky, O(joints^3) + O(poses bones^2). With spines: joints/spine_system.c. Fails
  * without memory and where the matrix is not positive definite. */
 #include "joints/system.h"
@@ -84,18 +84,25 @@ static int free_components(arap_joint_system *s, double drift, double *inner, do
 }
 
 /* K = C^T squeezed C, in place of `squeezed`. */
-static void pull_through_chains(const arap_joint_system *s, double *squeezed, double *work) {
+static arap_status pull_through_chains(arap_context *context, const arap_joint_system *s,
+                                       double *squeezed, double *work) {
+    arap_status status = ARAP_OK;
     int n = s->joints->deforming;
     memset(work, 0, (size_t)n * (size_t)n * sizeof(double));
-    for (int b = 0; b < n; b++)
+    for (int b = 0; b < n && !status; b++) {
         for (int c = 0; c < n; c++)
             for (int a = 0; squeezed[b * n + c] != 0 && a < n; a++)
                 work[b * n + a] += squeezed[b * n + c] * s->chain[c * n + a];
+        status = arap_listen(context);
+    }
     memset(squeezed, 0, (size_t)n * (size_t)n * sizeof(double));
-    for (int b = 0; b < n; b++)
+    for (int b = 0; b < n && !status; b++) {
         for (int a = 0; a < n; a++)
             for (int c = 0; s->chain[b * n + a] != 0 && c < n; c++)
                 squeezed[a * n + c] += s->chain[b * n + a] * work[b * n + c];
+        status = arap_listen(context);
+    }
+    return status;
 }
 
 static void take_turns(arap_joint_system *s, const double *transforms) {
@@ -151,7 +158,7 @@ double arap_joint_own(const arap_joint_system *s, int joint) {
 /* s E_J^T E_J of each joint. */
 static void add_penalties(arap_joint_system *s, const int *deform_bone) {
     const arap_joints *joints = s->joints;
-    double least = 1e-300; /* joints that the energy says nothing of stay */
+    double least = 1e-300; /* joints that do not affect the energy stay */
     for (int j = 0; j < joints->count; j++) least = fmax(least, LEAST_OWN * arap_joint_own(s, j));
     for (int j = 0; j < joints->count; j++) {
         double e[9] = {0}, *out = s->penalty + 9 * j;
@@ -239,8 +246,8 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
         status = arap_joint_spine_data(context, s, curvature);
         if (status) goto done;
     } else {
-        pull_through_chains(s, squeezed, work);
-        status = multiply_turns(context, s, gram);
+        status = pull_through_chains(context, s, squeezed, work);
+        if (!status) status = multiply_turns(context, s, gram);
         if (status) goto done;
         add_data(s, squeezed, gram);
     }
@@ -397,9 +404,16 @@ static void make_symmetric(const arap_joint_system *s, double unit, double *matr
     for (size_t c = 0; c < size; c++) right[c] = 0.5 * (right[c] + work[c]);
 }
 
-int arap_joint_solve(const arap_joint_system *s, double unit, const double *extra,
-                     const double *right, const char *fixed, double *moves) {
+static arap_status refuse(arap_error *error) {
+    return arap_fail(error, ARAP_NOT_FACTORED,
+                     "the joints could not be solved for: a larger joint_stiffness would help");
+}
+
+arap_status arap_joint_solve(arap_context *context, const arap_joint_system *s, double unit,
+                             const double *extra, const double *right, const char *fixed,
+                             double *moves) {
     const arap_joints *joints = s->joints;
+    int definite;
     size_t size = (size_t)s->size;
     double *matrix = s->work, *x = matrix + size * size, *scratch = x + size;
     memcpy(matrix, s->matrix, size * size * sizeof(double));
@@ -421,12 +435,14 @@ int arap_joint_solve(const arap_joint_system *s, double unit, const double *extr
         matrix[size * k + k] = unit;
         x[k] = unit * moves[k];
     }
-    if (!arap_cholesky(s->size, matrix)) return 0;
+    arap_status status = arap_long_cholesky(context, s->size, matrix, &definite);
+    if (status) return status;
+    if (!definite) return refuse(&context->error);
     arap_cholesky_solve(s->size, matrix, 1, x);
     for (size_t k = 0; k < size; k++) {
-        if (!isfinite(x[k])) return 0;
+        if (!isfinite(x[k])) return refuse(&context->error);
         if (!fixed[k / 3]) moves[k] = x[k];
     }
     if (s->symmetry) arap_joints_symmetrize(joints, s->symmetry, moves);
-    return 1;
+    return ARAP_OK;
 }

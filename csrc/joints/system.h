@@ -17,9 +17,9 @@ typedef struct arap_joint_system {
     double *inverse; /* (components, components) X */
     double *matrix;  /* (size, size) A_J, data part */
     double *penalty; /* (joints, 9) E_J^T E_J of the paper, times the joint's own stiffness */
-    double *work;    /* more than is ever in use */
+    double *work;    /* larger than ever needed */
     /* With spines: */
-    const arap_joint_spines *spines; /* NULL: there are none */
+    const arap_joint_spines *spines; /* NULL: no spines */
     const double *transform;         /* (poses, deforming, 3, 4), for the linear parts */
     struct arap_joint_leg *legs;
     double *columns_joined; /* (poses, components, columns) in place of `joined` */
@@ -47,10 +47,11 @@ void arap_joint_right_side(const arap_joint_system *system, const double *force,
 double arap_joint_own(const arap_joint_system *system, int joint);
 
 /* Moves (joints, 3) that minimize the quadratic of A_J, `right`, the step penalty and, times
- * `unit`, the blocks `extra` (joints, 9); joints with fixed[j] keep the moves they come with. 0:
- * not solved. */
-int arap_joint_solve(const arap_joint_system *system, double unit, const double *extra,
-                     const double *right, const char *fixed, double *moves);
+ * `unit`, the blocks `extra` (joints, 9); joints with fixed[j] keep the moves they come with.
+ * ARAP_NOT_FACTORED where nothing holds them. */
+arap_status arap_joint_solve(arap_context *context, const arap_joint_system *system, double unit,
+                             const double *extra, const double *right, const char *fixed,
+                             double *moves);
 
 /* transforms (poses, deforming, 3, 4) with these moves and the best component displacements for
  * them, whose forces before were `force`. */

@@ -3,20 +3,29 @@
 #ifndef ARAP_BLAS_H
 #define ARAP_BLAS_H
 
+#include "base/context.h"
+
 /* Keep BLAS to the calling thread, for good. Its worker threads would spin between calls on
  * the cores that the local step needs, share one pool between all solvers, and make results
  * depend on who else calls. Called once, when the module is loaded. */
 void arap_blas_single_thread(void);
 
-/* Cholesky factor of the symmetric positive definite `a` (n, n), in place; 0 if it is none. Then
- * solve for `count` right-hand sides x (count, n) in place. */
+/* Cholesky factor of the symmetric `a` (n, n), in place; 0 if `a` is not positive definite. With
+ * it, solve for `count` right-hand sides x (count, n) in place. */
 int arap_cholesky(int n, double *a);
 void arap_cholesky_solve(int n, const double *a, int count, double *x);
+
+/* The factor of what may be large, which listens: ARAP_CANCELLED; `definite`: there is one. */
+arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *definite);
 
 /* out (columns, columns) = A^T A, symmetric, for A (rows, columns) row-major. */
 void arap_gram(int rows, int columns, const double *a, double *out);
 
-/* The same added to out, of which only what is on and above the diagonal is changed. */
+/* out (columns, others) = A^T B for A (rows, columns) and B (rows, others), row-major. */
+void arap_gram_between(int rows, int columns, const double *a, int others, const double *b,
+                       double *out);
+
+/* The first added to out, of which only what is on and above the diagonal is changed. */
 void arap_add_gram(int rows, int columns, const double *a, double *out);
 
 /* out (rows, columns) += A B for A (rows, inner) and B (inner, columns), all row-major. */

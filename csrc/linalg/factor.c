@@ -7,6 +7,9 @@
  * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
  * that an iteration allocates nothing.
  *
+ * A factorization listens (arap_listen) before each of its supernodes, and ends as of a matrix that
+ * is not positive definite: CHOLMOD is compiled to come by here (listening_cholmod.h).
+ *
  * A CHOLMOD common object belongs to each factor: factors share no state and may be used from
  * different threads. A matrix that is not positive definite is ARAP_NOT_FACTORED, which its
  * caller may try again with more damping; fails without memory, too. */
@@ -17,12 +20,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-
-/* Right-hand sides that are solved for together. */
-#define BLOCK 16
+#include "linalg/listening_cholmod.h"
 
 struct arap_factor {
-    cholmod_common common;
+    cholmod_common common; /* the first: see arap_cholmod_potrf */
+    arap_context *context; /* of the factorization that runs */
     cholmod_factor *factor;
     cholmod_dense *x, *y, *e; /* work of cholmod_solve2 */
 };
@@ -97,9 +99,19 @@ arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix,
     return status;
 }
 
+void scipy_dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+
+void arap_cholmod_potrf(cholmod_common *common, const char *uplo, const int *n, double *a,
+                        const int *lda, int *info) {
+    *info = 1;
+    if (!arap_listen(((arap_factor *)common)->context)) scipy_dpotrf_(uplo, n, a, lda, info);
+}
+
 arap_status arap_factor_update(arap_context *context, arap_factor *f, const arap_matrix *matrix) {
     cholmod_sparse a = view(matrix);
+    f->context = context;
     cholmod_factorize(&a, f->factor, &f->common);
+    if (context->error.status == ARAP_CANCELLED) return ARAP_CANCELLED;
     return translate(&context->error, &f->common, "the factorization", f->factor->minor,
                      (size_t)matrix->size);
 }
@@ -137,11 +149,11 @@ static void solve_block(void *data, int block, int worker) {
     (void)worker;
     const solve_task *task = data;
     size_t n = task->factor->factor->n;
-    int first = block * BLOCK, left = task->columns - first;
+    int first = block * ARAP_RIGHT_SIDES, left = task->columns - first;
     double *x = task->x + (size_t)first * n;
     cholmod_common common;
     start_common(&common);
-    cholmod_dense b = right_sides(n, left < BLOCK ? left : BLOCK, x);
+    cholmod_dense b = right_sides(n, left < ARAP_RIGHT_SIDES ? left : ARAP_RIGHT_SIDES, x);
     cholmod_dense *solution = cholmod_solve(CHOLMOD_A, task->factor->factor, &b, &common);
     if (solution) memcpy(x, solution->x, n * b.ncol * sizeof(double));
     task->failed[block] = solution ? CHOLMOD_OK : common.status;
@@ -150,11 +162,11 @@ static void solve_block(void *data, int block, int worker) {
 }
 
 arap_status arap_factor_solve_all(arap_context *context, arap_factor *f, int columns, double *x) {
-    int blocks = (columns + BLOCK - 1) / BLOCK;
+    int blocks = (columns + ARAP_RIGHT_SIDES - 1) / ARAP_RIGHT_SIDES;
     int *failed = ARAP_NEW(int, blocks);
     arap_status status = ARAP_OK;
     if (!failed) return arap_fail_memory(&context->error, "the solve");
-    arap_parallel(context, blocks, solve_block, &(solve_task){f, x, columns, failed});
+    status = arap_parallel(context, blocks, solve_block, &(solve_task){f, x, columns, failed});
     for (int k = 0; k < blocks && !status; k++) {
         f->common.status = failed[k];
         status = translate(&context->error, &f->common, "the solve", 0, f->factor->n);

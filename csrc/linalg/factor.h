@@ -30,6 +30,10 @@ arap_status arap_factor_update(arap_context *context, arap_factor *factor,
 /* Solve for one right-hand side in place; allocates nothing after the first time. */
 arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double *x);
 
+/* Right-hand sides that go through the factor together. The last bits depend on how many they are:
+ * who splits columns does so at multiples, or results would depend on the number of threads. */
+#define ARAP_RIGHT_SIDES 16
+
 /* Solve for `columns` right-hand sides in place, (columns, size), on all threads of the context. */
 arap_status arap_factor_solve_all(arap_context *context, arap_factor *factor, int columns,
                                   double *x);

@@ -1,7 +1,8 @@
 /* Quaternions of affine maps: see quaternion.h.
  *
- * The rotation of a map that is none is that of the bone's axes after it, made orthogonal with the
- * direction of Y kept, then that of X; a mirror image turns Z round. Constant cost; cannot fail. */
+ * If the linear part of a map is no rotation, the bone's axes after the map are made orthogonal,
+ * keeping the direction of Y, then that of X, and the rotation is the one to these axes; a mirror
+ * image flips Z. Constant cost; cannot fail. */
 #include "linalg/quaternion.h"
 
 #define ORTHONORMAL 1e-5 /* how far products of the columns of a rotation may be off */

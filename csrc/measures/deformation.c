@@ -133,15 +133,17 @@ static void add_limb(void *data, int limb, int worker) {
 }
 
 /* Add the poses first..first + poses - 1, posed at `points`. volumes: (poses) of scratch. */
-static void add_poses(const arap_context *context, arap_deformation *d,
-                      const arap_skinning *skinning, int first, int poses, const double *points,
-                      double *volumes) {
+static arap_status add_poses(arap_context *context, arap_deformation *d,
+                             const arap_skinning *skinning, int first, int poses,
+                             const double *points, double *volumes) {
     drift_task task = {d, skinning, first, poses, points};
-    arap_surface_add(context, &d->surface, poses, d->count, points, d->strain2);
-    arap_parallel(context, d->limbs.count, add_limb, &task);
-    arap_enclosed_volume(context, &d->enclosure, poses, points, volumes);
-    for (int p = 0; p < poses; p++) d->volume += volumes[p];
+    arap_status status =
+        arap_surface_add(context, &d->surface, poses, d->count, points, d->strain2);
+    if (!status) status = arap_parallel(context, d->limbs.count, add_limb, &task);
+    if (!status) status = arap_enclosed_volume(context, &d->enclosure, poses, points, volumes);
+    for (int p = 0; p < poses && !status; p++) d->volume += volumes[p];
     d->poses += poses;
+    return status;
 }
 
 /* The sums of a deformation, to put them back. */
@@ -181,7 +183,7 @@ arap_status arap_deformation_add(arap_context *context, arap_deformation *d,
         int some = at_once < groups - first ? at_once : groups - first;
         int pose = first * ARAP_POSE_LANES, poses = some * ARAP_POSE_LANES;
         if (poses > skinning->poses - pose) poses = skinning->poses - pose;
-        if (rows) arap_skin(context, skinning, &columns, first, some, points);
+        if (rows) status = arap_skin(context, skinning, &columns, first, some, points);
         for (int g = 0; g < some && !status; g++) {
             if (!rows)
                 into_lanes(numbers, arap_group_size(poses, g),
@@ -190,8 +192,8 @@ arap_status arap_deformation_add(arap_context *context, arap_deformation *d,
             status = check_points(&context->error, pose + g * ARAP_POSE_LANES, (size_t)d->count,
                                   points + stride * (size_t)g);
         }
+        if (!status) status = add_poses(context, d, skinning, pose, poses, points, volumes);
         if (status) break;
-        add_poses(context, d, skinning, pose, poses, points, volumes);
         status = arap_progress(context, "deformation", (double)(pose + poses) / skinning->poses);
     }
     if (status) put_back(d, kept, before, volume);

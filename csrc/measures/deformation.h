@@ -1,6 +1,6 @@
-/* What is seen of a mesh that deforms, over any number of poses: how far its surface is strained,
- * how far limbs drift from their bones and how its volume changes. It knows nothing of the energy
- * that weights minimize. */
+/* Visible measures of a deforming mesh, over any number of poses: how much its surface is strained,
+ * how far limbs drift from their bones and how its volume changes. Independent of the energy that
+ * weights minimize. */
 #ifndef ARAP_DEFORMATION_H
 #define ARAP_DEFORMATION_H
 

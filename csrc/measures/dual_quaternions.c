@@ -97,7 +97,7 @@ arap_status arap_dual_quaternion_skinning(arap_context *context, int count, cons
                           .rows = rows,
                           .rotations = rotations,
                           .out = out};
-    arap_parallel(context, (count + CHUNK - 1) / CHUNK, skin_chunk, &task);
+    status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, skin_chunk, &task);
     arap_free(rotations);
-    return ARAP_OK;
+    return status;
 }

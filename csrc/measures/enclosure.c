@@ -164,8 +164,8 @@ static void sum_group(void *data, int group, int worker) {
     for (int l = 0; l < ARAP_POSE_LANES; l++) task->out[group * ARAP_POSE_LANES + l] = sum[l] / 6;
 }
 
-void arap_enclosed_volume(const arap_context *context, const arap_enclosure *enclosure, int poses,
-                          const double *points, double *out) {
+arap_status arap_enclosed_volume(arap_context *context, const arap_enclosure *enclosure, int poses,
+                                 const double *points, double *out) {
     volume_task task = {enclosure, points, out};
-    arap_parallel(context, arap_pose_groups(poses), sum_group, &task);
+    return arap_parallel(context, arap_pose_groups(poses), sum_group, &task);
 }

@@ -23,7 +23,7 @@ arap_status arap_enclosure_create(arap_context *context, int n, const double *ve
 void arap_enclosure_clear(arap_enclosure *enclosure);
 
 /* Their volume in each of these poses, points in lanes of poses, into out (whole groups). */
-void arap_enclosed_volume(const arap_context *context, const arap_enclosure *enclosure, int poses,
-                          const double *points, double *out);
+arap_status arap_enclosed_volume(arap_context *context, const arap_enclosure *enclosure, int poses,
+                                 const double *points, double *out);
 
 #endif

@@ -11,7 +11,7 @@
  * nearest vertex of the core, by a hierarchy of these: O(log k) for an entry. Bones in parallel,
  * each writes what belongs to its entries.
  *
- * Memory: 24 bytes for a vertex and thread. Fails without it, and for rows that are none. */
+ * Memory: 24 bytes for a vertex and thread. Fails without it, and for malformed rows. */
 #include "measures/inspection.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ typedef struct inspection {
     size_t *ring; /* (count + 1) */
     int *neighbor;
     char *link;         /* it is one by a link only: a way, not a neighbor to be compared with */
-    double *scale;      /* (count) 1 / sum of the row, 0 without weights */
+    double *sum;        /* (count) of the row */
     size_t *bone_start; /* (bones + 1) */
     long long *entry;   /* of the caller's rows, bone after bone, those of first vertices */
     int *vertex;        /* (the same) */
@@ -65,13 +65,18 @@ static int row_of(const inspection *in, int i, long long *end) {
     return first;
 }
 
+/* Weight of an entry in the row of i, made to sum to 1; 0 where the row is 0. */
+static double share_of(const inspection *in, int i, long long e) {
+    return in->sum[i] > 0 ? in->rows->weight[e] / in->sum[i] : 0;
+}
+
 /* Half the sum of differences between a row and a mean that sums to `mass`. */
 static double difference(const inspection *in, int i, const double *mean, double mass) {
     long long end, e = in->rows->start[row_of(in, i, &end)];
     double sum = mass;
     for (; e < end; e++) {
         double m = mean[in->rows->bone[e]];
-        sum += fabs(in->rows->weight[e] * in->scale[i] - m) - m;
+        sum += fabs(share_of(in, i, e) - m) - m;
     }
     return sum / 2;
 }
@@ -81,12 +86,12 @@ static void add_row(const inspection *in, int i, double share, double *mean) {
     long long end, e = in->rows->start[row_of(in, i, &end)];
     for (; e < end; e++) {
         double *m = mean + in->rows->bone[e];
-        *m = share > 0 ? *m + share * in->scale[i] * in->rows->weight[e] : 0;
+        *m = share > 0 ? *m + share * share_of(in, i, e) : 0;
     }
 }
 
 static int counts(const inspection *in, size_t e, int but) {
-    return !in->link[e] && in->neighbor[e] != but && in->scale[in->neighbor[e]] > 0;
+    return !in->link[e] && in->neighbor[e] != but && in->sum[in->neighbor[e]] > 0;
 }
 
 /* Set `mean` to the mean row of the neighbors of i but one that have weights; their number. With
@@ -101,7 +106,7 @@ static int average(const inspection *in, int i, int but, int clear, double *mean
 
 static double contrast_of(const inspection *in, int i, int but, double *mean) {
     double found = 0;
-    if (!(in->scale[i] > 0)) return 0;
+    if (!(in->sum[i] > 0)) return 0;
     if (average(in, i, but, 0, mean)) found = difference(in, i, mean, 1);
     average(in, i, but, 1, mean);
     return found;
@@ -155,7 +160,7 @@ static step pop(paths *p) {
 }
 
 static double weight_of(const inspection *in, size_t k) {
-    return in->rows->weight[in->entry[k]] * in->scale[in->vertex[k]];
+    return share_of(in, in->vertex[k], in->entry[k]);
 }
 
 /* The core of a bone in p->core, kind -(bone + 1); the number of its vertices. */
@@ -209,7 +214,7 @@ static double point_distance2(const void *data, int index, const double *p) {
 /* Straight distances of the entries outside of the core; the largest, negative on failure. */
 static double straight_distances(const inspection *in, int bone, const paths *p, int core) {
     arap_bvh *tree = NULL;
-    arap_error error;
+    arap_context alone = {.threads = 1}; /* its error messages are dropped */
     double *boxes = ARAP_NEW(double, 6 * (size_t)core), most = 0;
     point_set set = {in->mesh->v, p->core};
     if (!boxes) return -1;
@@ -217,7 +222,7 @@ static double straight_distances(const inspection *in, int bone, const paths *p,
         memcpy(boxes + 6 * (size_t)k, in->mesh->v + 3 * (size_t)p->core[k], 3 * sizeof *boxes);
         memcpy(boxes + 6 * (size_t)k + 3, boxes + 6 * (size_t)k, 3 * sizeof *boxes);
     }
-    arap_status status = arap_bvh_build(&tree, (size_t)core, boxes, NULL, &error);
+    arap_status status = arap_bvh_build(&alone, &tree, (size_t)core, boxes, NULL);
     arap_free(boxes);
     if (status) return -1;
     for (size_t k = in->bone_start[bone]; k < in->bone_start[bone + 1]; k++) {
@@ -356,11 +361,11 @@ static arap_status check_links(arap_error *error, size_t count, const int *links
 /* Scales of the rows, and the entries of first vertices by their bones. */
 static arap_status sort_entries(arap_context *context, inspection *in) {
     size_t n = (size_t)in->mesh->count, most = (size_t)in->rows->start[in->mesh->input_count];
-    in->scale = ARAP_NEW(double, n);
+    in->sum = ARAP_NEW(double, n);
     in->bone_start = ARAP_NEW_ZERO(size_t, in->bones + 2);
     in->entry = ARAP_NEW(long long, most);
     in->vertex = ARAP_NEW(int, most);
-    if (!in->scale || !in->bone_start || !in->entry || !in->vertex)
+    if (!in->sum || !in->bone_start || !in->entry || !in->vertex)
         return arap_fail_memory(&context->error, "the weights");
     for (int i = 0; i < in->mesh->count; i++) {
         long long end, e = in->rows->start[row_of(in, i, &end)];
@@ -369,7 +374,7 @@ static arap_status sort_entries(arap_context *context, inspection *in) {
             sum += in->rows->weight[e];
             in->bone_start[in->rows->bone[e] + 2]++;
         }
-        in->scale[i] = sum > 0 ? 1 / sum : 0;
+        in->sum[i] = sum;
     }
     for (int b = 2; b < in->bones + 2; b++) in->bone_start[b] += in->bone_start[b - 1];
     for (int i = 0; i < in->mesh->count; i++) {
@@ -414,7 +419,7 @@ static void free_inspection(arap_context *context, inspection *in) {
     arap_free(in->ring);
     arap_free(in->neighbor);
     arap_free(in->link);
-    arap_free(in->scale);
+    arap_free(in->sum);
     arap_free(in->bone_start);
     arap_free(in->entry);
     arap_free(in->vertex);
@@ -453,6 +458,7 @@ arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geo
     arap_status status =
         arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones);
     if (!status) status = check_links(&context->error, link_count, links, geometry->vertex_count);
+    if (!status) status = arap_progress(context, "neighbors", 0);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     memset(out->straight, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));
@@ -461,8 +467,9 @@ arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geo
     if (!status) status = sort_entries(context, &in);
     if (!status) status = make_scratch(context, &in);
     if (!status) {
-        arap_parallel(context, (mesh.count + CHUNK - 1) / CHUNK, compare_chunk, &in);
-        arap_parallel(context, bones, measure_bone, &in);
+        status = arap_parallel(context, (mesh.count + CHUNK - 1) / CHUNK, compare_chunk, &in);
+        if (!status)
+            status = arap_parallel_slices(context, "gaps", bones, bones, measure_bone, &in);
         for (int b = 0; b < bones && !status; b++)
             if (in.failed[b]) status = arap_fail_memory(&context->error, "the paths of a bone");
     }

@@ -1,4 +1,4 @@
-/* What weights look like along a surface, vertex by vertex and bone by bone. */
+/* Measures of weights along a surface, vertex by vertex and bone by bone. */
 #ifndef ARAP_INSPECTION_H
 #define ARAP_INSPECTION_H
 

@@ -126,7 +126,11 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
         length[b] = sqrt(arap_dot(axis + 3 * b, axis + 3 * b));
         for (size_t c = 3 * b; c < 3 * b + 3 && length[b] > 0; c++) axis[c] /= length[b];
     }
-    arap_parallel(context, (n + CHUNK - 1) / CHUNK, find_chunk, &task);
+    status = arap_parallel(context, (n + CHUNK - 1) / CHUNK, find_chunk, &task);
+    if (status) {
+        arap_limbs_clear(limbs);
+        goto done;
+    }
     sort_by_bone(&task, from, limbs->vertex);
     size_t fill = limbs->start[0] = 0;
     for (int b = 0; b < bones; b++) {

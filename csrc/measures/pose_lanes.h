@@ -6,16 +6,9 @@
 
 #include <stddef.h>
 
-#define ARAP_POSE_LANES 4
+#include "base/wide.h"
 
-/* A function of loops over lanes, compiled for AVX2 as well where the machine may choose. Without
- * fused multiply-add: bits are the same. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__) &&   \
-    !defined(__SANITIZE_ADDRESS__)
-#define ARAP_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define ARAP_WIDE
-#endif
+#define ARAP_POSE_LANES 4
 
 static inline int arap_pose_groups(int poses) {
     return (poses + ARAP_POSE_LANES - 1) / ARAP_POSE_LANES;

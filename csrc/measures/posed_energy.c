@@ -91,7 +91,8 @@ arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int 
                               double *vertex_energy) {
     arap_status status = check_points(&context->error, poses, mesh->input_count, posed);
     double *pose_weight = NULL, sum;
-    if (!status) status = arap_pose_weights_create(context, 0, poses, weights, &pose_weight, &sum);
+    if (!status)
+        status = arap_pose_weights_create(context, 0, 1, poses, weights, &pose_weight, &sum);
     if (status) return status;
     energy_task task = {.mesh = mesh,
                         .poses = poses,
@@ -104,7 +105,8 @@ arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int 
         status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, sum_chunk, &task);
+    status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, sum_chunk, &task);
+    if (status) goto done;
     double total = 0, unit = 0;
     for (int i = 0; i < mesh->count; i++) {
         total += task.own[i];

@@ -1,12 +1,12 @@
-/* The ARAP energy of a mesh that is posed by whatever means. */
+/* The ARAP energy of a mesh posed by any means. */
 #ifndef ARAP_POSED_ENERGY_H
 #define ARAP_POSED_ENERGY_H
 
 #include "mesh/mesh.h"
 
 /* posed (poses, input_count, 3) in the caller's units; of welded vertices the first counts.
- * weights (poses): how often each pose counts, or NULL: once (pose_weights.h). Relative energy as
- * arap_energy tells it, and unless NULL that of each vertex (count), relative to its own one-ring.
+ * weights (poses): how often each pose counts, or NULL: once (pose_weights.h). energy: relative, as
+ * from arap_energy; vertex_energy (count) or NULL: of each vertex, relative to its own one-ring.
  * Errors name the first coordinate that is not finite. */
 arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int poses,
                               const double *posed, const double *weights, double *energy,

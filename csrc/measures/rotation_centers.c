@@ -5,13 +5,15 @@
  *     s(w_p, w_v) = sum_{j != k} w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2)
  * over the surface. As published, the integral is the sum over triangles of their area times the
  * value at their centroid, with the mean weights of their corners. A triangle counts for a vertex
- * only through bones that both have: triangles are listed by pair of bones, and a vertex visits the
- * lists of its own pairs. Terms below exp(-FAR) are left out.
+ * only through bones that both have: bone j after bone j, the triangles that have it are listed by
+ * their other bones k > j, and each vertex that has it visits the lists of its own k. Terms below
+ * exp(-FAR) are left out.
  *
- * O(pairs of bones of triangles) memory, 80 bytes each; a vertex costs about 10 ns for each
- * triangle that shares a pair. 13,000 vertices of 4 influences take about a second, dense weights
- * of many bones their square. Vertices in parallel, each summed by itself. Fails without memory,
- * cancelled, and for input that cannot be. */
+ * A vertex costs about 10 ns for each triangle that shares a pair: 13,000 vertices of 4 influences
+ * take about a second, dense weights of many bones their square, which is what the definition asks
+ * for. Memory: 16 bytes for each bone of a triangle, 32 for each pair of one j. Vertices in
+ * parallel, each summed in a fixed order. Fails without memory, cancelled, and for input that
+ * cannot be. */
 #include "measures/rotation_centers.h"
 
 #include <string.h>
@@ -21,8 +23,8 @@
 #include "mesh/mesh.h"
 #include "weights/sparse_weights.h"
 
-#define CHUNK 64
-#define SLICE 64 /* chunks between two looks at whether to stop */
+#define CHUNK 4     /* vertices, milliseconds where many bones are dense */
+#define LISTEN 4096 /* triangles between two looks at whether to stop */
 #define FAR 50.0
 
 static const arap_setting setting_rows[] = {
@@ -33,30 +35,33 @@ static const arap_setting setting_rows[] = {
 const arap_setting_table arap_center_settings_table = {sizeof setting_rows / sizeof *setting_rows,
                                                        setting_rows};
 
+/* Bones of rows or triangles, and where each bone is. */
+typedef struct table {
+    size_t *start;  /* (rows + 1) */
+    int *bone;      /* of a row ascending */
+    double *weight; /* that sum to 1 */
+    size_t *first;  /* (bones + 1) in the lists of places */
+    size_t *place;  /* entries of the bone, ascending */
+    int *row;       /* (the same) their rows */
+} table;
+
 /* A triangle in the list of a pair of its bones, j < k. */
 typedef struct entry {
-    int j, k;
     double weight_j, weight_k;
     double factor; /* area times both weights */
     size_t triangle;
 } entry;
 
-/* Bones of a triangle with three times their mean weights. */
-typedef struct corner_bones {
-    int count;
-    int *bone;
-    double *weight;
-} corner_bones;
-
 typedef struct center_task {
     const arap_mesh *mesh;
-    const arap_sparse_weights *rows;
     double sigma;
-    double *centroid; /* (triangles, 3) */
-    entry *entries;   /* by pair, then by triangle */
-    size_t count;
-    size_t *first; /* (bones + 1) first entry of each j */
-    double *out;
+    table vertices, triangles;
+    double *centroid, *area; /* (triangles, 3), (triangles) */
+    int j;                   /* the present bone */
+    entry *entries;          /* its pairs, by k, then by triangle */
+    size_t room;
+    size_t *first; /* (bones + 1) first entry of each k */
+    double *sum;   /* (vertices, 4) s v dv, s dv */
 } center_task;
 
 static double row_sum(const arap_sparse_weights *rows, int i) {
@@ -65,89 +70,120 @@ static double row_sum(const arap_sparse_weights *rows, int i) {
     return sum;
 }
 
-/* The bones of a triangle, ascending. */
-static void gather(const arap_mesh *mesh, const arap_sparse_weights *rows, size_t t,
-                   corner_bones *out) {
-    out->count = 0;
-    for (int c = 0; c < 3; c++) {
-        int i = mesh->first[mesh->triangles[3 * t + (size_t)c]];
-        double sum = row_sum(rows, i);
-        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
-            if (!(rows->weight[e] > 0)) continue;
-            int at = 0;
-            while (at < out->count && out->bone[at] < rows->bone[e]) at++;
-            if (at == out->count || out->bone[at] != rows->bone[e]) {
-                for (int k = out->count++; k > at; k--) {
-                    out->bone[k] = out->bone[k - 1];
-                    out->weight[k] = out->weight[k - 1];
-                }
-                out->bone[at] = rows->bone[e];
-                out->weight[at] = 0;
+/* Add the bones of a row of the caller, made to sum to 1, to sorted ones; their number. */
+static int add_row(const arap_sparse_weights *rows, int i, int count, int *bone, double *weight) {
+    double sum = row_sum(rows, i);
+    for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
+        if (!(rows->weight[e] > 0)) continue;
+        int at = 0;
+        while (at < count && bone[at] < rows->bone[e]) at++;
+        if (at == count || bone[at] != rows->bone[e]) {
+            for (int k = count++; k > at; k--) {
+                bone[k] = bone[k - 1];
+                weight[k] = weight[k - 1];
             }
-            out->weight[at] += rows->weight[e] / sum;
+            bone[at] = rows->bone[e];
+            weight[at] = 0;
         }
-    }
-}
-
-static double area_of(const arap_mesh *mesh, size_t t) {
-    const int *corner = mesh->triangles + 3 * t;
-    return arap_triangle_area(mesh->v + 3 * (size_t)corner[0], mesh->v + 3 * (size_t)corner[1],
-                              mesh->v + 3 * (size_t)corner[2]);
-}
-
-/* Entries of all triangles in their order, into `out` unless it is NULL; their number. */
-static size_t list_pairs(const arap_mesh *mesh, const arap_sparse_weights *rows,
-                         corner_bones *bones, entry *out) {
-    size_t count = 0;
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        double area = area_of(mesh, t);
-        if (!(area > 0)) continue;
-        gather(mesh, rows, t, bones);
-        for (int a = 0; a < bones->count; a++)
-            for (int b = a + 1; b < bones->count; b++, count++) {
-                double wj = bones->weight[a] / 3, wk = bones->weight[b] / 3;
-                if (out)
-                    out[count] = (entry){.j = bones->bone[a],
-                                         .k = bones->bone[b],
-                                         .weight_j = wj,
-                                         .weight_k = wk,
-                                         .factor = area * wj * wk,
-                                         .triangle = t};
-            }
+        weight[at] += rows->weight[e] / sum;
     }
     return count;
 }
 
-/* Sort by one bone of the pair, those of equal bones in their present order; first (bones + 1). */
-static void sort_by(int by_j, const entry *from, size_t count, int bones, size_t *first,
-                    entry *to) {
-    memset(first, 0, ((size_t)bones + 1) * sizeof *first);
-    for (size_t e = 0; e < count; e++) first[(by_j ? from[e].j : from[e].k) + 1]++;
-    for (int b = 0; b < bones; b++) first[b + 1] += first[b];
-    for (size_t e = 0; e < count; e++) to[first[by_j ? from[e].j : from[e].k]++] = from[e];
-    for (int b = bones; b > 0; b--) first[b] = first[b - 1];
-    first[0] = 0;
+static void clear_table(table *t) {
+    arap_free(t->start);
+    arap_free(t->bone);
+    arap_free(t->weight);
+    arap_free(t->first);
+    arap_free(t->place);
+    arap_free(t->row);
 }
 
-/* Entries of the pair (j, k): from the returned one to *end. */
-static size_t find_pair(const center_task *task, int j, int k, size_t *end) {
-    size_t low = task->first[j], high = task->first[j + 1];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (task->entries[middle].k < k)
-            low = middle + 1;
-        else
-            high = middle;
+/* Of the caller's vertices, or with `mesh` of the means of its triangles. */
+static arap_status make_table(arap_context *context, const arap_mesh *mesh, size_t count,
+                              const arap_sparse_weights *rows, int bones, table *t) {
+    int *bone = ARAP_NEW(int, bones);
+    double *weight = ARAP_NEW(double, bones);
+    arap_status status = ARAP_OK;
+    size_t all = 0;
+    t->start = ARAP_NEW(size_t, count + 1);
+    t->first = ARAP_NEW_ZERO(size_t, bones + 2);
+    if (!bone || !weight || !t->start || !t->first) goto no_memory;
+    t->start[0] = 0;
+    for (int fill = 0; fill < 2; fill++) {
+        for (size_t i = 0; i < count && !status; i++) {
+            int own = 0;
+            if (i % LISTEN == 0) status = arap_listen(context);
+            for (size_t c = 0; c < (mesh ? 3 : 1); c++)
+                own = add_row(rows, mesh ? mesh->first[mesh->triangles[3 * i + c]] : (int)i, own,
+                              bone, weight);
+            t->start[i + 1] = t->start[i] + (size_t)own;
+            for (int k = 0; k < own && fill; k++) {
+                t->bone[t->start[i] + (size_t)k] = bone[k];
+                t->weight[t->start[i] + (size_t)k] = mesh ? weight[k] / 3 : weight[k];
+                t->first[bone[k] + 2]++;
+            }
+        }
+        if (fill || status) break;
+        all = t->start[count];
+        t->bone = ARAP_NEW(int, all);
+        t->weight = ARAP_NEW(double, all);
+        t->place = ARAP_NEW(size_t, all);
+        t->row = ARAP_NEW(int, all);
+        if (!t->bone || !t->weight || !t->place || !t->row) goto no_memory;
     }
-    for (*end = low; *end < task->first[j + 1] && task->entries[*end].k == k;) ++*end;
-    return low;
+    for (int b = 2; b < bones + 2; b++) t->first[b] += t->first[b - 1];
+    for (size_t i = 0; i < count && !status; i++)
+        for (size_t e = t->start[i]; e < t->start[i + 1]; e++) {
+            size_t at = t->first[t->bone[e] + 1]++;
+            t->place[at] = e;
+            t->row[at] = (int)i;
+        }
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the centers of rotation");
+done:
+    arap_free(bone);
+    arap_free(weight);
+    return status;
 }
 
-/* Add a pair of bones of a vertex with weights a and b: s dv into sum[3], s v dv before it. */
-static void add_pair(const center_task *task, int j, int k, double a, double b, double *sum) {
-    size_t end, first = find_pair(task, j, k, &end);
+/* The lists of the pairs of bone j. */
+static arap_status list_pairs(arap_context *context, int bones, int j, center_task *task) {
+    const table *t = &task->triangles;
+    arap_status status = ARAP_OK;
+    task->j = j;
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        if (!fill) memset(task->first, 0, ((size_t)bones + 2) * sizeof *task->first);
+        for (size_t at = t->first[j]; at < t->first[j + 1] && !status; at++) {
+            size_t own = t->place[at], triangle = (size_t)t->row[at];
+            if (at % LISTEN == 0) status = arap_listen(context);
+            if (!(task->area[triangle] > 0)) continue;
+            for (size_t e = own + 1; e < t->start[triangle + 1]; e++) {
+                double wj = t->weight[own], wk = t->weight[e];
+                if (fill)
+                    task->entries[task->first[t->bone[e] + 1]++] =
+                        (entry){wj, wk, task->area[triangle] * wj * wk, triangle};
+                else
+                    task->first[t->bone[e] + 2]++;
+            }
+        }
+        if (fill || status) break;
+        for (int b = 2; b < bones + 2; b++) task->first[b] += task->first[b - 1];
+        if (task->first[bones + 1] <= task->room) continue;
+        arap_free(task->entries);
+        task->room = task->first[bones + 1];
+        task->entries = ARAP_NEW(entry, task->room);
+        if (!task->entries) return arap_fail_memory(&context->error, "the centers of rotation");
+    }
+    return status;
+}
+
+/* Add the pair of j and k of a vertex with weights a and b: s v dv into sum, s dv into sum[3]. */
+static void add_pair(const center_task *task, int k, double a, double b, double *sum) {
     double inverse = 1 / (task->sigma * task->sigma);
-    for (size_t e = first; e < end; e++) {
+    for (size_t e = task->first[k]; e < task->first[k + 1]; e++) {
         const entry *with = task->entries + e;
         double off = a * with->weight_k - b * with->weight_j, far = off * off * inverse;
         if (far > FAR) continue;
@@ -161,58 +197,66 @@ static void add_pair(const center_task *task, int j, int k, double a, double b, 
 static void center_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const center_task *task = data;
-    const arap_mesh *mesh = task->mesh;
-    const arap_sparse_weights *rows = task->rows;
-    int count = mesh->input_count;
-    for (int i = chunk * CHUNK; i < count && i < (chunk + 1) * CHUNK; i++) {
-        double whole = row_sum(rows, i), sum[4] = {0};
-        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++)
-            for (long long f = rows->start[i]; f < rows->start[i + 1]; f++)
-                if (rows->bone[e] < rows->bone[f] && rows->weight[e] > 0 && rows->weight[f] > 0)
-                    add_pair(task, rows->bone[e], rows->bone[f], rows->weight[e] / whole,
-                             rows->weight[f] / whole, sum);
-        for (int c = 0; c < 3; c++)
-            task->out[3 * (size_t)i + (size_t)c] =
-                sum[3] > 0 ? mesh->center[c] + mesh->diagonal * sum[c] / sum[3] : NAN;
+    const table *t = &task->vertices;
+    size_t begin = t->first[task->j] + (size_t)chunk * CHUNK, end = t->first[task->j + 1];
+    for (size_t at = begin; at < end && at < begin + CHUNK; at++) {
+        size_t own = t->place[at], i = (size_t)t->row[at];
+        for (size_t e = own + 1; e < t->start[i + 1]; e++)
+            add_pair(task, t->bone[e], t->weight[own], t->weight[e], task->sum + 4 * i);
     }
 }
 
-static arap_status find_centers(arap_context *context, int bones, center_task *task) {
-    const arap_mesh *mesh = task->mesh;
-    corner_bones corners = {0, ARAP_NEW(int, bones), ARAP_NEW(double, bones)};
-    entry *unsorted = NULL;
-    arap_status status = ARAP_OK;
-    task->centroid = ARAP_NEW(double, 3 * mesh->triangle_count);
-    task->first = ARAP_NEW(size_t, bones + 1);
-    if (!corners.bone || !corners.weight || !task->centroid || !task->first) goto no_memory;
-    for (size_t t = 0; t < mesh->triangle_count; t++)
+static void measure_triangles(const arap_mesh *mesh, center_task *task) {
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const int *corner = mesh->triangles + 3 * t;
+        task->area[t] =
+            arap_triangle_area(mesh->v + 3 * (size_t)corner[0], mesh->v + 3 * (size_t)corner[1],
+                               mesh->v + 3 * (size_t)corner[2]);
         for (size_t c = 0; c < 3; c++) {
             double sum = 0;
-            for (size_t k = 0; k < 3; k++)
-                sum += mesh->v[3 * (size_t)mesh->triangles[3 * t + k] + c];
+            for (size_t k = 0; k < 3; k++) sum += mesh->v[3 * (size_t)corner[k] + c];
             task->centroid[3 * t + c] = sum / 3;
         }
-    task->count = list_pairs(mesh, task->rows, &corners, NULL);
-    unsorted = ARAP_NEW(entry, task->count);
-    task->entries = ARAP_NEW(entry, task->count);
-    if (!unsorted || !task->entries) goto no_memory;
-    list_pairs(mesh, task->rows, &corners, task->entries);
-    sort_by(0, task->entries, task->count, bones, task->first, unsorted);
-    sort_by(1, unsorted, task->count, bones, task->first, task->entries);
-    status =
-        arap_parallel_slices(context, "centers of rotation",
-                             (mesh->input_count + CHUNK - 1) / CHUNK, SLICE, center_chunk, task);
-    goto done;
+    }
+}
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the centers of rotation");
+static arap_status find_centers(arap_context *context, const arap_sparse_weights *rows, int bones,
+                                double *out, center_task *task) {
+    const arap_mesh *mesh = task->mesh;
+    size_t n = (size_t)mesh->input_count;
+    arap_status status = ARAP_OK;
+    task->centroid = ARAP_NEW(double, 3 * mesh->triangle_count);
+    task->area = ARAP_NEW(double, mesh->triangle_count);
+    task->first = ARAP_NEW(size_t, bones + 2);
+    task->sum = ARAP_NEW_ZERO(double, 4 * n);
+    if (!task->centroid || !task->area || !task->first || !task->sum) {
+        status = arap_fail_memory(&context->error, "the centers of rotation");
+        goto done;
+    }
+    measure_triangles(mesh, task);
+    status = make_table(context, NULL, n, rows, bones, &task->vertices);
+    if (!status)
+        status = make_table(context, mesh, mesh->triangle_count, rows, bones, &task->triangles);
+    for (int j = 0; j < bones && !status; j++) {
+        size_t own = task->vertices.first[j + 1] - task->vertices.first[j];
+        status = arap_progress(context, "centers of rotation", (double)j / bones);
+        if (!status) status = list_pairs(context, bones, j, task);
+        if (!status)
+            status = arap_parallel(context, (int)((own + CHUNK - 1) / CHUNK), center_chunk, task);
+    }
+    for (size_t k = 0; k < 3 * n && !status; k++) {
+        const double *sum = task->sum + 4 * (k / 3);
+        out[k] = sum[3] > 0 ? mesh->center[k % 3] + mesh->diagonal * sum[k % 3] / sum[3] : NAN;
+    }
+
 done:
-    arap_free(corners.bone);
-    arap_free(corners.weight);
-    arap_free(unsorted);
+    clear_table(&task->vertices);
+    clear_table(&task->triangles);
     arap_free(task->centroid);
-    arap_free(task->first);
+    arap_free(task->area);
     arap_free(task->entries);
+    arap_free(task->first);
+    arap_free(task->sum);
     return status;
 }
 
@@ -220,13 +264,13 @@ arap_status arap_rotation_centers(arap_context *context, const arap_geometry *ge
                                   const arap_sparse_weights *rows, int bones,
                                   const arap_center_settings *settings, double *out) {
     arap_mesh mesh = {0};
-    center_task task = {.mesh = &mesh, .rows = rows, .sigma = settings->sigma, .out = out};
+    center_task task = {.mesh = &mesh, .sigma = settings->sigma};
     arap_status status =
         arap_settings_check(&context->error, &arap_center_settings_table, settings);
     if (!status)
         status = arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones);
     if (!status) status = arap_mesh_create(context, geometry, -1, &mesh);
-    if (!status) status = find_centers(context, bones, &task);
+    if (!status) status = find_centers(context, rows, bones, out, &task);
     arap_mesh_clear(&mesh);
     return status;
 }

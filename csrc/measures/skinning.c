@@ -211,7 +211,7 @@ static void add_spine(const arap_skinning *s, int group, int i, int spine, doubl
     }
 }
 
-ARAP_WIDE static void skin_chunk(void *data, int chunk, int worker) {
+ARAP_WIDE_PART void skin_chunk_plain(void *data, int chunk, int worker) {
     (void)worker;
     const skin_task *task = data;
     const arap_skinning *s = task->skinning;
@@ -234,11 +234,12 @@ ARAP_WIDE static void skin_chunk(void *data, int chunk, int worker) {
                    sizeof sum);
         }
 }
+ARAP_WIDE_TASK(skin_chunk)
 
-void arap_skin(const arap_context *context, const arap_skinning *skinning,
-               const arap_influences *columns, int first, int groups, double *out) {
+arap_status arap_skin(arap_context *context, const arap_skinning *skinning,
+                      const arap_influences *columns, int first, int groups, double *out) {
     skin_task task = {skinning, columns, first, groups, out};
-    arap_parallel(context, (skinning->count + CHUNK - 1) / CHUNK, skin_chunk, &task);
+    return arap_parallel(context, (skinning->count + CHUNK - 1) / CHUNK, skin_chunk, &task);
 }
 
 void arap_skin_beside(const arap_skinning *s, int pose, int bone, const double *point,

@@ -40,8 +40,8 @@ arap_status arap_skinning_weights(arap_context *context, const arap_skinning *sk
                                   const arap_sparse_weights *rows, arap_influences *out);
 
 /* Where these take the points in the groups of poses first..first + groups - 1: out, in lanes. */
-void arap_skin(const arap_context *context, const arap_skinning *skinning,
-               const arap_influences *columns, int first, int groups, double *out);
+arap_status arap_skin(arap_context *context, const arap_skinning *skinning,
+                      const arap_influences *columns, int first, int groups, double *out);
 
 /* Where a bone alone takes a point beside it. */
 void arap_skin_beside(const arap_skinning *skinning, int pose, int bone, const double *point,

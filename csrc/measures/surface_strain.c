@@ -115,7 +115,7 @@ typedef struct strain_task {
     double *strain2;
 } strain_task;
 
-ARAP_WIDE static void add_chunk(void *data, int chunk, int worker) {
+ARAP_WIDE_PART void add_chunk_plain(void *data, int chunk, int worker) {
     (void)worker;
     const strain_task *task = data;
     size_t begin = (size_t)chunk * CHUNK, end = begin + CHUNK;
@@ -130,11 +130,12 @@ ARAP_WIDE static void add_chunk(void *data, int chunk, int worker) {
         }
     }
 }
+ARAP_WIDE_TASK(add_chunk)
 
-void arap_surface_add(const arap_context *context, const arap_surface *surface, int poses,
-                      int vertices, const double *points, double *strain2) {
+arap_status arap_surface_add(arap_context *context, const arap_surface *surface, int poses,
+                             int vertices, const double *points, double *strain2) {
     strain_task task = {surface, poses, vertices, points, strain2};
-    arap_parallel(context, (int)((surface->count + CHUNK - 1) / CHUNK), add_chunk, &task);
+    return arap_parallel(context, (int)((surface->count + CHUNK - 1) / CHUNK), add_chunk, &task);
 }
 
 static int compare(const void *a, const void *b) {

@@ -26,8 +26,8 @@ void arap_surface_clear(arap_surface *surface);
 
 /* Add the squared strain of every triangle in each of these poses, points in lanes of poses, to
  * strain2 (count), pose after pose. */
-void arap_surface_add(const arap_context *context, const arap_surface *surface, int poses,
-                      int vertices, const double *points, double *strain2);
+arap_status arap_surface_add(arap_context *context, const arap_surface *surface, int poses,
+                             int vertices, const double *points, double *strain2);
 
 /* Roots of means of strain2 (count), the sums over `poses` poses; NaN where nothing is measured.
  * area: triangles count by their area; face: all alike; p99: 99th percentile over triangles of the

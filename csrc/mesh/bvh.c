@@ -2,8 +2,12 @@
  *
  * Top-down build, splitting at the median of the box centers along the longest side of their
  * bounds, which is insensitive to slivers and coincident primitives: depth <= log2(count) + 1.
- * The nodes are stored depth-first, so the left child of node i is i + 1. O(n log n) to build,
- * O(log n) for a query near the primitives. Fails without memory only. */
+ * The centers are sorted in place, so that each level reads them one after another; boxes are
+ * looked at in the leaves alone and joined on the way up. The nodes are stored depth-first, so the
+ * left child of node i is i + 1. A leaf has two primitives at least, or all there are, so the tree
+ * of n > 1 has less than n nodes, and the right child can have its place before the left one is
+ * built: large trees are split level by level, then subtrees are built, both on all threads. O(n
+ * log n) to build, O(log n) for a query near the primitives. Fails without memory only. */
 #include "mesh/bvh.h"
 
 #include <math.h>
@@ -14,6 +18,8 @@
 #define LEAF_SIZE 4
 #define STACK_SIZE 128
 #define MIXED_TAGS (-2)
+#define MOST_SUBTREES 64
+#define LEAST_SUBTREE 2048 /* primitives of a subtree that is worth a task */
 
 /* Squared distances that differ by less than this share are equal but for rounding. */
 #define TIE 1e-10
@@ -29,34 +35,49 @@ struct arap_bvh {
     node *nodes;
     int *order;
     int *tags;
-    int node_count;
+    int empty;
 };
+
+/* The primitives order[first..first + count) and the place of the first of their nodes. */
+typedef struct subtree {
+    int node, first, count;
+} subtree;
+
+/* A primitive and twice the center of its box. */
+typedef struct item {
+    double center[3];
+    int primitive;
+} item;
 
 typedef struct builder {
     arap_bvh *bvh;
     const double *boxes;
+    item *items;
+    int count; /* subtrees that are yet to be built */
+    subtree subtree[MOST_SUBTREES], half[MOST_SUBTREES][2];
+    int split_count; /* nodes above them, parents first */
+    int split[MOST_SUBTREES];
 } builder;
 
-static double center(const double *box, int axis) { return box[axis] + box[axis + 3]; }
-
-/* Quickselect: order[first..first+count) is split so that the first `half` have the smaller
- * centers; ties are ordered by index, so the tree does not depend on the sort. */
-static int before(const builder *b, int axis, int i, int j) {
-    double x = center(b->boxes + 6 * (size_t)i, axis), y = center(b->boxes + 6 * (size_t)j, axis);
-    return x < y || (x == y && i < j);
+static int before(const item *a, const item *b, int axis) {
+    double x = a->center[axis], y = b->center[axis];
+    return x < y || (x == y && a->primitive < b->primitive);
 }
 
-static void select_half(const builder *b, int *order, int count, int half, int axis) {
+/* Quickselect: the first `half` items have the smaller centers; ties are ordered by index, so the
+ * tree does not depend on the sort. */
+static void select_half(item *items, int count, int half, int axis) {
     int lo = 0, hi = count - 1;
     while (lo < hi) {
-        int pivot = order[lo + (hi - lo) / 2], i = lo, j = hi;
+        item pivot = items[lo + (hi - lo) / 2];
+        int i = lo, j = hi;
         while (i <= j) {
-            while (before(b, axis, order[i], pivot)) i++;
-            while (before(b, axis, pivot, order[j])) j--;
+            while (before(&items[i], &pivot, axis)) i++;
+            while (before(&pivot, &items[j], axis)) j--;
             if (i <= j) {
-                int t = order[i];
-                order[i++] = order[j];
-                order[j--] = t;
+                item t = items[i];
+                items[i++] = items[j];
+                items[j--] = t;
             }
         }
         if (half <= j)
@@ -68,47 +89,107 @@ static void select_half(const builder *b, int *order, int count, int half, int a
     }
 }
 
-static void build(builder *b, int first, int count) {
+/* The boxes of a leaf. */
+static void make_leaf(const builder *b, subtree t) {
     arap_bvh *bvh = b->bvh;
-    int index = bvh->node_count++;
-    node *self = &bvh->nodes[index];
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    node *self = &bvh->nodes[t.node];
+    self->first = t.first;
+    self->count = t.count;
     for (int c = 0; c < 3; c++) self->lo[c] = INFINITY, self->hi[c] = -INFINITY;
-    self->tag = bvh->tags ? bvh->tags[bvh->order[first]] : MIXED_TAGS;
-    for (int i = first; i < first + count; i++) {
-        const double *box = b->boxes + 6 * (size_t)bvh->order[i];
+    for (int i = t.first; i < t.first + t.count; i++) {
+        int primitive = bvh->order[i] = b->items[i].primitive;
+        const double *box = b->boxes + 6 * (size_t)primitive;
         for (int c = 0; c < 3; c++) {
-            double middle = center(box, c); /* finite: half the time of fmin, fmax */
             self->lo[c] = box[c] < self->lo[c] ? box[c] : self->lo[c];
             self->hi[c] = box[c + 3] > self->hi[c] ? box[c + 3] : self->hi[c];
+        }
+        int tag = bvh->tags ? bvh->tags[primitive] : MIXED_TAGS;
+        self->tag = i == t.first || tag == self->tag ? tag : MIXED_TAGS;
+    }
+}
+
+/* The box of an inner node, of those of its children. */
+static void join(const builder *b, int at) {
+    node *self = &b->bvh->nodes[at];
+    const node *left = self + 1, *right = &b->bvh->nodes[self->first];
+    for (int c = 0; c < 3; c++) {
+        self->lo[c] = left->lo[c] < right->lo[c] ? left->lo[c] : right->lo[c];
+        self->hi[c] = left->hi[c] > right->hi[c] ? left->hi[c] : right->hi[c];
+    }
+    self->tag = left->tag == right->tag ? left->tag : MIXED_TAGS;
+}
+
+/* Make the topmost node of a subtree; returns 1 with its halves, whose boxes are yet to be joined,
+ * or 0 for a leaf. */
+static int split(const builder *b, subtree t, subtree *half) {
+    item *items = b->items + t.first;
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    if (t.count <= LEAF_SIZE) {
+        make_leaf(b, t);
+        return 0;
+    }
+    for (int i = 0; i < t.count; i++)
+        for (int c = 0; c < 3; c++) {
+            double middle = items[i].center[c]; /* finite: half the time of fmin, fmax */
             lo[c] = middle < lo[c] ? middle : lo[c];
             hi[c] = middle > hi[c] ? middle : hi[c];
         }
-        if (bvh->tags && bvh->tags[bvh->order[i]] != self->tag) self->tag = MIXED_TAGS;
-    }
-    if (count <= LEAF_SIZE) {
-        self->first = first;
-        self->count = count;
-        return;
-    }
-    int axis = 0;
+    int axis = 0, left = t.count / 2;
     for (int c = 1; c < 3; c++)
         if (hi[c] - lo[c] > hi[axis] - lo[axis]) axis = c;
-    int half = count / 2;
-    select_half(b, bvh->order + first, count, half, axis);
-    self->count = 0;
-    build(b, first, half);
-    bvh->nodes[index].first = bvh->node_count;
-    build(b, first + half, count - half);
+    select_half(items, t.count, left, axis);
+    half[0] = (subtree){t.node + 1, t.first, left};
+    half[1] = (subtree){t.node + left, t.first + left, t.count - left};
+    b->bvh->nodes[t.node].first = half[1].node;
+    b->bvh->nodes[t.node].count = 0;
+    return 1;
 }
 
-arap_status arap_bvh_build(arap_bvh **out, size_t count, const double *boxes, const int *tags,
-                           arap_error *error) {
+static void build(const builder *b, subtree t) {
+    subtree half[2];
+    if (!split(b, t, half)) return;
+    build(b, half[0]);
+    build(b, half[1]);
+    join(b, t.node);
+}
+
+static void split_task(void *data, int chunk, int worker) {
+    (void)worker;
+    builder *b = data;
+    split(b, b->subtree[chunk], b->half[chunk]);
+}
+
+static void build_task(void *data, int chunk, int worker) {
+    (void)worker;
+    const builder *b = data;
+    build(b, b->subtree[chunk]);
+}
+
+static arap_status build_all(arap_context *context, builder *b) {
+    arap_status status = ARAP_OK;
+    while (!status && b->count < context->threads * 4 && 2 * b->count <= MOST_SUBTREES &&
+           b->subtree[0].count >= 2 * LEAST_SUBTREE && context->threads > 1) {
+        status = arap_parallel(context, b->count, split_task, b);
+        for (int k = 0; k < b->count; k++) b->split[b->split_count++] = b->subtree[k].node;
+        for (int k = b->count - 1; k >= 0; k--) {
+            b->subtree[2 * k] = b->half[k][0];
+            b->subtree[2 * k + 1] = b->half[k][1];
+        }
+        b->count *= 2;
+    }
+    if (!status) status = arap_parallel(context, b->count, build_task, b);
+    for (int k = b->split_count - 1; k >= 0 && !status; k--) join(b, b->split[k]);
+    return status;
+}
+
+arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, const double *boxes,
+                           const int *tags) {
     arap_status status = ARAP_OK;
     arap_bvh *bvh = ARAP_NEW_ZERO(arap_bvh, 1);
+    item *items = ARAP_NEW(item, count);
     *out = bvh;
-    if (!bvh) goto no_memory;
-    bvh->nodes = ARAP_NEW(node, 2 * count + 1);
+    if (!bvh || !items) goto no_memory;
+    bvh->nodes = ARAP_NEW(node, count);
     bvh->order = ARAP_NEW(int, count);
     if (!bvh->nodes || !bvh->order) goto no_memory;
     if (tags) {
@@ -116,12 +197,24 @@ arap_status arap_bvh_build(arap_bvh **out, size_t count, const double *boxes, co
         if (!bvh->tags) goto no_memory;
         for (size_t i = 0; i < count; i++) bvh->tags[i] = tags[i];
     }
-    for (size_t i = 0; i < count; i++) bvh->order[i] = (int)i;
-    if (count) build(&(builder){.bvh = bvh, .boxes = boxes}, 0, (int)count);
-    return status;
+    for (size_t i = 0; i < count; i++) {
+        items[i].primitive = (int)i;
+        for (size_t c = 0; c < 3; c++) items[i].center[c] = boxes[6 * i + c] + boxes[6 * i + c + 3];
+    }
+    bvh->empty = !count;
+    if (count)
+        status = build_all(context, &(builder){.bvh = bvh,
+                                               .boxes = boxes,
+                                               .items = items,
+                                               .count = 1,
+                                               .subtree = {{.count = (int)count}}});
+    goto done;
 
 no_memory:
-    status = arap_fail_memory(error, "the bounding volume hierarchy");
+    status = arap_fail_memory(&context->error, "the bounding volume hierarchy");
+done:
+    arap_free(items);
+    if (!status) return status;
     arap_bvh_free(bvh);
     *out = NULL;
     return status;
@@ -144,14 +237,14 @@ static double box_distance2(const node *n, const double *p) {
     return sum;
 }
 
-/* By how much squared distances may be off and still be equal to the best one so far. */
+/* By how much squared distances may differ from the best so far and still count as equal. */
 static double tie_of(int best, double best2) { return best < 0 ? 0 : TIE * best2 + TIE * TIE; }
 
 int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
                      const void *data, double *distance2) {
     int stack[STACK_SIZE], depth = 0, best = -1;
     double best2 = *distance2;
-    if (bvh->node_count) stack[depth++] = 0;
+    if (!bvh->empty) stack[depth++] = 0;
     while (depth) {
         const node *n = &bvh->nodes[stack[--depth]];
         if (box_distance2(n, p) > best2 + tie_of(best, best2) || (skip >= 0 && n->tag == skip))
@@ -197,7 +290,7 @@ int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap
     int stack[STACK_SIZE], depth = 0;
     double inverse[3];
     for (int c = 0; c < 3; c++) inverse[c] = 1 / (b[c] - a[c]);
-    if (bvh->node_count) stack[depth++] = 0;
+    if (!bvh->empty) stack[depth++] = 0;
     while (depth) {
         const node *n = &bvh->nodes[stack[--depth]];
         if (!box_crossed(n, a, inverse)) continue;
@@ -223,6 +316,26 @@ double arap_face_distance(const void *mesh, int t, const double *p) {
     return arap_nearest_on_face(mesh, t, p, bary);
 }
 
+/* The tags of a node and all below it, of those of its primitives. */
+static int tag_below(arap_bvh *bvh, int at) {
+    node *self = &bvh->nodes[at];
+    if (self->count) {
+        self->tag = bvh->tags[bvh->order[self->first]];
+        for (int i = self->first + 1; i < self->first + self->count; i++)
+            if (bvh->tags[bvh->order[i]] != self->tag) self->tag = MIXED_TAGS;
+    } else {
+        int left = tag_below(bvh, at + 1), right = tag_below(bvh, self->first);
+        self->tag = left == right ? left : MIXED_TAGS;
+    }
+    return self->tag;
+}
+
+void arap_face_bvh_tag(const arap_mesh *mesh, const int *tags, arap_bvh *bvh) {
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        bvh->tags[t] = tags[mesh->part[mesh->triangles[3 * t]]];
+    if (!bvh->empty) tag_below(bvh, 0);
+}
+
 arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
                           arap_bvh **out) {
     double *boxes = ARAP_NEW(double, 6 * mesh->triangle_count);
@@ -242,7 +355,7 @@ arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const in
             boxes[6 * t + 3 + c] = fmax(x, fmax(y, z));
         }
     }
-    status = arap_bvh_build(out, mesh->triangle_count, boxes, face_tags, &context->error);
+    status = arap_bvh_build(context, out, mesh->triangle_count, boxes, face_tags);
 
 done:
     arap_free(boxes);

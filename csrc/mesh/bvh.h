@@ -1,7 +1,7 @@
 /* A bounding volume hierarchy over boxes of any primitives (triangles, bone segments).
  *
  * The tree knows boxes only; the exact test of a primitive is the caller's function. Boxes
- * may be flat or points. Build: O(count log count), 64 bytes per node. */
+ * may be flat or points. Build: O(count log count), 64 bytes per primitive. */
 #ifndef ARAP_BVH_H
 #define ARAP_BVH_H
 
@@ -13,8 +13,8 @@ typedef struct arap_bvh arap_bvh;
 
 /* boxes: (count, 6) as lo x y z, hi x y z; finite. tags: (count) or NULL; a query may skip
  * all primitives of one tag (here: all triangles of one part). */
-arap_status arap_bvh_build(arap_bvh **out, size_t count, const double *boxes, const int *tags,
-                           arap_error *error);
+arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, const double *boxes,
+                           const int *tags);
 void arap_bvh_free(arap_bvh *bvh);
 
 /* Squared distance from `p` to primitive `index`. */
@@ -43,5 +43,8 @@ double arap_face_distance(const void *mesh, int t, const double *p);
 /* Hierarchy of the faces of a mesh; tags (part_count) or NULL: the tag of each part's faces. */
 arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
                           arap_bvh **out);
+
+/* Other tags for its parts. */
+void arap_face_bvh_tag(const arap_mesh *mesh, const int *tags, arap_bvh *bvh);
 
 #endif

@@ -90,6 +90,11 @@ arap_status arap_closest_points(arap_context *context, const arap_geometry *geom
     double *normals = NULL;
     int *tags = NULL;
     arap_status status = check_owners(&context->error, count, owner, geometry->vertex_count);
+    for (int i = 0; i < count && reach && !status; i++)
+        if (isnan(reach[i]))
+            status = arap_fail(&context->error, ARAP_BAD_VALUE, "reach[%d] is %g: no distance", i,
+                               reach[i]);
+    if (!status) status = arap_progress(context, "nearest points", 0);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     normals = ARAP_NEW(double, 3 * (size_t)mesh.count);
@@ -103,8 +108,8 @@ arap_status arap_closest_points(arap_context *context, const arap_geometry *geom
     status = arap_face_bvh(context, &mesh, tags, &faces);
     if (status) goto done;
     search task = {&mesh, faces, normals, count, points, owner, reach, out};
-    arap_parallel(context, (count + CHUNK - 1) / CHUNK, search_chunk, &task);
-    for (int i = 0; i < mesh.input_count && part; i++) part[i] = mesh.part[mesh.weld[i]];
+    status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, search_chunk, &task);
+    for (int i = 0; i < mesh.input_count && part && !status; i++) part[i] = mesh.part[mesh.weld[i]];
 
 done:
     arap_bvh_free(faces);

@@ -6,7 +6,7 @@
 
 /* Of `count` points; what a point finds is in the units and vertices of the caller. */
 typedef struct arap_closest {
-    int *corner;    /* (count, 3) vertices of the triangle that is nearest, -1: there is none */
+    int *corner;    /* (count, 3) vertices of the nearest triangle, -1: none found */
     double *bary;   /* (count, 3) the nearest point there */
     double *height; /* (count) its distance, negative where the point lies behind the surface, by
                        the normals of the vertices; infinite without a triangle */

@@ -9,8 +9,8 @@
  * would lose their faces. A triangle between three clusters is one of the coarse mesh, a tet
  * between four is a tet, between three a triangle, between two an edge: where a volume is thin, it
  * becomes a sheet or a wire rather than come apart. Clusters are either on the surface of a volume
- * or inside, so that it keeps its shape. O(edges), prolonging times the influences. Fails
- * without memory only. */
+ * or inside, so that it keeps its shape. O(edges), prolonging times the influences, on all threads.
+ * Fails without memory only. */
 #include "mesh/coarse.h"
 
 #include <string.h>
@@ -21,6 +21,7 @@
 #define LEAST 32      /* vertices of a part that is made coarser */
 #define MOST 4        /* vertices of a cluster */
 #define ROUNDING 1e-9 /* of a length: decides nothing, regular meshes have many ties */
+#define CHUNK 256     /* vertices of a task */
 
 static int joins(const arap_mesh *mesh, size_t e) {
     return mesh->kind[e] == ARAP_EDGE_FACE || mesh->kind[e] == ARAP_EDGE_WIRE;
@@ -213,33 +214,58 @@ static int blend_row(const arap_mesh *mesh, const arap_coarse *coarse,
     return count;
 }
 
+typedef struct prolongation {
+    const arap_mesh *mesh;
+    const arap_coarse *coarse;
+    const arap_influences *weights;
+    arap_influences *out;       /* NULL: the sizes of its rows are yet to be found */
+    int bones, *sizes, *listed; /* listed: (workers, bones) */
+    double *sum;                /* (workers, bones) */
+} prolongation;
+
+static void prolong_chunk(void *data, int chunk, int worker) {
+    const prolongation *p = data;
+    int end = (chunk + 1) * CHUNK < p->mesh->count ? (chunk + 1) * CHUNK : p->mesh->count;
+    int *listed = p->listed + (size_t)worker * (size_t)p->bones;
+    double *sum = p->sum + (size_t)worker * (size_t)p->bones;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        int count = blend_row(p->mesh, p->coarse, p->weights, i, sum, listed);
+        p->sizes[i] = count;
+        for (int k = 0; k < count; k++) {
+            if (p->out) {
+                p->out->bone[p->out->start[i] + (size_t)k] = listed[k];
+                p->out->weight[p->out->start[i] + (size_t)k] = sum[listed[k]];
+            }
+            sum[listed[k]] = 0;
+        }
+    }
+}
+
 arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const arap_coarse *coarse,
                          const arap_influences *weights, int bones, arap_influences *out) {
-    int *sizes = ARAP_NEW(int, mesh->count), *listed = ARAP_NEW(int, bones);
-    double *sum = ARAP_NEW_ZERO(double, bones);
+    size_t room = (size_t)context->threads * (size_t)bones;
+    int chunks = (mesh->count + CHUNK - 1) / CHUNK;
+    prolongation p = {.mesh = mesh,
+                      .coarse = coarse,
+                      .weights = weights,
+                      .bones = bones,
+                      .sizes = ARAP_NEW(int, mesh->count),
+                      .listed = ARAP_NEW(int, room),
+                      .sum = ARAP_NEW_ZERO(double, room)};
     arap_status status = ARAP_OK;
-    if (!sizes || !listed || !sum) {
+    if (!p.sizes || !p.listed || !p.sum) {
         status = arap_fail_memory(&context->error, "the weights");
         goto done;
     }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < mesh->count; i++) {
-            sizes[i] = blend_row(mesh, coarse, weights, i, sum, listed);
-            for (int k = 0; k < sizes[i]; k++) {
-                if (fill) {
-                    out->bone[out->start[i] + (size_t)k] = listed[k];
-                    out->weight[out->start[i] + (size_t)k] = sum[listed[k]];
-                }
-                sum[listed[k]] = 0;
-            }
-        }
-        if (!fill) status = arap_influences_create(context, mesh->count, sizes, out);
-    }
+    status = arap_parallel(context, chunks, prolong_chunk, &p);
+    if (!status) status = arap_influences_create(context, mesh->count, p.sizes, out);
+    p.out = out;
+    if (!status) status = arap_parallel(context, chunks, prolong_chunk, &p);
     if (!status) arap_influences_normalize(out);
 
 done:
-    arap_free(sizes);
-    arap_free(listed);
-    arap_free(sum);
+    arap_free(p.sizes);
+    arap_free(p.listed);
+    arap_free(p.sum);
     return status;
 }

@@ -1,4 +1,4 @@
-/* A coarser mesh of the same shape: what the weights of many vertices are found on first. */
+/* A coarser mesh of the same shape, on which the weights of large meshes are found first. */
 #ifndef ARAP_COARSE_H
 #define ARAP_COARSE_H
 

@@ -46,7 +46,7 @@ arap_status arap_tet_set_create(arap_context *context, const double *vertices, c
             boxes[6 * t + (size_t)c] = lo;
             boxes[6 * t + 3 + (size_t)c] = hi;
         }
-    arap_status status = arap_bvh_build(&out->tree, tet_count, boxes, NULL, &context->error);
+    arap_status status = arap_bvh_build(context, &out->tree, tet_count, boxes, NULL);
     arap_free(boxes);
     return status;
 }
@@ -127,7 +127,7 @@ arap_status arap_embed(arap_context *context, size_t vertex_count, const double 
     if (!scaled) return arap_fail_memory(&context->error, "the tets");
     for (size_t i = 0; i < vertex_count; i++) rescale(&e, vertices + 3 * i, scaled + 3 * i);
     status = arap_tet_set_create(context, scaled, tets, tet_count, &e.set);
-    if (!status) arap_parallel(context, (count + CHUNK - 1) / CHUNK, embed_chunk, &e);
+    if (!status) status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, embed_chunk, &e);
     arap_tet_set_clear(&e.set);
     arap_free(scaled);
     return status;

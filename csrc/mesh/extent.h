@@ -1,4 +1,4 @@
-/* Where a mesh is and how large, whatever lies far off. */
+/* The position and size of a mesh, regardless of vertices far away from it. */
 #ifndef ARAP_EXTENT_H
 #define ARAP_EXTENT_H
 

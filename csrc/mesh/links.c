@@ -12,8 +12,9 @@
  * are farther than REACH from everything stay loose. Parts joined so far count as one in the
  * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
  *
- * O(vertices of the smaller parts x log triangles) per round, at most log2(parts) rounds. Fails
- * without memory only, or cancelled. */
+ * O(vertices of the smaller parts x log triangles), at most log2(parts) times: a vertex looks again
+ * when what it has found has been joined to its own part. Fails without memory only, or
+ * cancelled. */
 #include "mesh/links.h"
 
 #include <stdlib.h>
@@ -29,19 +30,27 @@
 #define ROUNDING 1e-7 /* differences below it decide nothing: regular shapes have many ties */
 #define CHUNK 256
 
+enum { NONE = -1, UNKNOWN = -2 };
+
 typedef struct query {
     double distance; /* to the nearest triangle of another cluster, INFINITY if out of reach */
-    int triangle;
+    int triangle;    /* NONE: out of reach, UNKNOWN: it has not looked */
 } query;
 
 typedef struct linking {
     const arap_mesh *mesh;
-    const arap_bvh *faces;
+    arap_bvh *faces;
     double *vertex_normal; /* (count, 3) area-weighted, not unit */
     const int *cluster;    /* (parts) */
     int largest;           /* cluster that does not look for others */
     query *queries;        /* (count) */
 } linking;
+
+/* Does what vertex i has found go on to be the nearest? Other clusters only become fewer. */
+static int still_holds(const linking *l, int i, int cluster) {
+    int t = l->queries[i].triangle;
+    return t == NONE || (t >= 0 && l->cluster[l->mesh->part[l->mesh->triangles[3 * t]]] != cluster);
+}
 
 static void query_chunk(void *data, int chunk, int worker) {
     (void)worker;
@@ -51,11 +60,12 @@ static void query_chunk(void *data, int chunk, int worker) {
     for (int i = chunk * CHUNK; i < end; i++) {
         int cluster = l->cluster[mesh->part[i]];
         double d2 = REACH * REACH * mesh->size * mesh->size;
-        l->queries[i] = (query){INFINITY, -1};
+        if (cluster != l->largest && still_holds(l, i, cluster)) continue;
+        l->queries[i] = (query){INFINITY, UNKNOWN};
         if (cluster == l->largest) continue;
         int t = arap_bvh_nearest(l->faces, mesh->v + 3 * (size_t)i, cluster, arap_face_distance,
                                  mesh, &d2);
-        if (t >= 0) l->queries[i] = (query){sqrt(d2), t};
+        l->queries[i] = t < 0 ? (query){INFINITY, NONE} : (query){sqrt(d2), t};
     }
 }
 
@@ -94,13 +104,12 @@ static int face_alike(const linking *l, int i, const int *tri, const double *bar
     return arap_dot(own, there) > ROUNDING * sqrt(arap_dot(own, own));
 }
 
-/* One round: links of every cluster to its nearest others, clusters united. Returns the number
- * of links added. */
-static size_t link_round(arap_context *context, linking *l, int *parent, cluster_facts *facts,
-                         int *links, size_t *count) {
+/* One round: links of every cluster to its nearest others, clusters united. */
+static arap_status link_round(arap_context *context, linking *l, int *parent, cluster_facts *facts,
+                              int *links, size_t *count) {
     const arap_mesh *mesh = l->mesh;
-    size_t before = *count;
-    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
+    arap_status status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, query_chunk, l);
+    if (status) return status;
     for (int p = 0; p < mesh->part_count; p++)
         facts[p] = (cluster_facts){.nearest = INFINITY, .triangles = facts[p].triangles};
     for (int i = 0; i < mesh->count; i++) {
@@ -131,7 +140,7 @@ static size_t link_round(arap_context *context, linking *l, int *parent, cluster
         int a = root_of(parent, mesh->part[i]), b = root_of(parent, mesh->part[to]);
         if (a != b) parent[a > b ? a : b] = a > b ? b : a;
     }
-    return *count - before;
+    return status;
 }
 
 /* Cluster of each part from the union-find, and the cluster with the most triangles. */
@@ -164,22 +173,22 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **
     if (!cluster || !parent || !facts || !l.vertex_normal || !l.queries) goto no_memory;
     if (parts < 2 || !mesh->triangle_count) goto done;
     arap_vertex_normals(mesh, l.vertex_normal);
-    for (size_t p = 0; p < parts; p++) parent[p] = (int)p;
-    for (;;) {
-        arap_bvh *faces = NULL;
+    for (size_t p = 0; p < parts; p++) parent[p] = cluster[p] = (int)p;
+    for (size_t i = 0; i < n; i++) l.queries[i] = (query){INFINITY, UNKNOWN};
+    status = arap_face_bvh(context, mesh, cluster, &l.faces);
+    while (!status) {
         int *grown = arap_realloc(*links, 2 * capacity, sizeof(int));
         if (!grown) goto no_memory;
         *links = grown;
         name_clusters(mesh, parent, cluster, facts, &l.largest);
-        status = arap_face_bvh(context, mesh, cluster, &faces);
-        if (status) goto done;
-        l.faces = faces;
-        size_t added = link_round(context, &l, parent, facts, *links, count);
-        arap_bvh_free(faces);
-        status = arap_progress(context, "links between parts", 1);
-        if (status || !added) break;
+        arap_face_bvh_tag(mesh, cluster, l.faces);
+        size_t before = *count;
+        status = link_round(context, &l, parent, facts, *links, count);
+        if (!status) status = arap_progress(context, "links between parts", 1);
+        if (status || *count == before) break;
         capacity = *count + n;
     }
+    if (status) goto done;
     /* Parts joined to another, the largest cluster's own core not counted. */
     for (size_t p = 0; p < parts; p++) *linked += root_of(parent, (int)p) != (int)p;
     goto done;
@@ -187,6 +196,7 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **
 no_memory:
     status = arap_fail_memory(&context->error, "links between parts");
 done:
+    arap_bvh_free(l.faces);
     arap_free(cluster);
     arap_free(parent);
     arap_free(facts);

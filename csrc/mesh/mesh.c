@@ -229,6 +229,7 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
     for (size_t i = 0; i < 3 * n; i++)
         scaled[i] = (g->vertices[i] - mesh->center[i % 3]) / mesh->diagonal;
     status = weld(context, mesh, scaled, weld_tolerance);
+    if (!status) status = arap_listen(context);
     if (status) goto done;
 
     mesh->v = ARAP_NEW(double, 3 * (size_t)mesh->count);
@@ -269,7 +270,8 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
     status = arap_tets_surface(context, mesh);
     if (status) goto done;
     measure_size(mesh, far);
-    status = find_parts(context, mesh);
+    status = arap_listen(context);
+    if (!status) status = find_parts(context, mesh);
     goto done;
 
 no_memory:

@@ -11,8 +11,8 @@ double arap_nearest_on_triangle(const double *p, const double *a, const double *
 double arap_cross_triangle(const double *p, const double *q, const double *a, const double *b,
                            const double *c);
 
-/* The like for a tet with these corners: 0 inside. Corners may come in either order, and may lie in
- * a plane. */
+/* Squared distance from p to a tet, 0 inside, and its nearest point as barycentric coordinates. The
+ * corners may have either orientation and may lie in a plane. */
 double arap_nearest_in_tet(const double *p, const double *const corner[4], double *bary);
 
 #endif

@@ -23,7 +23,7 @@
  * energy is the area-weighted mean of squared relative errors, the same for every tessellation;
  * with p = 3 what is modeled in more detail than the rest counts more. Subdividing all of the mesh
  * alike changes neither. Links count as edges of length L, however near the parts are, and so do
- * longer wires: what an artist joins by one shall move together.
+ * longer wires: parts that an artist joins by a wire are meant to move together.
  *
  * Cost: O(edges), memory 44 bytes per directed edge. Fails without memory only. */
 #include "mesh/rings.h"

@@ -3,10 +3,12 @@
  *   h_kl = sum_i L_ik factor_i L_il
  *
  * With 1 / M for a factor it is the bi-Laplacian Q = L M^-1 L. Cells of almost no size count as
- * larger ones, and wires as springs no stiffer than MOST_WIRE, or Q could not be factorized.
+ * larger ones, and wires as springs no stiffer than MOST_WIRE, or Q could not be factorized; on a
+ * mesh far thinner than its edges are long rounding makes it indefinite all the same, and its
+ * diagonal is raised by as little as helps.
  *
  * O(vertices x ring^2) time, twice: first the sizes of the rows, then what is in them. It has no
- * failure mode but memory. */
+ * failure mode but memory; a matrix that MOST_SHIFT does not help is ARAP_NOT_FACTORED. */
 #include "mesh/two_rings.h"
 
 #include <math.h>
@@ -17,6 +19,10 @@
 
 #define MOST_WIRE 10.0  /* conductance of wires, times the thickness */
 #define LEAST_CELL 1e-4 /* area or volume of a cell, share of the mean */
+/* What a diagonal is raised by where there is no factor, a share of it. */
+#define LEAST_SHIFT 1e-12
+#define SHIFT_GROWTH 1e3
+#define MOST_SHIFT 1e-4
 
 typedef struct build {
     const arap_mesh *mesh;
@@ -172,7 +178,7 @@ arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h
         out->value[fill++] = diagonal * h->own[k];
         for (size_t r = h->ring[k]; r < h->ring[k + 1]; r++) {
             int i = place[h->neighbor[r]], at = fill;
-            if (i < j) continue;
+            if (i < j || i >= size || vertex[i] != h->neighbor[r]) continue; /* of another block */
             for (; at > begin + 1 && out->row[at - 1] > i; at--) {
                 out->row[at] = out->row[at - 1];
                 out->value[at] = out->value[at - 1];
@@ -184,6 +190,19 @@ arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h
     }
     out->start[size] = fill;
     return ARAP_OK;
+}
+
+arap_status arap_two_rings_factor(arap_context *context, arap_matrix *matrix, const double *own,
+                                  double diagonal, arap_factor **factor) {
+    arap_status status;
+    for (double more = 0;; more = more > 0 ? SHIFT_GROWTH * more : LEAST_SHIFT) {
+        for (int j = 0; j < matrix->size; j++)
+            matrix->value[matrix->start[j]] = (diagonal + more) * own[j];
+        status = *factor ? arap_factor_update(context, *factor, matrix)
+                         : arap_factor_create(context, matrix, factor);
+        if (status != ARAP_NOT_FACTORED || more > MOST_SHIFT) return status;
+        context->error = (arap_error){0};
+    }
 }
 
 void arap_two_rings_clear(arap_two_rings *h) {

@@ -5,9 +5,9 @@
 #include "linalg/factor.h"
 #include "mesh/mesh.h"
 
-/* A symmetric matrix h_kl between vertices within two edges of each other: row k holds those of k,
- * ascending, of vertices two edges away those with a factor between them. All NULL: there is none.
- */
+/* A symmetric matrix h_kl between vertices within two edges of each other. Row k holds the
+ * neighbors of k and, of the vertices two edges away, those with a factor between them, in
+ * ascending order. All NULL: no matrix. */
 typedef struct arap_two_rings {
     int largest_ring;
     size_t *ring;            /* (count + 1) */
@@ -27,10 +27,15 @@ arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
 arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_two_rings *out);
 
 /* The matrix of some of the vertices, vertex (size) in elimination order, its diagonal times a
- * factor; place (vertices of the mesh): theirs in that order, -1 for the others. */
+ * factor; place (vertices of the mesh): theirs in that order, of others -1, or a place elsewhere.
+ */
 arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h, int size,
                                   const int *vertex, const int *place, double diagonal,
                                   arap_matrix *out);
+/* The factor of such a matrix, made or renewed, with its diagonal now `diagonal` times own (size),
+ * or a little more where rounding leaves it no factor. */
+arap_status arap_two_rings_factor(arap_context *context, arap_matrix *matrix, const double *own,
+                                  double diagonal, arap_factor **factor);
 
 void arap_two_rings_clear(arap_two_rings *harmonic);
 

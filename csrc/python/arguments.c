@@ -232,6 +232,11 @@ static int read_argument(PyObject *object, const arap_argument *a, arap_inputs *
     else
         data = arap_doubles(&in->arrays, object, a->name, &shape);
     if (!data) return -1;
+    for (int d = 0; d < shape.dimensions; d++)
+        if (shape.size[d] > INT_MAX) {
+            PyErr_Format(PyExc_ValueError, "%s has %zd entries: too many", a->name, shape.size[d]);
+            return -1;
+        }
     take_sizes(in, a, &shape);
     *(const void **)to = data;
     return 0;

@@ -262,8 +262,8 @@ done:
 PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "control_bones",
-        .names = "vertices triangles? bone_heads bone_tails bone_parents * bone_deform bone_named "
-                 "edges tets progress threads"};
+        .names = "vertices triangles? bone_heads bone_tails bone_parents * bone_deform "
+                 "bone_evidence edges tets progress threads"};
     PyObject *result = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -276,11 +276,12 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
     npy_intp count = bones.count;
+    if (in.bone_evidence && arap_check_finite(in.bone_evidence, count, "bone_evidence")) goto done;
     result = arap_new_ints(1, &count, NULL);
     if (!result) goto done;
     int *control = PyArray_DATA((PyArrayObject *)result);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_control_bones(&run.context, &geometry, &bones, in.bone_named, control);
+    status = arap_control_bones(&run.context, &geometry, &bones, in.bone_evidence, control);
     Py_END_ALLOW_THREADS
     result = arap_finish(PyModule_GetState(module), &run, status, result);
 

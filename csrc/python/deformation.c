@@ -299,8 +299,8 @@ static PyObject *deformation_measures(deformation_object *self, PyObject *args, 
 #define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef deformation_methods[] = {
-    {"skin", KEYWORDS(deformation_skin), "Add poses into which weights take the vertices."},
-    {"add", KEYWORDS(deformation_add), "Add points posed by whatever means."},
+    {"skin", KEYWORDS(deformation_skin), "Add poses, with the vertices skinned by weights."},
+    {"add", KEYWORDS(deformation_add), "Add points posed by any means."},
     {"clear", (PyCFunction)deformation_clear, METH_NOARGS, "Forget all poses."},
     {"measures", KEYWORDS(deformation_measures), "The measures over all poses added, as a dict."},
     {0}};
@@ -310,12 +310,12 @@ static PyType_Slot deformation_slots[] = {
     {Py_tp_init, deformation_init},
     {Py_tp_dealloc, deformation_dealloc},
     {Py_tp_methods, deformation_methods},
-    {Py_tp_doc, "What is seen of a mesh that deforms, over any number of poses."},
+    {Py_tp_doc, "Visible measures of a deforming mesh, over any number of poses."},
     {0, NULL}};
 
 static PyType_Spec deformation_spec = {.name = "araplbs.Deformation",
                                        .basicsize = sizeof(deformation_object),
-                                       .flags = Py_TPFLAGS_DEFAULT,
+                                       .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                                        .slots = deformation_slots};
 
 PyObject *arap_make_deformation_type(PyObject *module) {

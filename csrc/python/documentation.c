@@ -1,6 +1,6 @@
-/* A signature as people and programs read it: the text of help(), the entry of araplbs.SETTINGS.
- * Both come from the tables that the parser goes by. Costs nothing that counts. Fails with a
- * Python exception, without memory. */
+/* A signature for people and programs: the text of help() and the entry of araplbs.SETTINGS, both
+ * from the tables of the parser. The cost is negligible. Fails only without memory, with a Python
+ * exception. */
 #include "python/arguments.h"
 
 /* New: the default of a setting, or to an end of its range; None where it has none. */

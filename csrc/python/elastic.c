@@ -75,7 +75,7 @@ PyObject *arap_py_mixed_elasticity(PyObject *module, PyObject *args, PyObject *k
     static const arap_signature signature = {
         .function = "mixed_elasticity",
         .names = "vertices triangles? poses bone_heads bone_tails * turns bone_deform edges tets "
-                 "threads hold samples",
+                 "progress threads hold samples",
         .tables = {&arap_elastic_settings_table}};
     PyObject *result = NULL;
     arap_inputs in;
@@ -90,8 +90,10 @@ PyObject *arap_py_mixed_elasticity(PyObject *module, PyObject *args, PyObject *k
     arap_elastic_settings_default(&settings);
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
-        arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &given))
+        arap_py_context_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones) ||
+        arap_some_poses_from_inputs(&in, &bones, &given) ||
+        (in.turns && arap_check_finite(in.turns, 3 * arap_input_size(&in, 'k'), "turns")))
         goto done;
     Py_BEGIN_ALLOW_THREADS
     status = arap_mixed_elasticity(&run.context, &geometry, &bones, &given, &settings,

@@ -10,7 +10,7 @@ PyObject *arap_raise(const arap_module_state *state, const arap_context *context
         type = PyExc_MemoryError;
         break;
     case ARAP_BAD_VALUE:
-        type = PyExc_ValueError;
+        type = state->input_error;
         break;
     case ARAP_CANCELLED:
         type = state->cancelled;
@@ -34,7 +34,8 @@ static int report_progress(void *data, const char *stage, double fraction) {
     int stop = PyErr_CheckSignals() != 0;
     if (!stop && self->progress) {
         PyObject *answer = PyObject_CallFunction(self->progress, "sd", stage, fraction);
-        stop = !answer || answer == Py_False;
+        stop = !answer || answer == Py_False ||
+               (PyArray_IsScalar(answer, Bool) && !PyObject_IsTrue(answer));
         Py_XDECREF(answer);
     }
     PyGILState_Release(gil);

@@ -7,6 +7,7 @@
 
 /* Exceptions of the module, stored in its state (no globals). */
 typedef struct arap_module_state {
+    PyObject *input_error;  /* araplbs.InputError(ValueError) */
     PyObject *solver_error; /* araplbs.SolverError(ArithmeticError) */
     PyObject *cancelled;    /* araplbs.Cancelled(Exception) */
     PyObject *solver_type;

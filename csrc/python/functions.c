@@ -188,8 +188,8 @@ PyObject *arap_py_nearest_rotations(PyObject *module, PyObject *argument) {
     const double *in = arap_doubles(&arrays, argument, "matrices", &shape);
     if (in && arap_check_finite(in, 9 * shape.size[0], "matrices")) in = NULL;
     PyObject *result = in ? arap_new_doubles(3, shape.size, NULL) : NULL;
-    for (npy_intp i = 0; result && i < shape.size[0]; i++)
-        arap_nearest_rotation(in + 9 * i, (double *)PyArray_DATA((PyArrayObject *)result) + 9 * i);
+    if (result)
+        arap_nearest_rotations((size_t)shape.size[0], in, PyArray_DATA((PyArrayObject *)result));
     if (!in && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "matrices must be an array");
     arap_arrays_release(&arrays);
     return result;

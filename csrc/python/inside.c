@@ -112,7 +112,8 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
              put(dict, "row", arap_new_ints(1, &stored, in.system->matrix.row)) ||
              put(dict, "value", arap_new_doubles(1, &stored, in.system->matrix.value)) ||
              put(dict, "penalized", arap_new_doubles(1, &stored, in.system->penalized)) ||
-             put(dict, "product", arap_new_doubles(1, &known, in.product));
+             put(dict, "product", arap_new_doubles(1, &known, in.product)) ||
+             put(dict, "visits", PyLong_FromLong(in.visits));
     if (!failed && in.poses->spines.count) failed = put_spines(dict, in.mesh, in.poses);
     if (!failed && in.mesh->spoke_start) failed = put_spokes(dict, in.mesh);
     if (!failed && in.clusters) failed = put(dict, "cluster", arap_new_ints(1, &n, in.clusters));

@@ -14,7 +14,7 @@
 PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "nearest_points",
-        .names = "vertices triangles points * owners reach edges threads"};
+        .names = "vertices triangles points * owners reach edges progress threads"};
     PyObject *corners = NULL, *bary = NULL, *heights = NULL, *parts = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -22,7 +22,8 @@ PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwa
     arap_status status;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
+        arap_py_context_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &geometry))
         goto done;
     npy_intp count = arap_input_size(&in, 'k'), sizes[2] = {count, 3}, n = geometry.vertex_count;
     if (count > INT_MAX / 4) {
@@ -75,7 +76,7 @@ static int rows_from_inputs(arap_inputs *in, arap_sparse_weights *rows, npy_intp
 PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "inspect_weights",
-        .names = "vertices triangles? weights * edges links threads"};
+        .names = "vertices triangles? weights * edges links progress threads"};
     PyObject *each[4] = {0};
     arap_inputs in;
     arap_geometry geometry;
@@ -85,8 +86,8 @@ PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kw
     npy_intp bones;
     arap_inputs_init(&in);
     if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
-        rows_from_inputs(&in, &rows, &bones))
+        arap_py_context_init(&run, in.progress, in.threads) ||
+        arap_geometry_from_inputs(&in, &geometry) || rows_from_inputs(&in, &rows, &bones))
         goto done;
     npy_intp n = geometry.vertex_count, entries = (npy_intp)rows.start[n];
     for (int k = 0; k < 4; k++)

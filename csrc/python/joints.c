@@ -158,12 +158,10 @@ static PyObject *present_bends(joints_object *self) {
 static int take_weights(joints_object *self, arap_influences *weights) {
     arap_py_context run;
     arap_status status;
-    double energy;
     arap_py_context_init(&run, NULL, self->base.threads);
     run.context.progress = NULL;
     Py_BEGIN_ALLOW_THREADS
-    status =
-        arap_solver_weights(&run.context, arap_joint_solver_inner(self->solver), weights, &energy);
+    status = arap_solver_weights(&run.context, arap_joint_solver_inner(self->solver), weights);
     Py_END_ALLOW_THREADS
     if (!status) return 0;
     arap_raise(state_of(self), &run.context);
@@ -293,7 +291,8 @@ static PyType_Slot joints_slots[] = {{Py_tp_new, joints_new},
 
 static PyType_Spec joints_spec = {.name = "araplbs.JointSolver",
                                   .basicsize = sizeof(joints_object),
-                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                           Py_TPFLAGS_IMMUTABLETYPE,
                                   .slots = joints_slots};
 
 PyObject *arap_make_joint_solver_type(PyObject *module) {

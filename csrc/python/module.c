@@ -41,7 +41,7 @@ static PyMethodDef methods[] = {
     {"energy", KEYWORDS(arap_py_energy), "Relative ARAP energy of any weights over given poses."},
     {"posed_energy", KEYWORDS(arap_py_posed_energy), "Relative ARAP energy of posed points."},
     {"dual_quaternion_skinning", KEYWORDS(arap_py_dual_quaternion_skinning),
-     "Posed points (poses, n, 3) as Blender's Preserve Volume deforms."},
+     "Posed points (poses, n, 3) as deformed by Blender's Preserve Volume."},
     {"rotation_centers", KEYWORDS(arap_py_rotation_centers),
      "Optimized centers of rotation (n, 3)."},
     {"center_of_rotation_skinning", KEYWORDS(arap_py_center_of_rotation_skinning),
@@ -59,8 +59,9 @@ static PyMethodDef methods[] = {
     {"automatic_weights", KEYWORDS(arap_py_automatic_weights),
      "Weights of a mesh and a skeleton by one of the methods of the literature."},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters),
-     "Places along bones (n, bones) that follow the surface."},
-    {"control_bones", KEYWORDS(arap_py_control_bones), "Which bones are controls, and why, (m,)."},
+     "Positions along bones (n, bones) that follow the surface."},
+    {"control_bones", KEYWORDS(arap_py_control_bones),
+     "Which bones are control bones, and why, (m,)."},
     {"sample_poses", KEYWORDS(arap_py_sample_poses),
      "Random poses of a skeleton, (count, bones, 3, 4)."},
     {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS,
@@ -73,15 +74,17 @@ static PyMethodDef methods[] = {
      "Nearest rotations to (n, 3, 3) matrices."},
     {"optimize_joints", KEYWORDS(arap_py_optimize_joints),
      "(heads, tails, report) of a JointSolver run to its end."},
-    {"embed", KEYWORDS(arap_py_embed), "Tets that hold points, and the coordinates there."},
+    {"embed", KEYWORDS(arap_py_embed),
+     "Tets that contain points, and the barycentric coordinates in them."},
     {"linear_skinning", KEYWORDS(arap_py_linear_skinning),
      "Posed points (poses, n, 3) by linear blending."},
     {"nearest_points", KEYWORDS(arap_py_nearest_points), "Nearest points of a surface."},
     {"inspect_weights", KEYWORDS(arap_py_inspect_weights),
-     "Contrast to neighbors, and gaps in what bones move."},
+     "Contrast of weights to neighbors, and gaps in the areas of bones."},
     {"match_surfaces", KEYWORDS(arap_py_match_surfaces),
-     "Which vertices lie close to a surface that faces alike."},
+     "Which vertices match a nearby surface with a similar normal."},
     {"transfer_weights", KEYWORDS(arap_py_transfer_weights), "Weights of one mesh for another."},
+    {"transfer_shapes", KEYWORDS(arap_py_transfer_shapes), "Shapes of one mesh for another."},
     {"prune", KEYWORDS(arap_py_prune), "Mask of the influences that pruning keeps."},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},
@@ -123,8 +126,11 @@ static int module_exec(PyObject *module) {
         !state->joint_solver_type ||
         PyModule_AddObjectRef(module, "JointSolver", state->joint_solver_type) ||
         add_type(module, "Deformation", arap_make_deformation_type(module)) ||
+        add_exception(module, "InputError", "araplbs.InputError",
+                      "The input does not make a problem that can be solved; the message says why.",
+                      PyExc_ValueError, &state->input_error) ||
         add_exception(module, "SolverError", "araplbs.SolverError",
-                      "The weights could not be solved for.", PyExc_ArithmeticError,
+                      "Solving for the weights failed.", PyExc_ArithmeticError,
                       &state->solver_error) ||
         add_exception(module, "Cancelled", "araplbs.Cancelled",
                       "The progress function asked to stop.", NULL, &state->cancelled) ||
@@ -137,6 +143,7 @@ static int module_exec(PyObject *module) {
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     arap_module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->input_error);
     Py_VISIT(state->solver_error);
     Py_VISIT(state->cancelled);
     Py_VISIT(state->solver_type);
@@ -146,6 +153,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 
 static int module_clear(PyObject *module) {
     arap_module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->input_error);
     Py_CLEAR(state->solver_error);
     Py_CLEAR(state->cancelled);
     Py_CLEAR(state->solver_type);

@@ -16,7 +16,7 @@ typedef struct solver_object {
     /* What was handed out last, until the next iteration. */
     arap_influences weights;
     double energy;
-    int has_weights;
+    int has_weights, has_energy;
 } solver_object;
 
 static arap_module_state *state_of(solver_object *self) {
@@ -91,7 +91,7 @@ static PyObject *iterate_locked(arap_py_object *object, int count) {
     arap_report report;
     arap_status status;
     arap_py_object_start(&self->base, &run);
-    self->has_weights = 0;
+    self->has_weights = self->has_energy = 0;
     Py_BEGIN_ALLOW_THREADS
     status = arap_solver_iterate(&run.context, self->solver, count);
     Py_END_ALLOW_THREADS
@@ -140,7 +140,7 @@ static PyObject *solver_edit(solver_object *self, PyObject *args, PyObject *kwar
         goto done;
     }
     arap_py_object_start(&self->base, &run);
-    self->has_weights = 0;
+    self->has_weights = self->has_energy = 0;
     Py_BEGIN_ALLOW_THREADS
     status = arap_solver_edit(&run.context, self->solver, &edits);
     Py_END_ALLOW_THREADS
@@ -162,7 +162,7 @@ static int refresh_weights(solver_object *self) {
     run.context.progress = NULL;
     arap_influences_clear(&self->weights);
     Py_BEGIN_ALLOW_THREADS
-    status = arap_solver_weights(&run.context, self->solver, &self->weights, &self->energy);
+    status = arap_solver_weights(&run.context, self->solver, &self->weights);
     Py_END_ALLOW_THREADS
     self->has_weights = !status;
     if (!status) return 0;
@@ -182,7 +182,20 @@ static PyObject *sparse_weights(solver_object *self) {
     return arap_py_sparse_weights(&self->weights);
 }
 
-static PyObject *weights_energy(solver_object *self) { return PyFloat_FromDouble(self->energy); }
+/* Computed when it is asked for: it costs a local step. The lock is held. */
+static PyObject *weights_energy(solver_object *self) {
+    arap_py_context run;
+    arap_status status = ARAP_OK;
+    if (self->has_energy) return PyFloat_FromDouble(self->energy);
+    arap_py_object_start(&self->base, &run);
+    run.context.progress = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = arap_solver_energy(&run.context, self->solver, &self->energy);
+    Py_END_ALLOW_THREADS
+    if (status) return arap_raise(state_of(self), &run.context);
+    self->has_energy = 1;
+    return PyFloat_FromDouble(self->energy);
+}
 
 static PyObject *handed_out(solver_object *self,
                             arap_status (*hand_out)(arap_context *, const arap_solver *,
@@ -321,10 +334,11 @@ static PyObject *full_report(solver_object *self) {
         "symmetric_bones", r.symmetric_bones, "symmetric_vertices", r.symmetric_vertices,
         "unseen_parts", unseen_parts(&r), "bones", r.bones, "deforming_bones", r.deforming_bones,
         "poses", r.poses, "iterations", r.iterations, "stage_starts", stage_starts(&r),
-        "energy_before", r.energy_before, "energy_after", self->energy, "unknowns", r.unknowns,
-        "factor_size", r.factor_size, "peak_rows", r.peak_rows, "attach_rows", r.attach_rows,
-        "neumann_rows", r.neumann_rows, "positivity_rows", r.positivity_rows, "damping", r.damping,
-        "seconds", arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
+        "energy_before", r.energy_before, "energy_after", r.energies[r.energy_count - 1],
+        "unknowns", r.unknowns, "factor_size", r.factor_size, "peak_rows", r.peak_rows,
+        "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows, "positivity_rows",
+        r.positivity_rows, "damping", r.damping, "seconds",
+        arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
     PyObject *facts = report ? influence_facts(self) : NULL;
     if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
     Py_XDECREF(facts);
@@ -367,7 +381,7 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("weights", dense_weights, 1, "(vertices, bones) weights to use"),
     PROPERTY("sparse_weights", sparse_weights, 1,
              "the same as (start, bones, weights) of the rows"),
-    PROPERTY("energy", weights_energy, 1, "relative energy of `weights`"),
+    PROPERTY("energy", weights_energy, 0, "relative energy of `weights`"),
     PROPERTY("report", full_report, 1, "what was done, as a dict"),
     PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),
     PROPERTY("initial_weights", initial_weights, 0, "weights before any iteration"),
@@ -390,7 +404,8 @@ static PyType_Slot solver_slots[] = {{Py_tp_new, solver_new},
 
 static PyType_Spec solver_spec = {.name = "araplbs.Solver",
                                   .basicsize = sizeof(solver_object),
-                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                           Py_TPFLAGS_IMMUTABLETYPE,
                                   .slots = solver_slots};
 
 PyObject *arap_make_solver_type(PyObject *module) {

@@ -1,5 +1,6 @@
-/* The functions match_surfaces and transfer_weights of the module: see the stubs. Arguments are
- * copied and the work runs without the GIL; cost and failures are those of what is called. */
+/* The functions match_surfaces, transfer_weights and transfer_shapes of the module: see the stubs.
+ * Arguments are copied and the work runs without the GIL; cost and failures are those of what is
+ * called. */
 #include "python/transfer.h"
 
 #include <limits.h>
@@ -11,7 +12,7 @@
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
-/* What both functions make for the target. */
+/* What all of them make for the target. */
 typedef struct answer {
     PyObject *matched, *distance, *angle;
     arap_matches out;
@@ -46,7 +47,7 @@ static int check_indices(const int *indices, npy_intp count, int corners, npy_in
     return 0;
 }
 
-/* The target, whose errors would else be told as those of the source. */
+/* Read and check the target here: errors of arap_mesh_create would seem to mean the source. */
 static int target_from_inputs(const arap_inputs *in, arap_geometry *target) {
     npy_intp n = arap_input_size(in, 'k'), faces = arap_input_size(in, 'g'),
              edges = arap_input_size(in, 'h');
@@ -166,5 +167,54 @@ done:
     arap_inputs_release(&in);
     if (result) return Py_BuildValue("(NNNN)", result, a.matched, a.distance, a.angle);
     drop_answer(&a);
+    return NULL;
+}
+
+PyObject *arap_py_transfer_shapes(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "transfer_shapes",
+        .names = "vertices triangles shapes target_vertices target_triangles? * target_edges "
+                 "progress threads **",
+        .tables = {&arap_shape_settings_table}};
+    answer a = {0};
+    PyObject *vertices = NULL, *lifted = NULL, *below = NULL;
+    arap_inputs in;
+    arap_transfer_settings settings;
+    void *const places[] = {&settings};
+    arap_geometry source, target;
+    arap_py_context run;
+    arap_status status;
+    arap_transfer_settings_default(&settings);
+    arap_inputs_init(&in);
+    if (arap_parse(&signature, args, kwargs, &in, places) ||
+        arap_py_context_init(&run, in.progress, in.threads) || source_from_inputs(&in, &source) ||
+        target_from_inputs(&in, &target) || make_answer(target.vertex_count, &a))
+        goto done;
+    npy_intp count = arap_input_size(&in, 's'), sizes[] = {count, target.vertex_count, 3};
+    if (count > INT_MAX / 4) PyErr_Format(PyExc_ValueError, "%zd shapes are too many", count);
+    if (PyErr_Occurred() || arap_check_finite(in.shapes, 3 * count * source.vertex_count, "shapes"))
+        goto done;
+    vertices = arap_new_doubles(3, sizes, NULL);
+    lifted = vertices ? arap_new_ints(1, &count, NULL) : NULL;
+    below = lifted ? arap_new_ints(1, &count, NULL) : NULL;
+    if (!below) goto done;
+    arap_shapes shapes = {(int)count, in.shapes};
+    arap_moved_shapes moved = {PyArray_DATA((PyArrayObject *)vertices),
+                               PyArray_DATA((PyArrayObject *)lifted),
+                               PyArray_DATA((PyArrayObject *)below)};
+    Py_BEGIN_ALLOW_THREADS
+    status =
+        arap_transfer_shapes(&run.context, &source, &shapes, &target, &settings, &a.out, &moved);
+    Py_END_ALLOW_THREADS
+    if (status) arap_raise(PyModule_GetState(module), &run.context);
+
+done:
+    arap_inputs_release(&in);
+    if (!PyErr_Occurred())
+        return Py_BuildValue("(NNNNNN)", vertices, a.matched, a.distance, a.angle, lifted, below);
+    drop_answer(&a);
+    Py_XDECREF(vertices);
+    Py_XDECREF(lifted);
+    Py_XDECREF(below);
     return NULL;
 }

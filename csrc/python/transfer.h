@@ -6,5 +6,6 @@
 
 PyObject *arap_py_match_surfaces(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_transfer_weights(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_transfer_shapes(PyObject *module, PyObject *args, PyObject *kwargs);
 
 #endif

@@ -1,4 +1,4 @@
-/* Bendy bones: bones of several segments, as Blender deforms with. */
+/* Bendy bones: bones of several segments, deformed as in Blender. */
 #ifndef ARAP_BENDY_H
 #define ARAP_BENDY_H
 
@@ -9,7 +9,7 @@
 /* The bendy bones of a problem, and where the vertices lie along them. The transforms of a pose
  * (arap_poses) are in columns: one for each bone, then those of the further joints. */
 typedef struct arap_bendy {
-    int count;         /* 0: there is none, and nothing else here */
+    int count;         /* 0: no bendy bones, and nothing else is set */
     int *place;        /* (bones) of a bone among the bendy ones, or -1 */
     int *bone;         /* (count) */
     int *segments;     /* (count) */
@@ -36,8 +36,8 @@ void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, con
 /* The same from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
 void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms);
 
-/* The columns that move what is at place u along a bone, with their shares, of which the first is
- * not 0; returns their number. */
+/* The columns that move a point at position u along a bone, with their shares, the first of which
+ * is not 0; returns their number. */
 static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u, int *column,
                                      double *share) {
     int k = bendy->count ? bendy->place[bone] : -1;

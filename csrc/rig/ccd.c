@@ -1,8 +1,8 @@
 /* Cyclic coordinate descent: see ik.h. (Wang & Chen 1991.)
  *
- * From the last bone to the root, each turns by the shortest rotation that has the effector point
- * at the target, as far as its range lets it; twist comes along where that helps. No step leads
- * away from the target but where a range cuts it short. */
+ * From the last bone to the root, each turns by the shortest rotation that points the effector at
+ * the target, as far as its range allows, with twist where that helps. No step leads away from the
+ * target unless a range cuts it short. */
 #include "base/vec3.h"
 #include "rig/ik.h"
 

@@ -1,12 +1,11 @@
-/* Which chains a skeleton has: see chains.h.
+/* The chains of a skeleton: see chains.h.
  *
- * Upwards from every leaf, of which the tail is the effector. Where several chains meet in a bone,
- * the longest goes on through it if the next is less than COMPARABLE of it: an upper arm is not
- * ended by its twist bone, nor a tail by its fins. Otherwise all of them end below that bone, as
- * the fingers do at the hand and the legs at the hips, and a new chain comes to its head as
- * effector: an arm reaches by its wrist. Where all that meet are short (below LEAST_LENGTH of the
- * skeleton), as eyes and ears are, the bone is like a leaf. Short chains and those of one bone are
- * none.
+ * Chains grow upward from every leaf, whose tail is the effector. Where several meet in a bone, the
+ * longest continues through it if the next is shorter than COMPARABLE of it: a twist bone does not
+ * end an upper arm, nor fins a tail. Otherwise all of them end below that bone, as fingers do at
+ * the hand and legs at the hips, and a new chain starts with the bone's head as effector: an arm
+ * reaches with its wrist. If all that meet are short (below LEAST_LENGTH of the skeleton), like
+ * eyes and ears, the bone counts as a leaf. Short chains and those of a single bone are dropped.
  *
  * Lengths are those of paths from joint to joint. O(bones). Fails without memory. */
 #include "rig/chains.h"
@@ -70,7 +69,7 @@ static void find_meetings(study *t, double least) {
     }
 }
 
-/* Add the chain that begins with bone d, if it is one. */
+/* Add the chain that begins with bone d, unless it is dropped. */
 static void add_chain(const study *t, int d, double least, arap_chains *chains) {
     const arap_skeleton *s = t->s;
     int at = chains->start[chains->count], count = 0;

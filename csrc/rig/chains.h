@@ -4,8 +4,8 @@
 
 #include "rig/skeleton.h"
 
-/* Disjoint paths of deforming bones of the caller, from the root of each down; what each brings
- * somewhere is its effector. */
+/* Disjoint paths of deforming bones of the caller, each from its root down to its effector, the
+ * point that reaches for targets. */
 typedef struct arap_chains {
     int count;
     int *start;       /* (count + 1) */

@@ -1,56 +1,72 @@
 /* Control bones: see control_bones.h.
  *
- * The deforming bones are a forest. Of each tree (and, at the end, of each bone) two shares of the
- * skin, by area, tell what it is good for; d are distances from a vertex to bones:
+ * The deforming bones are a forest. Two shares of the skin, by area, measure what each tree (and,
+ * at the end, each bone) contributes; d are distances from a vertex to bones:
  *
  *   own  = share of the skin that is nearer to the tree than to any other
  *   gain = share times (1 - d_tree / d_next), over its own skin
  *
  * gain / own is about 1/2 for a foot that hangs on the root for IK, and next to 0 for the copy of
- * a foot. A bone that lies between others of its chain has little gain too, so that is never
- * enough:
+ * a foot. A bone between others of its chain has little gain too, so low gain alone is never
+ * enough.
  *
- * - a tree of low gain / own is one of controls if its name says so or its place does: outside the
- *   mesh and away from it, on bones of another chain, or from their joint. Both allow more gain.
- * - the root of a tree is a control, and what hangs on it becomes trees of its own, if it lies
- *   outside the mesh, nothing continues it at its tail and it has hardly any gain. If its name says
- *   so, it may be partly inside, or within a part of the body that is far from what hangs on it.
- * - a bone without children that does not continue its parent is a control if it has little gain
- *   and its name says so or it is outside and away.
- * - a bone that coincides with another is a control if only its own name says so, or if its chain
+ * Further evidence of a bone, such as its name and its constraints, comes as a number: from 1 on it
+ * is a sign of a control bone, from 2 on a sure sign, from -1 down a sign of skin.
+ *
+ * - a tree with low gain / own consists of control bones if the evidence of most of its bones says
+ *   so, or its position: outside the mesh and away from it, on bones of another chain, or starting
+ *   at their joint. With two of these signs more gain is allowed. If the evidence speaks for skin,
+ *   the tree must be away from the mesh.
+ * - the root of a tree is a control bone, and its children become roots of their own trees, if it
+ *   lies outside the mesh, no bone continues it at its tail and it has hardly any gain. With a sign
+ *   it may be partly inside, or in a part of the body that is far from its children; with a sure
+ *   sign, anywhere.
+ * - a bone without children that does not continue its parent is a control bone if it has little
+ *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
+ *   parent, as end joints do, or have children that do not continue it; with next to no gain any
+ *   sign is enough for such children.
+ * - a bone that coincides with another is a control bone if it alone has a sign, or if its chain
  *   coincides too and fewer bones hang on it.
+ * - a bone with loose parts of its own is skin unless there is a sure sign.
  *
- * Trees go one at a time, the surest first, of those the smallest, of those the one that hung on
- * most controls, and what remains is measured again: of two copies one stays. Where nothing tells
- * which, both do. Thresholds are shares of areas and of bone lengths: place, turn and scale
- * change nothing. Cost: a ranking (control_study.c) for every root and every tree that goes.
- * Fails without memory only, or cancelled. */
+ * Trees are removed one at a time: the surest first, then the smallest, then the one below the most
+ * control bones. What remains is measured again, so that one of two copies stays; both stay if
+ * nothing distinguishes them. Of single bones that serve the same skin, too, the surest go first.
+ * Thresholds are shares of areas and of bone lengths: position, rotation and scale change nothing.
+ * Cost: a ranking (control_study.c) for every root and every tree that is removed. Fails only
+ * without memory or when cancelled. */
 #include "rig/control_bones.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "rig/control_study.h"
 
-#define COINCIDENT 0.05 /* of the shorter one's length: ends so near are at the same place */
+#define COINCIDENT 0.05 /* of the shorter one's length: ends this near coincide */
 
 /* Most gain / own of a tree with one and with two signs of a control; of a single bone. */
 #define LOW_GAIN 0.2
 #define SOME_GAIN 0.35
-/* Most gain of a root, of one inside the mesh, and of a single bone: shares of the skin. */
+/* Most gain of a root, of one inside the mesh, of a single bone, and of one with children: shares
+ * of the skin. */
 #define ROOT_GAIN 0.02
 #define CONTROL_GAIN 0.02
+#define NO_GAIN 0.005
 /* Clearance of bones away from the mesh, of one with a parent and no name: of their length. */
 #define AWAY 0.5
 #define FAR_AWAY 1.5
-/* Names that most bones have say nothing. */
-#define MOST_NAMED 0.9
+/* A sign that most bones have means nothing. */
+#define MOST_BONES 0.9
+/* Evidence of a control, of one that is as good as certain, and of skin. */
+#define SIGN 1
+#define SURE 2
+#define SKIN (-1)
 
 static int root_of(const arap_study *t, int d) {
     for (int up; (up = arap_study_parent(t, d)) >= 0;) d = up;
     return d;
 }
 
-/* Every tree a group; their number. */
+/* Make every tree a group; returns their number. */
 static int find_groups(arap_study *t) {
     int count = 0;
     for (int d = 0; d < t->s.deform_count; d++) {
@@ -60,17 +76,32 @@ static int find_groups(arap_study *t) {
     return count;
 }
 
-/* How many signs of a control the tree has: the names of most of it, its place, which says it all
- * if that is away from the mesh. */
+static int has_sign(const arap_study *t, int d) { return t->evidence[d] >= SIGN; }
+
+static int is_sure(const arap_study *t, int d) { return t->evidence[d] >= SURE; }
+
+static int is_skin(const arap_study *t, int d) { return t->evidence[d] <= SKIN; }
+
+/* Does this hold for more than half of the tree? */
+static int is_mostly(const arap_study *t, int root, int (*is)(const arap_study *, int)) {
+    int more = 0;
+    for (int d = 0; d < t->s.deform_count; d++)
+        if (t->group[d] == root) more += is(t, d) ? 1 : -1;
+    return more > 0;
+}
+
+/* Count the signs that the tree consists of control bones: the evidence of most of its bones, and
+ * its position. Being away from the mesh is enough, and is required against evidence of skin. */
 static int count_signs(arap_study *t, int root) {
-    int away = 1, others = 0, named = 0;
+    int away = 1, others = 0, sure = is_mostly(t, root, is_sure);
     for (int d = 0; d < t->s.deform_count; d++)
         if (t->group[d] == root) {
             away = away && arap_study_is_away(t, d, AWAY);
             others = others || arap_study_in_place_of_others(t, d);
-            named += t->named[d] ? 1 : -1;
         }
-    return (named > 0) + (away ? 2 : others);
+    if (!away && (is_mostly(t, root, is_skin) || (!sure && arap_study_has_parts(t, root))))
+        return 0;
+    return is_mostly(t, root, has_sign) + sure + (away ? 2 : others);
 }
 
 static int coincide(const arap_study *t, int a, int b) {
@@ -79,9 +110,9 @@ static int coincide(const arap_study *t, int a, int b) {
            arap_distance2(arap_study_tail(t, a), arap_study_tail(t, b)) <= near * near;
 }
 
-/* A tree that may be one of controls, and what tells which of two goes first. */
+/* A tree that may consist of control bones, and what decides which of two goes first. */
 typedef struct candidate {
-    int root, signs, bones, above; /* above: control bones that it hung on */
+    int root, signs, bones, above; /* above: control bones above it */
     double ratio;
 } candidate;
 
@@ -96,7 +127,7 @@ static candidate judge_tree(arap_study *t, int root) {
     return c;
 }
 
-/* More than 0 if a goes before b, 0 if nothing tells. */
+/* Positive if a goes before b, 0 if nothing distinguishes them. */
 static int compare(const candidate *a, const candidate *b) {
     if (a->signs != b->signs) return a->signs - b->signs;
     if (a->bones != b->bones) return b->bones - a->bones;
@@ -110,17 +141,18 @@ static int trees_coincide(const arap_study *t, int a, int b) {
     return 0;
 }
 
-/* The surest tree of controls, or -1. Two copies of which nothing tells the control stay. */
+/* The surest tree of control bones, or -1. Two copies that nothing distinguishes both stay. */
 static int find_control_tree(arap_study *t) {
     candidate best = {.root = -1};
-    for (int g = 0; g < t->s.deform_count; g++) {
+    for (int g = 0; g < t->s.deform_count && !t->failed; g++) {
         if (t->group[g] != g) continue;
+        t->failed = arap_listen(t->context);
         candidate c = judge_tree(t, g);
         if (c.root < 0) continue;
         int order = best.root < 0 ? 1 : compare(&c, &best);
         if (order > 0 || (!order && c.ratio < best.ratio)) best = c;
     }
-    for (int g = 0; g < t->s.deform_count && best.root >= 0; g++) {
+    for (int g = 0; g < t->s.deform_count && best.root >= 0 && !t->failed; g++) {
         if (t->group[g] != g || g == best.root || !trees_coincide(t, g, best.root)) continue;
         candidate c = judge_tree(t, g);
         if (c.root < 0 || compare(&c, &best)) continue;
@@ -140,38 +172,39 @@ static void drop_tree(arap_study *t, int root) {
         if (t->group[d] == root) t->group[d] = -1;
 }
 
-/* A root beside the body that hangs on it. */
+/* Is d a root beside the body that hangs on it? */
 static int is_mere_root(arap_study *t, int root) {
     double nearest = INFINITY, deepest = 0;
     int children = 0;
     for (int d = 0; d < t->s.deform_count; d++) {
         if (t->control[d] || arap_study_parent(t, d) != root) continue;
-        if (arap_study_continues(t, d, root)) return 0;
+        if (arap_study_continues(t, d, root) && !is_sure(t, root)) return 0;
         nearest = fmin(nearest, sqrt(arap_study_distance2(t, root, arap_study_head(t, d))));
         children++;
     }
-    if (!children) return 0;
+    if (!children || is_skin(t, root)) return 0;
     int outside = arap_study_outside(t, root);
-    if (outside == ARAP_STUDY_SAMPLES) return 1;
-    if (!t->named[root]) return 0;
+    if (outside == ARAP_STUDY_SAMPLES || is_sure(t, root)) return 1;
+    if (!has_sign(t, root)) return 0;
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
         deepest = fmax(deepest, arap_study_clearance(t, root)[k]);
     return outside > 1 || (nearest > 1.5 * t->length[root] && nearest > 2 * deepest);
 }
 
-/* What single bones own and gain. */
+/* Rank single bones: what each owns and gains. */
 static arap_status rank_bones(arap_study *t) {
     for (int d = 0; d < t->s.deform_count; d++) t->group[d] = t->control[d] ? -1 : d;
     return arap_study_rank(t, -1);
 }
 
-/* Roots that are none, among bones that are ranked; their number. */
+/* Mark roots that only steer the rig as control bones; returns their number. Needs a ranking. */
 static int drop_roots(arap_study *t) {
     int dropped = 0;
-    for (int d = 0; d < t->s.deform_count; d++) {
+    for (int d = 0; d < t->s.deform_count && !t->failed; d++) {
         if (t->control[d] || arap_study_parent(t, d) >= 0 || !(t->gain[d] < ROOT_GAIN)) continue;
+        t->failed = arap_listen(t->context);
         if (!is_mere_root(t, d)) continue;
-        t->control[d] = ARAP_CONTROL_ROOT;
+        t->control[d] = arap_study_outside(t, d) ? ARAP_CONTROL_ROOT : ARAP_CONTROL_SERVED;
         t->group[d] = -1;
         dropped++;
     }
@@ -192,7 +225,7 @@ static int count_below(const arap_study *t, int d) {
     return count;
 }
 
-/* The parents or a pair of children of two coincident bones coincide as well. */
+/* Do the parents or a pair of children of two coincident bones coincide as well? */
 static int chains_coincide(const arap_study *t, int a, int b) {
     int up = arap_study_parent(t, a), other = arap_study_parent(t, b);
     if (up >= 0 && other >= 0 && up != other && coincide(t, up, other)) return 1;
@@ -202,46 +235,72 @@ static int chains_coincide(const arap_study *t, int a, int b) {
     return 0;
 }
 
-/* Whether d is the copy of another bone and not the other way. */
+/* Is d the copy of another bone, rather than the other way round? */
 static int is_copy(const arap_study *t, int d) {
     for (int o = 0; o < t->s.deform_count; o++) {
-        if (o == d || t->control[o] || arap_study_is_below(t, d, o) || !coincide(t, d, o)) continue;
-        if (t->named[d] > t->named[o]) return 1;
-        if (arap_study_is_below(t, o, d)) continue;
-        if (t->named[d] == t->named[o] && chains_coincide(t, d, o) &&
+        if (o == d || t->control[o] || !coincide(t, d, o) || arap_study_is_below(t, d, o)) continue;
+        if (has_sign(t, d) && t->evidence[d] > t->evidence[o]) return 1;
+        if (arap_study_is_below(t, o, d) || is_skin(t, d)) continue;
+        if (has_sign(t, d) == has_sign(t, o) && chains_coincide(t, d, o) &&
             count_below(t, d) < count_below(t, o))
             return 1;
     }
     return 0;
 }
 
-/* Single bones with a parent, and copies, among bones that are ranked. */
-static void drop_bones(arap_study *t, char *drop) {
-    int n = t->s.deform_count;
-    for (int d = 0; d < n; d++) drop[d] = ARAP_CONTROL_NONE;
-    for (int d = 0; d < n; d++) {
-        int parent = arap_study_parent(t, d);
-        if (t->control[d]) continue;
-        if (is_copy(t, d)) {
-            drop[d] = ARAP_CONTROL_TWIN;
-            continue;
-        }
-        if (parent < 0 || count_children(t, d) || arap_study_continues(t, d, parent)) continue;
-        if (!(arap_study_gain_ratio(t, d) < SOME_GAIN) || !(t->gain[d] < CONTROL_GAIN)) continue;
-        if (arap_study_is_away(t, d, t->named[d] ? AWAY : FAR_AWAY))
-            drop[d] = ARAP_CONTROL_OUTSIDE;
-        else if (t->named[d])
-            drop[d] = ARAP_CONTROL_SERVED;
-    }
-    for (int d = 0; d < n; d++)
-        if (drop[d]) t->control[d] = drop[d];
+static int is_continued(const arap_study *t, int d) {
+    for (int o = 0; o < t->s.deform_count; o++)
+        if (!t->control[o] && arap_study_parent(t, o) == d && arap_study_continues(t, o, d))
+            return 1;
+    return 0;
 }
 
-/* Drop trees until none is one of controls; how many were. Leaves the bones ranked. */
+/* Why a single bone is a control bone. */
+static int judge_bone(arap_study *t, int d) {
+    int parent = arap_study_parent(t, d), sure = is_sure(t, d);
+    double ratio = arap_study_gain_ratio(t, d);
+    if (is_copy(t, d)) return ARAP_CONTROL_TWIN;
+    if (!(ratio < SOME_GAIN) || !(t->gain[d] < CONTROL_GAIN)) return ARAP_CONTROL_NONE;
+    if (arap_study_has_parts(t, d) && !sure) return ARAP_CONTROL_NONE;
+    int leaf = !count_children(t, d), continues = parent >= 0 && arap_study_continues(t, d, parent);
+    if (parent >= 0 && leaf && !continues &&
+        arap_study_is_away(t, d, has_sign(t, d) ? AWAY : FAR_AWAY))
+        return ARAP_CONTROL_OUTSIDE;
+    if (!has_sign(t, d) || is_continued(t, d)) return ARAP_CONTROL_NONE;
+    if (sure || (leaf && parent >= 0 && !continues)) return ARAP_CONTROL_SERVED;
+    if (leaf) return ARAP_CONTROL_NONE;
+    return ratio < LOW_GAIN && t->gain[d] < NO_GAIN ? ARAP_CONTROL_SERVED : ARAP_CONTROL_NONE;
+}
+
+/* Of two bones that serve the same skin, does d go before the other? */
+static int is_surer(const arap_study *t, int d, int other) {
+    if (t->evidence[d] != t->evidence[other]) return t->evidence[d] > t->evidence[other];
+    double ratio = arap_study_gain_ratio(t, d), of_other = arap_study_gain_ratio(t, other);
+    return ratio != of_other ? ratio < of_other : d < other;
+}
+
+/* Drop single control bones and copies, returning their number; needs a ranking. If two of them are
+ * the nearest to a vertex, one may be needed there and waits for the next ranking. */
+static int drop_bones(arap_study *t, char *drop) {
+    int n = t->s.deform_count, dropped = 0;
+    for (int d = 0; d < n; d++) {
+        if (!t->failed) t->failed = arap_listen(t->context);
+        drop[d] = t->control[d] || t->failed ? 0 : (char)judge_bone(t, d);
+    }
+    for (int i = 0; i < t->mesh.count; i++) {
+        int a = t->nearest[2 * (size_t)i], b = t->nearest[2 * (size_t)i + 1];
+        if (b >= 0 && drop[a] && drop[b]) drop[is_surer(t, a, b) ? b : a] = 0;
+    }
+    for (int d = 0; d < n; d++)
+        if (drop[d]) t->control[d] = drop[d], dropped++;
+    return dropped;
+}
+
+/* Drop trees of control bones until none is left; *dropped: how many. Leaves the bones ranked. */
 static arap_status drop_trees(arap_study *t, int *dropped) {
     arap_status status = arap_study_rank(t, -1);
     *dropped = 0;
-    for (int g; !status && (g = find_control_tree(t)) >= 0; ++*dropped) {
+    for (int g; !status && !t->failed && (g = find_control_tree(t)) >= 0; ++*dropped) {
         drop_tree(t, g);
         status = arap_progress(t->context, "control bones", 0.5);
         if (!status) status = arap_study_rank(t, g);
@@ -252,32 +311,37 @@ static arap_status drop_trees(arap_study *t, int *dropped) {
 static arap_status find_controls(arap_study *t, char *drop) {
     arap_status status = rank_bones(t);
     int dropped = 1;
-    while (!status && dropped) {
-        while (!status && drop_roots(t)) {
+    while (!status && !t->failed && dropped) {
+        while (!status && !t->failed && drop_roots(t)) {
             status = arap_progress(t->context, "control bones", 0.5);
             if (!status) status = rank_bones(t);
         }
         dropped = 0;
         if (!status && find_groups(t) > 1) status = drop_trees(t, &dropped);
     }
-    if (!status) drop_bones(t, drop);
+    while (!status && !t->failed && drop_bones(t, drop)) {
+        status = arap_progress(t->context, "control bones", 0.9);
+        if (!status) status = rank_bones(t);
+    }
     return status ? status : t->failed;
 }
 
 arap_status arap_control_bones(arap_context *context, const arap_geometry *geometry,
-                               const arap_bones *bones, const char *named, int *control) {
+                               const arap_bones *bones, const double *evidence, int *control) {
     arap_study t;
     arap_status status = arap_study_create(context, geometry, bones, &t);
     if (status) return status;
-    int n = t.s.deform_count, named_count = 0;
+    int n = t.s.deform_count, signs = 0;
     char *drop = ARAP_NEW(char, n);
     if (!drop) {
         status = arap_fail_memory(&context->error, "the control bones");
         goto done;
     }
-    for (int d = 0; d < n; d++) named_count += named && named[t.s.deform_bone[d]];
-    for (int d = 0; d < n && named; d++)
-        t.named[d] = named[t.s.deform_bone[d]] && named_count < MOST_NAMED * n;
+    for (int d = 0; d < n && evidence; d++) {
+        t.evidence[d] = evidence[t.s.deform_bone[d]];
+        signs += has_sign(&t, d);
+    }
+    for (int d = 0; d < n && signs >= MOST_BONES * n; d++) t.evidence[d] = 0;
     status = arap_progress(context, "control bones", 0);
     if (!status && t.mesh.face_part_count && n > 1) status = find_controls(&t, drop);
     if (status) goto done;

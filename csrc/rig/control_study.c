@@ -1,9 +1,10 @@
-/* The study of bones and skin: see control_study.h.
+/* Statistics of bones and skin: see control_study.h.
  *
- * Inside is told by winding numbers of either sign, |w| > 0.3 for the sake of open meshes, and
- * lazily: O(triangles) for each bone that is in doubt. Ranking is O(vertices log bones), and for a
- * group that goes only what is near to it. All lengths are shares of others, so place, turn and
- * scale of the scene change nothing. Fails without memory only, or cancelled. */
+ * A point is inside where the absolute winding number exceeds 0.3: low enough for open meshes, and
+ * indifferent to which way the faces point. It is computed only when asked for: O(triangles) for
+ * each bone in doubt. Ranking is O(vertices log bones); when a group is removed, only what is near
+ * it is ranked again. All lengths are relative, so position, rotation and scale of the scene change
+ * nothing. Fails only without memory or when cancelled. */
 #include "rig/control_study.h"
 
 #include "base/memory.h"
@@ -18,6 +19,7 @@
 #define ON_BONE 0.1    /* of its length: a sample this near to another bone lies on it */
 #define SHORTEST 0.005 /* of the size of the mesh: shorter bones count as this long */
 #define TIED 1.01      /* distances of this ratio are equal */
+#define TURNOUT 0.2    /* of a loose part: if less of it has a nearest group, it belongs to none */
 
 const double *arap_study_head(const arap_study *t, int d) {
     return t->s.heads + 3 * t->s.deform_bone[d];
@@ -79,15 +81,50 @@ static void rank_chunk(void *data, int chunk, int worker) {
     }
 }
 
+/* Distance of the nearest group in that of the next. */
+static double distance_ratio(const arap_study *t, int i) {
+    const double *d2 = t->distance2 + 2 * (size_t)i;
+    return d2[1] > d2[0] ? sqrt(d2[0] / d2[1]) : 1;
+}
+
+static int is_tied(const arap_study *t, int i) { return distance_ratio(t, i) * TIED > 1; }
+
+/* A loose part belongs to the group that is nearest to more than half of it, which is found by a
+ * majority vote, and then counted. If two groups are equally near, neither gets a vote. */
+static void sum_parts(arap_study *t) {
+    size_t parts = (size_t)t->mesh.part_count;
+    double *voted = t->part_votes + parts;
+    for (int g = 0; g < t->s.deform_count; g++) t->own_parts[g] = t->decided[g] = 0;
+    for (size_t p = 0; p < parts; p++) t->part_votes[p] = 0, t->part_leader[p] = -1;
+    for (int i = 0; i < t->mesh.count; i++) {
+        int p = t->mesh.part[i], g = t->nearest[2 * (size_t)i];
+        if (is_tied(t, i)) continue;
+        t->part_votes[p] += g == t->part_leader[p] ? t->area[i] : -t->area[i];
+        if (t->part_votes[p] >= 0) continue;
+        t->part_leader[p] = g;
+        t->part_votes[p] = -t->part_votes[p];
+    }
+    for (size_t p = 0; p < parts; p++) t->part_votes[p] = voted[p] = 0;
+    for (int i = 0; i < t->mesh.count; i++) {
+        int p = t->mesh.part[i];
+        if (is_tied(t, i)) continue;
+        voted[p] += t->area[i];
+        t->decided[t->nearest[2 * (size_t)i]] += t->area[i];
+        if (t->nearest[2 * (size_t)i] == t->part_leader[p]) t->part_votes[p] += t->area[i];
+    }
+    for (size_t p = 0; p < parts; p++)
+        if (2 * t->part_votes[p] > voted[p] && voted[p] > TURNOUT * t->part_area[p])
+            t->own_parts[t->part_leader[p]] += t->part_votes[p];
+}
+
 static void sum_shares(arap_study *t) {
     for (int g = 0; g < t->s.deform_count; g++) t->own[g] = t->gain[g] = 0, t->reach2[g] = INFINITY;
     for (int i = 0; i < t->mesh.count; i++) {
         const int *nearest = t->nearest + 2 * (size_t)i;
         const double *d2 = t->distance2 + 2 * (size_t)i;
-        double ratio = d2[1] > d2[0] ? sqrt(d2[0] / d2[1]) : 1;
         t->own[nearest[0]] += t->area[i];
-        t->gain[nearest[0]] += t->area[i] * (1 - ratio);
-        if (ratio * TIED > 1) t->own[nearest[1]] += t->area[i];
+        t->gain[nearest[0]] += t->area[i] * (1 - distance_ratio(t, i));
+        if (is_tied(t, i)) t->own[nearest[1]] += t->area[i];
         for (int k = 0; k < 2 && nearest[k] >= 0; k++)
             t->reach2[nearest[k]] = fmin(t->reach2[nearest[k]], d2[k]);
     }
@@ -115,10 +152,12 @@ arap_status arap_study_rank(arap_study *t, int stale) {
         bone[count++] = d;
     }
     task.bone = bone;
-    status = arap_bvh_build(&task.tree, (size_t)count, boxes, tags, &t->context->error);
+    status = arap_bvh_build(t->context, &task.tree, (size_t)count, boxes, tags);
     if (status) goto done;
-    arap_parallel(t->context, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, &task);
+    status = arap_parallel(t->context, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, &task);
+    if (status) goto done;
     sum_shares(t);
+    sum_parts(t);
 
 done:
     arap_bvh_free(task.tree);
@@ -130,6 +169,10 @@ done:
 
 double arap_study_gain_ratio(const arap_study *t, int group) {
     return t->own[group] > 0 ? t->gain[group] / t->own[group] : 0;
+}
+
+int arap_study_has_parts(const arap_study *t, int group) {
+    return t->mesh.face_part_count > 1 && 2 * t->own_parts[group] > t->decided[group];
 }
 
 static double to_face2(const void *data, int index, const double *p) {
@@ -162,7 +205,7 @@ static arap_status build_surface(arap_study *t) {
             }
         }
     }
-    arap_status status = arap_bvh_build(&t->surface, count, boxes, NULL, &t->context->error);
+    arap_status status = arap_bvh_build(t->context, &t->surface, count, boxes, NULL);
     arap_free(boxes);
     return status;
 }
@@ -183,8 +226,9 @@ static void wind_sample(void *data, int k, int worker) {
 
 int arap_study_outside(arap_study *t, int d) {
     int count = 0;
-    if (t->winding[d * ARAP_STUDY_SAMPLES] < 0)
-        arap_parallel(t->context, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
+    if (t->winding[d * ARAP_STUDY_SAMPLES] < 0 && !t->failed)
+        t->failed =
+            arap_parallel(t->context, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
         count += t->winding[d * ARAP_STUDY_SAMPLES + k] < INSIDE;
     return count;
@@ -246,7 +290,10 @@ static void weigh_skin(arap_study *t) {
         for (int j = 0; j < 3; j++) t->area[tri[j]] += area / 3;
         sum += area;
     }
-    for (int i = 0; i < t->mesh.count && sum > 0; i++) t->area[i] /= sum;
+    for (int i = 0; i < t->mesh.count && sum > 0; i++) {
+        t->area[i] /= sum;
+        t->part_area[t->mesh.part[i]] += t->area[i];
+    }
 }
 
 arap_status arap_study_create(arap_context *context, const arap_geometry *geometry,
@@ -260,7 +307,12 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->length = ARAP_NEW(double, n);
     t->clearance = ARAP_NEW(double, n * ARAP_STUDY_SAMPLES);
     t->winding = ARAP_NEW(double, n * ARAP_STUDY_SAMPLES);
-    t->named = ARAP_NEW_ZERO(char, n);
+    t->evidence = ARAP_NEW_ZERO(double, n);
+    t->own_parts = ARAP_NEW(double, n);
+    t->decided = ARAP_NEW(double, n);
+    t->part_area = ARAP_NEW_ZERO(double, (size_t)t->mesh.part_count);
+    t->part_votes = ARAP_NEW(double, 2 * (size_t)t->mesh.part_count);
+    t->part_leader = ARAP_NEW(int, (size_t)t->mesh.part_count);
     t->keep = ARAP_NEW_ZERO(char, n);
     t->alone = ARAP_NEW_ZERO(char, n);
     t->control = ARAP_NEW_ZERO(int, n);
@@ -270,9 +322,10 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->reach2 = ARAP_NEW(double, n);
     t->nearest = ARAP_NEW(int, 2 * count);
     t->distance2 = ARAP_NEW(double, 2 * count);
-    if (!t->area || !t->length || !t->clearance || !t->winding || !t->named || !t->keep ||
+    if (!t->area || !t->length || !t->clearance || !t->winding || !t->evidence || !t->keep ||
         !t->alone || !t->reach2 || !t->control || !t->group || !t->own || !t->gain || !t->nearest ||
-        !t->distance2) {
+        !t->distance2 || !t->own_parts || !t->decided || !t->part_area || !t->part_votes ||
+        !t->part_leader) {
         status = arap_fail_memory(&context->error, "the control bones");
         goto done;
     }
@@ -293,7 +346,12 @@ void arap_study_clear(arap_study *t) {
     arap_free(t->length);
     arap_free(t->clearance);
     arap_free(t->winding);
-    arap_free(t->named);
+    arap_free(t->evidence);
+    arap_free(t->own_parts);
+    arap_free(t->decided);
+    arap_free(t->part_area);
+    arap_free(t->part_votes);
+    arap_free(t->part_leader);
     arap_free(t->keep);
     arap_free(t->alone);
     arap_free(t->reach2);

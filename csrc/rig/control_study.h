@@ -1,4 +1,4 @@
-/* What bones are to the skin around them: what control_bones.c decides by. */
+/* Statistics of each bone and the skin around it, by which control_bones.c decides. */
 #ifndef ARAP_CONTROL_STUDY_H
 #define ARAP_CONTROL_STUDY_H
 
@@ -6,7 +6,7 @@
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
 
-/* Points of a bone that are looked at, evenly along it and off its ends, which often lie in the
+/* Sample points of a bone, spread evenly along it but away from its ends, which often lie in the
  * skin. */
 #define ARAP_STUDY_SAMPLES 5
 
@@ -16,18 +16,24 @@ typedef struct arap_study {
     arap_mesh mesh;
     arap_skeleton s;
     arap_bvh *surface;  /* triangles, then wires; NULL until a clearance is asked for */
-    arap_status failed; /* why there is none; what needs it is 0 then */
+    arap_status failed; /* the first error; from then on nothing more is measured */
     double *area;       /* (mesh.count) share of the skin */
     double *length;     /* (deform_count) units of mesh.v, but not below a share of its size */
     double *clearance;  /* (deform_count, samples) distance to the surface, negative: unknown */
-    double *winding;    /* (deform_count, samples) without sign, the like */
-    char *named;        /* (deform_count) 0 at first: the name is one of controls */
+    double *winding;    /* (deform_count, samples) absolute winding number, negative: unknown */
+    double *evidence;   /* (deform_count) 0 at first: see arap_control_bones */
     char *keep;         /* (deform_count) 0 at first: not to be judged any more */
     int *control;       /* (deform_count) arap_control, 0 at first */
     int *group;         /* (deform_count) a bone of the group, the same for all of it, or -1 */
     double *own, *gain; /* (deform_count) of each group, shares of the skin */
-    char *alone;        /* (deform_count) the group is one bone */
-    double *reach2;     /* (deform_count) squared, from each group to the vertices near to it */
+    double *decided;    /* (deform_count) own but for what is as near to another */
+    double
+        *own_parts; /* (deform_count) of each group, of these, what is of loose parts of its own */
+    char *alone;    /* (deform_count) the group is one bone */
+    double *reach2; /* (deform_count) squared, from each group to the vertices near to it */
+    double *part_area;  /* (mesh.part_count) shares of the skin */
+    double *part_votes; /* (2, mesh.part_count) of these, nearest to the leader, and to any */
+    int *part_leader;   /* (mesh.part_count) the group that most of it is nearest to, -1: none */
     int *nearest;       /* (mesh.count, 2) the two nearest groups, -1: none */
     double *distance2;  /* (mesh.count, 2) squared */
 } arap_study;
@@ -51,9 +57,13 @@ double arap_study_distance2(const arap_study *t, int d, const double *point);
 
 /* own: the share of the skin, by area, that is nearer to a group than to all others, or as near.
  * gain: the sum of share times (1 - distance / distance of the next group) over it. With
- * `stale` >= 0 only what was near to that group is looked at again, which is no more. */
+ * `stale` >= 0 only what was near that group, which has been removed, is measured again. */
 arap_status arap_study_rank(arap_study *t, int stale);
 double arap_study_gain_ratio(const arap_study *t, int group);
+
+/* Does most of the skin nearest to the group belong to loose parts that are mostly nearest to it,
+ * as a prop, or clothes with bones of their own? */
+int arap_study_has_parts(const arap_study *t, int group);
 
 /* (samples) distances to the surface, units of mesh.v. */
 const double *arap_study_clearance(arap_study *t, int d);

@@ -13,7 +13,7 @@ typedef struct arap_dual_sum {
     double real[4], dual[4];
 } arap_dual_sum;
 
-/* That of `count` bones with these weights at a vertex v; returns the sum of the weights. */
+/* The sum for `count` bones with these weights at a vertex v; returns the sum of the weights. */
 double arap_dual_blend(const arap_dual_pose *pose, const double *v, int count, const int *bone,
                        const double *weight, arap_dual_sum *sum);
 

@@ -1,9 +1,9 @@
-/* What the methods of inverse kinematics have in common: see ik.h.
+/* The common part of all methods of inverse kinematics: see ik.h.
  *
- * The best turns that were met are the result, whatever a method does on its way. It ends where
- * PATIENCE iterations together have not come nearer by a PROGRESS of the tolerance: the target is
- * out of reach, or the ranges of the joints are in the way. A straight chain whose target is on its
- * line gives no method a direction to bend to: its joints are turned a little about X first.
+ * The result is the best turns found, whatever a method does on its way. It stops after PATIENCE
+ * iterations that together have not come nearer by PROGRESS of the tolerance: the target is out of
+ * reach, or the ranges of the joints are in the way. A straight chain with its target on the same
+ * line gives no method a direction to bend in, so its joints are first turned a little about X.
  *
  * An iteration is O(bones), of CCD O(bones^2). Cannot fail. */
 #include "rig/ik.h"

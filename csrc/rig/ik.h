@@ -18,7 +18,7 @@ typedef struct arap_ik_settings {
 
 extern const arap_setting_table arap_ik_settings_table;
 
-/* A chain whose root hangs on something that stays as it is at rest. */
+/* A chain; what its root hangs on stays at rest. */
 typedef struct arap_ik_chain {
     int count;                      /* bones, the root first */
     const double *points;           /* (count + 1, 3) at rest: their heads, and the effector */

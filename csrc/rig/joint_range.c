@@ -12,7 +12,7 @@
 
 #include "base/vec3.h"
 
-#define TINY2 1e-24 /* squared: a direction across that is none */
+#define TINY2 1e-24 /* squared: a shorter vector across has no direction */
 
 void arap_multiply33(const double *a, const double *b, double *out) {
     for (int r = 0; r < 3; r++)

@@ -13,7 +13,7 @@ typedef struct arap_joint_range {
     double z[2];
 } arap_joint_range;
 
-/* That of a bone: its limits, or else its own ranges, or else those of the settings. */
+/* The range of a bone: its limits, or else its own ranges, or else those of the settings. */
 void arap_joint_range_of(const arap_skeleton *skeleton, const arap_sampling *sampling, int bone,
                          arap_joint_range *out);
 

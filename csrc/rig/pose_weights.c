@@ -21,24 +21,25 @@ static arap_status check(arap_error *error, int count, const double *weights) {
     return ARAP_OK;
 }
 
-arap_status arap_pose_weights_create(arap_context *context, int sampled, int count,
+arap_status arap_pose_weights_create(arap_context *context, int sampled, double each, int count,
                                      const double *weights, double **out, double *total) {
+    arap_status status = weights ? check(&context->error, count, weights) : ARAP_OK;
     *out = NULL;
-    *total = sampled + count;
-    if (!weights) return ARAP_OK;
-    arap_status status = check(&context->error, count, weights);
+    if (!count) each = 1;
+    int plain = each == 1;
+    *total = each * sampled;
     if (status) return status;
-    int plain = 1;
-    *total = sampled;
     for (int p = 0; p < count; p++) {
-        *total += weights[p];
-        plain &= weights[p] == 1;
+        double w = weights ? weights[p] : 1;
+        *total += w;
+        plain &= w == 1;
     }
-    if (!(*total > 0))
+    if (weights && !(*total > 0))
         return arap_fail(&context->error, ARAP_BAD_VALUE, "pose_weights are all 0: no pose counts");
     if (plain) return ARAP_OK;
     *out = ARAP_NEW(double, sampled + count);
     if (!*out) return arap_fail_memory(&context->error, "the poses");
-    for (int p = 0; p < sampled + count; p++) (*out)[p] = p < sampled ? 1 : weights[p - sampled];
+    for (int p = 0; p < sampled + count; p++)
+        (*out)[p] = p < sampled ? each : weights ? weights[p - sampled] : 1;
     return ARAP_OK;
 }

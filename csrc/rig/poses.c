@@ -1,4 +1,4 @@
-/* Pose sampling, forward kinematics and the pose Gram matrix: see poses.h.
+/* Pose sampling and forward kinematics: see poses.h.
  *
  * Local rotation of a deforming bone, in its own axes X, Y (along the bone), Z:
  *   r = swing(about an axis in the XZ plane) twist(about Y).
@@ -27,18 +27,17 @@
  * the angle mirrored in its range and the axis of a spine is turned around but for X.
  *
  * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
- * Gram matrix: one syrk-shaped product of (3 poses) x (4 bones), O(poses bones^2). Fails without
- * memory, without any pose, and for transforms that are not finite or too large. */
+ * O(poses bones). Fails without memory, without any pose, and for transforms that are not finite or
+ * too large. */
 #include "rig/poses.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "linalg/blas.h"
 #include "rig/joint_range.h"
 
-#define FARTHEST 1e6 /* numbers in transforms of the mesh scaled to 1: squares lose the rest */
+#define FARTHEST 1e6 /* of numbers in transforms of a mesh of size 1: beyond, squares lose it */
 
 /* 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
 static const double turn_lattice[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
@@ -165,7 +164,7 @@ static void sample_swings(const arap_skeleton *s, const arap_symmetry *symmetry,
     }
 }
 
-/* Those of a pose in which limbs reach. */
+/* Local rotations of a pose in which limbs reach. */
 static void sample_reach(const arap_skeleton *s, const arap_symmetry *symmetry,
                          const arap_sampling *sampling, arap_reach *reach, const double *numbers,
                          const double *targets, int is_second, double *local) {
@@ -271,44 +270,13 @@ static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, dou
         }
 }
 
-arap_status arap_poses_gram(arap_context *context, arap_poses *poses) {
-    int rows = 3 * poses->count, columns = 4 * poses->columns;
-    double *stack = ARAP_NEW(double, (size_t)rows * (size_t)columns);
-    double *product = ARAP_NEW(double, (size_t)columns * (size_t)columns);
-    arap_status status = ARAP_OK;
-    if (!stack || !product) {
-        status = arap_fail_memory(&context->error, "the pose matrix");
-        goto done;
-    }
-    for (int p = 0; p < poses->count; p++) {
-        for (int b = 0; b < poses->columns; b++)
-            for (int k = 0; k < 3; k++)
-                memcpy(stack + (size_t)(3 * p + k) * (size_t)columns + 4 * b,
-                       poses->transform + 12 * ((size_t)p * (size_t)poses->columns + (size_t)b) +
-                           4 * k,
-                       4 * sizeof(double));
-        double *own = stack + 3 * (size_t)p * (size_t)columns;
-        double root = sqrt(arap_pose_weight(poses, p));
-        for (int i = 0; root != 1 && i < 3 * columns; i++) own[i] *= root;
-    }
-    arap_gram(rows, columns, stack, product);
-    for (int b = 0; b < poses->columns; b++)
-        for (int c = 0; c < poses->columns; c++)
-            for (int i = 0; i < 4; i++)
-                memcpy(poses->gram + 16 * ((size_t)b * (size_t)poses->columns + (size_t)c) + 4 * i,
-                       product + (size_t)(4 * b + i) * (size_t)columns + 4 * c, 4 * sizeof(double));
-
-done:
-    arap_free(stack);
-    arap_free(product);
-    return status;
-}
-
-/* Room for `count` poses of so many bones, of which the first are those of the skeleton. */
+/* Room for `sampled` poses, each of which counts `each` times, and those of the caller, of so many
+ * bones, of which the first are those of the skeleton. */
 static arap_status allocate_poses(arap_context *context, const arap_skeleton *s,
-                                  const arap_mesh *mesh, int count, int bones,
+                                  const arap_mesh *mesh, int sampled, double each, int bones,
                                   const arap_given_poses *given, arap_poses *poses) {
     const double *parameters = given->parameters;
+    int count = sampled + given->count;
     *poses = (arap_poses){.count = count, .columns = bones + arap_bendy_columns(s)};
     if (count < 1) return arap_fail(&context->error, ARAP_BAD_VALUE, "there are no poses");
     size_t columns = (size_t)poses->columns;
@@ -319,8 +287,8 @@ static arap_status allocate_poses(arap_context *context, const arap_skeleton *s,
                              : arap_fail_memory(&context->error, "the poses");
     if (!status) status = arap_bendy_create(context, s, mesh, bones, parameters, &poses->bendy);
     if (!status)
-        status = arap_pose_weights_create(context, count - given->count, given->count,
-                                          given->weights, &poses->weight, &poses->total);
+        status = arap_pose_weights_create(context, sampled, each, given->count, given->weights,
+                                          &poses->weight, &poses->total);
     if (status) arap_poses_clear(poses);
     return status;
 }
@@ -362,12 +330,9 @@ static arap_status take_joints(arap_context *context, const arap_skeleton *s, co
     return status;
 }
 
-/* Transforms of given poses that leave something of the mesh to the rounding of their products. */
-static arap_status check_reach(arap_error *error, const arap_given_poses *given,
-                               const arap_poses *poses) {
-    size_t size = 12 * (size_t)poses->columns, count = size * (size_t)given->count;
-    const double *x = poses->transform + size * (size_t)(poses->count - given->count);
-    for (size_t i = 0; i < count; i++)
+arap_status arap_check_reach(arap_error *error, size_t poses, size_t bones, const double *x) {
+    size_t size = 12 * bones;
+    for (size_t i = 0; i < size * poses; i++)
         if (!(fabs(x[i]) <= FARTHEST))
             return arap_fail(error, ARAP_BAD_VALUE,
                              i % 4 == 3 ? "poses[%zu] is too far off: a bone takes the mesh %g "
@@ -378,10 +343,13 @@ static arap_status check_reach(arap_error *error, const arap_given_poses *given,
     return ARAP_OK;
 }
 
-/* What comes once all transforms are there. */
+/* Finish the poses once all transforms are set. */
 static arap_status complete(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                             const arap_given_poses *given, arap_poses *poses) {
-    arap_status status = check_reach(&context->error, given, poses);
+    size_t size = 12 * (size_t)poses->columns;
+    arap_status status =
+        arap_check_reach(&context->error, (size_t)given->count, (size_t)poses->columns,
+                         poses->transform + size * (size_t)(poses->count - given->count));
     if (!status) status = arap_poses_gram(context, poses);
     if (!status)
         status = arap_stretches_create(context, s, &poses->bendy, poses->columns, poses->count,
@@ -393,11 +361,12 @@ static arap_status complete(arap_context *context, const arap_skeleton *s, const
 
 arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                               const arap_symmetry *symmetry, const arap_sampling *sampling,
-                              const arap_given_poses *given, arap_poses *poses) {
+                              double each, const arap_given_poses *given, arap_poses *poses) {
     size_t bones = (size_t)s->count;
-    int count = sampling->pose_count + given->count;
     arap_status status = check_transforms(&context->error, given, bones);
-    if (!status) status = allocate_poses(context, s, mesh, count, s->deform_count, given, poses);
+    if (!status)
+        status = allocate_poses(context, s, mesh, sampling->pose_count, each, s->deform_count,
+                                given, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
     double *turns = ARAP_NEW(double, arap_turn_count(s, sampling));
@@ -442,7 +411,7 @@ done:
 arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                              int bones, const arap_given_poses *given, arap_poses *poses) {
     arap_status status = check_transforms(&context->error, given, (size_t)bones);
-    if (!status) status = allocate_poses(context, s, mesh, given->count, bones, given, poses);
+    if (!status) status = allocate_poses(context, s, mesh, 0, 1, bones, given, poses);
     if (status) return status;
     for (size_t p = 0; p < (size_t)given->count; p++)
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,

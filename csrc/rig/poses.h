@@ -30,17 +30,20 @@ static inline double arap_pose_weight(const arap_poses *poses, int pose) {
     return poses->weight ? poses->weight[pose] : 1;
 }
 
-/* Sampled poses followed by those of the caller, for all bones of the skeleton. Errors name a pose
- * that is not finite. symmetry: see arap_sample_pose. */
+/* Sampled poses, each of which counts `each` times, followed by those of the caller, for all bones
+ * of the skeleton. Errors name a pose that is not finite. symmetry: see arap_sample_pose. */
 arap_status arap_poses_create(arap_context *context, const arap_skeleton *skeleton,
                               const arap_mesh *mesh, const arap_symmetry *symmetry,
-                              const arap_sampling *sampling, const arap_given_poses *given,
-                              arap_poses *poses);
+                              const arap_sampling *sampling, double each,
+                              const arap_given_poses *given, arap_poses *poses);
 /* Poses of the caller alone, for `bones` bones of which the first are those of the skeleton, which
  * all deform. Bends and parameters are for these. */
 arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleton,
                              const arap_mesh *mesh, int bones, const arap_given_poses *given,
                              arap_poses *poses);
+/* ARAP_BAD_VALUE for transforms (poses, bones, 3, 4) in the units of a mesh that leave something of
+ * it to the rounding of their products. */
+arap_status arap_check_reach(arap_error *error, size_t poses, size_t bones, const double *x);
 /* `gram` of the present transforms. */
 arap_status arap_poses_gram(arap_context *context, arap_poses *poses);
 void arap_poses_clear(arap_poses *poses);

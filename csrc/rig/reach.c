@@ -1,16 +1,16 @@
 /* Poses in which limbs reach: see reach.h.
  *
  * Every chain is solved on its own, in the frame of the bone that it hangs on. Its target is
- * - in a direction that the root joint can bring the effector to: that at rest, after a turn that
- *   fills the range of the root evenly;
- * - at a distance between that of the chain stretched out and that of it folded up.
+ * - in a direction to which the root joint can bring the effector: its direction at rest, after
+ *   a turn that samples the range of the root evenly;
+ * - at a distance between those of the chain stretched out and folded up.
  * The chain begins folded to that distance, each joint towards the side that it is bent to at rest,
  * knees and elbows so in their own planes, then turned as the direction of the target was found and
  * about the line to it by a little. FABRIK does the rest within the ranges of the joints; from such
- * a start hinges hardly hold it up, as they do from rest. What it reaches is the pose, also where
- * that is not quite the target.
+ * a start hinges hardly hold it up, as they do from rest. What it reaches is the pose, even
+ * if that is not quite the target.
  *
- * A joint that is bent at rest, and of which no limits are known, is a hinge in such a pose: it
+ * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it
  * closes as far as it may turn and opens until it is straight, ASIDE of that plane by a little. One
  * that is straight at rest folds to the side of the chain's most bent joint; those of a chain that
  * is all straight to a random side, all alike. Where its limits leave less than SHUT of the other
@@ -18,8 +18,8 @@
  * MOST_FOLD: tails do not roll up. Joints without limits and ranges turn up to REACH_SWING times as
  * far as in other poses: an elbow that reaches bends by more than 60 degrees.
  *
- * Bones of no chain swing by OTHERS of what they do in other poses and twist as there; those of
- * chains but their roots begin with that twist.
+ * Bones outside of chains swing by OTHERS of what they do in other poses, and twist the same; bones
+ * of chains, except their roots, start with that twist.
  *
  * O(bones of a chain) for each iteration. Fails without memory. */
 #include "rig/reach.h"

@@ -1,4 +1,4 @@
-/* Poses in which limbs reach. */
+/* Poses in which limbs reach for targets. */
 #ifndef ARAP_REACH_H
 #define ARAP_REACH_H
 

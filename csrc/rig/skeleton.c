@@ -48,6 +48,10 @@ static arap_status check_bones(arap_error *error, const arap_bones *bones) {
             if (!isfinite(bones->tails[3 * b + c]))
                 return arap_fail(error, ARAP_BAD_VALUE, "bone_tails[%d, %d] is %g: not finite", b,
                                  c, bones->tails[3 * b + c]);
+            if (bones->roll_axes && isinf(bones->roll_axes[3 * b + c]))
+                return arap_fail(error, ARAP_BAD_VALUE,
+                                 "bone_roll_axes[%d, %d] is %g: no direction", b, c,
+                                 bones->roll_axes[3 * b + c]);
             if (!bones->limits) continue;
             double lo = bones->limits[6 * b + 2 * c], hi = bones->limits[6 * b + 2 * c + 1];
             if (isnan(lo) && isnan(hi)) continue;

@@ -27,9 +27,9 @@ typedef struct arap_skeleton {
     double *tails;
     double *axes;        /* (count, 3, 3) columns: local X, Y (head to tail), Z */
     int *parents;        /* (count) */
-    double *limits;      /* (count, 3, 2), NaN where there is none */
+    double *limits;      /* (count, 3, 2), NaN: no limit */
     char *kinds;         /* (count) arap_bone_kind; rigid for bones that do not deform */
-    double *ranges;      /* (count, ARAP_RANGES, 2), NaN where there is none */
+    double *ranges;      /* (count, ARAP_RANGES, 2), NaN: the usual range */
     char *stretch;       /* (count) rigid or bendy, deforming, and stretchable */
     int *bendy_segments; /* (count) of bendy bones, else 0 */
 
@@ -47,7 +47,7 @@ typedef struct arap_skeleton {
 } arap_skeleton;
 
 /* Check and copy. Errors name the bone: NaN, a parent out of range, a loop of parents, no
- * deforming bone, a lower limit above the upper one, a range that is none. */
+ * deforming bone, a lower limit above the upper one, an invalid range. */
 arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
                                  const arap_mesh *mesh, arap_skeleton *skeleton);
 void arap_skeleton_clear(arap_skeleton *skeleton);

@@ -262,12 +262,12 @@ arap_status arap_spines_place(arap_context *context, const arap_skeleton *s, con
         status = arap_bone_parameters(&context->error, s, mesh, s->deform_bone[spines->bone[k]],
                                       parameters, spines->parameter + k, spines->count);
     if (status) return status;
-    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
-    return ARAP_OK;
+    return arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
 }
 
-void arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
-                         int columns, int poses, const double *transform, arap_spines *spines) {
+arap_status arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
+                                int columns, int poses, const double *transform,
+                                arap_spines *spines) {
     place_task task = {mesh, transform, columns, poses, spines};
     size_t count = (size_t)spines->count;
     for (size_t at = 0; at < (size_t)mesh->count * count; at++)
@@ -275,7 +275,7 @@ void arap_spines_replace(arap_context *context, const arap_mesh *mesh, const cha
             spines->parameter[at] =
                 arap_spine_parameter(spines->head + 3 * (at % count),
                                      spines->tail + 3 * (at % count), mesh->v + 3 * (at / count));
-    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
+    return arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
 }
 
 arap_status arap_spines_copy(arap_context *context, const arap_spines *in, int columns,

@@ -32,7 +32,7 @@ void arap_compose(const double *a, const double *b, double *out);
 
 /* The STBs and spines of a problem in its poses. */
 typedef struct arap_spines {
-    int count;         /* 0: there is none, and nothing else here */
+    int count;         /* 0: no spines, and nothing else is set */
     int *place;        /* (columns) of a bone among the spines, or -1 */
     int *bone;         /* (count) */
     double *head;      /* (count, 3) units of arap_mesh.v */
@@ -60,8 +60,9 @@ arap_status arap_spines_place(arap_context *context, const arap_skeleton *skelet
                               int poses, const double *transform, arap_spines *spines);
 /* The same with other ends, bends or transforms. kept (vertices, count): parameters that stay as
  * they are. */
-void arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
-                         int columns, int poses, const double *transform, arap_spines *spines);
+arap_status arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
+                                int columns, int poses, const double *transform,
+                                arap_spines *spines);
 arap_status arap_spines_copy(arap_context *context, const arap_spines *in, int columns,
                              int vertices, int poses, arap_spines *out);
 /* Take over all numbers of others for the same bones, vertices and poses. */

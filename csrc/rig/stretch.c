@@ -1,7 +1,7 @@
 /* Stretchable bones: see stretch.h.
  *
- * A bone that is scaled in a pose stretches what follows it, and that is wanted: edges near it
- * shall be as long as it makes them, not as long as at rest. With the right stretch tensor of each
+ * A bone that is scaled in a pose stretches what follows it, on purpose: edges near it are meant to
+ * be as long as the bone makes them, not as long as at rest. With the right stretch tensor of each
  * influence, vertex i wants its edges to be R_i U_i e_ik in place of R_i e_ik,
  *     U_b = (T_b' T_b)^(1/2)
  *     U_i = I + sum_b w_ib (U_b - I)

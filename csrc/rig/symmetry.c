@@ -15,8 +15,9 @@
  * sides: the projection to symmetric weights. As the problem is symmetric, but for what the halves
  * differ by, this moves little. A vertex that a bone without partner moves cannot be symmetric.
  *
- * O(n log n) for the positions, vertices in parallel; O(edges x ring) for the rest. Fails
- * without memory, for partners that are none and for a plane without direction. */
+ * O(n log n) for the positions, vertices in parallel; O(edges x ring) for the rest; the rows of
+ * maps in parallel, those of a vertex as a set of bits: O(influences + bones / 64). Fails without
+ * memory, for invalid partners and for a plane without direction. */
 #include "rig/symmetry.h"
 
 #include <string.h>
@@ -157,11 +158,11 @@ static arap_status match_positions(arap_context *context, const arap_mesh *mesh,
     }
     for (size_t i = 0; i < (size_t)mesh->count; i++)
         for (size_t c = 0; c < 6; c++) boxes[6 * i + c] = mesh->v[3 * i + c % 3];
-    status = arap_bvh_build(&bvh, (size_t)mesh->count, boxes, NULL, &context->error);
+    status = arap_bvh_build(context, &bvh, (size_t)mesh->count, boxes, NULL);
     if (status) goto done;
     task.bvh = bvh;
-    arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, match_chunk, &task);
-    for (int i = 0; i < mesh->count; i++) {
+    status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, match_chunk, &task);
+    for (int i = 0; i < mesh->count && !status; i++) {
         int other = task.nearest[i];
         symmetry->vertex[i] = other >= 0 && task.nearest[other] == i ? other : -1;
     }
@@ -279,81 +280,144 @@ arap_status arap_symmetry_vertices(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-/* Add half of the row of vertex i, with the partners of its bones if `flip`, to a dense one (NAN:
- * no entry). 0: it has locked weights, or bones without partners. */
-static int add_half(const arap_symmetry *symmetry, const arap_influences *in, int i, int flip,
-                    double *row) {
-    int whole = 1;
-    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-        int other = symmetry->bone[in->bone[e]], b = flip ? other : in->bone[e];
-        whole &= other >= 0 && !in->locked[e];
-        if (b >= 0) row[b] = (isnan(row[b]) ? 0 : row[b]) + 0.5 * in->weight[e];
-    }
-    return whole;
+/* A row that is put together: half the weights of its bones. */
+typedef struct shared {
+    uint64_t *set; /* (bones / 64) */
+    double *sum;   /* (bones) where set */
+} shared;
+
+typedef struct sharing {
+    arap_symmetry *symmetry;
+    const arap_influences *in;
+    arap_influences *out;
+    arap_barred_fn barred;
+    const void *data;
+    int words, *sizes;
+    shared *row; /* (workers), empty */
+} sharing;
+
+static void add_half(shared *row, int bone, double weight) {
+    uint64_t bit = 1ull << (bone % 64), *word = &row->set[bone / 64];
+    row->sum[bone] = (*word & bit ? row->sum[bone] : 0) + 0.5 * weight;
+    *word |= bit;
 }
 
-/* The row that vertex i shares with its partner into `row`; 0 if the two cannot be symmetric. */
-static int shared_row(const arap_symmetry *symmetry, int bones, arap_barred_fn barred,
-                      const void *data, const arap_influences *in, int i, double *row) {
-    int j = symmetry->vertex[i];
-    for (int b = 0; b < bones; b++) row[b] = NAN;
+/* Put the row that vertex i shares with its partner into `row`; 0 if the two cannot be symmetric:
+ * they have locked weights, or bones without partners or barred from the other side. */
+static int share_row(const sharing *s, int i, shared *row) {
+    const arap_influences *in = s->in;
+    const int *partner = s->symmetry->bone;
+    int j = s->symmetry->vertex[i];
     if (j < 0) return 0;
-    int whole = add_half(symmetry, in, i, 0, row) & add_half(symmetry, in, j, 1, row);
-    for (int b = 0; b < bones && whole && barred; b++)
-        whole = isnan(row[b]) || !(barred(data, i, b) || barred(data, j, symmetry->bone[b]));
-    return whole;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (in->locked[e] || partner[in->bone[e]] < 0) return 0;
+    for (size_t e = in->start[j]; e < in->start[j + 1]; e++)
+        if (in->locked[e] || partner[in->bone[e]] < 0) return 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        add_half(row, in->bone[e], in->weight[e]);
+    for (size_t e = in->start[j]; e < in->start[j + 1]; e++)
+        add_half(row, partner[in->bone[e]], in->weight[e]);
+    return 1;
+}
+
+/* The bones of `row`, ascending, which is then empty, to `bone`, and their weights; returns their
+ * number, -1 if one is barred from its side. */
+static int take_row(const sharing *s, int i, shared *row, int *bone, double *weight) {
+    int j = s->symmetry->vertex[i], count = 0, barred = 0;
+    for (int word = 0; word < s->words; word++)
+        for (; row->set[word]; row->set[word] &= row->set[word] - 1) {
+            int b = 64 * word + __builtin_ctzll(row->set[word]);
+            barred |= s->barred &&
+                      (s->barred(s->data, i, b) || s->barred(s->data, j, s->symmetry->bone[b]));
+            if (bone) {
+                bone[count] = b;
+                weight[count] = row->sum[b];
+            }
+            count++;
+        }
+    return barred ? -1 : count;
+}
+
+static void share_chunk(void *data, int chunk, int worker) {
+    const sharing *s = data;
+    const arap_influences *in = s->in;
+    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    shared *row = &s->row[worker];
+    for (int i = chunk * CHUNK; i < end; i++) {
+        size_t begin = in->start[i], own = in->start[i + 1] - begin;
+        int count = share_row(s, i, row) ? take_row(s, i, row, NULL, NULL) : -1;
+        s->symmetry->symmetric[i] = count >= 0;
+        s->sizes[i] = count >= 0 ? count : (int)own;
+    }
+}
+
+static void fill_chunk(void *data, int chunk, int worker) {
+    const sharing *s = data;
+    const arap_influences *in = s->in;
+    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        size_t begin = in->start[i], own = in->start[i + 1] - begin, at = s->out->start[i];
+        if (s->symmetry->symmetric[i]) {
+            share_row(s, i, &s->row[worker]);
+            take_row(s, i, &s->row[worker], s->out->bone + at, s->out->weight + at);
+            continue;
+        }
+        memcpy(s->out->bone + at, in->bone + begin, own * sizeof *in->bone);
+        memcpy(s->out->weight + at, in->weight + begin, own * sizeof *in->weight);
+        memcpy(s->out->locked + at, in->locked + begin, own);
+    }
 }
 
 arap_status arap_symmetry_maps(arap_context *context, arap_symmetry *symmetry, int bones,
                                arap_barred_fn barred, const void *data, arap_influences *in) {
-    int n = in->count;
-    int *sizes = ARAP_NEW_ZERO(int, n);
-    double *row = ARAP_NEW(double, bones);
+    int n = in->count, chunks = (n + CHUNK - 1) / CHUNK, words = (bones + 63) / 64;
+    size_t workers = (size_t)context->threads;
+    uint64_t *sets = ARAP_NEW_ZERO(uint64_t, workers * (size_t)words);
+    double *sums = ARAP_NEW(double, workers * (size_t)bones);
     arap_influences out = {0};
+    sharing s = {.symmetry = symmetry,
+                 .in = in,
+                 .out = &out,
+                 .barred = barred,
+                 .data = data,
+                 .words = words,
+                 .sizes = ARAP_NEW(int, n),
+                 .row = ARAP_NEW(shared, workers)};
     arap_status status = ARAP_OK;
-    if (!sizes || !row) {
+    if (!sets || !sums || !s.sizes || !s.row) {
         status = arap_fail_memory(&context->error, "the mirrored influence maps");
         goto done;
     }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < n; i++) {
-            size_t begin = in->start[i], own = in->start[i + 1] - begin;
-            symmetry->symmetric[i] = (char)shared_row(symmetry, bones, barred, data, in, i, row);
-            size_t at = fill ? out.start[i] : 0;
-            if (!symmetry->symmetric[i]) {
-                sizes[i] = (int)own;
-                if (!fill) continue;
-                memcpy(out.bone + at, in->bone + begin, own * sizeof *out.bone);
-                memcpy(out.weight + at, in->weight + begin, own * sizeof *out.weight);
-                memcpy(out.locked + at, in->locked + begin, own);
-                continue;
-            }
-            for (int b = 0; b < bones; b++) {
-                if (isnan(row[b])) continue;
-                if (!fill) {
-                    sizes[i]++;
-                } else {
-                    out.bone[at] = b;
-                    out.weight[at++] = row[b];
-                }
-            }
-        }
-        if (!fill) status = arap_influences_create(context, n, sizes, &out);
-    }
+    for (size_t w = 0; w < workers; w++)
+        s.row[w] = (shared){sets + w * (size_t)words, sums + w * (size_t)bones};
+    status = arap_parallel(context, chunks, share_chunk, &s);
+    if (!status) status = arap_influences_create(context, n, s.sizes, &out);
+    if (!status) status = arap_parallel(context, chunks, fill_chunk, &s);
     if (status) goto done;
     arap_influences_clear(in);
     *in = out;
 
 done:
-    arap_free(sizes);
-    arap_free(row);
+    if (status) arap_influences_clear(&out);
+    arap_free(sets);
+    arap_free(sums);
+    arap_free(s.sizes);
+    arap_free(s.row);
     return status;
+}
+
+/* Have the rows of vertices i and j the same bones, mirrored? */
+static int are_images(const arap_symmetry *symmetry, const arap_influences *in, int i, int j) {
+    if (in->start[i + 1] - in->start[i] != in->start[j + 1] - in->start[j]) return 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (arap_find_influence(in, j, symmetry->bone[in->bone[e]]) < 0) return 0;
+    return 1;
 }
 
 void arap_symmetry_weights(const arap_symmetry *symmetry, arap_influences *in) {
     for (int i = 0; i < symmetry->vertices; i++) {
         int j = arap_symmetry_image(symmetry, i);
-        if (j < i) continue;
+        if (j < i || !are_images(symmetry, in, i, j)) continue; /* idle bones are on one side */
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             ptrdiff_t other = arap_find_influence(in, j, symmetry->bone[in->bone[e]]);
             if (other >= 0)

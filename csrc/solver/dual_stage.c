@@ -1,10 +1,11 @@
 /* Into the stage for dual quaternions and out of it: see dual_stage.h.
  *
- * Weights for linear blending are near those for dual quaternions, and so are the influence maps
- * and the matrix of the global step: where bones turn little against each other, both blend alike.
- * So the stage keeps these, and only the slope and the energy are those of dual quaternions
- * (iteration.c). What makes bones stretch as desired (stretch.h) counts as strain there. Costs the
- * first local step. Fails without memory, and for bones that are not rigid. */
+ * Weights for linear blending are close to those for dual quaternions, and so are the influence
+ * maps and the matrix of the global step: where bones rotate little relative to each other, both
+ * blend alike. The stage therefore keeps these; only the slope and the energy are those of dual
+ * quaternions (iteration.c). Stretch that is desired in linear blending (stretch.h) counts as
+ * strain here. Costs the first local step. Fails without memory, and for bones that are not rigid.
+ */
 #include "solver/dual_stage.h"
 
 #include "solver/iteration.h"
@@ -29,9 +30,8 @@ arap_status arap_enter_dual(arap_context *context, arap_solver *s) {
     arap_status status =
         arap_dual_energy_create(context, &s->mesh, &s->skeleton, &s->poses, &s->dual);
     if (status) return status;
-    s->history.stage_start[s->stage.number + 1] = s->history.count;
+    s->history.stage_start[s->stage.number + 2] = s->history.count;
     s->stage.iterations = s->stage.over = 0;
-    m->has_best = 0;
     m->has_best = 0;
     m->stride = 1;
     m->guarded = 1; /* steps are no descent where weights are clipped */

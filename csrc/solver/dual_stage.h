@@ -1,4 +1,4 @@
-/* The stage that makes weights for dual quaternion blending of those for linear blending. */
+/* The stage that turns weights for linear blending into weights for dual quaternion blending. */
 #ifndef ARAP_DUAL_STAGE_H
 #define ARAP_DUAL_STAGE_H
 
@@ -7,7 +7,7 @@
 /* ARAP_BAD_VALUE for the first bone that is not rigid: dual quaternions blend rigid motions. */
 arap_status arap_check_dual_bones(arap_error *error, const arap_skeleton *skeleton);
 
-/* Is the last stage over, and this one wanted and still to come? */
+/* Is the last stage over, and is this one requested and still to come? */
 int arap_must_enter_dual(const arap_solver *solver);
 
 /* Begin it, on the present maps and with their system: energies and slopes are those of dual

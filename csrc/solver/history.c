@@ -8,7 +8,7 @@
 
 void arap_history_begin(arap_history *h) {
     *h = (arap_history){0};
-    for (int k = 0; k <= ARAP_MOST_STAGES; k++) h->stage_start[k] = -1;
+    arap_history_return(h, -1);
 }
 
 arap_status arap_history_add(arap_context *context, arap_history *h, double energy) {
@@ -23,6 +23,10 @@ arap_status arap_history_add(arap_context *context, arap_history *h, double ener
     }
     h->energies[h->count++] = energy > 0 ? energy : 0; /* never below, but rounded */
     return ARAP_OK;
+}
+
+void arap_history_return(arap_history *h, int stage) {
+    for (int k = stage + 1; k <= ARAP_MOST_STAGES; k++) h->stage_start[k] = -1;
 }
 
 void arap_history_clear(arap_history *h) {

@@ -1,4 +1,4 @@
-/* The energies that a solver has come by. */
+/* The energies that a solver has recorded. */
 #ifndef ARAP_HISTORY_H
 #define ARAP_HISTORY_H
 
@@ -7,7 +7,8 @@
 typedef struct arap_history {
     int count, capacity;
     double *energies; /* relative */
-    /* Entry right after the change of the maps that began stage 1.., -1: none. */
+    /* Entry right after the change of the maps that began stage 1.., -1: none. After the
+     * last of the solver's come that with rigid parts just found and that of another deformer. */
     int stage_start[ARAP_MOST_STAGES + 1];
 } arap_history;
 
@@ -17,8 +18,11 @@ void arap_history_begin(arap_history *history);
 /* Errors: an energy that is not finite. */
 arap_status arap_history_add(arap_context *context, arap_history *history, double energy);
 
-/* Forget the latest energy: another takes its place. */
+/* Drop the latest energy, to be replaced by another. */
 static inline void arap_history_drop(arap_history *history) { history->count--; }
+
+/* Back to that stage: those after it have not begun. */
+void arap_history_return(arap_history *history, int stage);
 
 void arap_history_clear(arap_history *history);
 

@@ -1,9 +1,9 @@
 /* What a solver begins with: see initial_weights.h.
  *
  * Weights of one of the methods of initial/, pruned to the first influence maps; or the caller's
- * weights with their pattern; or, where a coarser mesh is solved first, what that begins with. Then
- * the edits, then what is locked, which edits do not change. Where there is no truss, rows hold
- * bones where they are strongest. The cost is that of the method. Fails for rows that are no
+ * weights with their pattern; or, if a coarser mesh is solved first, the weights that it starts
+ * with. Then edits are applied, then locks, which edits do not change. Without a truss, rows hold
+ * bones where they are strongest. The cost is that of the method. Fails for rows that are not valid
  * weights. */
 #include "solver/initial_weights.h"
 
@@ -82,18 +82,17 @@ done:
 
 static arap_status look(arap_context *context, arap_solver *s) {
     arap_bvh *faces = NULL;
-    double since = arap_seconds();
     arap_status status = arap_face_bvh(context, &s->mesh, NULL, &faces);
     if (!status) status = arap_progress(context, "visibility", 0);
     if (!status)
         status = arap_visibility_create(context, &s->mesh, &s->skeleton, faces, &s->visibility);
     arap_bvh_free(faces);
     s->has_visibility = !status;
-    arap_lap(s, ARAP_TIME_VISIBILITY, &since);
+    arap_lap(s, ARAP_TIME_VISIBILITY);
     return status;
 }
 
-/* The truss does it better. */
+/* The truss keeps bones useful better than rows do. */
 static int wants_peaks(const arap_solver *s) {
     return s->settings.peak_stiffness > 0 && !s->mesh.spoke_start;
 }
@@ -120,7 +119,6 @@ static arap_status fresh_start(arap_context *context, arap_solver *s) {
     arap_influences initial = {0};
     arap_status status = look(context, s);
     if (status) return status;
-    double since = arap_seconds();
     status = fresh_weights(context, s, &initial, &s->heat_report);
     if (!status) status = keep_peaks(context, s, &initial);
     if (!status && s->settings.attach)
@@ -131,7 +129,7 @@ static arap_status fresh_start(arap_context *context, arap_solver *s) {
         status = arap_choose_supports(context, &s->mesh, &s->skeleton, &initial,
                                       &s->settings.support, &s->influences);
     arap_influences_clear(&initial);
-    arap_lap(s, ARAP_TIME_HEAT, &since);
+    arap_lap(s, ARAP_TIME_HEAT);
     return status;
 }
 
@@ -141,14 +139,13 @@ static arap_status fresh_rows(arap_context *context, arap_solver *s, arap_influe
     arap_heat_report report = {0};
     arap_status status = look(context, s);
     if (status) return status;
-    double since = arap_seconds();
     status = fresh_weights(context, s, &all, &report);
     if (!status)
         status =
             arap_choose_supports(context, &s->mesh, &s->skeleton, &all, &s->settings.support, out);
     arap_heat_report_clear(&report);
     arap_influences_clear(&all);
-    arap_lap(s, ARAP_TIME_HEAT, &since);
+    arap_lap(s, ARAP_TIME_HEAT);
     return status;
 }
 
@@ -177,6 +174,7 @@ arap_status arap_initial_weights(arap_context *context, arap_solver *s,
     if (status) return status;
     if (s->coarse) {
         status = arap_coarse_weights(context, s, &s->influences);
+        arap_lap(s, ARAP_TIME_LEVELS);
     } else if (problem->start_from_weights) {
         status = given_start(context, s, problem);
     } else {

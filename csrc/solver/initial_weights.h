@@ -4,7 +4,7 @@
 
 #include "solver/solver.h"
 
-/* Marks and rows of the edits come with them. */
+/* Also sets up the marks and rows of the edits. */
 arap_status arap_initial_weights(arap_context *context, arap_solver *solver,
                                  const arap_problem *problem);
 

@@ -94,7 +94,6 @@ static arap_matrix penalized_matrix(const arap_solver *s) {
  * are not all determined) gets more damping. */
 static arap_status make_system(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    double since = arap_seconds();
     arap_status status = arap_progress(context, "assembly", 0);
     if (!status)
         status = arap_system_create(context, &s->mesh, &s->poses, &s->harmonic, &s->influences,
@@ -108,13 +107,13 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
     double damping = s->settings.damping;
     for (int attempt = 0;; attempt++) {
         status = make_penalties(context, s, damping);
-        arap_lap(s, ARAP_TIME_SYSTEM, &since);
+        arap_lap(s, ARAP_TIME_SYSTEM);
         if (status || !m->system.unknowns) break;
         status = arap_progress(context, "factorization", 0);
         if (status) break;
         arap_matrix matrix = penalized_matrix(s);
         status = arap_factor_create(context, &matrix, &m->factor);
-        arap_lap(s, ARAP_TIME_FACTOR, &since);
+        arap_lap(s, ARAP_TIME_FACTOR);
         if (status != ARAP_NOT_FACTORED || attempt + 1 >= DAMPING_TRIES) break;
         context->error = (arap_error){0};
         damping = fmax(damping, 1e-9) * DAMPING_GROWTH;
@@ -125,14 +124,16 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
 }
 
 /* The harmonic term of the present weights, and its share of the product. */
-static void add_harmonic(const arap_context *context, arap_solver *s) {
+static arap_status add_harmonic(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    arap_harmonic_product(context, &s->harmonic, &s->influences, m->residual);
+    arap_status status = arap_harmonic_product(context, &s->harmonic, &s->influences, m->residual);
     s->present.roughness = 0;
+    if (status) return status;
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++) {
         s->present.roughness += s->influences.weight[e] * m->residual[e];
         m->product[e] += m->residual[e];
     }
+    return status;
 }
 
 arap_status arap_measure(arap_context *context, arap_solver *s) {
@@ -150,8 +151,8 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
     s->present.energy = energy;
-    if (s->harmonic.ring) add_harmonic(context, s);
-    return arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
+    if (s->harmonic.ring) status = add_harmonic(context, s);
+    return status ? status : arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
 }
 
 /* The local step of dual quaternions: b - F w is their slope, with F w = 0 but for the harmonic
@@ -159,31 +160,33 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
 static arap_status refresh_dual(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     double rest = s->poses.total * s->mesh.rest_energy;
-    s->present.energy = arap_dual_energy_run(context, s->dual, &s->influences, m->right_side);
+    arap_status status =
+        arap_dual_energy_run(context, s->dual, &s->influences, m->right_side, &s->present.energy);
     memset(m->product, 0, s->influences.start[s->influences.count] * sizeof *m->product);
-    if (s->harmonic.ring) add_harmonic(context, s);
+    if (!status && s->harmonic.ring) status = add_harmonic(context, s);
+    if (status) return status;
     return arap_history_add(context, &s->history, rest > 0 ? s->present.energy / rest : 0);
 }
 
 arap_status arap_refresh(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    double since = arap_seconds();
     arap_symmetry_weights(&s->symmetry, &s->influences);
     arap_rigid_weights(&s->parts, &s->influences);
     if (s->dual) {
         arap_status blended = refresh_dual(context, s);
-        arap_lap(s, ARAP_TIME_LOCAL, &since);
+        arap_lap(s, ARAP_TIME_LOCAL);
         return blended;
     }
-    arap_pass_run(context, m->pass, m->right_side, NULL);
+    arap_status status = arap_pass_run(context, m->pass, m->right_side, NULL);
+    if (status) return status;
     const double *excess = arap_pass_excess(m->pass);
     s->present.excess = 0;
     for (int i = 0; i < s->mesh.count && excess; i++) s->present.excess += excess[i];
     const double *anchored = arap_pass_anchored(m->pass);
     s->present.anchored = 0;
     for (int i = 0; i < s->mesh.count && anchored; i++) s->present.anchored += anchored[i];
-    arap_status status = arap_measure(context, s);
-    arap_lap(s, ARAP_TIME_LOCAL, &since);
+    status = arap_measure(context, s);
+    arap_lap(s, ARAP_TIME_LOCAL);
     return status;
 }
 
@@ -202,7 +205,6 @@ static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
 arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     size_t entries = s->influences.start[s->influences.count];
-    double since = arap_seconds();
     m->stride = 1;
     m->right_side = ARAP_NEW(double, entries);
     m->product = ARAP_NEW(double, entries);
@@ -221,7 +223,7 @@ arap_status arap_begin_maps(arap_context *context, arap_solver *s) {
     if (!status)
         status =
             arap_pass_create(context, &s->mesh, &s->packed, &s->influences, clusters, &m->pass);
-    arap_lap(s, ARAP_TIME_LOCAL, &since);
+    arap_lap(s, ARAP_TIME_LOCAL);
     return status;
 }
 
@@ -230,8 +232,8 @@ static double hard(const arap_solver *s) {
     return s->settings.constraint_strength * s->poses.total;
 }
 
-/* Energy, harmonic term and penalties, less their constant, without the rows that may be let down:
- * holds, and what keeps a weight at zero for as long as it takes. */
+/* Energy, harmonic term and penalties, less their constant, without the temporary rows, which hold
+ * weights at zero. */
 static double objective(const arap_solver *s) {
     const arap_maps *m = &s->maps;
     const arap_influences *in = &s->influences;
@@ -245,17 +247,16 @@ static double objective(const arap_solver *s) {
 
 static arap_status refactor(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    double since = arap_seconds();
     arap_system_penalize(&m->system, m->penalties.stiffness);
     arap_matrix matrix = penalized_matrix(s);
     arap_status status = arap_factor_update(context, m->factor, &matrix);
     m->active_changes = 0;
     if (m->anderson) arap_anderson_restart(m->anderson);
-    arap_lap(s, ARAP_TIME_FACTOR, &since);
+    arap_lap(s, ARAP_TIME_FACTOR);
     return status;
 }
 
-/* The gradient of the objective with its sign turned. */
+/* The negative gradient of the objective. */
 static void find_descent(arap_solver *s) {
     arap_maps *m = &s->maps;
     const arap_penalties *p = &m->penalties;
@@ -267,14 +268,12 @@ static void find_descent(arap_solver *s) {
 /* The minimum of the objective for the present rotations; its weights may be negative. */
 static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
-    double since = arap_seconds();
     find_descent(s);
     arap_system_reduce(&m->system, m->residual, m->unknowns);
     arap_status status = m->system_outdated ? arap_pcg_step(context, s, m->unknowns)
                                             : arap_factor_solve(context, m->factor, m->unknowns);
     for (int x = 0; x < m->system.unknowns && m->stride != 1; x++) m->unknowns[x] *= m->stride;
     if (!status) arap_system_add_step(&m->system, m->unknowns, s->influences.weight);
-    arap_lap(s, ARAP_TIME_SOLVE, &since);
     return status;
 }
 
@@ -297,6 +296,7 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
         arap_rigid_sum(&s->parts, &s->influences, m->residual);
         m->active_changes += arap_release_bounds(&s->mesh, &s->influences, m->residual, hard(s),
                                                  m->active, &m->penalties);
+        arap_lap(s, ARAP_TIME_SOLVE);
         if (m->active_changes) status = refactor(context, s);
     }
     if (!status) status = global_step(context, s);
@@ -311,6 +311,7 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
         m->active_changes +=
             arap_activate_bounds(&s->mesh, &s->influences, hard(s), 0, m->active, &m->penalties);
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalize(&s->influences);
+    arap_lap(s, ARAP_TIME_SOLVE);
     return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(context, s) : status;
 }
 
@@ -338,6 +339,7 @@ static arap_status full_step(arap_context *context, arap_solver *s) {
     memcpy(m->before, in->weight, size);
     memcpy(in->weight, m->residual, size);
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalize(in);
+    arap_lap(s, ARAP_TIME_SOLVE);
     status = arap_refresh(context, s);
     if (status || objective(s) <= reached) return status;
     return restore(context, s, m->before);
@@ -355,9 +357,9 @@ static double keep_if_best(arap_solver *s) {
     return present;
 }
 
-/* One iteration with clipping. That is no descent where many weights would be negative: when
- * the objective has risen too far, the best weights come back and the stage goes on guarded;
- * when that does not help, it is over. */
+/* One iteration with clipping. If many weights would be negative, that is not a descent: once the
+ * objective has risen too far, the best weights are restored and the stage continues guarded; if
+ * that does not help, it ends. */
 static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     keep_if_best(s);
@@ -370,9 +372,9 @@ static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     return restore(context, s, m->best);
 }
 
-/* One iteration for dual quaternions, with the system of linear blending, whose matrix is near
- * theirs: where the objective does not fall, the weights come back and steps become shorter, until
- * they are over. */
+/* One iteration for dual quaternions, with the system of linear blending, whose matrix is close to
+ * theirs. If the objective does not fall, the weights are restored and steps become shorter, until
+ * the shortest ends the stage. */
 static arap_status dual_iteration(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     keep_if_best(s);
@@ -389,8 +391,11 @@ static arap_status dual_iteration(arap_context *context, arap_solver *s) {
 
 arap_status arap_iteration(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
+    int deaf = context->deaf;
+    context->deaf = deaf > 1;
     arap_status status = m->has_system ? ARAP_OK : make_system(context, s);
-    if (!m->has_system) release_system(s); /* cancelled: the next call makes it again */
+    context->deaf = deaf;
+    if (!m->has_system) release_system(s); /* cancelled: the next call redoes it */
     if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);
     if (s->dual) return dual_iteration(context, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
@@ -401,11 +406,13 @@ arap_status arap_solver_repose(arap_context *context, arap_solver *s, const doub
                                const arap_spines *spines, int keep_factor) {
     arap_maps *m = &s->maps;
     size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
+    arap_start_lap(s);
     memcpy(s->poses.transform, transforms, size);
     if (spines) arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
     arap_status status = arap_poses_gram(context, &s->poses);
     if (status) return status;
     arap_packed_poses_fill(&s->poses, &s->packed);
+    arap_lap(s, ARAP_TIME_POSES);
     m->has_best = 0;
     if (keep_factor && m->has_system) {
         m->system_outdated = 1;

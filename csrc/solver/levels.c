@@ -3,10 +3,11 @@
  * Weights are smooth: a mesh of a third of the vertices knows which bones belong where and,
  * within a few percent, how much. Everything that needs many iterations or wide influence maps
  * (initial weights, the stages of solver.c) is done there, and so on down to a mesh of few
- * vertices; the mesh itself only takes the last stage, from the prolonged weights. Given weights,
- * where the coarsest level starts from them, are those of the seeds. Locked vertices share clusters
- * with locked ones of the same set only, with the weights of the seed. Each level is a solver of
- * about a third of the vertices. Fails without memory and where the coarse solver does. */
+ * vertices; the mesh itself only goes through the last stage, from the prolonged weights. If the
+ * coarsest level starts from given weights, they are those of the seeds. Locked vertices share
+ * clusters with locked ones of the same set only, with the weights of the seed. Each level is a
+ * solver of about a third of the vertices. Fails without memory and where the coarse solver does.
+ */
 #include "solver/levels.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "mesh/rings.h"
 #include "solver/steering.h"
 
-/* The level is worth it with at least so many vertices per cluster, and clusters per bone. */
+/* A level pays off with at least this many vertices per cluster, and clusters per bone. */
 #define LEAST_VERTICES 1.5
 #define LEAST_CLUSTERS 12
 
@@ -24,7 +25,7 @@ static int caller_vertex(const arap_solver *s, int cluster) {
     return s->mesh.first[s->clusters.seed[cluster]];
 }
 
-/* What the clusters take from the caller's arrays per vertex. */
+/* The caller's arrays per vertex, reduced to the clusters. */
 typedef struct coarse_arrays {
     long long *start;
     int *bone, *vertex_set;
@@ -239,9 +240,11 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
     /* Beside the energy the harmonic term grows as the area of a vertex does (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
-    settings.rigid_loss = 0; /* small parts are too few clusters to tell */
+    settings.rigid_departure = 0; /* small parts are too few clusters to tell */
     settings.deformer = ARAP_DEFORMER_LINEAR;
+    arap_lap(s, ARAP_TIME_LEVELS);
     if (!status) status = arap_solver_create(context, &coarse, &settings, &s->coarse);
+    arap_start_lap(s);
     if (status) goto done;
     /* From here on in the vertices of the coarse solver, which may have welded some. */
     for (int i = 0; i < s->mesh.count; i++)
@@ -252,6 +255,7 @@ done:
     free_arrays(&arrays);
     free_edits(&edits);
     arap_free(group);
+    arap_lap(s, ARAP_TIME_LEVELS);
     return status;
 }
 

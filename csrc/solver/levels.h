@@ -17,7 +17,7 @@ arap_status arap_coarse_edit(arap_context *context, arap_solver *solver, const a
 arap_status arap_coarse_weights(arap_context *context, const arap_solver *solver,
                                 arap_influences *out);
 
-/* Take over what the coarse level holds: the rows that keep bones useful, for the seeds of
+/* Take over from the coarse level: the rows that keep bones useful, for the seeds of
  * their clusters, in front of the present ones; and its report of unseen islands. */
 arap_status arap_coarse_inherit(arap_context *context, arap_solver *solver);
 

@@ -4,7 +4,8 @@
  * vertices), a locked vertex its row, made to sum to 1 for the solve as Blender does when it
  * deforms; a locked vertex without any weight is solved like the others and handed back empty.
  * What is locked for one of several welded vertices is locked for all, and the lowest of them
- * that has it locked says what it is. Free weights share what the locked ones leave.
+ * that has it locked says what it is. Free weights share what the locked ones leave, unless that is
+ * but the rounding of sums of floats: no bone gets an influence for it.
  *
  * O(vertices x bones). Fails where there is nothing to keep, where nothing is free, and without
  * memory. */
@@ -14,6 +15,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+
+#define ROUNDING 5e-7
 
 arap_status arap_locks_create(arap_context *context, const arap_problem *problem,
                               const arap_skeleton *skeleton, arap_locks *l) {
@@ -66,7 +69,7 @@ void arap_dense_row(const arap_skeleton *skeleton, const arap_sparse_weights *ro
     }
 }
 
-/* The weight of deforming bone d at input vertex i, 0 where there is none. */
+/* The weight of deforming bone d at input vertex i, 0 if the caller's row lacks it. */
 static double given_weight(const arap_locks *l, const arap_skeleton *skeleton, int i, int d) {
     for (long long e = l->start[i]; e < l->start[i + 1]; e++)
         if (arap_deforming(skeleton, l->bone[e]) == d) return l->weight[e];
@@ -129,7 +132,7 @@ static void apply_lock(const arap_mesh *mesh, const arap_skeleton *skeleton, int
             row[d] = NAN;
         }
     }
-    int full = lock->whole || sum >= 1 || (count == bones && sum > 0);
+    int full = lock->whole || sum >= 1 - ROUNDING || (count == bones && sum > 0);
     for (int d = 0; d < bones; d++) {
         if (locked[d]) row[d] = full ? lock->weight[d] / sum : lock->weight[d];
         if (full && !locked[d]) row[d] = NAN;

@@ -1,10 +1,12 @@
-/* What a solver hands to its caller: see arap.h. Nothing here changes the solver. O(influences)
- * and, for the energy, a local step. Fails without memory only, or where the energy does. */
+/* The results of a solver: see arap.h. Nothing here changes the solver except the clock of its
+ * stages. O(influences) and, for the energy, a local step. Fails only without memory, or where the
+ * energy does. */
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "energy/energy.h"
+#include "solver/idle_bones.h"
 #include "solver/levels.h"
 #include "solver/solver.h"
 #include "solver/steering.h"
@@ -18,7 +20,7 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->parts = s->mesh.part_count;
     report->bones = s->skeleton.count;
     report->deforming_bones = s->skeleton.deform_count;
-    report->poses = s->poses.count;
+    report->poses = s->pose_count;
     report->symmetric_bones = s->symmetry.bone_count;
     for (int i = 0; i < s->mesh.input_count; i++)
         report->symmetric_vertices += arap_symmetry_image(&s->symmetry, s->mesh.weld[i]) >= 0;
@@ -59,7 +61,8 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
                                    .clusters = s->coarse ? s->clusters.cluster : NULL,
                                    .system = &s->maps.system,
                                    .right_side = s->maps.right_side,
-                                   .product = s->maps.product};
+                                   .product = s->maps.product,
+                                   .visits = s->maps.pass ? arap_pass_visits(s->maps.pass) : 0};
 }
 
 /* Of a coarse level with the locks of this one: what it locks may be all that a row has. */
@@ -75,8 +78,8 @@ static arap_status present_weights(arap_context *context, const arap_solver *s,
     return status;
 }
 
-/* Non-negative weights that sum to 1, without those below least_weight; symmetric again after each
- * sum, which rounds, once the maps are. */
+/* Non-negative weights that sum to 1, without those below least_weight, and with those of idle
+ * bones; symmetric again after each sum, which rounds, once the maps are. */
 static arap_status tidy(arap_context *context, const arap_solver *s, arap_influences *out) {
     const arap_symmetry none = {0}, *symmetry = s->coarse ? &none : &s->symmetry;
     double least = s->settings.least_weight;
@@ -103,6 +106,7 @@ static arap_status tidy(arap_context *context, const arap_solver *s, arap_influe
         if (!whole.locked[largest] && whole.weight[largest] > 0) keep[largest] = 1;
     }
     status = arap_influences_filter(context, &whole, keep, out);
+    if (!status && !s->coarse) status = arap_wake_bones(context, s, out);
     if (status) goto done;
     arap_influences_normalize(out);
     arap_symmetry_weights(symmetry, out);
@@ -114,7 +118,7 @@ done:
     return status;
 }
 
-/* One row for the caller: locked weights as they came, then the free ones, which share what
+/* One row for the caller: locked weights as given, then the free ones, which share what
  * the locked ones of this vertex leave. Without an output only counts. */
 static int export_row(const arap_solver *s, const arap_influences *in, int i, int *bone,
                       double *weight, char *locked) {
@@ -184,16 +188,26 @@ static arap_status hand_out(arap_context *context, const arap_solver *s, const a
     return status;
 }
 
-arap_status arap_solver_weights(arap_context *context, const arap_solver *s, arap_influences *out,
-                                double *energy) {
+arap_status arap_solver_weights(arap_context *context, arap_solver *s, arap_influences *out) {
     arap_influences tidied = {0};
+    arap_start_lap(s);
+    arap_status status = tidy(context, s, &tidied);
+    if (!status) status = hand_out(context, s, &tidied, out);
+    arap_influences_clear(&tidied);
+    arap_lap(s, ARAP_TIME_RESULT);
+    return status;
+}
+
+arap_status arap_solver_energy(arap_context *context, arap_solver *s, double *energy) {
+    arap_influences tidied = {0};
+    arap_start_lap(s);
     arap_status status = tidy(context, s, &tidied);
     if (!status && s->settings.deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
         status = arap_dual_energy_of(context, &s->mesh, &s->skeleton, &s->poses, &tidied, energy);
     else if (!status)
         status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &tidied, energy, NULL);
-    if (!status) status = hand_out(context, s, &tidied, out);
     arap_influences_clear(&tidied);
+    arap_lap(s, ARAP_TIME_RESULT);
     return status;
 }
 

@@ -1,19 +1,17 @@
-/* The rigid parts of a solver: those that the edits ask for, and those that lose nothing by it. */
+/* The rigid parts of a solver: those that the edits ask for, and those found. */
 #ifndef ARAP_RIGID_H
 #define ARAP_RIGID_H
 
 #include "solver/solver.h"
 
-/* The parts of these edits, which were checked, in place of all that there are. */
+/* Replace all parts by those of these edits, which have been checked. */
 arap_status arap_take_rigid_parts(arap_context *context, arap_solver *solver,
                                   const arap_edits *edits);
 
 /* Influence maps that are the same on both sides and within each part. */
 arap_status arap_share_maps(arap_context *context, arap_solver *solver, arap_influences *maps);
 
-/* Loose parts that may be rigid become so: `maps` are the present ones with one bone for these, or
- * empty where nothing changes. */
-arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
-                                  arap_influences *maps);
+/* Make these loose parts (mesh.part_count) rigid, too. */
+arap_status arap_add_rigid_parts(arap_context *context, arap_solver *solver, const char *found);
 
 #endif

@@ -5,8 +5,8 @@
  * s_i from 0 to 1: a row between a weight and the mean of its neighbors'. With s = 1 little is
  * left of the Laplacian, with 0.1 about half; as stiff as pinned weights such rows would change the
  * weights around them more than what they smooth. Only two-rings of such vertices widen the system.
- * Whatever changes, term and order are made anew, O(vertices); without any it is as if there had
- * been none. Fails without memory only. */
+ * After any change, term and order are rebuilt, O(vertices); without smoothed vertices the solver
+ * is as if there had never been any. Fails only without memory. */
 #include "solver/smoothness.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "solver/solver.h"
 
-/* What these edits, which were checked, smooth in place of what earlier ones did. */
+/* Replace the smoothed vertices by those of these edits, which have been checked. */
 arap_status arap_smooth(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
 /* The harmonic term, and an elimination order for the system that comes with it. */

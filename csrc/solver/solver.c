@@ -1,25 +1,26 @@
 /* A solver from its creation to its last stage: see arap.h.
  *
- * Stages. The initial weights decide too little and their influence maps too much, so the energy
- * chooses these: first the initial maps are iterated a few times; then, `widenings` times, they
- * take in the influences of the neighbors, lose those of little worth, and are iterated. Where
- * the limit is K, the initial maps are first reduced to 2K influences and the later ones to K.
- * Each stage costs one factorization of a system that is small because its rows are. Without
- * widenings there is one stage, on the initial maps or what the limit leaves.
+ * Stages. Good influence maps cannot be read off the initial weights, so the energy chooses them:
+ * first the weights on the initial maps are iterated a few times; then, `widenings` times, the maps
+ * adopt the influences of neighbors and lose those of little worth, and are iterated again. With a
+ * limit of K, the initial maps are first reduced to 2K influences and the later ones to K. Each
+ * stage costs one factorization of a system that is small because its rows are. Without widenings
+ * there is one stage, on the initial maps, cut to the limit.
  *
- * The truss (truss.h) begins at full strength; before each stage but the first, spokes that the
- * weights do not satisfy give way.
+ * The truss (truss.h: internal springs, the spokes, that tie the skin to the bones) begins at full
+ * strength; before each stage but the first, spokes that the weights do not satisfy give way.
  *
  * Displacements. The random poses tear the components of a disconnected skeleton apart. They are
  * moved to where the mesh is whole (displacements.h), for the initial weights and before each stage
- * but the first; a finer level goes on with those of the coarser one.
+ * but the first; a finer level continues with the displacements of the coarser one.
  *
- * The deformer. Where weights are for dual quaternions, another stage follows the last one, on its
- * maps (dual_stage.h).
+ * The deformer. If the weights are for dual quaternions, a further stage follows the last one, on
+ * the same maps (dual_stage.h).
  *
- * Levels. A mesh of many vertices does all this on a coarser one (levels.h); it begins with the
- * weights found there, as many influences as there may be, and one stage of its own. Fails where
- * a part does; a solver that failed within an iteration cannot go on. */
+ * Levels. For a mesh of many vertices all this happens on a coarser one (levels.h). The mesh itself
+ * starts with the weights found there, with as many influences as the limit allows, and goes
+ * through one stage of its own. Fails where one of its steps does; a solver that failed within an
+ * iteration cannot go on. */
 #include "solver/solver.h"
 
 #include <math.h>
@@ -35,6 +36,7 @@
 #include "solver/iteration.h"
 #include "solver/levels.h"
 #include "solver/rigid.h"
+#include "solver/rigid_search.h"
 #include "solver/smoothness.h"
 #include "solver/steering.h"
 #include "supports/reduce.h"
@@ -44,14 +46,17 @@
 
 #define EARLY_ITERATIONS 3
 
-const char *const arap_timing_names[ARAP_TIMES] = {"mesh",     "visibility", "heat",  "poses",
-                                                   "assembly", "factor",     "local", "solve"};
+const char *const arap_timing_names[ARAP_TIMES] = {"mesh",   "truss",  "visibility", "heat",
+                                                   "poses",  "levels", "maps",       "assembly",
+                                                   "factor", "local",  "solve",      "result"};
 
-void arap_lap(arap_solver *s, enum arap_timing stage, double *since) {
+void arap_lap(arap_solver *s, enum arap_timing stage) {
     double now = arap_seconds();
-    s->seconds[stage] += now - *since;
-    *since = now;
+    s->seconds[stage] += now - s->lap;
+    s->lap = now;
 }
+
+void arap_start_lap(arap_solver *s) { s->lap = arap_seconds(); }
 
 void arap_settings_default(arap_settings *settings) {
     arap_settings_fill(&arap_sampling_settings, &settings->sampling);
@@ -73,7 +78,7 @@ static arap_status change_maps(arap_context *context, arap_solver *s, arap_influ
     return arap_begin_maps(context, s);
 }
 
-/* Those numbers per influence that the reduced maps keep; NULL: no memory. */
+/* The numbers per influence, for those that the reduced maps keep; NULL: no memory. */
 static double *kept_numbers(const arap_influences *all, const arap_influences *kept,
                             const double *numbers) {
     double *out = ARAP_NEW(double, kept->start[kept->count]);
@@ -89,15 +94,18 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     arap_maps *m = &s->maps;
     arap_influences limited = {0};
     arap_penalties rows = {0};
-    double since = arap_seconds(), *right_side = NULL;
+    double *right_side = NULL;
+    int deaf = context->deaf;
     arap_status status = arap_penalties_create(context, &s->influences, &rows);
     if (status) return status;
+    context->deaf = deaf > 1; /* nothing is changed before all is known */
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
                                     m->product, &s->harmonic, &rows, &s->symmetry, &s->parts, &rule,
                                     &limited);
+    context->deaf = deaf;
     arap_penalties_clear(&rows);
-    arap_lap(s, ARAP_TIME_SYSTEM, &since);
+    arap_lap(s, ARAP_TIME_MAPS);
     if (status) return status;
     right_side = kept_numbers(&s->influences, &limited, m->right_side);
     if (!right_side) {
@@ -109,28 +117,40 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     if (!status) {
         memcpy(m->right_side, right_side, limited.start[limited.count] * sizeof *right_side);
         status = arap_measure(context, s);
+        arap_lap(s, ARAP_TIME_LOCAL);
     }
     arap_free(right_side);
     return status;
 }
 
-/* Go on from maps that are yet to be reduced: made symmetric, with a local step for their weights,
- * whose energy the history leaves out. */
+/* The local step for new maps. When cancelled, the next step begins with it. */
+static arap_status refresh_maps(arap_context *context, arap_solver *s) {
+    int deaf = context->deaf;
+    context->deaf = deaf > 1;
+    arap_status status = arap_refresh(context, s);
+    context->deaf = deaf;
+    s->stage.must_refresh = status == ARAP_CANCELLED;
+    if (!status) arap_history_drop(&s->history);
+    return status;
+}
+
+/* Continue from maps that are still to be reduced: make them symmetric, and do a local step for
+ * their weights, whose energy the history leaves out. */
 static arap_status take_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
     arap_status status = arap_share_maps(context, s, maps);
+    arap_lap(s, ARAP_TIME_MAPS);
     if (status) {
         arap_influences_clear(maps);
         return status;
     }
     status = change_maps(context, s, maps);
-    if (!status) status = arap_refresh(context, s);
-    if (!status) arap_history_drop(&s->history);
-    return status;
+    return status ? status : refresh_maps(context, s);
 }
 
 arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
     int most = s->settings.max_influences;
     if (!most) return ARAP_OK;
+    arap_start_lap(s);
     arap_status status = limit(context, s, (arap_limit){most, -1, 0});
     return status ? status : arap_refresh(context, s);
 }
@@ -163,12 +183,11 @@ static arap_status reduce_stage(arap_context *context, arap_solver *s) {
  * the energy then goes to the history. When cancelled, nothing has changed. */
 static arap_status displace(arap_context *context, arap_solver *s) {
     if (!s->displacements.poses) return ARAP_OK;
-    double since = arap_seconds();
     double *transforms = ARAP_NEW(double, 12 * (size_t)s->poses.count * (size_t)s->poses.columns);
     if (!transforms) return arap_fail_memory(&context->error, "the poses");
     arap_status status = arap_displace(context, &s->mesh, &s->poses, &s->influences,
                                        s->settings.tolerance, &s->displacements, transforms);
-    arap_lap(s, ARAP_TIME_LOCAL, &since);
+    arap_lap(s, ARAP_TIME_LOCAL);
     if (!status) status = arap_solver_repose(context, s, transforms, NULL, 0);
     arap_free(transforms);
     return status;
@@ -185,6 +204,7 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
         if (s->mesh.spoke_start)
             status = arap_spokes_yield(context, &s->mesh, &s->poses, &s->influences,
                                        arap_pass_spokes(s->maps.pass));
+        arap_lap(s, ARAP_TIME_TRUSS);
         if (!status && s->settings.widenings) status = widen(context, s);
         if (!status && !s->settings.widenings && s->mesh.spoke_start) {
             status = arap_refresh(context, s); /* with what is left of the spokes */
@@ -218,6 +238,7 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
         return status;
     }
     arap_coarse_free(s);
+    arap_lap(s, ARAP_TIME_LEVELS);
     s->stage.number = s->stage.last;
     s->stage.iterations = s->stage.over = 0;
     status = take_maps(context, s, &weights);
@@ -228,6 +249,7 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
 static arap_status coarse_step(arap_context *context, arap_solver *s) {
     const arap_history *coarse = &s->coarse->history;
     arap_status status = arap_solver_iterate(context, s->coarse, 1), recorded = ARAP_OK;
+    arap_start_lap(s);
     memcpy(s->history.stage_start, coarse->stage_start, sizeof coarse->stage_start);
     s->history.count = 0;
     for (int k = 0; k < coarse->count && !recorded; k++)
@@ -239,21 +261,24 @@ static arap_status coarse_step(arap_context *context, arap_solver *s) {
 
 /* Is the last stage over, but the search for rigid parts still to come? */
 static int must_search(const arap_solver *s) {
-    return s->settings.rigid_loss > 0 && !s->stage.searched && !s->coarse && s->stage.over &&
+    return s->settings.rigid_departure > 0 && !s->stage.searched && !s->coarse && s->stage.over &&
            s->stage.number == s->stage.last;
 }
 
-/* What loses nothing by it becomes rigid, and the last stage starts again where that changes
- * something. */
+/* What moves as one anyway becomes rigid, and the last stage starts again where that changes
+ * something, in the history as a stage of its own. The rows are shared already, and those of other
+ * vertices stay. */
 static arap_status search_rigid(arap_context *context, arap_solver *s) {
     arap_influences maps;
     arap_status status = arap_find_rigid_parts(context, s, &maps);
+    arap_lap(s, ARAP_TIME_MAPS);
     if (status) return status;
     s->stage.searched = 1;
     if (!maps.start) return status;
     s->stage.iterations = s->stage.over = 0;
-    status = take_maps(context, s, &maps);
-    return status ? status : reduce_stage(context, s);
+    s->history.stage_start[s->stage.number + 1] = s->history.count;
+    status = change_maps(context, s, &maps);
+    return status ? status : arap_refresh(context, s);
 }
 
 static arap_status step(arap_context *context, arap_solver *s) {
@@ -265,7 +290,10 @@ static arap_status step(arap_context *context, arap_solver *s) {
         if (s->stage.over) return status;
     } else if (arap_must_enter_dual(s))
         status = arap_enter_dual(context, s);
-    else if (s->stage.must_reduce)
+    else if (s->stage.must_refresh) {
+        status = refresh_maps(context, s);
+        if (!status) status = reduce_stage(context, s);
+    } else if (s->stage.must_reduce)
         status = reduce_stage(context, s);
     else if (s->stage.number == 0 || (s->stage.over && s->stage.number < s->stage.last))
         status = enter_stage(context, s);
@@ -276,8 +304,12 @@ static arap_status step(arap_context *context, arap_solver *s) {
     s->iterations++;
     s->stage.iterations++;
     const double *last = s->history.energies + s->history.count - 1;
-    int settled = fabs(last[-1] - last[0]) <= s->settings.tolerance * fabs(last[-1]) &&
-                  m->guarded == was_guarded && m->stride == stride;
+    double change = fabs(last[-1] - last[0]), previous = fabs(last[-2] - last[-1]);
+    /* Where a coarser mesh has decided: or the next one would. Changes shrink about as they did. */
+    if (s->coarse_vertices && s->stage.iterations > 1 && change < previous)
+        change *= change / previous;
+    int settled = change <= s->settings.tolerance * fabs(last[-1]) && m->guarded == was_guarded &&
+                  m->stride == stride;
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;
     return s->stage.over ? arap_end_iterations(context, s) : status;
@@ -290,11 +322,16 @@ static arap_status fail_broken(arap_context *context) {
 
 arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count) {
     arap_status status = ARAP_OK;
+    int deaf = context->deaf;
     if (s->broken) return fail_broken(context);
+    arap_start_lap(s);
     for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
         status = arap_progress(context, "iteration", (double)i / count);
+        context->deaf = 1; /* but where a step can begin again */
         if (!status) status = step(context, s);
+        context->deaf = deaf;
     }
+    arap_lap(s, s->coarse ? ARAP_TIME_LEVELS : ARAP_TIME_SOLVE);
     s->broken = status && status != ARAP_CANCELLED;
     return status;
 }
@@ -312,7 +349,9 @@ static arap_status enter_edits(arap_context *context, arap_solver *s) {
     }
     if (s->stage.last < 2) s->stage.last = 2;
     s->stage.number = s->stage.last - 1;
-    s->stage.iterations = s->stage.over = s->stage.must_reduce = s->stage.searched = 0;
+    s->stage.iterations = s->stage.over = s->stage.searched = 0;
+    s->stage.must_reduce = s->stage.must_refresh = 0;
+    arap_history_return(&s->history, s->stage.number);
     return take_maps(context, s, &maps);
 }
 
@@ -321,6 +360,8 @@ arap_status arap_solver_edit(arap_context *context, arap_solver *s, const arap_e
     arap_status status =
         arap_check_edits(&context->error, edits, s->mesh.input_count, s->skeleton.count);
     if (status) return status;
+    arap_start_lap(s);
+    context->deaf = 2;
     status = arap_take_edits(context, s, edits);
     if (!status) status = s->coarse ? arap_coarse_edit(context, s, edits) : enter_edits(context, s);
     s->broken = status != ARAP_OK;
@@ -356,7 +397,8 @@ static arap_status find_links(arap_context *context, arap_solver *s, const arap_
     return ARAP_OK;
 }
 
-/* The spokes, to the bones that a finer mesh has chosen, where there is one. */
+/* The spokes, to the bones that a finer mesh has chosen, where there is one, or else to none that
+ * the edits forbid. */
 static arap_status make_truss(arap_context *context, arap_solver *s, const arap_problem *problem) {
     int *bones = NULL;
     char *whole = NULL;
@@ -373,9 +415,13 @@ static arap_status make_truss(arap_context *context, arap_solver *s, const arap_
             bones[v] = problem->spoke_bones[s->mesh.first[v]];
             whole[v] = problem->spoke_whole[s->mesh.first[v]];
         }
+    } else {
+        status = arap_marks_create(context, &problem->edits, &s->mesh, &s->skeleton, &s->symmetry,
+                                   &s->parts, &s->marks);
     }
-    status = arap_truss_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
-                               s->settings.truss, bones, whole);
+    if (!status)
+        status = arap_truss_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
+                                   s->settings.truss, arap_closing(s), s, bones, whole);
 
 done:
     arap_free(bones);
@@ -383,16 +429,61 @@ done:
     return status;
 }
 
+/* Random poses of this level: all on the coarsest mesh, which chooses the supports, fewer on finer
+ * ones, which only weigh them. The components of a disconnected skeleton go on with their
+ * displacements, and so with the poses that these belong to. */
+static arap_status count_poses(arap_context *context, const arap_solver *s, int is_coarsest,
+                               int *count) {
+    int all = s->settings.sampling.pose_count, components = 1;
+    int fewer = 2 * (int)(s->settings.fine_poses * all / 2 + 0.5);
+    *count = all;
+    if (is_coarsest || fewer < 1) return ARAP_OK;
+    if (s->settings.displace_components) {
+        int *component = ARAP_NEW(int, s->skeleton.deform_count);
+        if (!component) return arap_fail_memory(&context->error, "the components");
+        arap_status status =
+            arap_skeleton_components(context, &s->skeleton, component, &components);
+        arap_free(component);
+        if (status) return status;
+    }
+    if (components < 2) *count = fewer;
+    return ARAP_OK;
+}
+
+/* The poses, in place of those that there are. */
+static arap_status make_poses(arap_context *context, arap_solver *s, const arap_problem *problem,
+                              int is_coarsest) {
+    arap_sampling sampling = s->settings.sampling;
+    int all = sampling.pose_count;
+    arap_status status = count_poses(context, s, is_coarsest, &sampling.pose_count);
+    int count = sampling.pose_count + problem->poses.count;
+    if (status || (s->poses.transform && s->poses.count == count)) return status;
+    s->pose_count = all + problem->poses.count;
+    double each = all ? (double)all / sampling.pose_count : 1;
+    arap_displacements_clear(&s->displacements);
+    arap_packed_poses_clear(&s->packed);
+    arap_poses_clear(&s->poses);
+    status = arap_poses_create(context, &s->skeleton, &s->mesh, &s->symmetry, &sampling, each,
+                               &problem->poses, &s->poses);
+    if (!status && s->settings.displace_components)
+        status = arap_displacements_create(context, &s->skeleton, &s->poses, sampling.pose_count,
+                                           &s->displacements);
+    if (!status)
+        status = arap_packed_poses_create(context, &s->poses, s->settings.precision, &s->packed);
+    arap_lap(s, ARAP_TIME_POSES);
+    return status;
+}
+
 arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out) {
     int *links = NULL;
     size_t link_count = 0;
-    double since = arap_seconds();
     arap_status status = check_settings(&context->error, settings);
     *out = NULL;
     if (status) return status;
     arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
     if (!s) return arap_fail_memory(&context->error, "the solver");
+    arap_start_lap(s);
     s->settings = *settings;
     arap_history_begin(&s->history);
 
@@ -423,21 +514,17 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     if (!status && problem->symmetry) /* one bone can be no mirror image of two */
         status =
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
-    arap_lap(s, ARAP_TIME_MESH, &since);
-    if (!status)
-        status = arap_poses_create(context, &s->skeleton, &s->mesh, &s->symmetry,
-                                   &settings->sampling, &problem->poses, &s->poses);
-    if (!status && settings->displace_components)
-        status = arap_displacements_create(context, &s->skeleton, &s->poses,
-                                           settings->sampling.pose_count, &s->displacements);
-    if (!status)
-        status = arap_packed_poses_create(context, &s->poses, settings->precision, &s->packed);
-    arap_lap(s, ARAP_TIME_POSES, &since);
+    arap_lap(s, ARAP_TIME_MESH);
+    if (!status) status = make_poses(context, s, problem, !wants_coarse(s, problem));
     if (!status && settings->harmonic > 0) status = arap_make_harmonic(context, s);
-    arap_lap(s, ARAP_TIME_SYSTEM, &since);
+    arap_lap(s, ARAP_TIME_SYSTEM);
     if (!status) status = make_truss(context, s, problem);
     if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
-    if (!status && wants_coarse(s, problem)) status = arap_coarse_create(context, s, problem);
+    arap_lap(s, ARAP_TIME_TRUSS);
+    if (!status && wants_coarse(s, problem)) {
+        status = arap_coarse_create(context, s, problem);
+        if (!status && !s->coarse) status = make_poses(context, s, problem, 1);
+    }
     s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->widenings;
     s->coarse_vertices = !s->coarse                   ? 0
                          : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
@@ -445,6 +532,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     if (!status) status = arap_initial_weights(context, s, problem);
     if (!status) status = arap_share_maps(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
+    arap_lap(s, ARAP_TIME_MAPS);
     if (!status && s->coarse)
         status = arap_history_add(context, &s->history, s->coarse->history.energies[0]);
     if (!status && !s->coarse) status = arap_begin_maps(context, s);
@@ -460,6 +548,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
     else if (!status && !s->coarse && s->maps.clusters.count)
         status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &s->influences,
                              &s->energy_before, NULL);
+    arap_lap(s, ARAP_TIME_LOCAL);
     if (status) {
         arap_solver_free(s);
         return status;

@@ -66,8 +66,9 @@ typedef struct arap_stage {
     int last;
     int iterations;
     int over;
-    int must_reduce; /* its maps are yet to be reduced */
-    int searched;    /* for rigid parts, at the end of the last stage */
+    int must_refresh; /* its maps have had no local step yet, and are to be reduced after it */
+    int must_reduce;  /* its maps are yet to be reduced */
+    int searched;     /* for rigid parts, at the end of the last stage */
 } arap_stage;
 
 /* The present weights, not relative. */
@@ -90,7 +91,8 @@ struct arap_solver {
     arap_skeleton skeleton;
     arap_symmetry symmetry;
     arap_poses poses;
-    arap_displacements displacements; /* those that `poses` and `lanes` have */
+    int pose_count;                   /* of the coarsest mesh */
+    arap_displacements displacements; /* those that `poses` and `packed` contain */
     arap_packed_poses packed;
     int *order; /* elimination order of the vertices */
     arap_two_rings harmonic;
@@ -125,20 +127,24 @@ struct arap_solver {
     double energy_before; /* of the initial weights, each vertex with its own rotations */
     arap_history history;
     double seconds[ARAP_TIMES];
+    double lap; /* when the present lap began */
 };
 
-/* Other transforms (poses, deforming bones, 3, 4) for the poses, and the spines that go with them
- * (NULL: as they are), with a local step, whose energy goes to the history. keep_factor: the
- * present system is not made anew, but solves for steps of the new one by conjugate gradients. Not
- * while a coarser mesh is solved. */
+/* Replace the transforms of the poses (poses, deforming bones, 3, 4) and the spines that go with
+ * them (NULL: as they are), and do a local step, whose energy goes to the history. keep_factor:
+ * keep the present factor as the preconditioner and solve the new system by conjugate gradients.
+ * Not while a coarser mesh is solved. */
 arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const double *transforms,
                                const arap_spines *spines, int keep_factor);
 
 /* Reduce the influence maps to the limit of the settings at once, without any iteration. */
 arap_status arap_solver_reduce(arap_context *context, arap_solver *solver);
 
-/* Add the time since *since to a stage of the report and restart *since. */
-void arap_lap(arap_solver *solver, enum arap_timing stage, double *since);
+/* Add the time since the last lap to a stage of the report; laps leave no gaps. */
+void arap_lap(arap_solver *solver, enum arap_timing stage);
+
+/* Begin a lap: the time before it was not this solver's, or is counted by its coarser level. */
+void arap_start_lap(arap_solver *solver);
 
 /* What tests look at. */
 struct arap_inside {
@@ -151,6 +157,7 @@ struct arap_inside {
     const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
     const struct arap_system *system;
     const double *right_side, *product; /* b and F w of the present weights, per influence */
+    long visits;                        /* of vertices, by the local steps on the present maps */
 };
 void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside);
 

@@ -1,9 +1,9 @@
 /* The edits of a solver: see steering.h.
  *
- * A constraint of the user is a row at the vertex, and one at its mirror image. Rows of peaks and
- * attachments, and spokes, stay where they are and count or not as the marks say. What closes a
- * bone to a vertex is a lock or a mark. O(edits log edits + rows); fails without memory only, since
- * edits are checked before. */
+ * A constraint of the user is a row at the vertex and another at its mirror image. The rows of
+ * peaks and attachments stay in place, as do spokes; marks decide whether they count. A bone is
+ * barred from a vertex by a lock or by a mark that forbids the pair. O(edits log edits + rows);
+ * fails only without memory, since edits are checked before. */
 #include "solver/steering.h"
 
 #include "solver/rigid.h"

@@ -11,7 +11,7 @@
 
 #define ATTACH_ABOVE 0.5
 #define NEGATIVE -1e-3
-#define NEGLIGIBLE -1e-5 /* negative, but cheaper clipped than held */
+#define NEGLIGIBLE -1e-5 /* negative, but cheaper to clip than to hold */
 #define PEAK_ABOVE 0.95
 
 arap_status arap_penalties_create(arap_context *context, const arap_influences *in,
@@ -109,7 +109,7 @@ arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-/* Entry that a row is about and its stiffness in the given unit; -1: none that is free. */
+/* The entry of a row, and its stiffness in the given unit; -1: no free entry. */
 static ptrdiff_t row_entry(const arap_mesh *mesh, const arap_influences *in,
                            const arap_constraint *row, double unit, double *stiffness) {
     ptrdiff_t e = arap_find_influence(in, row->vertex, row->bone);

@@ -38,10 +38,10 @@ arap_status arap_find_attachments(arap_context *context, const arap_mesh *mesh,
                                   const arap_visibility *visibility, const arap_influences *heat,
                                   double strength, arap_constraint_list *rows);
 
-/* What keeps a bone useful: of the vertices that see it as their nearest, those within 5 % of its
- * largest heat weight there keep that weight. Without such rows the energy alone lets bones fade: a
- * mesh that follows fewer bones is more rigid. A root outside the mesh, others being inside, holds
- * nothing: it is a control on the floor. */
+/* Rows that keep a bone useful: of the vertices that see it as their nearest, those within 5 % of
+ * its largest heat weight there keep that weight. Without such rows the energy alone lets bones
+ * fade, since a mesh that follows fewer bones is more rigid. A root outside the mesh gets no rows
+ * if other bones are inside: it is a control bone on the floor. */
 arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
                             const arap_visibility *visibility, const arap_influences *heat,
                             const arap_skeleton *skeleton, double strength,
@@ -51,8 +51,8 @@ arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
 void arap_add_constraints(const arap_mesh *mesh, const arap_influences *influences,
                           const arap_constraint_list *rows, double unit, arap_penalties *penalties);
 
-/* What the first `count` rows cost at the present weights, less their constant, but for those
- * of the entries where `except` is set. */
+/* The cost of the first `count` rows at the present weights, less its constant, without rows of
+ * entries where `except` is set. */
 double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *influences,
                              const arap_constraint_list *rows, int count, double unit,
                              const char *except);
@@ -62,11 +62,11 @@ double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *influ
 int arap_add_neumann(const arap_mesh *mesh, const arap_influences *influences, double strength,
                      arap_penalties *penalties);
 
-/* Rows with target 0 and c_i that keep weights from being negative; `active` (entries) says where
- * there is one. Both return the number of changes.
- * Hold what is negative and not active yet: all of it, or the local minima below -1e-3 (the
- * paper's positivity rows). Let go of what the descent direction (entries), the gradient of the
- * energy with its sign turned, would make positive. */
+/* Rows with target 0 and c_i that keep weights from turning negative; `active` (entries) marks the
+ * entries that have one. Both functions return the number of changes. The first holds weights that
+ * are negative and not active yet: all of them, or the local minima below -1e-3 (the paper's
+ * positivity rows). The second releases weights that the descent direction (entries), the negative
+ * gradient of the energy, would make positive. */
 int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *influences, double strength,
                          int minima, char *active, arap_penalties *penalties);
 int arap_release_bounds(const arap_mesh *mesh, const arap_influences *influences,

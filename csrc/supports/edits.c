@@ -1,8 +1,8 @@
 /* Edits of influence maps: see edits.h.
  *
  * Marks are sorted once, O(m log m) for m of them, found in O(log m), and applied to the maps in
- * one walk over both, O(entries + m + bones of a vertex). Fails without memory and for vertices,
- * bones and targets that are none. */
+ * one walk over both, O(entries + m + bones of a vertex). Fails without memory and for invalid
+ * vertices, bones and targets. */
 #include "supports/edits.h"
 
 #include <math.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/vec3.h"
 #include "supports/supports.h"
 
 static arap_status check_pairs(arap_error *error, const char *what, int count, const int *vertex,
@@ -117,6 +118,8 @@ int arap_find_mark(const arap_marks *marks, int vertex, int bone) {
 
 typedef struct edit_task {
     const arap_marks *marks;
+    const arap_mesh *mesh;
+    const arap_skeleton *skeleton;
     const arap_influences *in, *offered; /* offered: or NULL */
     arap_barred_fn barred;
     const void *data;
@@ -147,6 +150,34 @@ static void edit_row(const edit_task *task, int first, int last, int i, char *se
     }
 }
 
+/* The nearest of the bones that the marks first..last-1 of vertex i allow and the set has, locked
+ * ones apart, or -1. */
+static int nearest_allowed(const edit_task *task, int first, int last, int i, const char *set) {
+    const double *v = task->mesh->v + 3 * (size_t)i;
+    double least = INFINITY, point[3];
+    int best = -1;
+    for (int k = first; k < last; k++) {
+        const arap_mark *mark = &task->marks->marks[k];
+        if (!(mark->what & ARAP_ALLOWED) || !set[mark->bone]) continue;
+        ptrdiff_t e = arap_find_influence(task->in, i, mark->bone);
+        if (e >= 0 && task->in->locked[e]) continue;
+        size_t b = 3 * (size_t)task->skeleton->deform_bone[mark->bone];
+        double d2 =
+            arap_nearest_on_segment(v, task->skeleton->heads + b, task->skeleton->tails + b, point);
+        if (!(d2 < least)) continue;
+        least = d2;
+        best = mark->bone;
+    }
+    return best;
+}
+
+/* Give this bone the weight of all bones that vertex i has lost. */
+static void hand_on(const arap_influences *in, int i, int bone, arap_influences *out) {
+    ptrdiff_t to = arap_find_influence(out, i, bone);
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (arap_find_influence(out, i, in->bone[e]) < 0) out->weight[to] += in->weight[e];
+}
+
 /* Are all `count` influences of the set locked ones, with something left that none may take? */
 static int leaves_rest(const arap_influences *in, int i, const char *set, int count) {
     double sum = 0;
@@ -166,7 +197,7 @@ arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
                                  const arap_influences *offered, arap_influences *in) {
     int n = in->count, bones = skeleton->deform_count;
     arap_influences out = {0};
-    edit_task task = {marks, in, offered, barred, data};
+    edit_task task = {marks, mesh, skeleton, in, offered, barred, data};
     int *sizes = ARAP_NEW_ZERO(int, n);
     char *set = ARAP_NEW_ZERO(char, bones);
     arap_status status = ARAP_OK;
@@ -187,7 +218,9 @@ arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
                 else
                     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) set[in->bone[e]] = 1;
             }
+            int heir = fill ? nearest_allowed(&task, first, last, i, set) : -1;
             sizes[i] = arap_take_set(in, i, 0, bones - 1, set, fill ? &out : NULL);
+            if (heir >= 0) hand_on(in, i, heir, &out);
         }
         if (!fill) status = arap_influences_create(context, n, sizes, &out);
     }

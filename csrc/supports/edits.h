@@ -1,5 +1,5 @@
 /* What an artist changes while the weights converge (paper section 5): wanted weights, bones added
- * to or removed from influence maps, constraint rows and spokes that are let go. */
+ * to or removed from influence maps, constraint rows and spokes that are released. */
 #ifndef ARAP_EDITS_H
 #define ARAP_EDITS_H
 
@@ -25,23 +25,24 @@ typedef struct arap_marks {
     arap_mark *marks; /* ascending by vertex, then bone; each pair once */
 } arap_marks;
 
-/* The marks of edits, and those of their images where vertices and bones have partners; those of
- * the vertices of a rigid part are of its lead. */
+/* The marks of edits and, where vertices and bones have partners, of their images. Marks of the
+ * vertices of a rigid part go to its lead. */
 arap_status arap_marks_create(arap_context *context, const arap_edits *edits, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                               const arap_rigid_parts *parts, arap_marks *marks);
 void arap_marks_clear(arap_marks *marks);
 
-/* The marks of the vertices of new parts become those of their leads. */
+/* Move the marks of the vertices of new parts to their leads. */
 void arap_marks_lead(arap_marks *marks, const arap_rigid_parts *parts);
 
-/* What is said of a pair, 0: nothing; the vertex is a lead. */
+/* The mark of a pair, 0: unmarked; the vertex is a lead. */
 int arap_find_mark(const arap_marks *marks, int vertex, int bone);
 
-/* Add the allowed influences and those that `offered` has, if it is not NULL, with weight 0 but
- * where `barred` (to which the forbidden belong), and leave out the forbidden ones that are not
- * locked. A vertex that would be left without any gets the nearest bone that is not forbidden, or
- * keeps what it has where all are. `in` is replaced. */
+/* Add the allowed influences and those of `offered`, unless NULL, with weight 0, except barred ones
+ * (which include the forbidden ones), and leave out forbidden ones that are not locked: their
+ * weight goes to the nearest allowed bone, if there is one. A vertex that would be left without
+ * influences gets the nearest bone that is not forbidden; if all are, it keeps its influences. `in`
+ * is replaced. */
 arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
                                  const arap_mesh *mesh, const arap_skeleton *skeleton,
                                  arap_barred_fn barred, const void *data,

@@ -15,14 +15,15 @@
  * The bone that a spoke ties the vertex to (truss.h) stays while the spoke has HELD of its
  * strength: a bone that has left all maps would not come back.
  *
- * Of more than CANDIDATES influences (or twice the limit) only so many take part: half of them the
- * largest weights, the others by what each is worth alone. Between a row without influence b and
+ * Of more than CANDIDATES influences (or twice the limit) only that many take part: half of them by
+ * their weights, the others by what each is worth alone. Between a row without influence b and
  * the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best row lowers the
  * energy by
  *     (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b).
  * A rigid part has one row: Q and c are the sums over its vertices, Q with the blocks between them,
- * and its neighbors are fixed. Of several bones a part that shall have one keeps that for which
- * rest Q_bb - 2 c_b is least.
+ * and its neighbors are fixed. As all of its blocks are of the same bones, their sum takes one 4 x
+ * 4 matrix over the part (arap_add_gram_moment), but where spines or bendy bones move it. Of
+ * several bones a part limited to one bone keeps the one that minimizes rest Q_bb - 2 c_b.
  * Symmetric vertices: the lower of two partners decides for both; on the mirror plane a bone and
  * its partner go together, when the turn comes to one of them. O(s^2 + min(s, CANDIDATES)^3) for a
  * vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A call that is
@@ -37,7 +38,7 @@
 #include "energy/stiffness.h"
 
 #define CHUNK 8
-#define HELD 0.5 /* of its strength: a spoke that gave way further ties nothing */
+#define HELD 0.5 /* of its strength: a spoke weaker than that keeps no influence */
 #define DEFINITE 1e-9
 #define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
 #define CANDIDATES 48
@@ -155,8 +156,8 @@ static int candidates(const arap_limit *rule) {
     return rule->most > CANDIDATES / 2 ? 2 * rule->most : CANDIDATES;
 }
 
-/* Of an influence: what the best row between that without it and it alone saves, negative where its
- * weight would be; slope: c - Q w of each, mean: their weighted sum. */
+/* The energy that the best row between the row without an influence and that influence alone saves;
+ * negative if its weight would be. slope: c - Q w of each influence, mean: their weighted sum. */
 static double worth_alone(const reduce_row *r, int a, double rest, const double *slope,
                           double slope_mean, const double *product, double product_mean) {
     double w = r->weight[a];
@@ -228,7 +229,7 @@ static void reduce(reduce_row *r, int room, double spare) {
     }
 }
 
-/* The influence of the bone that a spoke ties the vertex to, which stays; -1: there is none. */
+/* The influence of the bone that a spoke ties the vertex to, which stays; -1: no such bone. */
 static int tied_influence(const reduce_row *r, const arap_mesh *mesh, const arap_influences *in,
                           int i) {
     const arap_spoke *spoke;
@@ -246,11 +247,16 @@ static int image_of(const reduce_task *task, int i) {
 }
 
 /* Add the block of F between the influences of vertices k and l of one part. */
-static void add_block(const reduce_task *task, int k, int l, double factor, double same, int row,
+static void add_block(const reduce_task *task, int k, int l, double factor, int row,
                       double *scratch, double *block) {
     arap_gram_block(task->mesh, task->poses, task->in, k, l, factor, scratch);
     for (int e = 0; e < row * row; e++) block[e] += scratch[e];
-    for (int e = 0; e < row; e++) block[e * row + e] += same;
+}
+
+/* Do the blocks of all vertices of a part come from the same Gram matrices? */
+static int has_moments(const reduce_task *task, int i) {
+    return arap_next_of_part(task->parts, i) >= 0 && !task->poses->spines.count &&
+           !task->poses->bendy.count;
 }
 
 /* F_ii into `block`, of a rigid part the sum over its vertices. Returns the rest energy of the
@@ -258,7 +264,8 @@ static void add_block(const reduce_task *task, int k, int l, double factor, doub
 static double own_block(const reduce_task *task, int i, int row, double *scratch, double *block) {
     const arap_mesh *mesh = task->mesh;
     const arap_two_rings *h = task->harmonic;
-    double ring = 0;
+    double ring = 0, moment[16] = {0}, same = 0;
+    int moments = has_moments(task, i);
     memset(block, 0, (size_t)(row * row) * sizeof *block);
     for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m)) {
         double both = 0;
@@ -268,19 +275,27 @@ static double own_block(const reduce_task *task, int i, int row, double *scratch
             both += mesh->edge_weight_sym[r];
             ring += mesh->edge_weight_sym[r] * arap_dot(edge, edge);
             int k = mesh->neighbor[r];
-            if (arap_lead(task->parts, k) == i)
-                add_block(task, k, m, -mesh->edge_weight_sym[r], 0, row, scratch, block);
+            if (arap_lead(task->parts, k) != i) continue;
+            if (moments)
+                arap_add_gram_moment(mesh, k, m, -mesh->edge_weight_sym[r], moment);
+            else
+                add_block(task, k, m, -mesh->edge_weight_sym[r], row, scratch, block);
         }
         both += arap_mesh_tie(mesh, m, NULL);
-        add_block(task, m, m, both, h->own ? h->own[m] : 0, row, scratch, block);
+        if (moments)
+            arap_add_gram_moment(mesh, m, m, both, moment);
+        else
+            add_block(task, m, m, both, row, scratch, block);
+        same += h->own ? h->own[m] : 0;
         for (size_t r = h->own ? h->ring[m] : 0; h->own && r < h->ring[m + 1]; r++)
-            for (int e = 0; e < row && arap_lead(task->parts, h->neighbor[r]) == i; e++)
-                block[e * row + e] += h->edge[r];
+            if (arap_lead(task->parts, h->neighbor[r]) == i) same += h->edge[r];
     }
+    if (moments) arap_moment_block(task->poses, task->in, i, moment, block);
+    for (int e = 0; e < row; e++) block[e * row + e] += same;
     return ring;
 }
 
-/* Keep the one influence that the energy is least with. */
+/* Keep the one influence that minimizes the energy. */
 static void keep_one(reduce_row *r, double rest) {
     int best = 0;
     double least = 0;
@@ -402,7 +417,7 @@ static int slice(const arap_context *context, const arap_limit *rule, int widest
     return (int)fmin(chunks, 1 << 20);
 }
 
-/* What the lower of two partners has decided, for the other. */
+/* Copy the decision of the lower of two partners to the other. */
 static void mirror_limits(const reduce_task *task) {
     const arap_influences *in = task->in;
     for (int i = 0; i < in->count; i++) {
@@ -415,7 +430,7 @@ static void mirror_limits(const reduce_task *task) {
     }
 }
 
-/* What has been decided for a rigid part, for all of its vertices. */
+/* Copy the decision for a rigid part to all of its vertices. */
 static void spread_limits(const reduce_task *task) {
     const arap_influences *in = task->in;
     for (int i = 0; i < in->count && task->parts->count; i++) {

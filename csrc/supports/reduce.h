@@ -1,4 +1,4 @@
-/* Reducing the influence maps to what is worth most to the energy. */
+/* Reducing the influence maps to the influences worth most to the energy. */
 #ifndef ARAP_REDUCE_H
 #define ARAP_REDUCE_H
 

@@ -1,14 +1,16 @@
 /* Spokes that give way: see spokes.h.
  *
- * A spoke (truss.c) that the weights leave at a mean squared relative error q over the poses keeps
+ * If the weights leave a spoke (truss.c) with a mean squared relative error q over the poses, it
+ * keeps
  *     h = max(WEAKEST, g / sqrt(best g of its bone)),   g = (1 + q / YIELD^2)^-2
- * of its strength from the next stage on (g: a robust estimator's weight, Geman & McClure 1987):
- * webs between fingers and skirts around two legs cannot follow one bone. The root: a short bone, a
- * neck or a vertebra, of which all spokes are bad, would else give way until it moves nothing. q
- * comes from the Gram matrix of the poses and the local step's R_i (x - v_i).
+ * of its strength from the next stage on (g: the weight of a robust estimator, Geman & McClure
+ * 1987): webs between fingers and skirts around two legs cannot follow one bone. Why the square
+ * root: if all spokes of a short bone are bad, as of a neck or a vertebra, they would otherwise
+ * give way until the bone moves nothing. q comes from the Gram matrix of the poses and the local
+ * step's R_i (x - v_i).
  *
- * O(spokes x influences^2) time, O(influences + bones) memory. Giving way fails without memory; the
- * rest cannot fail. */
+ * O(spokes x influences^2) time, O(influences + bones) memory. arap_spokes_yield fails without
+ * memory; the rest cannot fail. */
 #include "supports/spokes.h"
 
 #include <math.h>

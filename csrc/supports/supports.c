@@ -1,7 +1,9 @@
 /* Influence maps: see supports.h.
  *
  * Pruning is sequential in the order of all weights (ties by vertex, then bone):
- * O(entries log entries). The rest is O(influences of the one-rings). Fails without memory only. */
+ * O(entries log entries). Where hundreds of bones reach a vertex, it keeps the WIDEST largest of
+ * what is left: what follows costs the square of a row, and no stage takes half as many (reduce.c).
+ * The rest is O(influences of the one-rings). Fails without memory and when it is cancelled. */
 #include "supports/supports.h"
 
 #include <math.h>
@@ -10,6 +12,10 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+
+#define WIDEST 96
+#define SLICE 65536 /* entries sorted at once */
+#define LISTEN 64   /* vertices between two looks at whether to stop */
 
 typedef struct sorted_entry {
     double weight;
@@ -21,6 +27,34 @@ static int by_weight(const void *a, const void *b) {
     const sorted_entry *x = a, *y = b;
     if (x->weight != y->weight) return x->weight < y->weight ? -1 : 1;
     return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+/* out: two sorted runs, one after the other, as one. */
+static void merge(const sorted_entry *in, size_t first, size_t second, sorted_entry *out) {
+    size_t a = 0, b = first, end = first + second;
+    for (size_t k = 0; k < end; k++)
+        out[k] = b == end || (a < first && by_weight(in + a, in + b) < 0) ? in[a++] : in[b++];
+}
+
+/* By merging runs of SLICE that qsort has sorted; either of both arrays holds the result. */
+static arap_status sort_entries(arap_context *context, size_t count, sorted_entry **sorted,
+                                sorted_entry **other) {
+    arap_status status = ARAP_OK;
+    for (size_t k = 0; k < count && !status; k += SLICE) {
+        qsort(*sorted + k, count - k < SLICE ? count - k : SLICE, sizeof **sorted, by_weight);
+        status = arap_listen(context);
+    }
+    for (size_t run = SLICE; run < count && !status; run *= 2) {
+        for (size_t k = 0; k < count && !status; k += 2 * run) {
+            size_t first = count - k < run ? count - k : run, left = count - k - first;
+            merge(*sorted + k, first, left < run ? left : run, *other + k);
+            status = arap_listen(context);
+        }
+        sorted_entry *swap = *sorted;
+        *sorted = *other;
+        *other = swap;
+    }
+    return status;
 }
 
 /* Dropping entry e of vertex i would leave a smaller weight of its bone next to nothing. */
@@ -37,10 +71,11 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
                        const arap_pruning *pruning, char *keep) {
     size_t entries = in->start[in->count];
     sorted_entry *sorted = ARAP_NEW(sorted_entry, entries);
+    sorted_entry *other = ARAP_NEW(sorted_entry, entries > SLICE ? entries : 0);
     double *sum = ARAP_NEW_ZERO(double, in->count), *largest = ARAP_NEW_ZERO(double, in->count);
     int *left = ARAP_NEW(int, in->count);
     arap_status status = ARAP_OK;
-    if (!sorted || !sum || !largest || !left) {
+    if (!sorted || !other || !sum || !largest || !left) {
         status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
@@ -53,11 +88,12 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
         }
     }
     memset(keep, 1, entries);
-    qsort(sorted, entries, sizeof *sorted, by_weight);
-    for (size_t s = 0; s < entries; s++) {
+    status = sort_entries(context, entries, &sorted, &other);
+    for (size_t s = 0; s < entries && !status; s++) {
         int i = sorted[s].vertex;
         size_t e = sorted[s].entry;
         double w = sorted[s].weight;
+        if (s % SLICE == SLICE - 1) status = arap_listen(context);
         if (in->locked[e] || left[i] - 1 < pruning->least || sum[i] - w <= pruning->kept_sum ||
             w >= pruning->relative * largest[i] || makes_minimum(mesh, in, keep, i, e))
             continue;
@@ -68,10 +104,34 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
 
 done:
     arap_free(sorted);
+    arap_free(other);
     arap_free(sum);
     arap_free(largest);
     arap_free(left);
     return status;
+}
+
+static int descending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Keep the WIDEST largest weights of vertex i among those kept, of equal ones the first bones, and
+ * what is locked. weight: (entries of the row) scratch. Returns how many are left. */
+static int keep_largest(const arap_influences *in, int i, char *keep, double *weight) {
+    int count = 0, above = 0, left = 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (keep[e]) weight[count++] = in->weight[e];
+    qsort(weight, (size_t)count, sizeof *weight, descending);
+    double least = weight[WIDEST - 1];
+    while (weight[above] > least) above++;
+    int ties = WIDEST - above;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        keep[e] = in->locked[e] ||
+                  (keep[e] && (in->weight[e] > least || (in->weight[e] == least && ties-- > 0)));
+        left += keep[e];
+    }
+    return left;
 }
 
 arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
@@ -80,8 +140,9 @@ arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
     int n = in->count, bones = skeleton->deform_count;
     char *keep = ARAP_NEW(char, in->start[n]), *set = ARAP_NEW_ZERO(char, bones);
     int *scratch = ARAP_NEW(int, bones), *sizes = ARAP_NEW_ZERO(int, n);
+    double *weight = ARAP_NEW(double, bones);
     arap_status status = ARAP_OK;
-    if (!keep || !set || !scratch || !sizes) {
+    if (!keep || !set || !scratch || !sizes || !weight) {
         status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
@@ -89,22 +150,23 @@ arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
     if (status) goto done;
     /* Two passes over the same sets: sizes, then entries. */
     for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n && !status; i++) {
             size_t begin = in->start[i], end = in->start[i + 1];
             int kept = 0;
-            for (size_t e = begin; e < end; e++) {
-                set[in->bone[e]] = keep[e];
-                kept += keep[e];
-            }
-            int added = kept > 1 ? arap_skeleton_span(skeleton, set, scratch) : 0;
+            if (i % LISTEN == 0) status = arap_listen(context);
+            for (size_t e = begin; e < end; e++) kept += keep[e];
+            if (kept > WIDEST) kept = keep_largest(in, i, keep, weight);
+            for (size_t e = begin; e < end; e++) set[in->bone[e]] = keep[e];
+            int added = kept > 1 && kept < WIDEST ? arap_skeleton_span(skeleton, set, scratch) : 0;
             int from = added ? 0 : in->bone[begin], to = added ? bones - 1 : in->bone[end - 1];
             sizes[i] = arap_take_set(in, i, from, to, set, fill ? out : NULL);
         }
-        if (!fill) status = arap_influences_create(context, n, sizes, out);
+        if (!fill && !status) status = arap_influences_create(context, n, sizes, out);
     }
     if (!status) arap_influences_normalize(out);
 
 done:
+    arap_free(weight);
     arap_free(keep);
     arap_free(set);
     arap_free(scratch);

@@ -1,4 +1,5 @@
-/* Choosing the influence maps B(i): from the initial weights, and wider ones. */
+/* Choosing the influence maps B(i), the bones that may move vertex i: from the initial weights, and
+ * wider ones. */
 #ifndef ARAP_SUPPORTS_H
 #define ARAP_SUPPORTS_H
 

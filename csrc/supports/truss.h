@@ -1,16 +1,19 @@
-/* The truss: spokes that tie the skin to the bones inside it. */
+/* The truss: springs inside the mesh that tie the skin to the bones. Each is called a spoke: an
+ * extra edge from a vertex to the nearest point on a bone. */
 #ifndef ARAP_TRUSS_H
 #define ARAP_TRUSS_H
 
 #include "rig/poses.h"
 #include "rig/symmetry.h"
 
-/* Give a connected mesh its spokes, for these bones; rest_energy grows by theirs. strength: of a
- * spoke beside the edges around its vertex; 0 gives none. wanted (vertices): the deforming bone
- * that the spoke of each goes to, -1: none, and wanted_whole whether its part hangs on it as a
- * whole; NULL: chosen here. */
+/* Give a connected mesh its spokes to these bones; rest_energy grows by theirs. strength: of a
+ * spoke relative to the edges around its vertex; 0: no spokes. wanted (vertices): the deforming
+ * bone that each vertex's spoke goes to, -1: no spoke, and wanted_whole: whether its part is tied
+ * to that bone as a whole. wanted NULL: chosen here, among the bones not barred from the vertex
+ * (barred NULL: no bone is). */
 arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap_skeleton *skeleton,
                               const arap_bendy *bendy, const arap_symmetry *symmetry,
-                              double strength, const int *wanted, const char *wanted_whole);
+                              double strength, arap_barred_fn barred, const void *data,
+                              const int *wanted, const char *wanted_whole);
 
 #endif

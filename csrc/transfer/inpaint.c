@@ -6,10 +6,10 @@
  * for all. The result is smooth across the border of what is known, reproduces constants, so that
  * weights go on summing to 1, and may leave [0, 1] a little.
  *
- * Q squares the condition of L. Slivers, and islands that hang on one known vertex, can leave
- * nothing but rounding: then the constant 1 does not come out as 1. This is looked at, and the
- * harmonic functions of a Laplacian with positive conductances take their place, which are less
- * smooth and never wrong. About O(u^1.5) for u unknown vertices, then O(u log u) for a column; the
+ * Q squares the condition number of L. Slivers, and islands tied to a single known vertex, can
+ * leave nothing but rounding errors: then the constant 1 does not come out as 1. If so, the
+ * harmonic functions of a Laplacian with positive conductances are used instead, which are less
+ * smooth but always sound. About O(u^1.5) for u unknown vertices, then O(u log u) for a column; the
  * factor has some 100 numbers for each unknown. Fails without memory, and when it is cancelled. */
 #include "transfer/inpaint.h"
 
@@ -21,7 +21,6 @@
 
 #define OFF 1e-5               /* how far from 1 the constant 1 may come out */
 #define LEAST_CONDUCTANCE 1e-6 /* of the harmonic functions, share of the mean */
-#define BLOCK_PER_THREAD 8
 
 /* L as a matrix of one-rings, with conductances above 0. */
 static arap_status make_laplacian(arap_context *context, const arap_mesh *mesh,
@@ -127,7 +126,7 @@ static arap_status solve(arap_context *context, const arap_two_rings *q, const u
 
 arap_status arap_inpaint(arap_context *context, const arap_mesh *mesh, const char *known,
                          int columns, double *values) {
-    int n = mesh->count, good = 0, block = BLOCK_PER_THREAD * context->threads, missing = 0;
+    int n = mesh->count, good = 0, block = ARAP_RIGHT_SIDES * context->threads, missing = 0;
     if (block > columns) block = columns;
     arap_two_rings q = {0};
     arap_factor *factor = NULL;
@@ -154,7 +153,7 @@ arap_status arap_inpaint(arap_context *context, const arap_mesh *mesh, const cha
     }
     if (!status && !good)
         status = arap_fail(&context->error, ARAP_NOT_FACTORED,
-                           "the weights cannot be continued over the target");
+                           "what matches cannot be continued over the target");
     if (!status) status = solve(context, &q, &u, factor, n, columns, block, x, values);
 
 done:

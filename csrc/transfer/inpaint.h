@@ -1,4 +1,4 @@
-/* Numbers on some vertices of a mesh, continued smoothly over the others. */
+/* Values on some vertices of a mesh, continued smoothly over the others. */
 #ifndef ARAP_INPAINT_H
 #define ARAP_INPAINT_H
 

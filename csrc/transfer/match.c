@@ -5,7 +5,7 @@
  * skin weights transfer via weight inpainting", section 3.1; there the share is of the target,
  * which leaves a button on a coat without a match). Normals of vertices are sums over their
  * triangles by area, mixed linearly in a triangle; where they cancel, that of the triangle counts,
- * and where there is none, as for wires, the distance alone decides. So it does within the distance
+ * and without a triangle, as on wires, the distance alone decides. So it does within the distance
  * `near`, if the caller gives one: the rim of a belt has to follow the skin, whatever it faces.
  *
  * Through the hierarchy of faces O(log triangles) for a vertex, O(triangles log triangles) to build
@@ -17,8 +17,10 @@
 #include "mesh/bvh.h"
 
 #define CHUNK 256
-#define SLICE 64   /* chunks between two looks at the progress */
-#define FLAT 1e-12 /* a mixed normal below this share of those it is mixed from is none */
+#define SLICE 64 /* chunks between two looks at the progress */
+#define FLAT                                                                                       \
+    1e-12       /* normals cancel if the mixed one is below this share of those it is mixed from */
+#define FAR 1e6 /* in sizes of the source: of squares of more, rounding decides which is least */
 
 typedef struct matching {
     const arap_mesh *source, *target;
@@ -28,28 +30,39 @@ typedef struct matching {
     arap_match *out;
 } matching;
 
-/* Unit normals in place; those of no length stay 0. */
-static void normalize(double *normals, int count) {
-    for (int i = 0; i < count; i++) {
+void arap_unit_normals(const arap_mesh *mesh, double *normals) {
+    arap_vertex_normals(mesh, normals);
+    for (int i = 0; i < mesh->count; i++) {
         double *n = normals + 3 * (size_t)i, length = sqrt(arap_dot(n, n));
         for (int c = 0; c < 3; c++) n[c] = length > 0 ? n[c] / length : 0;
     }
 }
 
-static void normal_at(const matching *m, int t, const double *bary, double *out) {
-    const int *tri = m->source->triangles + 3 * (size_t)t;
+void arap_normal_at(const arap_mesh *mesh, const double *normals, int t, const double *bary,
+                    double *out) {
+    const int *tri = mesh->triangles + 3 * (size_t)t;
     for (int c = 0; c < 3; c++) {
         out[c] = 0;
-        for (int k = 0; k < 3; k++)
-            out[c] += bary[k] * m->source_normals[3 * (size_t)tri[k] + (size_t)c];
+        for (int k = 0; k < 3; k++) out[c] += bary[k] * normals[3 * (size_t)tri[k] + (size_t)c];
     }
-    if (arap_dot(out, out) < FLAT) arap_triangle_normal(m->source, (size_t)t, out);
+    if (arap_dot(out, out) < FLAT) arap_triangle_normal(mesh, (size_t)t, out);
 }
 
 static double angle_between(const double *a, const double *b) {
     double n[3];
     arap_cross(a, b, n);
     return atan2(sqrt(arap_dot(n, n)), arap_dot(a, b)); /* 0 where one of them is 0 */
+}
+
+double arap_match_place(const arap_mesh *from, const arap_mesh *to, int i, double *p) {
+    double farthest = 0;
+    for (int c = 0; c < 3; c++) {
+        p[c] = to->v[3 * (size_t)i + (size_t)c] * to->diagonal + to->center[c] - from->center[c];
+        farthest = fmax(farthest, fabs(p[c]));
+    }
+    double share = farthest / FAR > from->diagonal ? from->diagonal / (farthest / FAR) : 1;
+    for (int c = 0; c < 3; c++) p[c] = share * p[c] / from->diagonal;
+    return share;
 }
 
 static void match_chunk(void *data, int chunk, int worker) {
@@ -60,17 +73,14 @@ static void match_chunk(void *data, int chunk, int worker) {
     int end = (chunk + 1) * CHUNK < to->count ? (chunk + 1) * CHUNK : to->count;
     for (int i = chunk * CHUNK; i < end; i++) {
         double p[3], normal[3], d2 = INFINITY;
-        for (int c = 0; c < 3; c++)
-            p[c] = (to->v[3 * (size_t)i + (size_t)c] * to->diagonal + to->center[c] -
-                    from->center[c]) /
-                   from->diagonal;
+        double share = arap_match_place(from, to, i, p);
         int t = arap_bvh_nearest(m->faces, p, -1, arap_face_distance, from, &d2);
         double *bary = out->bary + 3 * (size_t)i, distance = INFINITY, angle = 0;
         out->triangle[i] = t;
         bary[0] = bary[1] = bary[2] = 0;
         if (t >= 0) {
-            distance = sqrt(arap_nearest_on_face(from, t, p, bary));
-            normal_at(m, t, bary, normal);
+            distance = sqrt(arap_nearest_on_face(from, t, p, bary)) / share;
+            arap_normal_at(from, m->source_normals, t, bary, normal);
             angle = angle_between(m->target_normals + 3 * (size_t)i, normal);
         }
         if (m->settings->two_sided) angle = fmin(angle, acos(-1) - angle);
@@ -98,10 +108,8 @@ arap_status arap_match_find(arap_context *context, const arap_mesh *source, cons
         status = arap_fail_memory(&context->error, "the matches");
         goto done;
     }
-    arap_vertex_normals(source, normals);
-    arap_vertex_normals(target, target_normals);
-    normalize(normals, source->count);
-    normalize(target_normals, target->count);
+    arap_unit_normals(source, normals);
+    arap_unit_normals(target, target_normals);
     status = arap_face_bvh(context, source, NULL, &faces);
     if (status) goto done;
     matching task = {.source = source,

@@ -3,8 +3,8 @@
  * Where a vertex of the target matches (match.c), its weights are those of the source at the
  * nearest point, each row made to sum to 1 first, and linear in a triangle; everywhere else they
  * are continued over the target (inpaint.c), clipped to 0 and made to sum to 1. An island of the
- * target in which nothing matches takes the weights of the nearest points whatever the limits say:
- * a button hangs on what is behind it. Islands are joined by faces and wires.
+ * target in which nothing matches takes the weights of the nearest points, whatever the limits: a
+ * button follows what is behind it. Islands are joined by faces and wires.
  *
  * Both meshes are welded, so that seams do not crack; of vertices of the source at one place the
  * first with weights counts. A limit of influences keeps the largest.
@@ -18,69 +18,18 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "mesh/rings.h"
 #include "transfer/inpaint.h"
-#include "transfer/match.h"
+#include "transfer/pair.h"
 #include "weights/influences.h"
 
-#define LEAST_WEIGHT 1e-4 /* smaller ones are left out where they were continued */
-
-#define TABLE(rows) {sizeof rows / sizeof *rows, rows}
-
-static const arap_setting match_rows[] = {
-#define ARAP_SETTINGS_OF arap_transfer_settings
-#define ARAP_SETTINGS_MATCH
-#include "settings.def"
-};
-static const arap_setting all_rows[] = {
-#define ARAP_SETTINGS_OF arap_transfer_settings
-#define ARAP_SETTINGS_MATCH
-#define ARAP_SETTINGS_TRANSFER
-#include "settings.def"
-};
-const arap_setting_table arap_match_settings_table = TABLE(match_rows);
-const arap_setting_table arap_transfer_settings_table = TABLE(all_rows);
-
-void arap_transfer_settings_default(arap_transfer_settings *settings) {
-    arap_settings_fill(&arap_transfer_settings_table, settings);
-}
-
-typedef struct transfer {
-    arap_mesh source, target;
-    arap_match match;
-} transfer;
-
-static void clear(transfer *t) {
-    arap_match_clear(&t->match);
-    arap_mesh_clear(&t->source);
-    arap_mesh_clear(&t->target);
-}
-
-static arap_status match(arap_context *context, const arap_geometry *source,
-                         const arap_geometry *target, const arap_transfer_settings *settings,
-                         const arap_matches *out, transfer *t) {
-    arap_status status =
-        arap_settings_check(&context->error, &arap_transfer_settings_table, settings);
-    if (!status) status = arap_mesh_create(context, source, ARAP_WELD_TOLERANCE, &t->source);
-    if (!status && !t->source.triangle_count)
-        status = arap_fail(&context->error, ARAP_BAD_VALUE, "the source has no faces");
-    if (!status) status = arap_mesh_create(context, target, ARAP_WELD_TOLERANCE, &t->target);
-    if (!status) status = arap_match_find(context, &t->source, &t->target, settings, &t->match);
-    for (int i = 0; i < t->target.input_count && !status; i++) {
-        int v = t->target.weld[i];
-        out->matched[i] = t->match.matched[v];
-        out->distance[i] = t->match.distance[v];
-        out->angle[i] = t->match.angle[v];
-    }
-    return status;
-}
+#define LEAST_WEIGHT 1e-4 /* smaller weights are left out if they come from inpainting */
 
 arap_status arap_match_surfaces(arap_context *context, const arap_geometry *source,
                                 const arap_geometry *target, const arap_transfer_settings *settings,
                                 const arap_matches *out) {
-    transfer t = {0};
-    arap_status status = match(context, source, target, settings, out, &t);
-    clear(&t);
+    arap_pair t = {0};
+    arap_status status = arap_pair_match(context, source, target, settings, out, &t);
+    arap_pair_clear(&t);
     return status;
 }
 
@@ -112,30 +61,6 @@ static arap_status take_weighted(arap_context *context, const arap_geometry *sou
     return ARAP_OK;
 }
 
-/* Vertices that keep what they get from the source: matched ones, and all of an island in which
- * none is matched. */
-static arap_status find_known(arap_context *context, const transfer *t, char *known) {
-    int n = t->target.count, islands;
-    int *island = ARAP_NEW(int, n), *stack = ARAP_NEW(int, n);
-    char *some = NULL;
-    arap_status status = ARAP_OK;
-    if (!island || !stack) goto no_memory;
-    islands = arap_find_islands(&t->target, island, stack);
-    some = ARAP_NEW_ZERO(char, islands);
-    if (!some) goto no_memory;
-    for (int i = 0; i < n; i++) some[island[i]] |= t->match.matched[i];
-    for (int i = 0; i < n; i++) known[i] = t->match.matched[i] || !some[island[i]];
-    goto done;
-
-no_memory:
-    status = arap_fail_memory(&context->error, "the islands of the target");
-done:
-    arap_free(island);
-    arap_free(stack);
-    arap_free(some);
-    return status;
-}
-
 /* Columns that bones have, -1 for those without a weight in the source; returns their number. */
 static int number_columns(const arap_sparse_weights *rows, int vertices, int bones, int *column) {
     int count = 0;
@@ -155,7 +80,7 @@ static int weighted_vertex(const arap_mesh *mesh, const arap_sparse_weights *row
 }
 
 /* values (columns, vertices of the target), zeroed, at the known vertices. */
-static void take_over(const transfer *t, const arap_sparse_weights *rows, const char *known,
+static void take_over(const arap_pair *t, const arap_sparse_weights *rows, const char *known,
                       const int *column, double *values) {
     size_t n = (size_t)t->target.count;
     for (size_t i = 0; i < n; i++) {
@@ -163,10 +88,11 @@ static void take_over(const transfer *t, const arap_sparse_weights *rows, const 
         const int *tri = t->source.triangles + 3 * (size_t)t->match.triangle[i];
         for (int c = 0; c < 3; c++) {
             int from = weighted_vertex(&t->source, rows, tri[c]);
-            double share = t->match.bary[3 * i + (size_t)c] / row_sum(rows, from);
+            double share = t->match.bary[3 * i + (size_t)c], sum = row_sum(rows, from);
             for (long long e = rows->start[from]; e < rows->start[from + 1]; e++)
                 if (rows->weight[e] > 0)
-                    values[(size_t)column[rows->bone[e]] * n + i] += share * rows->weight[e];
+                    values[(size_t)column[rows->bone[e]] * n + i] +=
+                        share * (rows->weight[e] / sum);
         }
     }
 }
@@ -191,7 +117,7 @@ static int choose(const double *values, size_t n, int columns, double least, int
 }
 
 /* Rows of the caller's vertices. */
-static arap_status gather(arap_context *context, const transfer *t, const char *known, int bones,
+static arap_status gather(arap_context *context, const arap_pair *t, const char *known, int bones,
                           const int *column, int columns, int most, const double *values,
                           arap_influences *out) {
     size_t n = (size_t)t->target.count;
@@ -222,47 +148,27 @@ done:
     return status;
 }
 
-static int count_matches(const transfer *t, double *nearest) {
-    int count = 0;
-    *nearest = INFINITY;
-    for (int i = 0; i < t->target.count; i++) {
-        count += t->match.matched[i];
-        *nearest = fmin(*nearest, t->match.distance[i]);
-    }
-    return count;
-}
-
 arap_status arap_transfer_weights(arap_context *context, const arap_geometry *source,
                                   const arap_sparse_weights *rows, int bones,
                                   const arap_geometry *target,
                                   const arap_transfer_settings *settings, const arap_matches *out,
                                   arap_influences *weights) {
-    transfer t = {0};
+    arap_pair t = {0};
     arap_geometry weighted;
     int *triangles = NULL, *column = NULL, columns = 0;
     char *known = NULL;
-    double *values = NULL, nearest;
+    double *values = NULL;
     arap_status status = take_weighted(context, source, rows, &weighted, &triangles);
-    if (!status) status = match(context, &weighted, target, settings, out, &t);
-    if (status) goto done;
-    if (!count_matches(&t, &nearest)) {
-        status = arap_fail(&context->error, ARAP_BAD_VALUE,
-                           "no vertex of the target is within reach of the source: the nearest is "
-                           "%.3g of its size away, the limits are %.3g and %.3g degrees",
-                           nearest / t.source.diagonal, settings->distance,
-                           settings->angle * 180 / acos(-1));
-        goto done;
-    }
-    status = arap_mesh_connect(context, &t.target, NULL, 0, 0);
+    if (!status) status = arap_pair_match(context, &weighted, target, settings, out, &t);
     if (status) goto done;
     column = ARAP_NEW(int, bones);
     known = ARAP_NEW(char, t.target.count);
     if (!column || !known) goto no_memory;
+    status = arap_pair_known(context, &t, settings, known);
+    if (status) goto done;
     columns = number_columns(rows, source->vertex_count, bones, column);
     values = ARAP_NEW_ZERO(double, (size_t)columns * (size_t)t.target.count);
     if (!values) goto no_memory;
-    status = find_known(context, &t, known);
-    if (status) goto done;
     take_over(&t, rows, known, column, values);
     status = arap_inpaint(context, &t.target, known, columns, values);
     if (!status)
@@ -277,6 +183,6 @@ done:
     arap_free(column);
     arap_free(known);
     arap_free(values);
-    clear(&t);
+    arap_pair_clear(&t);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Weights of one mesh for another: clothes, hair cards, levels of detail. */
+/* Weights and shapes of one mesh for another: clothes, hair cards, levels of detail. */
 #ifndef ARAP_TRANSFER_H
 #define ARAP_TRANSFER_H
 
@@ -8,11 +8,13 @@
 typedef struct arap_transfer_settings {
 #define ARAP_SETTINGS_MATCH
 #define ARAP_SETTINGS_TRANSFER
+#define ARAP_SETTINGS_SHAPES
 #include "settings.def"
 } arap_transfer_settings;
 
 extern const arap_setting_table arap_match_settings_table;    /* of arap_transfer_settings */
-extern const arap_setting_table arap_transfer_settings_table; /* of the same, all */
+extern const arap_setting_table arap_transfer_settings_table; /* of the same: of weights */
+extern const arap_setting_table arap_shape_settings_table;    /* and of shapes */
 
 void arap_transfer_settings_default(arap_transfer_settings *settings);
 
@@ -37,5 +39,25 @@ arap_status arap_transfer_weights(arap_context *context, const arap_geometry *so
                                   const arap_geometry *target,
                                   const arap_transfer_settings *settings, const arap_matches *out,
                                   arap_influences *weights);
+
+/* Shapes of a source, where its vertices are in each: (count, vertices, 3), finite. */
+typedef struct arap_shapes {
+    int count;
+    const double *vertices;
+} arap_shapes;
+
+/* The resulting shapes of the target, arrays of the caller. */
+typedef struct arap_moved_shapes {
+    double *vertices; /* (count, target vertices, 3) */
+    int *lifted; /* (count) vertices that were lifted from below the surface, or from close by */
+    int *below;  /* (count) vertices above the surface at rest that are below it in the shape */
+} arap_moved_shapes;
+
+/* ARAP_BAD_VALUE, beside that of arap_match_surfaces, where nothing matches, and for a shape that
+ * moves a vertex of a face beyond what numbers can hold. */
+arap_status arap_transfer_shapes(arap_context *context, const arap_geometry *source,
+                                 const arap_shapes *shapes, const arap_geometry *target,
+                                 const arap_transfer_settings *settings, const arap_matches *out,
+                                 const arap_moved_shapes *moved);
 
 #endif

@@ -1,5 +1,5 @@
 /* Checks of weights that come from outside: see sparse_weights.h. O(vertices x row^2). Fails for
- * the first bone or weight that cannot be. */
+ * the first invalid bone or weight. */
 #include "weights/sparse_weights.h"
 
 #define MOST_WEIGHT 1e30 /* far from overflow when they are summed */

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-/* Bones in range and once a vertex, weights finite and >= 0. */
+/* Check: bones in range, each once per vertex; weights finite and >= 0. */
 arap_status arap_check_sparse_weights(arap_error *error, const arap_sparse_weights *rows,
                                       int vertices, int bones);
 

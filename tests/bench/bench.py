@@ -4,6 +4,8 @@ bench.py ZIP [--part PART] [--reference FOLDER] [CHARACTER...]     (tools/bench.
 
 A part of all characters is written to docs/bench, where the pages of the other parts stay as they
 are; one of some characters goes to build/bench/some and leaves docs/bench alone.
+The part "rigs" takes the files of the folder that $RIGS names in place of ../shared/rigs; "shapes"
+the body of MPFB in the folder that $MPFB names (body_shapes.py), without which it does nothing.
 --reference: result files that the part "peers" judges as well (peers.py)."""
 
 import argparse
@@ -15,8 +17,13 @@ from pathlib import Path
 from in_blender import BUILD, ROOT
 
 DOCS = ROOT / "docs/bench"
+SUMMARY = (  # written by hand
+    "brings",
+    "what all of it comes to, beside heat, artists and other tools; rigs it was tried on",
+)
 PARTS = {
     "seen": "strain, drift, volume and likeness beside bone heat and the artists",
+    "rigs": "production rigs as their makers left them, beside bone heat and their own weights",
     "reference": "how far weights are from a free elastic surface on the same bones",
     "looks": "pictures of posed characters beside bone heat and the artists",
     "heat": "time, memory and energy beside Blender's automatic weights",
@@ -38,13 +45,16 @@ PARTS = {
     "wires": "meshes of edges alone: a creature, hair",
     "volumes": "weights solved on tets beside those of the surface",
     "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",
+    "shapes": "shape keys for clothes beside Surface Deform and Data Transfer",
     "check": "what Check Weights finds in weights of artists, of bone heat and ours, and its time",
     "farm": "characters an hour by one process and by several, memory over 500 files",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",
+    "heard": "the longest time in which Esc is not heard, over every function",
 }
-WITHOUT_CHARACTERS = {"scaling", "spines", "threads", "wires"}
+WITHOUT_CHARACTERS = {"heard", "scaling", "shapes", "spines", "threads", "wires"}
+FILES = {"shapes": "shape_keys"}  # a module of tests/core has that name
 HEADER = """\
 # Benchmark
 
@@ -58,10 +68,10 @@ def run(part, zip_path, names):
     """The exit code of a part, in a process of its own."""
     if names and part in WITHOUT_CHARACTERS:
         return 0
-    output = BUILD / "some" if names else DOCS
+    output, script = BUILD / "some" if names else DOCS, FILES.get(part, part)
     BUILD.mkdir(parents=True, exist_ok=True)
     return subprocess.run(
-        [sys.executable, ROOT / f"tests/bench/{part}.py", zip_path, output, *names],
+        [sys.executable, ROOT / f"tests/bench/{script}.py", zip_path, output, *names],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, check=False,
         cwd=BUILD,  # TetGen leaves files where it runs
     ).returncode  # fmt: skip
@@ -70,7 +80,7 @@ def run(part, zip_path, names):
 def write_index():
     """docs/bench/README.md: the parts that have a page."""
     pages = [(part, what) for part, what in PARTS.items() if (DOCS / f"{part}.md").exists()]
-    lines = [f"- [{part}]({part}.md): {what}" for part, what in pages]
+    lines = [f"- [{page}]({page}.md): {what}" for page, what in [SUMMARY, *pages]]
     text = "\n".join([HEADER.format(parts="|".join(PARTS)), *lines]) + "\n"
     DOCS.mkdir(parents=True, exist_ok=True)
     (DOCS / "README.md").write_text(text)
@@ -85,6 +95,9 @@ def main():
     asked = parser.parse_intermixed_args()
     if asked.reference:
         os.environ["BENCH_REFERENCE"] = str(asked.reference.resolve())
+    for name in ("RIGS", "MPFB"):
+        if os.environ.get(name):
+            os.environ[name] = str(Path(os.environ[name]).resolve())
     parts = [asked.part] if asked.part else list(PARTS)
     failed = [part for part in parts if run(part, asked.zip.resolve(), asked.characters)]
     if not asked.characters:

@@ -96,7 +96,7 @@ def make_mesh(rings=90, sides=24):
 
 
 def posed(ob):
-    return part("blender.posed").posed_vertices(ob, bpy.context.evaluated_depsgraph_get())
+    return part("blender.poses.posed").posed_vertices(ob, bpy.context.evaluated_depsgraph_get())
 
 
 def add_figure(stage, rig, ob, lines):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MARGIN = 0.01  # a difference below is none
+MARGIN = 0.01  # a smaller difference does not count
 MOST_NAMED = 3  # characters
 
 
@@ -23,7 +23,7 @@ class Measure:
     geometric: bool = False
 
     def values(self, rows, way):
-        """Of the rows, NaN where there is none; less is better."""
+        """Of the rows, NaN where it is missing; less is better."""
         found = []
         for row in rows:
             counts = row["painted"] or not self.painted

@@ -21,8 +21,8 @@ RUNS = 3
 def checked(armature, meshes):
     """What Check Weights finds, and the seconds that it takes with all reading."""
     tasks = compare.part("tasks.checking")
-    targets = compare.part("blender.targets").Targets(armature, meshes)
-    options = compare.part("core.options").Options()
+    targets = compare.part("blender.read.targets").Targets(armature, meshes)
+    options = compare.part("core.character.options").Options()
     best = float("inf")
     for _ in range(RUNS):
         start = time.perf_counter()

@@ -17,5 +17,5 @@ def add_on(name):
 def rows_of(dense):
     """SparseWeights of (n, m)."""
     vertices, bones = np.nonzero(dense)
-    make = add_on("sparse_weights").make_sparse_weights
+    make = add_on("character.sparse_weights").make_sparse_weights
     return make(len(dense), vertices, bones, dense[vertices, bones])

@@ -8,7 +8,7 @@ from results import say
 
 ITERATIONS = 100
 SHARES = (0.01, 0.001)  # of the energy: near enough to the converged one
-REPEATS = 3  # of the iterations whose time is told
+REPEATS = 3  # of the iterations that are timed
 VARIANTS = {"plain": {"acceleration": 0}, "accelerated": {}}  # options of what is compared
 
 
@@ -62,7 +62,7 @@ def arrival(energies, converged, share):
 
 
 def compare(problem, options, same):
-    """{name: what is told of the run}. same: all runs solve the same problem."""
+    """{name: what the page says of the run}. same: all runs solve the same problem."""
     full = side_by_side(problem, options, ITERATIONS)
     least = min(float(stage.energies.min()) for stage in full.values())
     converged = {n: least if same else float(s.energies.min()) for n, s in full.items()}

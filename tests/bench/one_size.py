@@ -31,8 +31,8 @@ def main(vertices, spine, arm, threads, repeats):
         start = time.perf_counter()
         solver = araplbs.Solver(*arguments, threads=threads)
         solver.solve()
-        total = time.perf_counter() - start
         report = solver.report
+        total = time.perf_counter() - start
         if attempt == 0:
             result = {
                 "vertices": len(arguments[0]), "bones": len(arguments[2]), "threads": threads,

@@ -64,7 +64,7 @@ def measure(problem):
 
 
 def multiple(row, which, key="energy"):
-    """Of the reference's energy; NaN where there is none."""
+    """Of the reference's energy; NaN where it is missing."""
     base, own = row["reference"] or {}, row[which]
     return own[key] / base[key] if key in base and key in own else np.nan
 

@@ -168,10 +168,10 @@ def without_control_bones(arrays):
     vertices, triangles = arrays["V"].astype(float), arrays["F"].astype(np.int64)
     heads, tails = arrays["bone_head"].astype(float), arrays["bone_tail"].astype(float)
     parents, deform = arrays["bone_parent"].astype(int), arrays["bone_deform"].astype(bool)
-    is_control_name = add_on("control_bones").is_control_name
+    is_control_name = add_on("skeleton.bone_names").is_control_name
     named = np.array([is_control_name(str(name)) for name in arrays["bone_names"]])
     left = ~araplbs.control_bones(
-        vertices, triangles, heads, tails, parents, bone_deform=deform, bone_named=named
+        vertices, triangles, heads, tails, parents, bone_deform=deform, bone_evidence=named
     ).astype(bool)
     above = parents.copy()
     for bone in range(len(parents)):

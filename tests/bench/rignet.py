@@ -182,7 +182,7 @@ def weights_for(folder, name, bones, count):
 
 
 def names(folder):
-    """Names of the results in a folder, refused where there is none."""
+    """Names of the results in a folder, refused without any."""
     found = sorted(path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}"))
     if not found:
         raise BadFile(f"no file *{SUFFIX} in {folder}")

@@ -56,7 +56,7 @@ def measure(zip_path, name):
 
 
 def value(row, way, kind, key):
-    """NaN where there is none, or the way has failed."""
+    """NaN where it is missing, or the way has failed."""
     found = row["ways"].get(way)
     if found and key == "seconds":
         return np.nan if found["seconds"] is None else found["seconds"]

@@ -27,7 +27,7 @@ class Character(compare.Character):
 
     def __init__(self, armature, meshes):
         self.armature, self.meshes = armature, meshes
-        self.skeleton = compare.part("blender.read_armature").read_armature(armature, False)
+        self.skeleton = compare.part("blender.read.read_armature").read_armature(armature, False)
 
     def judge(self, outcome):
         return outcome
@@ -37,7 +37,7 @@ def preset_options(name):
     """Options of the operator that a preset sets."""
     folder = Path(compare.part("core").__file__).parents[1] / "presets/operator"
     text = (folder / f"object.araplbs_auto_weight/{name}.py").read_text(encoding="utf-8")
-    return compare.part("operators.load_preset").preset_values(text)
+    return compare.part("core.disk.presets").preset_values(text)
 
 
 def scene_of(model):

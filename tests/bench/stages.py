@@ -13,14 +13,16 @@ from results import say, table, write_page
 REPEATS = 5
 NOTE = """\
 Default settings, all processors, without Blender; the fastest of several runs. Shares are those
-of the whole time. *mesh*: checks, welding, links between parts, elimination order; *visibility*:
-which bones each vertex sees; *heat*: initial weights; *assembly*: matrices, and the choice of
-influences; *local*: local steps and energies; *solve*: back-substitutions; *other*: the Python
+of the whole time. *mesh*: checks, welding, links between parts, elimination order, symmetry;
+*truss*: spokes; *visibility*: which bones each vertex sees; *heat*: initial weights; *levels*:
+coarser meshes; *maps*: the choice of influences; *assembly*: matrices; *local*: local steps and
+energies; *solve*: back-substitutions; *result*: tidy weights and their energy; *other*: the Python
 boundary."""
 
 COLORS = {
-    "mesh": plots.GRAY, "visibility": plots.ORANGE, "heat": plots.RED, "poses": plots.BLACK,
-    "assembly": plots.PURPLE, "factor": plots.GREEN, "local": plots.BLUE, "solve": plots.SKY,
+    "mesh": plots.GRAY, "truss": "#bcbd22", "visibility": plots.ORANGE, "heat": plots.RED,
+    "poses": plots.BLACK, "levels": "#e377c2", "maps": "#17becf", "assembly": plots.PURPLE,
+    "factor": plots.GREEN, "local": plots.BLUE, "solve": plots.SKY, "result": "#aec7e8",
     "other": "#dddddd",
 }  # fmt: skip
 UNKNOWN = "#8c564b"
@@ -33,8 +35,8 @@ def measure(problem):
         start = time.perf_counter()
         solver = problem.solver()
         solver.solve()
+        report = solver.report  # with the weights that are handed out
         total = time.perf_counter() - start
-        report = solver.report
         if best is None or total < best["total"]:
             stages = report["seconds"]
             stages["other"] = max(0, total - sum(stages.values()))

@@ -59,7 +59,7 @@ def dense_of(rows, bones):
 
 def skeleton_of(model):
     m = len(model["bone_head"])
-    return add_on("problem").Skeleton(
+    return add_on("character.problem").Skeleton(
         names=[str(name) for name in model["bone_names"]],
         heads=model["bone_head"], tails=model["bone_tail"],
         parents=model["bone_parent"].astype(np.int32),
@@ -70,12 +70,17 @@ def skeleton_of(model):
 
 def mesh_of(name, vertices, triangles, weights):
     none = np.zeros((0, 2), int)
-    return add_on("problem").Mesh(name, vertices, triangles, none, np.eye(4), weights=weights)
+    return add_on("character.problem").Mesh(
+        name, vertices, triangles, none, np.eye(4), weights=weights
+    )
 
 
 def own(garment, **options):
     """(weights, Transferred, seconds) of the add-on's own work."""
-    transfer, empty = add_on("transfer"), add_on("sparse_weights").empty_sparse_weights
+    transfer, empty = (
+        add_on("tools.transfer"),
+        add_on("character.sparse_weights").empty_sparse_weights,
+    )
     skeleton = skeleton_of(garment.model)
     body = mesh_of("Body", *garment.body, rows_of(garment.body_weights))
     target = mesh_of(garment.name, *garment.mesh, empty(len(garment.mesh[0])))
@@ -110,7 +115,7 @@ def heights(points, skin_points, normals, candidates):
     """(n,) how far points are above the nearest of their candidate triangles (n, k, 3), and how far
     off it."""
     corners = skin_points[candidates]
-    shares = add_on("clearance").nearest_shares(points[:, None], *np.moveaxis(corners, 2, 0))
+    shares = add_on("tools.clearance").nearest_shares(points[:, None], *np.moveaxis(corners, 2, 0))
     nearest = (shares[..., None] * corners).sum(2)
     which = ((points[:, None] - nearest) ** 2).sum(-1).argmin(1)
     at = np.arange(len(points)), which

@@ -11,6 +11,10 @@ needs_executable = pytest.mark.skipif(
     not bpy.app.binary_path, reason="no executable: Blender as the module bpy"
 )
 
+# What a run replaces: by its first bytes a .blend file, and a report of a run.
+OLDER = "BLENDER older"
+OLDER_REPORT = '{"generator": "araplbs results", "older": true}'
+
 
 def save(path, compress=False):
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=compress)

@@ -1,14 +1,24 @@
 """All of the file that Python can see, as text, to tell what an operator has changed."""
 
-import bpy
+import hashlib
 
-# The user interface, and what Blender makes anew or tells of the moment only.
+import bpy
+import numpy as np
+
+# The user interface, and what Blender makes anew or holds for a moment only.
 NOT_DATA = {"window_managers", "screens", "workspaces", "libraries", "brushes", "all_ids"}
 SKIPPED = {"rna_type", "depsgraph", "loop_triangles", "loop_triangle_polygons", "is_updated"}
 SKIPPED |= {"is_updated_data", "session_uid", "is_evaluated", "preview"}
 if bpy.app.version < (4, 4):  # after an undo it points to brushes that are gone
     SKIPPED |= {"tool_settings"}
 SKIPPED |= {"uv_layer_clone", "uv_layer_stencil", "storage_type"}
+SKIPPED |= {"vertex_selection", "edge_selection", "pin"}  # attributes that reading makes
+
+LONG = 16  # items of plain numbers: from so many on, all values of one property are one hash
+PLAIN = ("MeshVertex", "MeshEdge", "MeshLoop", "MeshPolygon", "MeshUVLoop", "MeshLoopColor")
+PLAIN += ("AttributeValue", "ShapeKeyPoint", "Keyframe", "FCurveSample")  # ends of type names
+NOT_PLAIN = {"vertices"}  # of a polygon: loops say the same
+NUMBERS = {"FLOAT": np.float32, "INT": np.int32, "BOOLEAN": bool, "ENUM": np.int32}
 
 
 class Reader:
@@ -37,6 +47,9 @@ class Reader:
             return
         if prop.type == "COLLECTION":
             self.found[path] = f"{len(value)}"
+            if len(value) >= LONG and type(value[0]).__name__.endswith(PLAIN):
+                self.read_long(path, value)
+                return
             for i, item in enumerate(value):
                 self.read_pointer(f"{path}[{i}]", item)
         elif prop.type == "POINTER":
@@ -45,6 +58,23 @@ class Reader:
             self.found[path] = repr(flat(value))
         else:
             self.found[path] = repr(value)
+
+    def read_long(self, path, items):
+        for prop in items[0].bl_rna.properties:
+            name = prop.identifier
+            if name in SKIPPED | NOT_PLAIN:
+                continue
+            if name == "groups":
+                values = [[(g.group, g.weight) for g in item.groups] for item in items]
+            elif prop.type in NUMBERS and not getattr(prop, "is_enum_flag", False):
+                size = getattr(prop, "array_length", 0) or 1
+                values = np.empty(size * len(items), NUMBERS[prop.type])
+                items.foreach_get(name, values)
+                values = values.tobytes()
+            else:
+                values = [repr(getattr(item, name)) for item in items]
+            content = values if isinstance(values, bytes) else repr(values).encode()
+            self.found[f"{path}[:].{name}"] = hashlib.sha1(content).hexdigest()
 
     def read_pointer(self, path, value):
         if value is None:
@@ -60,12 +90,17 @@ class Reader:
         except (AttributeError, TypeError):  # it can have none
             return
         for key in keys:
-            value = struct[key]
-            for method in ("to_dict", "to_list"):
-                if hasattr(value, method):
-                    value = getattr(value, method)()
-            is_id = isinstance(value, bpy.types.ID)
-            self.found[f"{path}[{key!r}]"] = name_of(value) if is_id else repr(value)
+            self.found[f"{path}[{key!r}]"] = repr(plain(struct[key]))
+
+
+def plain(value):
+    """A custom property as Python has it, without places in memory."""
+    for method in ("to_dict", "to_list"):
+        if hasattr(value, method):
+            value = getattr(value, method)()
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return name_of(value) if isinstance(value, bpy.types.ID) else value
 
 
 def flat(value):
@@ -110,12 +145,13 @@ def difference(before, after):
 
 def without_weights(changes, *meshes):
     """The changes beside vertex groups of these objects and what follows from them: how the mesh
-    lies when posed."""
+    lies when posed, and the mark of the weighting."""
     skipped = []
     for ob in meshes:
         name = name_of(ob)
         skipped += [f"{name}.vertex_groups", f"{name}.bound_box", f"{name}.dimensions"]
-        skipped.append(f"{name_of(ob.data)}.vertices[")
+        mesh = name_of(ob.data)
+        skipped += [f"{mesh}.araplbs.weighting", f"{mesh}['araplbs']", f"{mesh}.vertices["]
     return {
         path: change
         for path, change in changes.items()

@@ -84,7 +84,7 @@ def repair(**options):
 
 
 def found():
-    return addon("operators.found").found
+    return addon("operators.findings.found").found
 
 
 def kinds_found():

@@ -66,9 +66,9 @@ def task_of(*objects, **options):
     """A JointTask, read."""
     select(*objects)
     task = addon("tasks.joints").JointTask(
-        addon("core.joints").JointOptions(**{"anchor": 0.0, "pose_count": 40, **options})
+        addon("core.solvers.joints").JointOptions(**{"anchor": 0.0, "pose_count": 40, **options})
     )
-    task.read(addon("blender.targets").find_targets(bpy.context), bpy.context.view_layer)
+    task.read(addon("blender.read.targets").find_targets(bpy.context), bpy.context.view_layer)
     return task
 
 
@@ -139,15 +139,15 @@ def twin_rig():
 
 def start_session(**options):
     return addon("live.joints").JointSession(
-        addon("operators.joints").find_joint_targets(bpy.context),
-        addon("core.joints").JointOptions(**{"anchor": 0.0, **options}),
+        addon("operators.weights.joints").find_joint_targets(bpy.context),
+        addon("core.solvers.joints").JointOptions(**{"anchor": 0.0, **options}),
         bpy.context.view_layer,
     )
 
 
 def refused_poll(*objects):
     select(*objects)
-    with pytest.raises(addon("core.refusal").Refused) as reason:
-        addon("operators.joints").find_joint_targets(bpy.context)
+    with pytest.raises(addon("core.base.refusal").Refused) as reason:
+        addon("operators.weights.joints").find_joint_targets(bpy.context)
     assert not bpy.ops.object.araplbs_optimize_joints.poll()
     return str(reason.value)

@@ -284,7 +284,7 @@ def scaled(mesh=(1, 1, 1), rig=(1, 1, 1)):
 
 
 for of in ("mesh", "rig"):
-    for scale in (1e-8, 1e8, -1.0, -1e-8, (1e-4, 1.0, 1e4)):
+    for scale in (0.01, 1e-8, 1e8, -1.0, -1e-8, (1e-4, 1.0, 1e4)):
         each = scale if isinstance(scale, tuple) else (scale,) * 3
         SCENES[f"{of}_scaled_by_{scale}"] = lambda o=of, s=each: scaled(**{o: s})
 

@@ -2,6 +2,7 @@
 of what is there, hidden objects, other data of a mesh, other files, and modes."""
 
 import bpy
+import odd_modifiers  # noqa: F401 (its rows)
 import odd_places  # noqa: F401 (its rows)
 from mathutils import Matrix
 from odd_table import ROUNDED, SCENES, Odd, add_empty, odd, on_bone, turn
@@ -102,6 +103,33 @@ def hidden_bystanders():
     return Odd(tube, rig)
 
 
+@odd
+def rig_alone():
+    tube, rig = tube_and_rig()
+    add_tube("Unbound").parent = rig
+    return Odd(tube, rig, by_rig=True)
+
+
+@odd
+def rig_alone_with_hidden_bystanders():
+    scene = hidden_bystanders()
+    said = ("Left alone, bound to 'Rig' but hidden: Hidden, Disabled, Excluded",)
+    return Odd(scene.tube, scene.rig, said=said, by_rig=True)
+
+
+@odd
+def rig_alone_and_all_is_hidden():
+    tube, rig = tube_and_rig()
+    exclude(tube)
+    return Odd(tube, rig, refused="All meshes bound to 'Rig' are hidden: Tube", by_rig=True)
+
+
+@odd
+def rig_alone_and_nothing_is_bound():
+    rig, tube = add_armature(), add_tube()
+    return Odd(tube, rig, refused="No mesh is bound to 'Rig' by an Armature", by_rig=True)
+
+
 def exclude(*objects):
     collection = bpy.data.collections.new("Excluded")
     scene = bpy.context.scene
@@ -166,37 +194,6 @@ def shape_keys():
     bulge.vertex_group = ""
     tube.active_shape_key_index = 1
     tube.show_only_shape_key = True
-    return Odd(tube, rig)
-
-
-@odd
-def modifiers_before_and_after():
-    tube, rig = tube_and_rig()
-    tube.modifiers.clear()
-    tube.modifiers.new("Before", "SUBSURF")
-    tube.modifiers.new("Waves", "WAVE")
-    tube.modifiers.new("Armature", "ARMATURE").object = rig
-    tube.modifiers.new("After", "SOLIDIFY").show_viewport = False
-    tube.modifiers.new("Array", "ARRAY")
-    smooth = tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH")
-    smooth.use_only_smooth = True
-    turn(rig)
-    return Odd(tube, rig)
-
-
-@odd
-def two_armature_modifiers():
-    tube, rig = tube_and_rig()
-    other = add_armature("Other", [("only", (0, 0, 0), (0, 0, 3), None)])
-    tube.modifiers.new("Second", "ARMATURE").object = other
-    return Odd(tube, rig)
-
-
-@odd
-def two_armature_modifiers_of_one_rig():
-    tube, rig = tube_and_rig()
-    second = tube.modifiers.new("Second", "ARMATURE")
-    second.object, second.use_multi_modifier = rig, True
     return Odd(tube, rig)
 
 
@@ -321,22 +318,24 @@ def in_mode(mode, *objects):
 def several_in_edit_mode():
     tube, rig = tube_and_rig()
     in_mode("EDIT", tube, add_tube("Other"))
-    return Odd(tube, rig, refused="Works in Object mode")
+    return Odd(tube, rig, refused="Works in Object, Pose and Weight Paint mode")
 
 
 @odd
 def several_in_pose_mode():
     tube, rig = tube_and_rig()
     in_mode("POSE", rig, add_armature("Other"))
-    return Odd(tube, rig, refused="Works in Object mode")
+    return Odd(tube, rig, refused="No mesh is bound to 'Other'")
 
 
 def make(name, tmp_path):
     function = SCENES[name]
     scene = function(tmp_path) if function.__code__.co_argcount and tmp_needed(function) else None
     scene = scene or function()
-    # What is there already and is none of the bones': it stays.
-    if bpy.context.mode == "OBJECT":
+    # What is there already and does not belong to the bones: it stays.
+    if scene.by_rig:
+        select(scene.rig)
+    elif bpy.context.mode == "OBJECT":
         select(*scene.selected, *([] if scene.alone else [scene.rig]), scene.tube)
     bpy.context.view_layer.update()
     return scene

@@ -28,6 +28,7 @@ class Odd:
     refused: str | None = None
     selected: tuple = ()  # beside tube and rig
     alone: bool = False  # without the rig
+    by_rig: bool = False  # the rig alone
     renamed: dict = field(default_factory=dict)  # plain bone: its name here
 
 

@@ -32,9 +32,9 @@ def constrain(rig, bone, kind, target=None, **settings):
     return constraint
 
 
-def twist_rig():
+def twist_rig(*more):
     """A game rig: the forearm's second half turns half as far about itself as the hand."""
-    rig = arm(("twist", (0, 0.025, 1.5), (0, 0, 2), "fore"))
+    rig = arm(("twist", (0, 0.025, 1.5), (0, 0, 2), "fore"), *more)
     local = {"owner_space": "LOCAL", "target_space": "LOCAL"}
     constrain(
         *(rig, "twist", "COPY_ROTATION", "hand"), influence=0.5, use_x=False, use_z=False, **local
@@ -113,6 +113,35 @@ def stretch_rig():
         controls=["tip"],
     )
     constrain(rig, "muscle", "STRETCH_TO", "tip", rest_length=1.0, volume="NO_VOLUME")
+    return rig
+
+
+def hide(rig, *bones):
+    """In a collection of bones that is not shown."""
+    collection = rig.data.collections.new("Hidden")
+    for name in bones:
+        collection.assign(rig.data.bones[name])
+    collection.is_visible = False
+
+
+def held_rig():
+    """A twist rig with a nail on the hand that no bone of the rig turns in it."""
+    rig = twist_rig(("nail", (0, 0, 2.95), (0, 0, 3.1), "hand"))
+    constrain(
+        *(rig, "nail", "COPY_ROTATION", "nail"), owner_space="LOCAL", target_space="LOCAL"
+    ).target = still = bpy.data.objects.new("Still", None)
+    bpy.context.scene.collection.objects.link(still)
+    return rig
+
+
+def piston_rig():
+    """A piston at the elbow: rod and sleeve point at each other, which goes in a circle."""
+    rig = arm(
+        ("rod", (0, 0.3, 0.5), (0, 0.3, 1), "upper"),
+        ("sleeve", (0, 0.3, 1.5), (0, 0.3, 1), "fore"),
+    )
+    for bone, target in (("rod", "sleeve"), ("sleeve", "rod")):
+        constrain(rig, bone, "IK", target, chain_count=1)
     return rig
 
 

@@ -52,6 +52,10 @@ def tube_arrays(length=3.0, rings=19, sides=10, radius=0.3, caps=True):
 def add_mesh(name, vertices, faces, edges=(), matrix=None):
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata([tuple(map(float, v)) for v in vertices], list(edges), list(faces))
+    selected = mesh.attributes.get(".select_edge")
+    if selected and selected.data_type != "BOOLEAN":  # Blender 5.0: pairs, read from beyond them
+        mesh.attributes.remove(selected)
+        mesh.edges.foreach_set("select", [True] * len(mesh.edges))  # as in the others
     return add_object(name, mesh, matrix)
 
 
@@ -218,7 +222,7 @@ def rotation(degrees, axis):
 
 
 def look(view):
-    """What a view of ui/mesh_view.py comes to when it has looked often enough."""
+    """What a view of ui/views/mesh_view.py comes to when it has looked often enough."""
     for _ in range(3):
         view._changed = 0.0
         view.look(bpy.context)

@@ -98,8 +98,8 @@ def test_one_vertex():
 
 def test_zero_length_bones():
     """Edit mode removes them, but files and scripts can hold them."""
-    read = addon("blender.read_armature").read_armature
-    core = addon("core.problem")
+    read = addon("blender.read.read_armature").read_armature
+    core = addon("core.character.problem")
     rig = add_armature()
     skeleton = read(rig, True)
     skeleton.tails[1] = skeleton.heads[1]
@@ -107,7 +107,7 @@ def test_zero_length_bones():
     triangles = np.array([(f[0], f[i], f[i + 1]) for f in faces for i in range(1, len(f) - 1)])
     mesh = core.Mesh("Tube", vertices, triangles, np.zeros((0, 2), int), np.eye(4))
     problem = core.Problem([mesh], skeleton)
-    solution = addon("core.solve").solve(problem, addon("core.options").Options())
+    solution = addon("core.solvers.solve").solve(problem, addon("core.character.options").Options())
     assert np.abs(solution.rows.sums() - 1).max() < 1e-6
 
 
@@ -219,8 +219,8 @@ def test_solver_error(monkeypatch):
 
 def test_wrong_weights_are_not_written(monkeypatch):
     """Should the engine break its promise, the check before writing says so."""
-    solve = addon("core.solve")
-    rows = addon("core.sparse_weights")
+    solve = addon("core.solvers.solve")
+    rows = addon("core.character.sparse_weights")
     tube, rig = tube_and_rig()
     task = addon("tasks.weighting")
     real = task.solve
@@ -241,8 +241,8 @@ def test_cancelled_by_the_callback():
     tube, rig = tube_and_rig()
     select(tube, rig)
     before = snapshot()
-    targets = addon("blender.targets").find_targets(bpy.context)
-    task = addon("tasks.weighting").WeightingTask(addon("core.options").Options())
+    targets = addon("blender.read.targets").find_targets(bpy.context)
+    task = addon("tasks.weighting").WeightingTask(addon("core.character.options").Options())
     task.read(targets, bpy.context.view_layer)
     seen = []
 
@@ -265,9 +265,9 @@ def test_cancelled_by_the_callback():
 def test_changed_meanwhile():
     tube, rig = tube_and_rig()
     select(tube, rig)
-    find, make = addon("blender.targets").find_targets, addon("tasks.weighting").WeightingTask
-    options = addon("core.options").Options()
-    refused = addon("core.refusal").Refused
+    find, make = addon("blender.read.targets").find_targets, addon("tasks.weighting").WeightingTask
+    options = addon("core.character.options").Options()
+    refused = addon("core.base.refusal").Refused
     for change, message in (
         (lambda: tube.data.vertices.add(1), "'Tube' was changed meanwhile"),
         (lambda: setattr(rig.data.bones["upper"], "name", "new"), "'Rig' was changed meanwhile"),
@@ -287,4 +287,4 @@ def test_changed_meanwhile():
 )
 def test_options_out_of_range(option, value):
     with pytest.raises(ValueError, match=option):
-        addon("core.options").Options(**{option: value})
+        addon("core.character.options").Options(**{option: value})

@@ -24,7 +24,10 @@ FRAMES = 12
 
 
 def curve_paths(action):
-    return {curve.data_path for _slot, curve in addon("blender.pose_sources").action_curves(action)}
+    return {
+        curve.data_path
+        for _slot, curve in addon("blender.poses.pose_sources").action_curves(action)
+    }
 
 
 def turn(rig, name, *angles):
@@ -139,14 +142,16 @@ def acting():
 def test_all_actions(acting):
     """The frames are those of both actions; nothing but weights changes."""
     tube, rig = acting
-    task = addon("tasks.baking").BakeTask(addon("core.bake").BakeOptions(poses="ALL", frames=20))
-    find = addon("blender.targets").find_targets
+    task = addon("tasks.baking").BakeTask(
+        addon("core.tools.bake").BakeOptions(poses="ALL", frames=20)
+    )
+    find = addon("blender.read.targets").find_targets
     select(tube, rig)
     before = snapshot()
     task.read(find(bpy.context), bpy.context.view_layer)
     assert snapshot() == before
-    assert [take.action for take in task.takes] == ["Turn middle", "Turn upper"]
-    [problem] = task.problems
+    assert [take.action for take in task.reading.takes] == ["Turn middle", "Turn upper"]
+    [problem] = task.reading.problems
     assert len(problem.frames) == len(problem.transforms) == 20
     moves = [
         np.abs(problem.transforms[:, k] - problem.transforms[0, k]).max((1, 2)) for k in (1, 2)
@@ -185,7 +190,7 @@ def test_frames_leave_nothing_behind(acting, monkeypatch):
     """They are in a file of the temporary folder, which is gone after."""
     tube, rig = acting
     kept = []
-    module = addon("core.frame_file")
+    module = addon("core.disk.frame_file")
     appended = module.FrameFile.append
 
     def append(self, points):
@@ -218,7 +223,7 @@ def test_command(sliding, tmp_path):
 
 def test_frame_file(tmp_path):
     """Frames come back as they are, in any order, and are not held."""
-    make = addon("core.frame_file").FrameFile
+    make = addon("core.disk.frame_file").FrameFile
     frames, rng = make(str(tmp_path)), np.random.default_rng(1)
     given = rng.normal(size=(5, 7, 3)).astype(np.float32)
     for points in given:

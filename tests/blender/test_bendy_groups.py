@@ -115,5 +115,5 @@ def test_all_modifiers_are_looked_at():
         if modifier:
             modifier.show_viewport = modifier.show_render = False
     assert len(tube.modifiers) > 40
-    used = addon("blender.group_uses").used_groups(tube, rig)
+    used = addon("blender.data.group_uses").used_groups(tube, rig)
     assert used.isdisjoint(CHAIN)

@@ -27,7 +27,7 @@ def test_modes_and_selection(mode):
         select_bones(rig, ["middle"])
     assert bpy.ops.object.araplbs_bendy_to_bones() == {"FINISHED"}
     assert rig.mode == ("OBJECT" if mode == "OBJECT" else "POSE")
-    left = addon("blender.bendy").bendy_bones(rig)
+    left = addon("blender.bendy_bones.bendy").bendy_bones(rig)
     assert left == ([] if mode == "OBJECT" else ["lower", "upper"])
     assert ("middle_1" in tube.vertex_groups) and ("middle" not in tube.vertex_groups)
 
@@ -192,7 +192,7 @@ def test_failure_half_way_leaves_nothing(monkeypatch):
     bind(other, rig)
     weight(other)
     select(rig)
-    module = addon("blender.bendy")
+    module = addon("blender.bendy_bones.bendy")
     write, calls = module._write, []
 
     def fail(*arguments):
@@ -214,7 +214,7 @@ def test_closing_the_steps_takes_all_back():
     _tube, rig = tail()
     select(rig)
     before, count = snapshot(), 0
-    module = addon("blender.bendy")
+    module = addon("blender.bendy_bones.bendy")
     while True:
         steps = module.convert_in_steps(rig, list(CHAIN), bpy.context.view_layer)
         try:

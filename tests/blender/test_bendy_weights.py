@@ -71,13 +71,13 @@ def curved_mapping(rig):
 
 def predicted(tube, rig):
     """(n, 3) positions from what the add-on reads, by the blending of the engine's header."""
-    skeleton = addon("blender.read_armature").read_armature(rig, False)
-    read, layer = addon("blender.read_poses"), bpy.context.view_layer
+    skeleton = addon("blender.read.read_armature").read_armature(rig, False)
+    read, layer = addon("blender.poses.read_poses"), bpy.context.view_layer
     pose = read.present_pose(rig, skeleton, layer.depsgraph)
     v = np.array([x.co for x in tube.data.vertices], dtype=np.float64)
     n, w = len(v), weights(tube, deform_names(rig))
-    steps = addon("blender.flexible_bones").curved_parameters_in_steps(rig, skeleton, v)
-    given = addon("core.steps").finish(steps)
+    steps = addon("blender.poses.flexible_bones").curved_parameters_in_steps(rig, skeleton, v)
+    given = addon("core.base.steps").finish(steps)
     points, first = np.zeros((n, 3)), 0
     for b, kind in enumerate(skeleton.kinds):
         matrices = np.tile(pose.transforms[0, b], (n, 1, 1))
@@ -116,7 +116,8 @@ def test_predicted_positions_are_those_of_the_evaluated_mesh(pose):
 def energies(tube):
     """Mean energy over random poses of Blender's bending."""
     return (
-        addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, False) ** 2
+        addon("blender.read.deformation_errors").object_strain(tube, bpy.context.view_layer, False)
+        ** 2
     ).mean()
 
 
@@ -144,12 +145,12 @@ def test_random_poses_leave_no_trace():
     bpy.context.view_layer.update()
     select(tube, rig)
     before = snapshot()
-    read, core = addon("blender.flexible_bones"), addon("core.steps")
-    skeleton = addon("blender.read_armature").read_armature(rig, False)
-    options = addon("core.options").Options(pose_count=4)
+    read, core = addon("blender.poses.flexible_bones"), addon("core.base.steps")
+    skeleton = addon("blender.read.read_armature").read_armature(rig, False)
+    options = addon("core.character.options").Options(pose_count=4)
     poses = core.finish(read.random_poses_in_steps(rig, skeleton, options, None))
     assert snapshot() == before
-    expected, _bends = addon("core.poses").sample(skeleton, options, None)
+    expected, _bends = addon("core.skeleton.poses").sample(skeleton, options, None)
     np.testing.assert_allclose(poses.transforms, expected, atol=1e-5)
     assert poses.joints.shape == (4, 12, 3, 4) and poses.whole
     assert np.ptp(poses.joints, axis=0).max() > 0.1
@@ -160,9 +161,12 @@ def test_random_poses_leave_no_trace():
 
 def test_the_same_poses_whatever_pose_it_is_in():
     _tube, rig = bendy_tube()
-    make, finish = addon("blender.flexible_bones").random_poses_in_steps, addon("core.steps").finish
-    skeleton = addon("blender.read_armature").read_armature(rig, False)
-    options = addon("core.options").Options(pose_count=3)
+    make, finish = (
+        addon("blender.poses.flexible_bones").random_poses_in_steps,
+        addon("core.base.steps").finish,
+    )
+    skeleton = addon("blender.read.read_armature").read_armature(rig, False)
+    options = addon("core.character.options").Options(pose_count=3)
     first = finish(make(rig, skeleton, options, None))
     curve(rig)
     again = finish(make(rig, skeleton, options, None))
@@ -194,8 +198,8 @@ def test_frames_of_an_animation_bend():
     for frame, value in ((1, 0.0), (5, 0.4)):
         rig.pose.bones["middle"].bbone_curveinx = value
         rig.pose.bones["middle"].keyframe_insert("bbone_curveinx", frame=frame)
-    skeleton = addon("blender.read_armature").read_armature(rig, False)
-    read = addon("blender.read_poses").read_poses
+    skeleton = addon("blender.read.read_armature").read_armature(rig, False)
+    read = addon("blender.poses.read_poses").read_poses
     poses = read(rig, skeleton, "ACTIVE", 10, bpy.context.view_layer)
     assert poses.joints.shape == (5, 12, 3, 4)
     assert np.ptp(poses.joints[:, 1:6], axis=0).max() > 0.02
@@ -204,7 +208,7 @@ def test_frames_of_an_animation_bend():
 
 
 def read(rig):
-    return addon("blender.read_armature").read_armature(rig, False)
+    return addon("blender.read.read_armature").read_armature(rig, False)
 
 
 def test_what_makes_a_bone_stretchable():
@@ -249,9 +253,11 @@ def test_random_poses_stretch():
     rig.data.bones["upper"].araplbs_deformer = "STRETCHABLE"
     rig.data.bones["upper"].inherit_scale = "NONE"
     skeleton = read(rig)
-    options = addon("core.options").Options(pose_count=20)
-    steps = addon("blender.flexible_bones").random_poses_in_steps(rig, skeleton, options, None)
-    poses = addon("core.steps").finish(steps)
+    options = addon("core.character.options").Options(pose_count=20)
+    steps = addon("blender.poses.flexible_bones").random_poses_in_steps(
+        rig, skeleton, options, None
+    )
+    poses = addon("core.base.steps").finish(steps)
     sizes = np.linalg.svd(poses.transforms[..., :3], compute_uv=False)
     np.testing.assert_allclose(sizes[:, 0], 1, atol=1e-5)
     middle = np.sort(sizes[:, 1], axis=1)
@@ -273,7 +279,9 @@ def test_weights_of_a_rig_that_stretches():
         bone.constraints.new("STRETCH_TO").target = rig
     auto_weight(tube, rig)
     assert_good(tube, rig)
-    errors = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, False)
+    errors = addon("blender.read.deformation_errors").object_strain(
+        tube, bpy.context.view_layer, False
+    )
     for bone in rig.data.bones:
         bone.araplbs_deformer = "RIGID"
     assert np.isfinite(errors).all() and errors.mean() < 0.35  # of which most is meant
@@ -292,11 +300,11 @@ def test_a_rig_that_is_disabled_in_viewports():
     auto_weight(tube, animation="ACTIVE")
     assert_good(tube, rig)
     assert rig.hide_viewport
-    frames = addon("blender.read_poses").read_poses(
+    frames = addon("blender.poses.read_poses").read_poses(
         rig, read(rig), "ACTIVE", 9, bpy.context.view_layer
     )
     assert np.ptp(frames.joints, axis=0).max() > 0.02
-    errors = addon("blender.deformation_errors")
+    errors = addon("blender.read.deformation_errors")
     assert np.isfinite(errors.object_strain(tube, bpy.context.view_layer, False)).all()
 
 
@@ -306,8 +314,8 @@ def test_a_session_cancelled_while_it_reads():
     select(tube, rig)
     before = snapshot()
     session = addon("live.weights").WeightSession(
-        addon("blender.targets").find_targets(bpy.context),
-        addon("core.options").Options(pose_count=4000),
+        addon("blender.read.targets").find_targets(bpy.context),
+        addon("core.character.options").Options(pose_count=4000),
         bpy.context.view_layer,
     )
     session.tick(0.2)

@@ -3,7 +3,7 @@ own automatic weights fail."""
 
 import bpy
 import pytest
-from paths import DATA
+from paths import DATA, RIGS
 from scenes import assert_good, auto_weight, deform_names, weights
 
 
@@ -34,6 +34,21 @@ def test_with_all_its_actions(character):
     assert auto_weight(*meshes, rig, animation="ALL", max_influences=8) == {"FINISHED"}
     for mesh in meshes:
         assert_good(mesh, rig, 8)
+
+
+@pytest.mark.slow
+def test_film_rig():
+    """Posed through the rig, with bendy bones that are left out."""
+    path = RIGS / "cloudrig_test_poses.blend"
+    if not path.exists():
+        pytest.skip("no ../shared/rigs here")
+    bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+    mesh = bpy.data.objects["ShapeKeyTest"]
+    rig = mesh.find_armature()
+    mesh.hide_set(False)
+    assert auto_weight(mesh, rig) == {"FINISHED"}
+    assert_good(mesh, rig)
+    assert any(bone.araplbs_control != "NONE" for bone in rig.data.bones if bone.bbone_segments > 1)
 
 
 @pytest.mark.parametrize("character", ["mage"], indirect=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import araplbs
 import bpy
 import pytest
-from command import blender, folder_of, needs_executable, opened, run, save
+from command import OLDER, OLDER_REPORT, blender, folder_of, needs_executable, opened, run, save
 from scenes import (
     add_armature,
     add_tube,
@@ -146,10 +146,10 @@ def test_input_that_cannot_be_read(name, tmp_path, capfd):
     path, out, report = (tmp_path / n for n in ("in.blend", "out.blend", "report.json"))
     if content is not None:
         path.write_bytes(content)
-    out.write_text("older")
-    report.write_text("older")
+    out.write_text(OLDER)
+    report.write_text(OLDER_REPORT)
     assert run("weight", path, "--output", out, "--json", report) == 1
-    assert out.read_text() == "older" and report.read_text() == "older"
+    assert out.read_text() == OLDER and report.read_text() == OLDER_REPORT
     if content is not None:
         assert path.read_bytes() == content
     error = [line for line in capfd.readouterr().err.splitlines() if line.startswith("araplbs:")]
@@ -180,16 +180,15 @@ def test_failure_while_solving(character, tmp_path, monkeypatch, capfd):
 
 
 def test_failure_while_saving(character, tmp_path, monkeypatch):
-    cli = addon("cli")
     out = tmp_path / "out.blend"
-    out.write_text("older")
+    out.write_text(OLDER)
 
     def fail(*_args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cli.os, "replace", fail)
+    monkeypatch.setattr(addon("core.disk.files").os, "replace", fail)
     assert run("weight", character, "--output", out) == 1
-    assert out.read_text() == "older"
+    assert out.read_text() == OLDER
     assert folder_of(tmp_path) == ["in.blend", "out.blend"]
 
 
@@ -284,7 +283,7 @@ def test_executable(character, tmp_path):
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     done = blender("weight", character, "--output", out, "--json", report)
     assert done.returncode == 0, done.stderr
-    assert "192 vertices, 3 bones: Surface Strain " in done.stdout
+    assert "192 vertices, 3 bones: stretch " in done.stdout
     assert json.loads(report.read_text())["files"][0]["armatures"][0]["vertices"] == 192
     objects = opened(out)
     assert_good(objects["Tube"], objects["Rig"])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from command import folder_of, opened, run, save
+from command import OLDER, OLDER_REPORT, folder_of, opened, run, save
 from scenes import addon, assert_good, tube_and_rig
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
@@ -62,7 +62,7 @@ def refused(before, *arguments):
 @pytest.mark.parametrize("what", ["input", "output", "tets"])
 def test_report_replaces_nothing(what, kind, character, tmp_path, capfd):
     out, tets = tmp_path / "out.blend", tmp_path / "tets.msh"
-    out.write_text("older")
+    out.write_text(OLDER)
     tets.write_text("tets")
     target = {"input": character, "output": out, "tets": tets}[what]
     report = alias(target, kind)
@@ -107,10 +107,10 @@ def test_two_outputs_in_one_file(character, tmp_path, capfd):
     (out / "in.blend").symlink_to("other.blend")
     refused({}, "weight", character, other, "-o", out)
     assert "would replace the output" in capfd.readouterr().err
-    # The same where only case tells them apart.
+    # The same where they differ in case alone.
     second = tmp_path / "second" / "IN.blend"
     second.parent.mkdir()
-    second.write_bytes(b"another")
+    second.write_text(OLDER)
     refused({}, "weight", character, second, "-o", tmp_path / "new")
     assert "would replace the output" in capfd.readouterr().err
 
@@ -118,8 +118,8 @@ def test_two_outputs_in_one_file(character, tmp_path, capfd):
 @posix
 def test_output_over_the_tets(character, tmp_path, capfd):
     tets = tmp_path / "tets.blend"
-    tets.write_text("tets")
-    refused({tets: b"tets"}, "weight", character, "-o", tets, "--tet-file", tets)
+    tets.write_text(OLDER)
+    refused({tets: OLDER.encode()}, "weight", character, "-o", tets, "--tet-file", tets)
     assert "would replace the tets" in capfd.readouterr().err
 
 
@@ -145,7 +145,7 @@ def test_what_the_file_uses_is_not_replaced(tmp_path, monkeypatch, capfd):
     assert run("weight", path, "-o", "library.blend") == 1
     assert "library.blend would replace" in capfd.readouterr().err
     assert run("weight", path, "-o", "out.blend", "--json", "skin.png") == 1
-    assert "skin.png would replace" in capfd.readouterr().err
+    assert "'skin.png' is there already" in capfd.readouterr().err
     assert {p: p.read_bytes() for p in before} == before
     assert folder_of(tmp_path) == ["in.blend", "library.blend", "skin.png"]
 
@@ -154,8 +154,8 @@ def test_what_the_file_uses_is_not_replaced(tmp_path, monkeypatch, capfd):
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
 def test_mode_of_what_exists_is_kept(mode, character, tmp_path):
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
-    for path in (out, report):
-        path.write_text("older")
+    for path, content in ((out, OLDER), (report, OLDER_REPORT)):
+        path.write_text(content)
         path.chmod(mode)
     if os.getuid() == 0:
         os.chown(out, 12, 34)
@@ -182,9 +182,9 @@ def test_new_files_have_the_usual_mode(character, tmp_path):
 @posix
 def test_nobody_else_reads_it_while_it_is_saved(character, tmp_path, monkeypatch):
     out, seen = tmp_path / "out.blend", []
-    out.write_text("older")
+    out.write_text(OLDER)
     out.chmod(0o600)
-    files = addon("core.files")
+    files = addon("core.disk.files")
     replace = os.replace
 
     def look(source, target):
@@ -217,7 +217,7 @@ def test_link_stays(exists, tmp_path, monkeypatch):
     link, real = links / "out.blend", store / "real.blend"
     link.symlink_to(real)
     if exists:
-        real.write_text("older")
+        real.write_text(OLDER)
     assert run("weight", path, "-o", link) == 0
     assert link.is_symlink() and not real.is_symlink()
     assert folder_of(links) == ["out.blend"] and folder_of(store) == ["real.blend"]
@@ -314,26 +314,29 @@ def test_report_into_a_pipe(character, tmp_path):
 def test_write_protected(character, tmp_path, capfd):
     for arguments in (("-o", "old.blend"), ("-o", "out.blend", "--json", "old.blend")):
         old = tmp_path / "old.blend"
-        old.write_text("older")
+        old.write_text(OLDER)
         old.chmod(0o444)
         assert run("weight", character, *arguments) == 1
         assert "'old.blend' is write-protected" in capfd.readouterr().err
-        assert old.read_text() == "older"
+        assert old.read_text() == OLDER
         old.chmod(0o644)
     assert folder_of(tmp_path) == ["in.blend", "old.blend"]
 
 
 def test_leftovers_are_removed(character, tmp_path):
     """Of processes that are gone; not of those that work, nor files that only look alike."""
-    files = addon("core.files")
+    files = addon("core.disk.files")
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     with subprocess.Popen(
         [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     ) as works:
-        name = f".araplbs-{files.HOST}-{{}}-01234567.blend"
+        name = f".araplbs-{files.SPACE}-{{}}-01234567.blend"
         left = [name.format(gone.pid), name.format(gone.pid) + "@"]
-        left += [f".araplbs-{files.HOST}-{gone.pid}-01234567.json", ".araplbs-far-1-01234567.blend"]
+        left += [
+            f".araplbs-{files.SPACE}-{gone.pid}-01234567.json",
+            ".araplbs-far-1-01234567.blend",
+        ]
         kept = [name.format(works.pid), ".araplbs-away-1-01234567.blend", ".araplbs-notes.blend"]
         for each in left + kept:
             (tmp_path / each).write_text("x")

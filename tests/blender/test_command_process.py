@@ -12,7 +12,7 @@ import time
 import bpy
 import numpy as np
 import pytest
-from command import blender, folder_of, needs_executable, opened, save, start
+from command import OLDER, OLDER_REPORT, blender, folder_of, needs_executable, opened, save, start
 from scenes import add_armature, add_mesh, add_tube, assert_good, bind, new_scene, tube_arrays
 
 pytestmark = [
@@ -70,17 +70,17 @@ def test_stopped(name, moment, slow, tmp_path):
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     number = getattr(signal, name)
     for _attempt in range(5):
-        for path in (out, report):
-            path.write_text("older")
+        out.write_text(OLDER)
+        report.write_text(OLDER_REPORT)
         process = start("weight", slow, "-o", out, "--json", report)
         _wait_for(moment, process, tmp_path)
         process.send_signal(number)
         _printed, errors = process.communicate(timeout=300)
         left = {each for each in os.listdir(tmp_path) if each.startswith(".araplbs-")}
-        if moment != "saving" or out.read_bytes() == b"older":
+        if moment != "saving" or out.read_bytes() == OLDER.encode():
             break
         assert is_whole(out.read_bytes()) and not left  # it was quicker than the signal
-    assert out.read_text() == "older" and report.read_text() == "older"
+    assert out.read_text() == OLDER and report.read_text() == OLDER_REPORT
     assert process.returncode == (-number if name == "SIGKILL" else 128 + number), errors
     assert name == "SIGKILL" or f"araplbs: stopped by {name}" in errors
     assert bool(left) == (name == "SIGKILL" and moment == "saving")
@@ -119,25 +119,25 @@ def small_disk(tmp_path):
 def test_full_disk(compress, tmp_path, small_disk):
     path = character(tmp_path / "in.blend", ballast=300_000, compress=compress)
     out, report = small_disk / "out.blend", small_disk / "report.json"
-    for old in (out, report):
-        old.write_text("older")
+    out.write_text(OLDER)
+    report.write_text(OLDER_REPORT)
     done = blender("weight", path, "-o", out, "--json", report)
     assert done.returncode == 1
     assert f"{out} could not be saved" in done.stderr and "free there: 1.0 MB" in done.stderr
-    assert out.read_text() == report.read_text() == "older"
+    assert out.read_text() == OLDER and report.read_text() == OLDER_REPORT
     assert folder_of(small_disk) == ["out.blend", "report.json"]
 
 
 def test_full_disk_for_the_report(tmp_path, small_disk):
     path = character(tmp_path / "in.blend", rings=5, sides=4)
     out, report = tmp_path / "out.blend", small_disk / "report.json"
-    report.write_text("older")
+    report.write_text(OLDER_REPORT)
     with pytest.raises(OSError), open(small_disk / "filler", "wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
     done = blender("weight", path, "-o", out, "--json", report)
     assert done.returncode == 1 and "No space left on device" in done.stderr
-    assert report.read_text() == "older" and is_whole(out.read_bytes())
+    assert report.read_text() == OLDER_REPORT and is_whole(out.read_bytes())
     assert folder_of(small_disk) == ["filler", "report.json"]
 
 
@@ -146,7 +146,7 @@ def test_limit_of_a_file(tmp_path):
     import resource
 
     path, out = character(tmp_path / "in.blend", ballast=300_000), tmp_path / "out.blend"
-    out.write_text("older")
+    out.write_text(OLDER)
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -154,7 +154,7 @@ def test_limit_of_a_file(tmp_path):
 
     done = blender("weight", path, "-o", out, preexec_fn=limit)
     assert done.returncode == 1 and f"{out} could not be saved" in done.stderr
-    assert out.read_text() == "older" and folder_of(tmp_path) == ["in.blend", "out.blend"]
+    assert out.read_text() == OLDER and folder_of(tmp_path) == ["in.blend", "out.blend"]
 
 
 def test_two_processes_on_one_output(tmp_path):
@@ -191,12 +191,12 @@ def test_truncated_files(tmp_path):
         for share in (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9):
             paths.append(tmp_path / f"{'packed' if compress else 'plain'}{share}.blend")
             paths[-1].write_bytes(whole[: int(share * len(whole))])
-            (out / paths[-1].name).write_text("older")
+            (out / paths[-1].name).write_text(OLDER)
     done = blender("weight", *paths, tmp_path / "whole.blend", "-o", out)
     assert done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if line.startswith("araplbs: ")]
     assert [str(path) in line for path, line in zip(paths, lines, strict=True)] == [True] * 14
-    assert all((out / path.name).read_text() == "older" for path in paths)
+    assert all((out / path.name).read_text() == OLDER for path in paths)
     objects = opened(out / "whole.blend")
     assert_good(objects["Tube"], objects["Rig"])
 
@@ -244,7 +244,7 @@ def test_two_hundred_files(tmp_path):
     paths, bad = [], set()
     for i in range(200):
         paths.append(folder / f"{i:03}.blend")
-        (out / paths[-1].name).write_text("older")
+        (out / paths[-1].name).write_text(OLDER)
         if i % 5 == 2:
             bad.add(i)
             bad_file([*KINDS, "missing", "missing"][i // 5 % 10], paths[-1], good)
@@ -260,7 +260,7 @@ def test_two_hundred_files(tmp_path):
     assert len(entries) == 200 and folder_of(out) == [path.name for path in paths]
     for i, path in enumerate(paths):
         content = (out / path.name).read_bytes()
-        assert content == b"older" if i in bad else is_whole(content), path
+        assert content == OLDER.encode() if i in bad else is_whole(content), path
         if i not in bad:
             assert entries[i]["armatures"][0]["vertices"] == len(vertices)
     for i in (0, 103, 199):

@@ -172,4 +172,4 @@ def test_blocked_drivers_are_named(tmp_path, capfd):
     path = save(tmp_path / "without.blend")
     assert run("weight", path, "-o", out) == 0
     assert "scripted drivers" not in capfd.readouterr().out
-    assert addon("blender.opened_file").blocked_drivers() == []
+    assert addon("blender.data.opened_file").blocked_drivers() == []

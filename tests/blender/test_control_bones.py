@@ -1,4 +1,4 @@
-"""Deform bones that are none get no influence, are listed with the reason, and can be taken in."""
+"""Control bones flagged Deform get no influence, are listed with the reason, can be taken in."""
 
 import bpy
 import numpy as np
@@ -78,6 +78,22 @@ def test_same_weights_as_without_them(arm):
     np.testing.assert_allclose(found, weights(other, ARM), atol=1e-6)
 
 
+@pytest.mark.parametrize("through_rig", [False, True])
+def test_bendy_bones_that_are_left_out(arm, through_rig):
+    """The joints of their segments are not read: weights are the same as if they had none."""
+    tube, rig = arm
+    rig.pose.bones["middle"].constraints.new("LIMIT_LOCATION")  # a rig that moves itself
+    rig.data.bones["upper"].bbone_segments = 4
+    auto_weight(tube, rig, through_rig=through_rig)
+    plain = weights(tube, ARM)
+    for name in CONTROLS:
+        rig.data.bones[name].bbone_segments = 3
+    assert auto_weight(tube, rig, through_rig=through_rig) == {"FINISHED"}
+    assert marks(rig) == CONTROLS
+    np.testing.assert_allclose(weights(tube, ARM), plain, atol=1e-6)
+    assert bpy.ops.object.araplbs_check() == {"FINISHED"}
+
+
 def test_include(arm):
     tube, rig = arm
     auto_weight(tube, rig)
@@ -137,16 +153,17 @@ def test_only_control_bones_are_free(arm):
     assert snapshot() == before
 
 
-def test_only_control_bones_are_visible(arm):
+def test_only_control_bones_are_selected(arm):
     tube, rig = arm
     bind(tube, rig)
-    hidden = "hide" in bpy.types.PoseBone.bl_rna.properties
-    for bone in rig.pose.bones if hidden else rig.data.bones:
-        bone.hide = bone.name != "pole"
-    select(tube, active=tube)
-    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    with pytest.raises(RuntimeError, match=r"Only control bones of 'Rig' are visible|only control"):
-        bpy.ops.object.araplbs_auto_weight()
+    select(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    for flag in addon("blender.data.bones").bone_flags(rig):
+        flag.select = flag.name == "pole"
+    with pytest.raises(
+        RuntimeError, match=r"Only control bones of 'Rig' are selected|only control"
+    ):
+        bpy.ops.object.araplbs_auto_weight(only_selected_bones=True)
     assert len(tube.vertex_groups) == 0
 
 
@@ -252,14 +269,14 @@ def test_joints(arm):
 
 
 def test_panel_lists_them(arm):
-    """The panel is there while a bone is left out."""
+    """The list is there while a bone is left out."""
     tube, rig = arm
     auto_weight(tube, rig)
-    panel = addon("ui.panel")
+    panel = addon("ui.panels.bones_panel")
     select(rig)
-    assert panel.VIEW3D_PT_araplbs_control_bones.poll(bpy.context)
+    assert panel.has_control_bones(rig)
     bpy.ops.object.araplbs_deform_off()
-    assert not panel.VIEW3D_PT_araplbs_control_bones.poll(bpy.context)
+    assert not panel.has_control_bones(rig) and not panel.has_control_bones(None)
 
 
 @pytest.mark.parametrize(
@@ -273,4 +290,4 @@ def test_panel_lists_them(arm):
     ],
 )
 def test_names(name, expected):
-    assert addon("core.control_bones").is_control_name(name) is expected
+    assert addon("core.skeleton.bone_names").is_control_name(name) is expected

@@ -60,28 +60,28 @@ def scale_bones(rig):
 def evaluated(ob, rig):
     """(n, 3) in armature space."""
     bpy.context.view_layer.update()
-    posed = addon("blender.posed").posed_vertices(ob, bpy.context.evaluated_depsgraph_get())
+    posed = addon("blender.poses.posed").posed_vertices(ob, bpy.context.evaluated_depsgraph_get())
     inverse = np.linalg.inv(np.array(rig.matrix_world))
     return posed @ inverse[:3, :3].T + inverse[:3, 3]
 
 
 def computed(ob, rig):
-    """The like by the add-on."""
+    """The same by the add-on."""
     layer = bpy.context.view_layer
     layer.update()
-    deformer = addon("core.armature_modifier")
-    skeleton = addon("blender.read_armature").read_armature(rig, False)
-    read = addon("blender.read_mesh")
+    deformer = addon("core.measures.armature_modifier")
+    skeleton = addon("blender.read.read_armature").read_armature(rig, False)
+    read = addon("blender.read.read_mesh")
     mesh = read.read_mesh(ob, rig, skeleton, layer, False, np.zeros(len(BONES), bool))
     points = mesh.vertices @ mesh.matrix[:3, :3].T + mesh.matrix[:3, 3]
-    skeleton.joint_axes = addon("blender.read_deformer").read_joint_axes(rig, skeleton)
-    poses = addon("blender.read_poses")
-    steps = addon("blender.flexible_bones").curved_parameters_in_steps(rig, skeleton, points)
+    skeleton.joint_axes = addon("blender.read.read_deformer").read_joint_axes(rig, skeleton)
+    poses = addon("blender.poses.read_poses")
+    steps = addon("blender.poses.flexible_bones").curved_parameters_in_steps(rig, skeleton, points)
     rows = read.present_weights(ob, skeleton)
     if mesh.deformer:
         rows = deformer.effective_rows(rows, points, skeleton, mesh.deformer)
     columns = deformer.Columns(skeleton)
-    rows = columns.expand(rows, points, addon("core.steps").finish(steps))
+    rows = columns.expand(rows, points, addon("core.base.steps").finish(steps))
     pose = poses.present_pose(rig, skeleton, layer.depsgraph)
     return deformer.pose_points(points, rows, pose, columns, mesh.deformer)[0]
 
@@ -198,7 +198,7 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
     assert "Preserve Volume" not in told(capsys, tube, rig)
     modifier.use_deform_preserve_volume = True
     said = told(capsys, tube, rig)
-    assert "As Blender deforms with Preserve Volume (Tube): Surface Strain " in said
+    assert "As Blender deforms with Preserve Volume (Tube): stretch " in said
     assert "optimized for linear blending" in said
     for bone in rig.data.bones:
         bone.use_envelope_multiply = True
@@ -212,8 +212,10 @@ def solved_task(rig, *meshes):
         posed.keyframe_insert("rotation_euler", frame=1)
         posed.keyframe_insert("location", frame=1)
     bpy.context.scene.frame_set(1)
-    targets = addon("blender.targets").Targets(rig, list(meshes))
-    options = addon("core.options").Options(pose_count=1, animation="ACTIVE", animation_frames=1)
+    targets = addon("blender.read.targets").Targets(rig, list(meshes))
+    options = addon("core.character.options").Options(
+        pose_count=1, animation="ACTIVE", animation_frames=1
+    )
     task = addon("tasks.weighting").WeightingTask(options)
     task.read(targets, bpy.context.view_layer)
     task.solve()
@@ -244,10 +246,10 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
         arguments["triangles"],
         np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])[None],
     )
-    poses = addon("core.error_map").pose_set(task.problem, task.options)
+    poses = addon("core.skeleton.poses").pose_set(task.problem, task.options)
     # Random poses with bendy bones are read from Blender and come first.
     frame, random = (slice(1, 2), slice(0, 1)) if bendy else (slice(0, 1), slice(1, 2))
-    deformed = addon("core.armature_modifier").deformed_energy
+    deformed = addon("core.measures.armature_modifier").deformed_energy
     other = deformed(task.problem, task.solution.rows, poses[random])
     assert len(poses) == 2 and other > 0
     assert deformed(task.problem, task.solution.rows, poses[frame]) == pytest.approx(
@@ -258,7 +260,7 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     posed = np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])
     shown = araplbs.Deformation(arguments["vertices"], arguments["triangles"])
     shown.add(posed[None])
-    seen = addon("core.armature_modifier").deformed
+    seen = addon("core.measures.armature_modifier").deformed
     one, all_poses = (
         seen(task.problem, task.solution.rows, some)["area"] for some in (poses[frame], poses)
     )
@@ -270,7 +272,7 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
 
 def test_plain_meshes_have_no_deformer(character):
     tube, rig, modifier = character
-    read = addon("blender.read_deformer").read_deformer
+    read = addon("blender.read.read_deformer").read_deformer
     assert read(tube, rig) is None
     rig.data.bones["control"].use_envelope_multiply = True
     assert read(tube, rig) is None, "it deforms nothing"
@@ -283,7 +285,7 @@ def test_parent_of_type_armature_has_envelopes(character):
     tube, rig, modifier = character
     tube.modifiers.remove(modifier)
     tube.parent_type = "ARMATURE"
-    deformer = addon("blender.read_deformer").read_deformer(tube, rig)
+    deformer = addon("blender.read.read_deformer").read_deformer(tube, rig)
     assert deformer.use_envelopes and deformer.use_groups and not deformer.preserve_volume
 
 
@@ -303,5 +305,5 @@ def test_several_meshes_of_which_one_preserves_volume(character, capsys):
     sleeve = add_mesh("Sleeve", vertices, faces, matrix=rotation(40, "Y"))
     modifier.use_deform_preserve_volume = True
     said = told(capsys, sleeve, tube, rig)
-    assert "with Preserve Volume (Tube): Surface Strain" in said
+    assert "with Preserve Volume (Tube): stretch" in said
     assert Vector(sleeve.dimensions).length > 0

@@ -23,7 +23,7 @@ def tube():
 def evaluated(ob, rig):
     """(n, 3) in armature space."""
     bpy.context.view_layer.update()
-    posed = addon("blender.posed").posed_vertices(ob, bpy.context.evaluated_depsgraph_get())
+    posed = addon("blender.poses.posed").posed_vertices(ob, bpy.context.evaluated_depsgraph_get())
     inverse = np.linalg.inv(np.array(rig.matrix_world))
     return posed @ inverse[:3, :3].T + inverse[:3, 3]
 
@@ -31,7 +31,7 @@ def evaluated(ob, rig):
 @pytest.fixture
 def preview():
     """Sets what is previewed; look() gives the points that come of it."""
-    manager, view = bpy.context.window_manager, addon("ui.deformer_view").view
+    manager, view = bpy.context.window_manager, addon("ui.views.deformer_view").view
 
     class Preview:
         def show(self, deformer):
@@ -63,11 +63,13 @@ def test_centers_of_rotation(tube, preview):
     import araplbs
 
     got = preview.show("CENTERS")
-    layer, errors = bpy.context.view_layer, addon("blender.deformation_errors")
-    armature, problem, rows = errors.read_weighted(ob, layer, addon("core.options").Options())
+    layer, errors = bpy.context.view_layer, addon("blender.read.deformation_errors")
+    armature, problem, rows = errors.read_weighted(
+        ob, layer, addon("core.character.options").Options()
+    )
     assert armature == rig
     layer.update()
-    pose = addon("blender.read_poses").present_pose(rig, problem.skeleton, layer.depsgraph)
+    pose = addon("blender.poses.read_poses").present_pose(rig, problem.skeleton, layer.depsgraph)
     vertices, triangles = problem.arguments["vertices"], problem.arguments["triangles"]
     centers = araplbs.rotation_centers(vertices, triangles, tuple(rows))
     skin = araplbs.center_of_rotation_skinning
@@ -79,12 +81,12 @@ def test_centers_of_rotation(tube, preview):
 def test_it_follows_the_pose_and_the_weights(tube, preview):
     ob, rig = tube
     before = preview.show("CENTERS").copy()
-    source = addon("ui.deformer_view").view._source
+    source = addon("ui.views.deformer_view").view._source
     rig.pose.bones["upper"].rotation_euler.x += 0.3
     bpy.context.view_layer.update()
     posed = preview.look().copy()
     assert np.abs(posed - before).max() > 0.01
-    assert addon("ui.deformer_view").view._source is source, "only the pose is read again"
+    assert addon("ui.views.deformer_view").view._source is source, "only the pose is read again"
     ob.vertex_groups["upper"].add([0, 1, 2], 0.7, "REPLACE")
     bpy.context.view_layer.update()
     weighted = preview.look().copy()
@@ -101,7 +103,7 @@ def test_while_the_armature_is_posed(tube, preview):
     rig.pose.bones["upper"].rotation_euler.x -= 0.4
     bpy.context.view_layer.update()
     assert np.abs(preview.look() - shown).max() > 0.01
-    assert addon("ui.deformer_view").view.name == ob.name
+    assert addon("ui.views.deformer_view").view.name == ob.name
 
 
 def test_nothing_changes(tube, preview):
@@ -117,12 +119,12 @@ def test_without_armature_it_says_why(tube, preview):
     ob.modifiers.clear()
     ob.parent = None
     assert preview.show("CENTERS") is None
-    assert addon("ui.deformer_view").view.message == f"'{ob.name}' has no armature"
+    assert addon("ui.views.deformer_view").view.message == f"'{ob.name}' has no armature"
 
 
 def test_it_is_gone_with_the_addon(tube, preview):
     preview.show("CENTERS")
-    module = addon("ui.deformer_view")
+    module = addon("ui.views.deformer_view")
     module.unregister()
     try:
         assert not hasattr(bpy.types.WindowManager, "araplbs_deformer")
@@ -134,7 +136,7 @@ def test_it_is_gone_with_the_addon(tube, preview):
 
 
 def test_shades():
-    core = addon("core.deformer_preview")
+    core = addon("core.measures.deformer_preview")
     points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 5]], float)
     up = core.shaded(points, np.array([[0, 1, 2]]), (1.0, 0.5, 0.0))
     down = core.shaded(points, np.array([[0, 2, 1]]), (1.0, 0.5, 0.0))

@@ -18,11 +18,11 @@ def tube():
 
 
 def read(ob, names=("lower", "middle", "upper")):
-    return addon("blender.edits").read_edits(ob.data, list(names))
+    return addon("blender.data.edits").read_edits(ob.data, list(names))
 
 
 def pick(ob, vertices):
-    addon("blender.select_region").select_vertices(ob.data, vertices)
+    addon("blender.write.select_region").select_vertices(ob.data, vertices)
 
 
 def edit(**arguments):
@@ -70,7 +70,7 @@ def test_smooth_vertices(tube):
         edits = read(tube, names)
         assert edits.any and edits.smoothed.vertices.tolist() == [3, 4, 5]
         assert edits.smoothed.values.tolist() == [0.5, 0.5, 1]
-    module = addon("blender.edits")
+    module = addon("blender.data.edits")
     values = module.read_values(tube.data, item)
     values[3] = 7
     module.write_values(tube.data, item, values)
@@ -115,7 +115,7 @@ def test_weights_are_smooth_where_they_shall_be(tube):
 
 def test_opposite_bones(tube):
     """By name, else by place; none on the plane or without an image."""
-    opposite = addon("blender.read_armature").opposite_bone
+    opposite = addon("blender.read.read_armature").opposite_bone
     rig = tube.parent
     assert opposite(rig, "arm.L") == "arm.R" and opposite(None, "arm_r") == "arm_l"
     assert opposite(rig, "middle") == "middle" and opposite(rig, "none") == "none"
@@ -207,16 +207,16 @@ def test_copies_have_edits_of_their_own(tube):
     pick(tube, [100])
     edit(kind="WEIGHT", bone="upper", weight=0.5)
     other = tube.data.copy()
-    addon("operators.edit").paint_edit(tube.data, "WEIGHT", "upper", [100], 0)
+    addon("operators.edits.edit").paint_edit(tube.data, "WEIGHT", "upper", [100], 0)
     assert not tube.data.araplbs.edits
-    edits = addon("blender.edits").read_edits(other, ["upper"])
+    edits = addon("blender.data.edits").read_edits(other, ["upper"])
     assert edits.constraints.vertices.tolist() == [100]
 
 
 def test_mirror_modifier_has_images_of_edits():
     """Of links as well; the bone of an image is that of the other side."""
-    core, mirror = addon("core.problem"), addon("core.mirror_modifier")
-    pairs, edits = addon("core.edits").Pairs, addon("core.edits").Edits
+    core, mirror = addon("core.character.problem"), addon("core.character.mirror_modifier")
+    pairs, edits = addon("core.character.edits").Pairs, addon("core.character.edits").Edits
     names = ["a.L", "a.R"]
     skeleton = core.Skeleton(
         names,
@@ -260,27 +260,31 @@ def test_worst_vertices(tube):
     chosen = {v.index for v in tube.data.vertices if v.select}
     around = {v for e in tube.data.edges for v in e.vertices if set(e.vertices) & set(bad)}
     assert len(chosen) == 4 and chosen <= around
-    strain = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, True)
+    strain = addon("blender.read.deformation_errors").object_strain(
+        tube, bpy.context.view_layer, True
+    )
     assert strain.max() < 1e-3, "the rest pose has none"
     rig.pose.bones["upper"].rotation_mode = "XYZ"
     rig.pose.bones["upper"].rotation_euler.x = 1.5
     bpy.context.view_layer.update()
-    strain = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, True)
+    strain = addon("blender.read.deformation_errors").object_strain(
+        tube, bpy.context.view_layer, True
+    )
     assert strain.max() > 0.5 and set(np.argsort(-strain)[:4]) <= around
-    colors = addon("core.error_map").colors(strain)
+    colors = addon("core.measures.strain_colors").colors(strain)
     assert colors.shape == (len(strain), 4) and colors.min() >= 0 and colors.max() <= 1
 
 
 def panel_settings(**values):
     """Those that the tab shows."""
-    settings = addon("operators.settings").settings_of(bpy.context)
+    settings = addon("operators.base.settings").settings_of(bpy.context)
     for name, value in values.items():
         setattr(settings, name, value)
 
 
 @pytest.fixture
 def panel():
-    names = {f.name: f.default for f in dataclasses.fields(addon("core.options").Options)}
+    names = {f.name: f.default for f in dataclasses.fields(addon("core.character.options").Options)}
     yield panel_settings
     panel_settings(**names)
 
@@ -296,18 +300,18 @@ def keyed_bend(rig, bone, angle):
 
 
 def selected_strain(capsys):
-    """(least, most) percent that Select Worst Vertices tells."""
+    """(least, most) percent that Select Worst Vertices reports."""
     capsys.readouterr()
     assert bpy.ops.object.araplbs_select_worst(percent=5) == {"FINISHED"}
     said = capsys.readouterr().out
-    found = re.search(r"Surface Strain from ([\d.]+) to ([\d.]+) %", said)
+    found = re.search(r"stretch from ([\d.]+) to ([\d.]+) %", said)
     return float(found[1]), float(found[2])
 
 
 def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
-    strain = addon("blender.deformation_errors").object_strain
+    strain = addon("blender.read.deformation_errors").object_strain
     _least, usual = selected_strain(capsys)
-    layer, options = bpy.context.view_layer, addon("core.options").Options
+    layer, options = bpy.context.view_layer, addon("core.character.options").Options
     assert usual == pytest.approx(100 * strain(tube, layer, False).max(), abs=0.06)
     panel(swing=0.0, twist=0.0)
     assert selected_strain(capsys) == (0.0, 0.0)
@@ -325,13 +329,13 @@ def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
 
 def test_view_in_the_poses_of_the_panel(tube, panel):
     """Read once, in Rest Position too, and again when settings change."""
-    strain, layer = addon("blender.deformation_errors").object_strain, bpy.context.view_layer
-    options, rig = addon("core.options").Options, tube.parent
+    strain, layer = addon("blender.read.deformation_errors").object_strain, bpy.context.view_layer
+    options, rig = addon("core.character.options").Options, tube.parent
     keyed_bend(rig, "upper", 1.5)
     rig.data.pose_position = "REST"
     layer.objects.active = tube
     panel(animation="ACTIVE", animation_frames=5, pose_count=2)
-    manager, view = bpy.context.window_manager, addon("ui.error_view").view
+    manager, view = bpy.context.window_manager, addon("ui.views.error_view").view
     try:
         manager.araplbs_errors = "POSES"
         wanted = options(animation="ACTIVE", animation_frames=5, pose_count=2)
@@ -363,7 +367,7 @@ def test_view_of_a_mesh_on_a_bone(tube, panel):
     layer.objects.active = tube
     layer.update()
     panel(pose_count=2)
-    manager, view = bpy.context.window_manager, addon("ui.error_view").view
+    manager, view = bpy.context.window_manager, addon("ui.views.error_view").view
     try:
         manager.araplbs_errors = "POSES"
         assert look(view) is not None
@@ -380,7 +384,7 @@ def test_view_of_a_mesh_on_a_bone(tube, panel):
 def test_view_after_a_mesh_that_has_no_colors(tube, panel):
     """Colors come again with the mesh that had them."""
     layer, manager = bpy.context.view_layer, bpy.context.window_manager
-    bare, view = add_tube("Bare"), addon("ui.error_view").view
+    bare, view = add_tube("Bare"), addon("ui.views.error_view").view
     panel(pose_count=2)
     try:
         manager.araplbs_errors = "POSES"
@@ -408,9 +412,13 @@ def test_strain_of_a_pose_is_that_of_the_deformed_mesh(tube, preserve_volume):
     armature = next(m for m in tube.modifiers if m.type == "ARMATURE")
     armature.use_deform_preserve_volume = preserve_volume
     bpy.context.view_layer.update()
-    strain = addon("blender.deformation_errors").object_strain(tube, bpy.context.view_layer, True)
+    strain = addon("blender.read.deformation_errors").object_strain(
+        tube, bpy.context.view_layer, True
+    )
     rest = np.array([v.co for v in tube.data.vertices])
-    points = addon("blender.posed").posed_vertices(tube, bpy.context.evaluated_depsgraph_get())
+    points = addon("blender.poses.posed").posed_vertices(
+        tube, bpy.context.evaluated_depsgraph_get()
+    )
     tube.data.calc_loop_triangles()
     triangles = np.array([tuple(t.vertices) for t in tube.data.loop_triangles])
     each = araplbs.surface_strain(rest, triangles, points)
@@ -430,7 +438,7 @@ def test_no_armature(tube):
 
 
 def test_restored_edits_are_the_same(tube):
-    module = addon("blender.edits")
+    module = addon("blender.data.edits")
     pick(tube, [3, 4])
     edit(kind="WEIGHT", bone="upper", weight=0.25)
     copy = module.copy_edits(tube.data)

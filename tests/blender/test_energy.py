@@ -55,7 +55,7 @@ def test_never_worse_than_heat(name):
 
 
 def test_human():
-    """Also against heat with the same limit of influences, and more where there is none."""
+    """Also against heat with the same limit of influences, and with more than any limit leaves."""
     compare, character = load("mh_game")
     heat, copies = compare.blender_weights(character)
     compare.remove(copies)

@@ -144,7 +144,7 @@ def test_paint_mask_hides_nothing_from_the_check():
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     tube.data.use_paint_mask_vertex = True
-    addon("blender.select_region").select_vertices(tube.data, [])
+    addon("blender.write.select_region").select_vertices(tube.data, [])
     assert check() == {"FINISHED"} and "UNWEIGHTED" in kinds_found()
 
 

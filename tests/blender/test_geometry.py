@@ -95,7 +95,7 @@ def test_size_of_the_data(size):
 
 
 def test_parent_inverse():
-    """Parented while the rig stood elsewhere and scaled: only the inverse tells."""
+    """Parented while the rig stood elsewhere and scaled: only the inverse knows."""
     expected = reference_weights()
     rig = add_armature(matrix=transform(3, 3, 3))
     tube = add_tube(matrix=rig.matrix_world)
@@ -335,7 +335,7 @@ def test_mirror_modifier(unbound):
     dense = assert_good(half, rig)
     assert {g.name for g in half.vertex_groups} == set(names)
     for vertex, weight in zip(half.data.vertices, dense, strict=True):
-        # Influences that tie between left and right are told apart by the order of the vertices.
+        # Influences that tie between left and right go by the order of the vertices.
         assert np.abs(expected[tuple(vertex.co)] - weight).max() < 0.02
     assert [m.type for m in half.modifiers] == ["MIRROR", "ARMATURE"]
 
@@ -352,8 +352,8 @@ def test_mirror_modifier_after_the_armature_or_off():
     rig = add_armature(bones=two_sided_bones())
     half = add_mesh("Half", *half_cross())
     bind(half, rig)
-    read = addon("blender.read_mesh")
-    skeleton = addon("blender.read_armature").read_armature(rig, True)
+    read = addon("blender.read.read_mesh")
+    skeleton = addon("blender.read.read_armature").read_armature(rig, True)
 
     def reflections():
         return len(
@@ -384,14 +384,14 @@ def test_mirror_geometry_is_blenders():
     mirror = half.modifiers.new("Mirror", "MIRROR")
     mirror.use_axis = (True, False, True)
     mirror.merge_threshold = 0.01
-    skeleton = addon("blender.read_armature").read_armature(rig, True)
+    skeleton = addon("blender.read.read_armature").read_armature(rig, True)
     for mirror_object in (None, plane):
         mirror.mirror_object = mirror_object
         bpy.context.view_layer.update()
-        mesh = addon("blender.read_mesh").read_mesh(
+        mesh = addon("blender.read.read_mesh").read_mesh(
             half, rig, skeleton, bpy.context.view_layer, False, np.zeros(5, bool)
         )
-        whole = addon("core.mirror_modifier").reflect(
+        whole = addon("core.character.mirror_modifier").reflect(
             mesh.vertices, mesh.triangles, mesh.edges, mesh.reflections
         )
         evaluated = half.evaluated_get(bpy.context.evaluated_depsgraph_get()).data

@@ -38,12 +38,14 @@ from scenes import (
 def test_joints_come_nearer_and_weights_follow():
     tube, rig = bent_tube()
     auto_weight(tube, rig)
-    error = addon("blender.deformation_errors").object_strain
+    error = addon("blender.read.deformation_errors").object_strain
     bent = (error(tube, bpy.context.view_layer, False) ** 2).mean()
     vertices = [tuple(v.co) for v in tube.data.vertices]
     was = {name: off_axis(rig, name) for name in OFF}
     before = skeleton_of(rig)
-    poses = addon("core.options").Options().pose_count  # those that strain is told of
+    poses = (
+        addon("core.character.options").Options().pose_count
+    )  # those that strain is reported for
     assert optimize(tube, rig, pose_count=poses) == {"FINISHED"}
     for name in OFF:
         assert off_axis(rig, name) < 0.2 * was[name], name
@@ -101,7 +103,7 @@ def test_weights_can_stay():
 
 
 def test_preserve_volume():
-    """The weights are for what the modifier does, and the report tells."""
+    """The weights are for what the modifier does, and the report says so."""
     tube, rig = bent_tube()
     tube.modifiers[0].use_deform_preserve_volume = True
     report, _warnings = told(tube, rig)
@@ -204,11 +206,11 @@ def test_failure_puts_all_back(monkeypatch):
     tube, rig = bent_tube()
     auto_weight(tube, rig)
     before, bones = snapshot(), skeleton_of(rig)
-    for name in ("blender.live_weights", "blender.write_joints"):
+    for name in ("tasks.joints", "blender.write.write_joints"):
         task = task_of(tube, rig)
         task.solve()
-        if name == "blender.live_weights":
-            monkeypatch.setattr(addon(name).LiveWeights, "_note", lambda *_rest: 1 / 0)
+        if name == "tasks.joints":
+            monkeypatch.setattr(addon(name), "make_report", lambda *_rest: 1 / 0)
         else:
             monkeypatch.setattr(addon(name), "Vector", lambda *_rest: 1 / 0)
         with pytest.raises(ZeroDivisionError):

@@ -1,4 +1,4 @@
-"""Joints: what is refused, and what is told."""
+"""Joints: what is refused, and what is reported."""
 
 import bpy
 import pytest

@@ -77,7 +77,7 @@ def test_locks_survive_edit_mode():
     assert rig.data.edit_bones["upper"].araplbs_joint.lock_head
     rig.data.edit_bones["lower"].araplbs_joint.lock_tail = True
     bpy.ops.object.mode_set(mode="OBJECT")
-    locks, factors = addon("blender.joint_settings").read_joint_settings(rig, list(TRUE))
+    locks, factors = addon("blender.data.joint_settings").read_joint_settings(rig, list(TRUE))
     assert locks.tolist() == [[False, True], [False, False], [True, False]]
     assert factors.tolist() == [1, 7, 1]
 

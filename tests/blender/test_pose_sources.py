@@ -1,5 +1,5 @@
 """Poses from what a file has: pose assets and marked frames, how often they count, and what the
-panel tells of them."""
+panel says of them."""
 
 import math
 
@@ -38,8 +38,8 @@ def keyed(rig, name, bone, keys):
 
 
 def library():
-    """Three poses, and what is none of this rig: an asset of several frames, an action that is no
-    asset, one of another rig's bones."""
+    """Three poses, and what does not belong to this rig: an asset of several frames, an action that
+    is no asset, one of another rig's bones."""
     tube, rig = tube_and_rig()
     keyed(rig, "a", "middle", {1: 0.5}).asset_mark()
     keyed(rig, "b", "upper", {7: -0.75}).asset_mark()
@@ -48,7 +48,7 @@ def library():
     keyed(rig, "Plain", "middle", {1: 0, 21: 1.25})
     stranger = keyed(rig, "Stranger", "upper", {1: 1.0})
     stranger.asset_mark()
-    for _slot, curve in addon("blender.pose_sources").action_curves(stranger):
+    for _slot, curve in addon("blender.poses.pose_sources").action_curves(stranger):
         curve.data_path = curve.data_path.replace("upper", "of another rig")
     bpy.context.view_layer.update()
     return tube, rig
@@ -56,9 +56,9 @@ def library():
 
 def whole(rig, which, most=40):
     """The Poses, with their weights."""
-    skeleton = addon("blender.read_armature").read_armature(rig, False)
+    skeleton = addon("blender.read.read_armature").read_armature(rig, False)
     layer = bpy.context.view_layer
-    return addon("blender.read_poses").read_poses(rig, skeleton, which, most, layer)
+    return addon("blender.poses.read_poses").read_poses(rig, skeleton, which, most, layer)
 
 
 def mark(frames, owner=None):
@@ -158,7 +158,7 @@ def test_the_scene_is_untouched_after_an_error(monkeypatch):
     by_hand(rig)
     select(tube, rig)
     before = snapshot()
-    monkeypatch.setattr(addon("blender.read_poses"), "_evaluate", lambda *_a: 1 / 0)
+    monkeypatch.setattr(addon("blender.poses.read_poses"), "_evaluate", lambda *_a: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         read(rig, "POSE_LIBRARY")
     bpy.context.view_layer.update()
@@ -217,8 +217,8 @@ def test_bad_weights_of_actions(value):
 def solver_arguments(tube, rig, **options):
     """What the solver is given."""
     select(tube, rig)
-    targets = addon("blender.targets").find_targets(bpy.context)
-    table = addon("core.options").Options(**options)
+    targets = addon("blender.read.targets").find_targets(bpy.context)
+    table = addon("core.character.options").Options(**options)
     task = addon("tasks.weighting").WeightingTask(table)
     task.read(targets, bpy.context.view_layer)
     return task.problem.arguments
@@ -282,12 +282,12 @@ def test_preserve_volume_and_joints_take_weights():
     assert done == {"FINISHED"}
 
 
-# What the panel tells
+# What the panel says
 
 
 def test_what_is_found():
     _tube, rig = library()
-    sources = addon("blender.pose_sources")
+    sources = addon("blender.poses.pose_sources")
     found = sources.find_sources(rig, bpy.context.scene)
     assert (found.assets, found.actions, found.markers, found.plays) == (3, 5, 0, False)
     assert str(found) == "3 pose assets, 5 actions"
@@ -303,14 +303,14 @@ def test_what_is_found():
 
 def test_nothing_is_found():
     _tube, rig = tube_and_rig()
-    found = addon("blender.pose_sources").find_sources(rig, bpy.context.scene)
+    found = addon("blender.poses.pose_sources").find_sources(rig, bpy.context.scene)
     assert str(found) == "nothing"
     assert all(found.lacks(which) for which in SOURCES)
 
 
 def test_redraws_look_once(monkeypatch):
     _tube, rig = library()
-    sources, looks = addon("blender.pose_sources"), []
+    sources, looks = addon("blender.poses.pose_sources"), []
     find = sources.find_sources
     monkeypatch.setattr(sources, "find_sources", lambda *a: looks.append(1) or find(*a))
     counts = sources.SourceCounts()

@@ -11,7 +11,7 @@ from scenes import addon, assert_good, auto_weight, select, snapshot, tube_and_r
 
 
 def limits_of(rig):
-    return addon("blender.read_armature").read_armature(rig, True).limits
+    return addon("blender.read.read_armature").read_armature(rig, True).limits
 
 
 def test_ik_limits():
@@ -21,7 +21,7 @@ def test_ik_limits():
     limits = limits_of(rig)
     assert limits[1, 0] == pytest.approx([-0.1, 1.5])
     assert np.isnan(limits[1, 1:]).all() and np.isnan(limits[[0, 2]]).all()
-    assert np.isnan(addon("blender.read_armature").read_armature(rig, False).limits).all()
+    assert np.isnan(addon("blender.read.read_armature").read_armature(rig, False).limits).all()
 
 
 def add_limit(bone, low=-0.5, high=0.25, axis="z"):
@@ -74,7 +74,7 @@ def test_limits_reach_the_poses():
         setattr(bone, f"use_ik_limit_{axis}", True)
         setattr(bone, f"ik_min_{axis}", low)
         setattr(bone, f"ik_max_{axis}", high)
-    skeleton = addon("blender.read_armature").read_armature(rig, True)
+    skeleton = addon("blender.read.read_armature").read_armature(rig, True)
     poses = araplbs.sample_poses(
         skeleton.heads,
         skeleton.tails,
@@ -116,8 +116,8 @@ def animate(rig, name, bone="middle", last=21, angle=1.0, slot_name=None):
 
 
 def read(rig, which, most=40):
-    skeleton = addon("blender.read_armature").read_armature(rig, False)
-    module = addon("blender.read_poses")
+    skeleton = addon("blender.read.read_armature").read_armature(rig, False)
+    module = addon("blender.poses.read_poses")
     return module.read_poses(rig, skeleton, which, most, bpy.context.view_layer).transforms
 
 
@@ -210,7 +210,7 @@ def test_everything_is_put_back_after_an_error(which, monkeypatch):
     posed_by_hand(rig)
     select(tube, rig)
     before = snapshot()
-    module = addon("blender.read_poses")
+    module = addon("blender.poses.read_poses")
 
     def fail(*_args):
         raise ZeroDivisionError

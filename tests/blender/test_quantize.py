@@ -26,7 +26,7 @@ def quantize_operator(*objects, **options):
 
 def random_rows(rng, count=200, bones=12, most=9):
     """Any sums; some rows without weights."""
-    make = addon("core.sparse_weights").make_sparse_weights
+    make = addon("core.character.sparse_weights").make_sparse_weights
     dense = rng.uniform(size=(count, bones)) ** 3
     dense[rng.uniform(size=dense.shape) > most / bones] = 0
     dense[::17] = 0
@@ -36,7 +36,7 @@ def random_rows(rng, count=200, bones=12, most=9):
 
 def quantized(rows, steps, limit=0, threshold=0.0):
     limits = np.full(rows.count, limit)
-    return addon("core.quantize").quantize(rows, steps, limits, threshold)
+    return addon("core.tools.quantize").quantize(rows, steps, limits, threshold)
 
 
 @pytest.mark.parametrize("steps", [255, 65535])
@@ -61,7 +61,7 @@ def test_sums_are_exact(steps, limit):
 def test_nearest_steps():
     """Largest remainder against all there is: no other steps of that sum are nearer."""
     rng = np.random.default_rng(5)
-    make = addon("core.sparse_weights").make_sparse_weights
+    make = addon("core.character.sparse_weights").make_sparse_weights
     steps = 9
     every = np.array([c for c in itertools.product(range(steps + 1), repeat=4) if sum(c) == steps])
     for _ in range(50):
@@ -75,7 +75,7 @@ def test_nearest_steps():
 
 
 def test_threshold_keeps_the_largest():
-    make = addon("core.sparse_weights").make_sparse_weights
+    make = addon("core.character.sparse_weights").make_sparse_weights
     vertices, bones = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1])
     rows = make(2, vertices, bones, np.array([0.9, 0.08, 0.02, 0.5, 0.5]))
     found = quantized(rows, 0, threshold=0.05)
@@ -168,12 +168,12 @@ def test_locked_groups():
 def test_changed_meanwhile():
     tube, rig = weighted()
     select(tube, rig)
-    options = addon("core.quantize").QuantizeOptions()
+    options = addon("core.tools.quantize").QuantizeOptions()
     task = addon("tasks.quantizing").QuantizeTask(options)
-    task.read(addon("blender.targets").find_targets(bpy.context), bpy.context.view_layer)
+    task.read(addon("blender.read.targets").find_targets(bpy.context), bpy.context.view_layer)
     task.solve()
     tube.data.vertices.add(1)
-    with pytest.raises(addon("core.refusal").Refused, match="was changed meanwhile"):
+    with pytest.raises(addon("core.base.refusal").Refused, match="was changed meanwhile"):
         task.apply()
 
 
@@ -182,7 +182,7 @@ def test_changed_meanwhile():
 )
 def test_bad_options(name, value):
     with pytest.raises(ValueError, match=f"{name} is"):
-        addon("core.quantize").QuantizeOptions(**{name: value})
+        addon("core.tools.quantize").QuantizeOptions(**{name: value})
 
 
 def test_command(tmp_path, capfd):

@@ -176,7 +176,7 @@ def test_other_groups_stay():
 
 def paint(tube, vertices):
     """Weight Paint mode with a mask."""
-    addon("blender.select_region").select_vertices(tube.data, vertices)
+    addon("blender.write.select_region").select_vertices(tube.data, vertices)
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     tube.data.use_paint_mask_vertex = True
@@ -201,7 +201,7 @@ def test_mask_outside_of_the_region(capfd):
     paint(tube, near(tube, 2.5))
     assert repair(which="ACTIVE") == {"FINISHED"}
     assert entries(tube) == before
-    assert "outside of the paint mask" in capfd.readouterr().out
+    assert "outside the paint mask" in capfd.readouterr().out
 
 
 def test_mask_that_a_click_has_made():
@@ -268,8 +268,8 @@ def test_cancelled():
     """Progress that returns False: nothing is written."""
     tube, rig, _places = flawed("UNWEIGHTED", "SPECKLE")
     before = snapshot()
-    task = addon("tasks.repairing").RepairTask(addon("core.options").Options())
-    targets = addon("blender.targets").Targets(rig, [tube])
+    task = addon("tasks.repairing").RepairTask(addon("core.character.options").Options())
+    targets = addon("blender.read.targets").Targets(rig, [tube])
     task.read(targets, bpy.context.view_layer)
     fractions = []
 
@@ -277,7 +277,7 @@ def test_cancelled():
         fractions.append(fraction)
         return len(fractions) < 20
 
-    cancelled = addon("core.native_module").araplbs.Cancelled
+    cancelled = addon("core.base.native_module").araplbs.Cancelled
     with pytest.raises(cancelled):
         task.solve(told)
     assert snapshot() == before
@@ -288,8 +288,8 @@ def test_cancelled():
 
 def test_progress_goes_on():
     tube, rig, _places = flawed("UNWEIGHTED", "SPECKLE")
-    task = addon("tasks.repairing").RepairTask(addon("core.options").Options())
-    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task = addon("tasks.repairing").RepairTask(addon("core.character.options").Options())
+    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
     fractions = []
     task.solve(lambda _stage, fraction, _energy: fractions.append(fraction))
     assert fractions == sorted(fractions) and fractions[0] >= 0 and fractions[-1] <= 1
@@ -337,7 +337,7 @@ def test_idle_bone_that_no_skin_is_near_to(capfd):
 
 def test_what_no_weights_repair():
     """A sentence, and the weights as they were."""
-    outcome = addon("core.repair_regions").BEYOND["BONE_OUTSIDE"]
+    outcome = addon("core.checks.repair_regions").BEYOND["BONE_OUTSIDE"]
     assert "Optimize Joints" in outcome
 
 
@@ -396,10 +396,10 @@ def test_plan_has_the_kinds(tmp_path, capsys):
 def test_mode_changed_meanwhile():
     """Between reading and writing."""
     tube, rig, _places = flawed("UNWEIGHTED")
-    task = addon("tasks.repairing").RepairTask(addon("core.options").Options())
-    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task = addon("tasks.repairing").RepairTask(addon("core.character.options").Options())
+    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
     task.solve()
     select(tube)
     bpy.ops.object.mode_set(mode="EDIT")
-    with pytest.raises(addon("core.refusal").Refused, match="has changed its mode"):
+    with pytest.raises(addon("core.base.refusal").Refused, match="Edit mode: nothing was written"):
         task.apply()

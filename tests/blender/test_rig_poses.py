@@ -1,5 +1,7 @@
 """Random poses through the rig: what constraints and drivers make of turned controls."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -9,8 +11,11 @@ from rigs import (
     MOVED,
     constrain,
     driven_rig,
+    held_rig,
+    hide,
     ik_rig,
     locked_human,
+    piston_rig,
     rigify_human,
     spline_rig,
     stacked_rig,
@@ -32,21 +37,21 @@ COUNT = 12
 
 
 def options(**values):
-    return addon("core.options").Options(**{"pose_count": COUNT, **values})
+    return addon("core.character.options").Options(**{"pose_count": COUNT, **values})
 
 
 def skeleton_of(rig):
     bpy.context.view_layer.update()
-    return addon("blender.read_armature").read_armature(rig, True)
+    return addon("blender.read.read_armature").read_armature(rig, True)
 
 
 def sampled(rig, lines=None, **values):
     """(Poses or None, Skeleton)."""
     skeleton = skeleton_of(rig)
-    steps = addon("blender.rig_poses").rig_poses_in_steps(
+    steps = addon("blender.rig.rig_poses").rig_poses_in_steps(
         rig, skeleton, options(**values), [] if lines is None else lines
     )
-    return addon("core.steps").finish(steps), skeleton
+    return addon("core.base.steps").finish(steps), skeleton
 
 
 def local(poses, skeleton, rig, bone, parent):
@@ -62,12 +67,11 @@ def eulers(matrices, order="XYZ"):
     return np.array([Matrix(m.tolist()).to_euler(order) for m in matrices])
 
 
-def pilot_of(rig, plan):
-    """The first poses of a plan that was not eased yet."""
-    plan.ease, ease = lambda _transforms: False, plan.ease
-    steps = addon("blender.rig_poses").plan_poses_in_steps(rig, plan, COUNT)
-    plan.ease = ease
-    return np.array([transforms for transforms, _joints in addon("core.steps").finish(steps)])
+def change_by_pilot(rig, plan, which):
+    """As the first of these poses of a plan do."""
+    addon("core.base.steps").finish(
+        addon("blender.rig.rig_poses").plan_poses_in_steps(rig, plan, which)
+    )
 
 
 @pytest.mark.parametrize("name", MOVED)
@@ -80,13 +84,14 @@ def test_as_blender_shows_it(name):
     poses, _ = sampled(rig, lines)
     assert not difference(before, deep_snapshot())
     assert not lines and poses.whole and len(poses) == COUNT
-    relations = addon("blender.rig_relations").read_relations(rig)
-    plan = addon("blender.rig_plan").ControlPlan(rig, skeleton, relations, options())
-    plan.ease(pilot_of(rig, plan))
-    addon("blender.rig_copy").set_up(rig, plan)
+    relations = addon("blender.rig.rig_relations").read_relations(rig)
+    plan = addon("blender.rig.rig_plan").ControlPlan(rig, skeleton, relations, options())
+    evaluated = range(0, COUNT, 2)
+    change_by_pilot(rig, plan, evaluated)
+    addon("blender.rig.rig_copy").set_up(rig, plan)
     names = [skeleton.names[b] for b in np.flatnonzero(skeleton.deform)]
     moved = set()
-    for k in range(COUNT):
+    for k in evaluated:
         plan.pose(rig, k)
         bpy.context.view_layer.update()
         posed = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
@@ -218,8 +223,8 @@ def test_locked_axes_do_not_turn():
         poses, _ = sampled(rig)
         assert (poses is not None) == constrained
         if poses is None:
-            transforms, _bends = addon("core.poses").sample(skeleton, options(), None)
-            poses = addon("core.poses").Poses(transforms, None)
+            transforms, _bends = addon("core.skeleton.poses").sample(skeleton, options(), None)
+            poses = addon("core.skeleton.poses").Poses(transforms, None)
         for side in ("Left", "Right"):
             names = f"mixamorig:{side}Leg", f"mixamorig:{side}UpLeg"
             knee = eulers(local(poses, skeleton, rig, *names))
@@ -227,7 +232,7 @@ def test_locked_axes_do_not_turn():
 
 
 def test_locks():
-    module = addon("blender.read_armature")
+    module = addon("blender.read.read_armature")
     _tube, rig = tube_and_rig()
     middle = rig.pose.bones["middle"]
     middle.lock_ik_z = True
@@ -276,6 +281,125 @@ def test_weights_follow_the_rig():
     assert np.abs(assert_good(tube, rig) - apart).max() > 0.01
 
 
+def test_hidden_controls_pose_what_the_others_leave_still():
+    """The hand is hidden; its twist bone follows it again. What is shown moves as before."""
+    rig = twist_rig()
+    shown = sampled(rig)[0]
+    hide(rig, "hand")
+    poses, skeleton = sampled(rig)
+    assert poses.posed_by == {
+        "controls": ["upper", "fore"],
+        "hidden_controls": ["hand", "twist"],
+        "bone_by_bone": [],
+    }
+    np.testing.assert_allclose(poses.transforms, shown.transforms, atol=1e-5)
+    rig.pose.bones["hand"].lock_rotation = (True, True, True)
+    still = sampled(rig)[0]
+    hand = local(still, skeleton, rig, "hand", "fore")
+    np.testing.assert_allclose(hand, np.tile(np.eye(4), (COUNT, 1, 1)), atol=1e-5)
+    assert still.posed_by["controls"] == ["upper", "fore", "hand"], "as far as its limits allow"
+
+
+def test_what_no_control_moves_turns_on_its_own(capfd):
+    rig = held_rig()
+    poses, skeleton = sampled(rig)
+    assert poses.posed_by["bone_by_bone"] == ["nail"]
+    nail = local(poses, skeleton, rig, "nail", "hand")
+    turns = np.arccos(np.clip((np.trace(nail[:, :3, :3], axis1=1, axis2=2) - 1) / 2, -1, 1))
+    assert 0.2 < turns.mean() < 1
+    tube = add_tube()
+    auto_weight(tube, rig, pose_count=COUNT)
+    line = "Bones posed through the rig: 4, bone by bone: 1 (nail)"
+    assert line in capfd.readouterr().out
+
+
+def test_report_says_what_poses_each_bone():
+    rig, tube = twist_rig(), add_tube()
+    hide(rig, "hand")
+    for through_rig in (True, False):
+        task = addon("tasks.weighting").WeightingTask(options(through_rig=through_rig))
+        task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
+        task.solve()
+        report = task.apply()
+        lines = "\n".join(addon("core.reports.report").notes(report))
+        assert (report["posed_by"] is not None) == through_rig
+        assert ("posed through the rig: 2, by hidden controls: 2" in lines) == through_rig
+
+
+@pytest.mark.parametrize(
+    ("settings", "bounded"),
+    [({}, True), ({"mute": True}, False), ({"owner_space": "WORLD"}, False)],
+)
+@pytest.mark.parametrize("sides", ["xyz", "xy"])
+def test_controls_that_are_kept_at_their_place_take_no_limb_along(settings, bounded, sides):
+    rig = ik_rig()
+    limits = {f"use_{end}_{axis}": True for end in ("min", "max") for axis in sides}
+    constrain(rig, "reach", "LIMIT_LOCATION", **{"owner_space": "LOCAL", **limits, **settings})
+    relations = addon("blender.rig.rig_relations").read_relations(rig)
+    plan = addon("blender.rig.rig_plan").ControlPlan(rig, skeleton_of(rig), relations, options())
+    names = [plan.skeleton.names[r.control] for r in plan.reaches]
+    assert ("reach" in names) != (bounded and sides == "xyz")
+
+
+def test_a_joint_that_hardly_moves_turns_on_its_own():
+    """It is left to 2 % of its turn."""
+    rig = twist_rig()
+    rig.pose.bones["twist"].constraints[0].influence = 0.02
+    assert sampled(rig)[0].posed_by["bone_by_bone"] == ["twist"]
+    rig.pose.bones["twist"].constraints[0].influence = 0.5
+    assert not sampled(rig)[0].posed_by["bone_by_bone"]
+
+
+def test_circles_do_not_tear():
+    """Pistons, whose ends stay where they are hinged."""
+    rig, lines = piston_rig(), []
+    poses, skeleton = sampled(rig, lines)
+    assert not lines and not poses.posed_by["bone_by_bone"]
+    for bone, parent in (("rod", "upper"), ("sleeve", "fore")):
+        hinge = local(poses, skeleton, rig, bone, parent)
+        assert np.abs(hinge[:, :3, 3]).max() < 1e-4
+        assert np.ptp(hinge[:, :3, :3], axis=0).max() > 0.1
+
+
+def test_ends_of_limbs_are_not_tied_in_circles():
+    """Each limb's end would be tied to what hangs on the end of the other."""
+    module = addon("blender.rig.rig_relations")
+    followers = [{1}, set(), {3}, set(), {1, 2}, {3, 0}]
+    relations = module.Relations(
+        followers,
+        *([set() for _ in followers] for _ in range(2)),
+        driven=np.array([False, True, False, True, False, False]),
+        free=np.ones(6, bool),
+        chains=[module.Chain([1], 4, -1, 1.0), module.Chain([3], 5, -1, 1.0)],
+    )
+    skeleton = SimpleNamespace(
+        parents=np.array([-1, 0, -1, 2, -1, -1]), heads=np.arange(18.0).reshape(6, 3)
+    )
+    ends = np.arange(6) >= 4
+    found = addon("blender.rig.rig_reaches").find_reaches(
+        relations, skeleton, ends, ends, ~ends & ends
+    )
+    assert [(r.control, r.anchor, r.length) for r in found] == [(4, 0, 0), (5, -1, 0)]
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_images_are_not_evaluated(symmetric, monkeypatch):
+    rig = locked_human()
+    constrain(rig, "Hips", "LIMIT_LOCATION")
+    plan = addon("blender.rig.rig_plan").ControlPlan
+    evaluated, pose = [], plan.pose
+    monkeypatch.setattr(plan, "ease", lambda *_args: False)
+    monkeypatch.setattr(plan, "pose", lambda self, *to: (evaluated.append(to[1]), pose(self, *to)))
+    for count in (COUNT, COUNT - 1):
+        evaluated.clear()
+        poses, skeleton = sampled(rig, symmetric=symmetric, pose_count=count)
+        assert len(poses) == count and evaluated == list(range(0, count, 1 + symmetric))
+    partners = addon("core.skeleton.symmetry").bone_partners(skeleton)
+    flip = np.diag([-1.0, 1, 1, 1])
+    images = flip[:3, :3] @ poses.transforms[:-1:2, partners] @ flip
+    assert np.allclose(poses.transforms[1::2], images, atol=1e-6) == symmetric
+
+
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
@@ -289,7 +413,7 @@ def test_what_cannot_be_driven_is_posed_bone_by_bone(spoil, reason):
     assert sampled(rig, lines)[0] is None
     assert len(lines) == 1 and reason in lines[0] and "turns on its own" in lines[0]
     task = addon("tasks.weighting").WeightingTask(options())
-    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
     assert lines[0] in task.warnings
     assert "poses" not in task.problem.arguments
     task.solve()
@@ -314,8 +438,10 @@ def test_rigify():
     poses, skeleton = sampled(rig, lines, pose_count=16)
     assert not difference(before, deep_snapshot())
     assert not lines and len(poses) == 16
-    relations = addon("blender.rig_relations").read_relations(rig)
-    plan = addon("blender.rig_plan").ControlPlan(rig, skeleton, relations, options(pose_count=16))
+    relations = addon("blender.rig.rig_relations").read_relations(rig)
+    plan = addon("blender.rig.rig_plan").ControlPlan(
+        rig, skeleton, relations, options(pose_count=16)
+    )
     switches = {(s.owner.split('"')[1], s.name) for s, _bit in plan.switches}
     assert switches == {
         (f"{limb}_parent.{side}", "IK_FK") for limb in ("upper_arm", "thigh") for side in "LR"

@@ -36,7 +36,7 @@ def no_session_is_left():
 
 
 def pick(ob, vertices):
-    addon("blender.select_region").select_vertices(ob.data, vertices)
+    addon("blender.write.select_region").select_vertices(ob.data, vertices)
 
 
 def mark(source="SELECTED", **arguments):
@@ -44,7 +44,7 @@ def mark(source="SELECTED", **arguments):
 
 
 def parts(ob):
-    return [p.tolist() for p in addon("blender.edits").read_edits(ob.data, []).rigid]
+    return [p.tolist() for p in addon("blender.data.edits").read_edits(ob.data, []).rigid]
 
 
 def mark_band(ob, low=1.2, high=2.2):
@@ -271,23 +271,30 @@ def with_plates():
 
 
 def solver_report(ob, rig, **options):
-    """That of the weighting, which the operator only tells in words."""
+    """That of the weighting, which the operator gives in words only."""
     select(ob, rig)
-    task = addon("tasks.weighting").WeightingTask(addon("core.options").Options(**options))
-    task.read(addon("blender.targets").find_targets(bpy.context), bpy.context.view_layer)
+    task = addon("tasks.weighting").WeightingTask(
+        addon("core.character.options").Options(**options)
+    )
+    task.read(addon("blender.read.targets").find_targets(bpy.context), bpy.context.view_layer)
     task.solve()
     return task.apply()
 
 
 def test_found_since_it_loses_nothing():
     tube, rig, plates = with_plates()
-    report = solver_report(tube, rig, rigid_parts="DETECTED")
-    assert report["found_rigid_parts"] >= 1
-    line = addon("core.report").notes(report)[0]
-    assert line.startswith(f"{report['rigid_parts']} rigid part")
-    assert all(is_rigid(tube, rig, plate) for plate in plates[:1])
+    report = solver_report(tube, rig)
+    assert report["found_rigid_parts"] == report["rigid_parts"] >= 1
+    found = report["rigid"]
+    assert {"object": tube.name, "vertex": plates[0][0], "size": 8, "bone": "lower"} in found
+    assert len(found) == report["rigid_parts"]
+    (line,) = addon("core.reports.report").notes(report)
+    assert line.startswith(f"{len(found)} rigid part") and "all found by themselves: on" in line
+    assert "lower" in line
+    assert is_rigid(tube, rig, plates[0])
     assert not is_rigid(tube, rig, range(190))
-    assert solver_report(tube, rig)["rigid_parts"] == 0, "nothing is searched if it is only marked"
+    report = solver_report(tube, rig, rigid_parts="MARKED")
+    assert report["rigid_parts"] == 0 and not report["rigid"], "nothing is searched"
 
 
 def test_found_since_the_artist_did_so():
@@ -298,28 +305,33 @@ def test_found_since_the_artist_did_so():
         tube.vertex_groups.new(name=bone)
     everywhere = range(len(tube.data.vertices))
     tube.vertex_groups["lower"].add(everywhere, 1.0, "REPLACE")
-    assert solver_report(tube, rig, rigid_parts="DETECTED")["rigid_parts"] <= 3
+    report = solver_report(tube, rig, start_from="PRESENT")
+    assert report["rigid_parts"] == report["found_rigid_parts"], "by their motion alone"
     for group in tube.vertex_groups:
         group.remove(everywhere)
     for vertex in tube.data.vertices:
         tube.vertex_groups["lower"].add([vertex.index], min(1, vertex.co.z / 3), "REPLACE")
     tube.vertex_groups["lower"].add(plates[1], 0.75, "REPLACE")
     tube.vertex_groups["middle"].add(plates[1], 0.25, "REPLACE")
-    report = solver_report(tube, rig, rigid_parts="DETECTED", rigid_influences=0)
+    report = solver_report(tube, rig, start_from="PRESENT", rigid_influences=0)
     assert report["rigid_parts"] > report["found_rigid_parts"]
     assert is_rigid(tube, rig, plates[1])
+    report = solver_report(tube, rig, rigid_influences=0)
+    assert report["rigid_parts"] == report["found_rigid_parts"], "fresh weights owe the old nothing"
 
 
 def test_of_the_artist():
     """The parts themselves, by loose part, and none where all rows are the same."""
-    core = addon("core.problem")
-    sparse = addon("core.sparse_weights").make_sparse_weights
-    parts_of_artist = addon("core.rigid_parts").parts_of_artist
+    core = addon("core.character.problem")
+    sparse = addon("core.character.sparse_weights").make_sparse_weights
+    parts_of_artist = addon("core.character.rigid_parts").parts_of_artist
     vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [2, 0, 0], [1, 1, 0]], float)
     more = np.vstack([vertices, vertices + np.array([0, 0, 5])])
     triangles = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
     mesh = core.Mesh("M", more, triangles, np.zeros((0, 2), int), np.eye(4))
-    assert addon("core.rigid_parts").loose_parts(mesh).tolist() == [0] * 6 + [1] * 6, "seams"
+    assert addon("core.character.rigid_parts").loose_parts(mesh).tolist() == [0] * 6 + [1] * 6, (
+        "seams"
+    )
     low = np.full(6, 1.0)
     for painted, expected in (
         (np.linspace(0.1, 0.9, 6), [[6, 7, 8, 9, 10, 11]]),
@@ -338,12 +350,12 @@ def test_of_the_artist():
 def test_volumes_refuse(tube):
     rig = bpy.data.objects["Rig"]
     mark_band(tube)
-    mesh = addon("core.problem").Mesh
-    read_volume = addon("blender.read_volume").read_volume
-    options = addon("core.options").Options
-    edits = addon("blender.edits").read_edits(tube.data, deform_names(rig))
+    mesh = addon("core.character.problem").Mesh
+    read_volume = addon("blender.read.read_volume").read_volume
+    options = addon("core.character.options").Options
+    edits = addon("blender.data.edits").read_edits(tube.data, deform_names(rig))
     marked = mesh("Tube", np.zeros((0, 3)), *[np.zeros((0, 2))] * 2, np.eye(4), edits=edits)
-    refused = addon("core.refusal").Refused
+    refused = addon("core.base.refusal").Refused
     with pytest.raises(refused, match="'Tube' has rigid parts, which a volume cannot keep"):
         read_volume(options(volume="INSIDE"), [marked])
     assert read_volume(options(volume="INSIDE", rigid_parts="OFF"), [marked])
@@ -378,17 +390,16 @@ class Layout:
         return call
 
 
-@pytest.mark.parametrize(("marked", "text"), [(False, "Rigid Parts"), (True, "Rigid Parts: 1")])
+@pytest.mark.parametrize(("marked", "text"), [(False, "Mark Rigid Part"), (True, "Rigid Parts: 1")])
 def test_the_panel_counts_them(tube, marked, text):
     if marked:
         mark_band(tube)
     seen = []
-    panel = addon("ui.panel").VIEW3D_PT_araplbs_edits
     stand_in = type("Panel", (), {"layout": Layout(seen)})()
-    panel.draw(stand_in, bpy.context)
+    addon("ui.panels.bones_panel").draw_corrections(Layout(seen), bpy.context)
     assert ("menu", ("VIEW3D_MT_araplbs_rigid",), {"text": text}) in seen
-    menu = addon("operators.rigid").VIEW3D_MT_araplbs_rigid
+    menu = addon("operators.edits.rigid").VIEW3D_MT_araplbs_rigid
     menu.draw(stand_in, bpy.context)
-    properties = addon("operators.properties")
+    properties = addon("operators.base.properties")
     properties.draw_result_options(Layout(seen), bpy.context.scene.araplbs)
     assert any(name == "prop" and args[1:] == ("rigid_parts",) for name, args, _o in seen)

@@ -12,9 +12,9 @@ def settings():
 
 
 OPERATORS = {
-    "auto_weight": "operators.auto_weight",
-    "refine_weights": "operators.refine",
-    "optimize_joints": "operators.joints",
+    "auto_weight": "operators.weights.auto_weight",
+    "refine_weights": "operators.weights.refine",
+    "optimize_joints": "operators.weights.joints",
 }
 
 
@@ -29,12 +29,12 @@ def seen(monkeypatch):
 
     def refuse(options):
         found.append(options)
-        raise addon("core.refusal").Refused("seen")
+        raise addon("core.base.refusal").Refused("seen")
 
     def take(_targets, options, *_arguments):
         refuse(options)
 
-    steps = addon("operators.auto_weight").WorkOperator
+    steps = addon("operators.base.work").WorkOperator
     monkeypatch.setattr(steps, "start", lambda self, _context: refuse(self.read_options()))
     for name in ("refine_weights", "optimize_joints"):
         monkeypatch.setattr(operator_class(name), "session_kind", staticmethod(take))
@@ -59,7 +59,10 @@ def windows(seen, monkeypatch):
 
 
 def test_there_is_one_for_each_option():
-    options, joints = addon("core.options").Options(), addon("core.joints").JointOptions()
+    options, joints = (
+        addon("core.character.options").Options(),
+        addon("core.solvers.joints").JointOptions(),
+    )
     for option in fields(joints):
         place = settings() if hasattr(options, option.name) else settings().joints
         default = getattr(joints, option.name)
@@ -110,9 +113,9 @@ def test_operators_change_none():
 
 def test_views_go_by_them():
     settings().pose_count, settings().swing = 7, 0.5
-    options = addon("operators.settings").present_options(bpy.context)
+    options = addon("operators.base.settings").present_options(bpy.context)
     assert options.pose_count == 7 and options.swing == 0.5
-    assert options.truss == addon("core.options").Options().truss
+    assert options.truss == addon("core.character.options").Options().truss
 
 
 def test_they_are_saved_with_the_file(tmp_path):

@@ -106,7 +106,7 @@ def test_the_scene_is_saved_as_it_was(name, tmp_path):
 
 @pytest.mark.parametrize("distance", [1e3, 1e5])
 def test_selected_far_away(distance, capfd):
-    """An object, or a vertex, that was hardly meant is told of."""
+    """An object, or a vertex, that was hardly meant is named."""
     tube, rig = tube_and_rig()
     rock = add_cube("Rock", (distance, 0, 0), size=1)
     auto_weight(rock, tube, rig)

@@ -36,7 +36,7 @@ def test_one_vertex_without_weights():
 
 
 def test_a_vertex_far_off(capfd):
-    """It changes no weight of the others, and the warning tells."""
+    """It changes no weight of the others, and a warning says so."""
     tube, rig = tube_and_rig()
     assert auto_weight(tube, rig) == {"FINISHED"}
     plain = weights(tube, NAMES)
@@ -54,7 +54,7 @@ def test_a_vertex_far_off(capfd):
 
 def test_points_on_a_very_long_bone():
     """No more points than the surface is long, and the same as on the part inside."""
-    tets = addon("core.tet_mesh")
+    tets = addon("core.solvers.tet_mesh")
     vertices, faces = tube_arrays()
     triangles = np.array([(f[0], f[k], f[k + 1]) for f in faces for k in range(1, len(f) - 1)])
     inside = vertices[:, 2].max()

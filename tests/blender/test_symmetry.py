@@ -150,16 +150,16 @@ def test_mirror_modifier(symmetric):
 
 def test_the_report_tells_the_share():
     mesh, rig = character()
-    options = addon("core.options").Options
+    options = addon("core.character.options").Options
     reports = {}
     for symmetric in (True, False):
-        targets = addon("blender.targets").Targets(rig, [mesh])
+        targets = addon("blender.read.targets").Targets(rig, [mesh])
         task = addon("tasks.weighting").WeightingTask(options(symmetric=symmetric))
         task.read(targets, bpy.context.view_layer)
         task.solve()
         reports[symmetric] = task.apply()
         json.dumps(reports[symmetric])
-    summary = addon("core.report").summary
+    summary = addon("core.reports.report").summary
     assert reports[True]["symmetric"] == 1 and reports[True]["symmetric_bones"] == 5
     assert summary(reports[True]).endswith(", symmetric: 100 %")
     assert reports[False]["symmetric"] == 0 and "symmetric" not in summary(reports[False])
@@ -169,11 +169,11 @@ def skeleton(bones, deform=None):
     rig = add_armature(bones=bones)
     for bone in rig.data.bones:
         bone.use_deform = deform is None or bone.name in deform
-    return addon("blender.read_armature").read_armature(rig, False)
+    return addon("blender.read.read_armature").read_armature(rig, False)
 
 
 def partners(*arguments):
-    return addon("core.symmetry").bone_partners(skeleton(*arguments))
+    return addon("core.skeleton.symmetry").bone_partners(skeleton(*arguments))
 
 
 def test_partners():
@@ -193,7 +193,7 @@ def test_partners_deform_both():
 
 def test_partners_are_alike():
     given = skeleton(two_sided_bones())
-    of = addon("core.symmetry").bone_partners
+    of = addon("core.skeleton.symmetry").bone_partners
     given.segments[1] = 7  # of a rigid bone
     assert of(given).tolist() == [0, 3, 4, 1, 2]
     given.stretch[2] = True

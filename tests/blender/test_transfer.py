@@ -122,7 +122,7 @@ def test_chosen_bones_only():
 
 
 def test_mix():
-    """With present weights half way; where there are none, all the way."""
+    """Half way with present weights; all the way without."""
     tube, _rig, sleeve = body_and_sleeve()
     transfer(sleeve, source=tube, max_influences=0)
     whole = weights(sleeve, NAMES)
@@ -174,7 +174,7 @@ def test_matches_are_shown_and_nothing_is_written():
             vertex.co.x += 5
     select(sleeve, tube)
     before = entries(sleeve), len(sleeve.vertex_groups)
-    shown = addon("operators.transfer").shown
+    shown = addon("operators.base.shown_matches").shown
     assert bpy.ops.object.araplbs_show_matches() == {"FINISHED"}
     assert (entries(sleeve), len(sleeve.vertex_groups)) == before
     [(reference, matched)] = shown
@@ -190,7 +190,7 @@ def test_matches_follow_the_options():
     """In a moment; those of the meshes as they were read."""
     tube, _rig, sleeve = body_and_sleeve()
     select(sleeve, tube)
-    module = addon("operators.transfer")
+    module = addon("operators.base.shown_matches")
     settings = bpy.context.scene.araplbs.transfer
     assert bpy.ops.object.araplbs_show_matches() == {"FINISHED"}
     assert module.shown[0][1].mean() > 0.9
@@ -206,7 +206,7 @@ def test_matches_follow_the_options():
 
 def test_refusals():
     tube, rig, sleeve = body_and_sleeve()
-    assert "Select meshes beside 'Tube' that shall get its weights" in refused(source=tube)
+    assert "Select the meshes to weight as well as 'Tube'" in refused(source=tube)
     assert "'Sleeve' has no armature" in refused(tube, source=sleeve)
     empty = add_mesh("Empty", np.zeros((0, 3)), [])
     assert "'Empty' has no vertices" in refused(empty, sleeve, source=tube)
@@ -252,19 +252,19 @@ def test_sources_without_weights_or_faces():
 def test_a_target_that_is_gone_meanwhile():
     """Nothing is written where the objects are not what they were."""
     tube, _rig, sleeve = body_and_sleeve()
-    targets = addon("blender.transfer_targets").make_transfer_targets([tube], [sleeve])
-    task = addon("tasks.transfer").TransferTask(addon("core.transfer").TransferOptions())
+    targets = addon("blender.read.transfer_targets").make_transfer_targets([tube], [sleeve])
+    task = addon("tasks.transfer").TransferTask(addon("core.tools.transfer").TransferOptions())
     task.read(targets, bpy.context.view_layer)
     task.solve()
     bpy.data.objects.remove(sleeve)
-    with pytest.raises(addon("core.refusal").Refused, match="'Sleeve' was deleted meanwhile"):
+    with pytest.raises(addon("core.base.refusal").Refused, match="'Sleeve' was deleted meanwhile"):
         task.apply()
 
 
 def test_cancelled():
     tube, _rig, sleeve = body_and_sleeve()
-    targets = addon("blender.transfer_targets").make_transfer_targets([tube], [sleeve])
-    task = addon("tasks.transfer").TransferTask(addon("core.transfer").TransferOptions())
+    targets = addon("blender.read.transfer_targets").make_transfer_targets([tube], [sleeve])
+    task = addon("tasks.transfer").TransferTask(addon("core.tools.transfer").TransferOptions())
     task.read(targets, bpy.context.view_layer)
     import araplbs
 

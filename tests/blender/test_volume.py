@@ -135,11 +135,11 @@ PAPERS_ENERGY = {"truss": 0, "edge_power": 0, "least_worth": 3e-5}
 def test_report(tet_file):
     tube, rig = tube_and_rig()
     task = addon("tasks.weighting").WeightingTask(
-        addon("core.options").Options(
+        addon("core.character.options").Options(
             volume="FILE", tet_file=str(tet_file), pose_count=20, **PAPERS_ENERGY
         )
     )
-    targets = addon("blender.targets").Targets(rig, [tube])
+    targets = addon("blender.read.targets").Targets(rig, [tube])
     task.read(targets, bpy.context.view_layer)
     task.solve()
     report = task.apply()
@@ -147,13 +147,13 @@ def test_report(tet_file):
     assert report["volume"]["farthest"] < 1e-9
     assert report["energy_after"] < report["energy_before"]
     assert report["vertices"] == len(tube.data.vertices)
-    assert "through 288 tets" in addon("core.report").summary(report)
+    assert "through 288 tets" in addon("core.reports.report").summary(report)
     # The energies are those of the surface.
-    error_map, rows = addon("core.error_map"), task.solution.rows
-    poses = error_map.pose_set(task.problem, task.options)
-    expected = error_map.energy(task.problem, rows, poses)
+    rows = task.solution.rows
+    poses = addon("core.skeleton.poses").pose_set(task.problem, task.options)
+    expected = addon("core.measures.energy").energy(task.problem, rows, poses)
     assert report["energy_after"] == pytest.approx(expected)
-    seen = addon("core.deformation").measure(task.problem, rows, poses)
+    seen = addon("core.measures.deformation").measure(task.problem, rows, poses)
     assert report["deformation"]["after"]["surface_strain"] == pytest.approx(seen["area"])
 
 
@@ -162,24 +162,24 @@ def test_report_of_preserve_volume(tet_file):
     """Of the weights that the surface gets."""
     tube, rig = tube_and_rig()
     tube.modifiers["Armature"].use_deform_preserve_volume = True
-    options = addon("core.options").Options(
+    options = addon("core.character.options").Options(
         volume="FILE", tet_file=str(tet_file), pose_count=5, **PAPERS_ENERGY
     )
     task = addon("tasks.weighting").WeightingTask(options)
-    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
     stages = []
     task.solve(lambda stage, fraction, energy: stages.append(stage))
     report = task.apply()
     found = report["deformers"]
     assert found["preserve_volume"] == ["Tube"]
-    poses = addon("core.error_map").pose_set(task.problem, options)
-    deformed = addon("core.armature_modifier").deformed_energy(
+    poses = addon("core.skeleton.poses").pose_set(task.problem, options)
+    deformed = addon("core.measures.armature_modifier").deformed_energy(
         task.problem, task.solution.rows, poses
     )
     assert found["energy_after"] == pytest.approx(deformed)
     assert 0 < deformed < found["energy_before"]
     assert stages[-1] == "surface strain as Blender deforms"
-    assert "Preserve Volume (Tube)" in addon("core.report").warnings(report)[0]
+    assert "Preserve Volume (Tube)" in addon("core.reports.report").warnings(report)[0]
 
 
 def pinned_task(tet_file, pinned):
@@ -190,19 +190,21 @@ def pinned_task(tet_file, pinned):
             v.select = v.index == vertex
         bpy.context.view_layer.objects.active = tube
         bpy.ops.object.araplbs_edit_vertices(kind="WEIGHT", bone=bone, weight=weight)
-    options = addon("core.options").Options(volume="FILE", tet_file=str(tet_file), pose_count=5)
+    options = addon("core.character.options").Options(
+        volume="FILE", tet_file=str(tet_file), pose_count=5
+    )
     task = addon("tasks.weighting").WeightingTask(options)
-    task.read(addon("blender.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
     task.solve()
     return task, task.apply(), dense(tube, rig)
 
 
 @with_meshio
 def test_pinned_weights_that_meet_at_a_node(tet_file):
-    """The node holds their mean, and the report tells how far off they are."""
+    """The node holds their mean, and the report says how far off they are."""
     pinned = {(40, "middle"): 0.25, (41, "middle"): 0.75}
     task, report, found = pinned_task(tet_file, pinned)
-    volume = addon("core.volume")
+    volume = addon("core.solvers.volume")
     constraints = task.problem.arguments["constraints"]
     assert sorted(zip(*constraints, strict=True)) == [(40, 1, 0.25), (41, 1, 0.75)]
     nodes = np.full(len(found), 9)
@@ -216,7 +218,9 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
     off = max(abs(found[vertex, 1] - weight) for (vertex, _bone), weight in pinned.items())
     assert report["volume"]["pinned_error"] == pytest.approx(off, abs=1e-6)
     assert off > 0.01
-    told = [line for line in addon("core.report").warnings(report) if "pinned weights" in line]
+    told = [
+        line for line in addon("core.reports.report").warnings(report) if "pinned weights" in line
+    ]
     assert told == [
         f"pinned weights are off by up to {off:.2f}: through tets they hold at the corners only, "
         "as a mean of the vertices there"
@@ -227,7 +231,7 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
 def test_influences_that_meet_at_a_node(tet_file):
     """One that is allowed opens it; what is forbidden stays so on the surface."""
     task, _report, found = pinned_task(tet_file, {})
-    volume = addon("core.volume")
+    volume = addon("core.solvers.volume")
     arguments = task.problem.arguments
     arguments["influences"] = [3, 4, 5], [0, 0, 2], [False, True, False]
     arguments["released"] = [3, 4, 4], [0, 0, 1]
@@ -303,7 +307,7 @@ def test_what_does_not_go_with_a_volume(tet_file):
 
 
 def test_packages_that_are_missing(tet_file, monkeypatch):
-    """The message tells how to get them."""
+    """The message says how to get them."""
     tube, rig = tube_and_rig()
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
@@ -320,8 +324,8 @@ def test_packages_that_are_missing(tet_file, monkeypatch):
         target = f'--target "{modules}" numpy=={np.__version__} '
         folder = target if bpy.app.binary_path else ""
         assert f'"{sys.executable}" -m pip install {folder}{package}' in message
-        need = addon("core.tet_mesh").need
-        with pytest.raises(addon("core.refusal").Refused) as error:
+        need = addon("core.solvers.tet_mesh").need
+        with pytest.raises(addon("core.base.refusal").Refused) as error:
             need(package, "It", modules)
         assert str(error.value).endswith(f"-m pip install {target}{package}")
 
@@ -333,7 +337,7 @@ def test_what_no_mesh_can_change_is_refused_before_they_are_read(tet_file, monke
         importlib.util, "find_spec",
         lambda name, *rest: None if name == "tetgen" else find_spec(name, *rest),
     )  # fmt: skip
-    options = addon("core.options").Options
+    options = addon("core.character.options").Options
     for asked in (
         options(volume="INSIDE"),
         options(volume="FILE"),
@@ -341,16 +345,16 @@ def test_what_no_mesh_can_change_is_refused_before_they_are_read(tet_file, monke
         options(volume="FILE", tet_file=str(tet_file), start_from="PRESENT"),
     ):
         task = addon("tasks.weighting").WeightingTask(asked)
-        targets = addon("blender.targets").Targets(rig, [tube])
-        with pytest.raises(addon("core.refusal").Refused):
+        targets = addon("blender.read.targets").Targets(rig, [tube])
+        with pytest.raises(addon("core.base.refusal").Refused):
             next(task.read_in_steps(targets, bpy.context.view_layer))
 
 
 def test_live_sessions_work_on_the_surface():
     tube, rig = tube_and_rig()
-    options = addon("core.options").Options(volume="FILE", tet_file="x")
-    targets = addon("blender.targets").Targets(rig, [tube])
-    with pytest.raises(addon("core.refusal").Refused, match="works on the surface"):
+    options = addon("core.character.options").Options(volume="FILE", tet_file="x")
+    targets = addon("blender.read.targets").Targets(rig, [tube])
+    with pytest.raises(addon("core.base.refusal").Refused, match="works on the surface"):
         addon("live.weights").WeightSession(targets, options, bpy.context.view_layer)
     assert addon("live.session").current_session() is None
 
@@ -394,7 +398,7 @@ def test_meshes_that_cannot_be_filled():
 
 @with_tetgen
 def test_filling_can_be_cancelled():
-    tets = addon("core.tet_mesh")
+    tets = addon("core.solvers.tet_mesh")
     vertices, faces = tube_arrays(rings=60, sides=40)
     triangles = np.array([t for f in faces for t in zip(f[:1] * 2, f[1:], f[2:], strict=False)])
     with pytest.raises(araplbs.Cancelled):
@@ -404,7 +408,7 @@ def test_filling_can_be_cancelled():
 @with_tetgen
 def test_filling_ends_with_a_signal(monkeypatch):
     """The child process does not go on alone, whatever is raised meanwhile."""
-    tets, children = addon("core.tet_mesh"), []
+    tets, children = addon("core.solvers.tet_mesh"), []
     popen = tets.subprocess.Popen
 
     def start(*arguments, **options):
@@ -435,7 +439,7 @@ def test_command_line(tet_file, tmp_path):
 
 
 def test_a_vertex_far_away_welds_nothing():
-    module = addon("core.tet_mesh")
+    module = addon("core.solvers.tet_mesh")
     vertices, faces = tube_arrays()
     triangles = np.array([t for f in faces for t in zip([f[0]] * 2, f[1:], f[2:], strict=False)])
     expected = module.weld(vertices, triangles)
@@ -446,7 +450,7 @@ def test_a_vertex_far_away_welds_nothing():
 
 def test_points_on_bones_that_reach_far_out():
     """As many as the part inside takes, at the same places; brute force without the box."""
-    module = addon("core.tet_mesh")
+    module = addon("core.solvers.tet_mesh")
     vertices, faces = tube_arrays()
     triangles = np.array([t for f in faces for t in zip([f[0]] * 2, f[1:], f[2:], strict=False)])
     step = np.linalg.norm(vertices[triangles[:, 1]] - vertices[triangles[:, 0]], axis=1).mean()

@@ -281,13 +281,13 @@ def test_other_modes():
 def test_mode_changed_meanwhile():
     tube, rig = weighted()
     clear(tube, around(tube, 1.0))
-    tasks, targets = addon("tasks.new_weights"), addon("blender.targets")
+    tasks, targets = addon("tasks.new_weights"), addon("blender.read.targets")
     select(tube, rig)
-    task = tasks.NewWeightsTask(addon("core.options").Options())
+    task = tasks.NewWeightsTask(addon("core.character.options").Options())
     task.read(targets.find_targets(bpy.context), bpy.context.view_layer)
     task.solve()
     edit(tube)
-    with pytest.raises(addon("core.refusal").Refused, match="changed its mode: nothing was"):
+    with pytest.raises(addon("core.base.refusal").Refused, match="Edit mode: nothing was"):
         task.apply()
 
 
@@ -332,11 +332,11 @@ def test_cancelled():
     tube, rig = weighted()
     clear(tube, around(tube, 1.0))
     before = snapshot()
-    task = addon("tasks.new_weights").NewWeightsTask(addon("core.options").Options())
+    task = addon("tasks.new_weights").NewWeightsTask(addon("core.character.options").Options())
     select(tube, rig)
-    task.read(addon("blender.targets").find_targets(bpy.context), bpy.context.view_layer)
+    task.read(addon("blender.read.targets").find_targets(bpy.context), bpy.context.view_layer)
     for end in (0.0, 0.6):
-        with pytest.raises(addon("core.native_module").araplbs.Cancelled):
+        with pytest.raises(addon("core.base.native_module").araplbs.Cancelled):
             task.solve(lambda _stage, fraction, _energy, end=end: fraction < end)
     assert snapshot() == before
 

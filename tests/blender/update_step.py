@@ -1,4 +1,4 @@
-"""One session of a user, for test_update.py: does what it is told and writes down what it saw.
+"""One session of a user, for test_update.py: does as asked and writes down what it saw.
 
 blender -b -P update_step.py -- RESULT.json STEP...     or     python update_step.py -- ...
 STEP: install=ZIP, use, or nothing but a look.

@@ -3,8 +3,8 @@
 import numpy as np
 from shapes import chain, tube
 
-from araplbs_addon.core.compare import CompareOptions
-from araplbs_addon.core.compare_arrays import case_of_arrays
+from araplbs_addon.core.comparison.compare import CompareOptions
+from araplbs_addon.core.comparison.compare_arrays import case_of_arrays
 
 OPTIONS = CompareOptions(judged_poses=5, judged_frames=4)
 

@@ -26,7 +26,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def core():
-    """Modules of the add-on's package `core`, which needs no Blender: core("problem")."""
+    """Modules of the add-on's package `core`, which needs no Blender: core("character.problem")."""
     return lambda module: importlib.import_module(f"araplbs_addon.core.{module}")
 
 

@@ -33,26 +33,28 @@ class Subject:
 
     @property
     def problem(self):
-        own = self.core("problem")
+        own = self.core("character.problem")
         mesh = own.Mesh("Creature", self.vertices, self.triangles, np.zeros((0, 2), int), np.eye(4))
         return own.Problem([mesh], own.Skeleton(**self.skeleton), symmetric=True)
 
     def solve(self):
-        options = self.core("options").Options(**self.options)
-        rows = self.core("solve").solve(self.problem, options).rows
+        options = self.core("character.options").Options(**self.options)
+        rows = self.core("solvers.solve").solve(self.problem, options).rows
         self.weights = np.zeros((len(self.vertices), len(creature.BONES)))
         self.weights[rows.vertices, rows.bones] = rows.weights
 
     def findings(self, progress=None):
-        rows = self.core("sparse_weights")
+        rows = self.core("character.sparse_weights")
         vertices, bones = np.nonzero(self.weights)
         sparse = rows.make_sparse_weights(
             len(self.vertices), vertices, bones, self.weights[vertices, bones]
         )
-        options = self.core("options").Options(**self.options)
+        options = self.core("character.options").Options(**self.options)
         problem = self.problem
-        poses = self.core("error_map").pose_set(problem, options)
-        return self.core("check").check(problem, sparse, poses, options, 0, progress), problem
+        poses = self.core("skeleton.poses").pose_set(problem, options)
+        return self.core("checks.check").check(
+            problem, sparse, poses, options, 0, progress
+        ), problem
 
     def near(self, point, radius, part=0):
         """Vertices of a part within a distance of a point."""

@@ -14,12 +14,14 @@ import time
 import traceback
 
 import araplbs
+import fuzzing_mirrored
 import numpy as np
 import shapes
 
 LONGEST = 120.0  # seconds for one problem, under sanitizers on a busy machine
 LONGEST_STEP = 20.0  # seconds between two calls of progress: Esc is heard no sooner
 MOST_CALLS = 100_000  # of progress
+MIRRORED = 5
 
 
 class Broken(AssertionError):
@@ -234,7 +236,7 @@ def add_settings(rng, arguments):
         "reach_poses": lambda: float(rng.choice([0, 0.5, 1])),
         "swing": lambda: float(rng.uniform(0, 3.1)),
         "rigid_influences": lambda: int(rng.choice([0, 1, 3])),
-        "rigid_loss": lambda: float(rng.choice([1e-3, 1])),
+        "rigid_departure": lambda: float(rng.choice([1e-3, 1])),
         "displace_components": lambda: bool(rng.random() < 0.5),
     }
     for name, draw in usual.items():
@@ -248,9 +250,23 @@ def add_settings(rng, arguments):
     arguments.setdefault("pose_count", 10)
 
 
+def make_mirrored(rng):
+    """The arguments of a Solver: a body that is its own image, with all else but what would make
+    its sides differ in kind."""
+    arguments = fuzzing_mirrored.make(rng)
+    own = {key: arguments[key] for key in ("symmetry", "rigid_parts") if key in arguments}
+    add_given(rng, arguments)
+    for key in ("bone_kinds", "bone_segments", "bone_stretch"):
+        arguments.pop(key, None)
+    add_settings(rng, arguments)
+    return arguments | own
+
+
 def make(seed):
-    """The arguments of a Solver."""
+    """(what draws on, the arguments of a Solver). Every MIRRORED-th is a mirrored body."""
     rng = np.random.default_rng(seed)
+    if seed % MIRRORED == MIRRORED - 1:
+        return rng, make_mirrored(rng)
     vertices, triangles, edges, tets = make_mesh(rng)
     bones = make_bones(rng, vertices)
     arguments = {
@@ -422,7 +438,7 @@ def run(seed):
     return result
 
 
-def main(argument, first="0"):
+def main(argument, first="0", run=run):
     if argument.startswith("="):
         print(run(int(argument[1:])))
         return 0

@@ -47,7 +47,7 @@ BARE = {
 
 def edge_weights(vertices, triangles, wires=(), links=(), tets=()):
     """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n); triangles beside tets are
-    sheets as thick as volume over surface, those of tets are none."""
+    sheets as thick as volume over surface, those of tets do not count."""
     n = len(vertices)
     area, a = np.zeros(n), np.zeros((n, n))
     for t in tets:

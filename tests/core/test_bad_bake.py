@@ -114,3 +114,18 @@ def test_one_point_and_coincident_points_are_meshes():
         frames = np.stack([vertices, vertices + 1])
         result = araplbs.bake(vertices, frames, TRANSFORMS[:2])
         assert np.isfinite(result["rms"]) and np.isfinite(result["weights"][2]).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "pattern"),
+    [
+        (
+            {"frames": [*POSED[:5], POSED[5] * 1e154]},
+            r"frames\[5\] holds \S+e\+15\d at vertex 0: too far",
+        ),
+        ({"transforms": TRANSFORMS * 1e154}, r"transforms\[0, 0\] holds \S+: too large for a mesh"),
+        ({"vertices": V * 1e160}, "the bounding box of the mesh is too large"),
+    ],
+)
+def test_numbers_that_have_no_squares(changes, pattern):
+    refuse(ValueError, pattern, araplbs.bake, **{**GOOD, **changes})

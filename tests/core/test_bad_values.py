@@ -54,6 +54,11 @@ ARRAYS = [
     case(ValueError, r"edges\[1, 0\] is 30", edges=[[0, 1], [N, 1]]),
     case(ValueError, r"edges\[0, 1\] is -5", edges=[[0, -5]]),
     case(ValueError, r"bone_heads\[1, 0\] is nan", bone_heads=changed(BONES.heads, (1, 0), NAN)),
+    case(
+        ValueError,
+        r"bone_roll_axes\[1, 2\] is -inf: no direction",
+        bone_roll_axes=changed(BONES.tails - BONES.heads, (1, 2), -INF),
+    ),
     case(ValueError, r"bone_tails\[2, 2\] is inf", bone_tails=changed(BONES.tails, (2, 2), INF)),
     case(
         ValueError,
@@ -182,3 +187,16 @@ ARRAYS = [
 @pytest.mark.parametrize(("kind", "pattern", "changes"), ARRAYS)
 def test_values(kind, pattern, changes):
     refuse(kind, pattern, araplbs.Solver, **{**GOOD, **changes})
+
+
+def test_roll_axes_that_are_not_known():
+    """NaN: any axis across the bone."""
+    given = araplbs.Solver(**GOOD, bone_roll_axes=np.full((M, 3), NAN), pose_count=4)
+    assert np.isfinite(given.weights).all()
+
+
+def test_more_of_them_than_can_be_counted():
+    """Arrays that hold nothing, of as many rows as an int has not."""
+    poses = np.zeros((2**32 + 1, 0, 3, 4))
+    with pytest.raises(ValueError, match="poses has 4294967297 entries: too many"):
+        araplbs.linear_skinning(MESH[0], np.zeros((N, 0)), poses)

@@ -285,6 +285,24 @@ def test_any_number_of_threads_gives_the_same():
         assert np.array_equal(a, b)
 
 
+@pytest.mark.parametrize("kind", ["scaled", "mirrored", "sheared"])
+@pytest.mark.parametrize("given", [True, False])
+def test_rigid_bones_begin_rigid(kind, given):
+    """Transforms that scale or mirror, of bones that move: what is found turns and shifts, and no
+    turn raises the error."""
+    truth, transforms, posed = problem(seed=3)
+    change = {"scaled": 1.7 * np.eye(3), "mirrored": np.diag([1, 1, -1.0])}
+    change["sheared"] = np.eye(3) + np.triu(np.full((3, 3), 0.4), 1)
+    bent = transforms.copy()
+    bent[:, :2, :, :3] = transforms[:, :2, :, :3] @ change[kind]
+    weights = {"weights": truth} if given else {}
+    result = araplbs.bake(V, posed, bent, move_bones=True, iterations=8, tolerance=0.0, **weights)
+    found = result["transforms"][..., :3]
+    turned = np.einsum("pbij,pbkj->pbik", found, found)
+    np.testing.assert_allclose(turned, np.broadcast_to(np.eye(3), turned.shape), atol=1e-6)
+    assert (np.diff(result["history"]) <= 1e-7 * result["size"]).all()
+
+
 class Frames:
     """A sequence that holds nothing and counts what is asked of it."""
 

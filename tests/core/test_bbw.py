@@ -142,3 +142,17 @@ def test_it_can_be_cancelled():
     with pytest.raises(araplbs.Cancelled):
         araplbs.Solver(vertices, None, *bones, tets=tets, progress=stop, **PLAIN)
     assert "biharmonic weights" in seen
+
+
+@pytest.mark.parametrize("method", ["bbw", "biharmonic", "heat"])
+def test_many_bones_on_any_number_of_threads(method):
+    """More than are solved for at a time."""
+    vertices, tets = shapes.bar((2, 2, 40))
+    bones = shapes.chain(70)
+    rows = [
+        araplbs.automatic_weights(vertices, None, *bones, tets=tets, method=method, threads=threads)
+        for threads in (1, 2, 5)
+    ]
+    for other in rows[1:]:
+        for a, b in zip(rows[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)

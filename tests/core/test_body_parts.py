@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from araplbs_addon.core.body_parts import (
+from araplbs_addon.core.comparison.compare_methods import as_sparse
+from araplbs_addon.core.skeleton.body_parts import (
     body_parts,
     nearest_bones,
     part_of_triangles,
     strongest_bones,
 )
-from araplbs_addon.core.compare_methods import as_sparse
 
 # A body with legs, arms, and fingers at one of them.
 BONES = (

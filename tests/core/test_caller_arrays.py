@@ -143,7 +143,7 @@ def deformation_problem():
 def control_problem():
     kept = ("bone_heads", "bone_tails", "bone_parents", "bone_deform")
     bones = {key: value for key, value in skeleton().items() if key in kept}
-    return {**mesh(), **bones, "bone_named": np.zeros(M, bool), "edges": np.zeros((1, 2), np.int32)}
+    return {**mesh(), **bones, "bone_evidence": np.zeros(M), "edges": np.zeros((1, 2), np.int32)}
 
 
 def controls(problem, progress):

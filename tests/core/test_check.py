@@ -10,7 +10,7 @@ from flawed_creature import FLAWS, N, asymmetry, bleeding, speckle
 
 
 def test_every_kind_has_a_flaw(core):
-    assert set(FLAWS) == {kind for kind, _name, _about in core("findings").KINDS}
+    assert set(FLAWS) == {kind for kind, _name, _about in core("checks.findings").KINDS}
 
 
 def test_sound(subject):
@@ -44,7 +44,7 @@ def test_flaw(subject, kind):
 
 
 def core_json(subject, findings, problem):
-    return subject.core("findings").as_json(findings, problem)
+    return subject.core("checks.findings").as_json(findings, problem)
 
 
 def test_bone_in_the_skin(subject):
@@ -75,6 +75,22 @@ def test_progress(subject):
     assert all(stage and energy is None for stage, _fraction, energy in told)
 
 
+@pytest.mark.parametrize("name", ["nearest_points", "inspect_weights"])
+def test_stopped_in_the_midst_of_the_engine(subject, name, monkeypatch):
+    """Esc reaches what is at work in threads beside: it is not waited for."""
+    asked = []
+
+    def work(*_arguments, progress, **_options):
+        while progress("work", 0.5):
+            asked.append(name)
+        raise araplbs.Cancelled
+
+    monkeypatch.setattr(araplbs, name, work)
+    with pytest.raises(araplbs.Cancelled, match="stopped"):
+        subject.findings(lambda *_told: not asked)
+    assert asked
+
+
 @pytest.mark.parametrize("last", [0, 1, 5])
 def test_stopped(subject, last):
     told = []
@@ -89,7 +105,7 @@ def test_stopped(subject, last):
 
 
 def test_weights_that_are_none(subject):
-    """What is no number is told, and the rest is looked at."""
+    """What is no number is reported, and the rest is checked."""
     subject.weights[3, 1] = np.nan
     findings, _problem = subject.findings()
     assert findings[0].kind == "UNNORMALIZED" and findings[0].severity == 1

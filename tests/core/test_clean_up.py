@@ -200,6 +200,15 @@ def transfer():
     return *found, araplbs.match_surfaces(VERTICES, TRIANGLES, target, BODY[1])
 
 
+def transfer_shapes():
+    """Half of the target is out of reach, and what swells comes over it."""
+    target = BODY[0] * [1.05, 1.05, 1] + [0.5, 0, 0] * (BODY[0][:, 2:] > 1)
+    given = np.stack([VERTICES * [2, 2, 1], VERTICES])
+    found = araplbs.transfer_shapes(VERTICES, TRIANGLES, given, target, BODY[1], threads=1)
+    assert 0 < found[1].sum() < len(target)
+    return found
+
+
 # Every one of so many allocations fails; tools/asan.sh --quick leaves some out.
 STRIDE = int(os.environ.get("ARAPLBS_FAULT_STRIDE", "1"))
 
@@ -211,6 +220,7 @@ WORK = {
     "unbounded biharmonic": lambda: automatic("biharmonic"),
     "nearest": lambda: automatic("nearest"),
     "transfer": transfer,
+    "transfer_shapes": transfer_shapes,
     "elastic": elastic,
     "joints": lambda: joints("alternate"),
     "joints, together": lambda: joints("together"),

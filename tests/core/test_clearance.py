@@ -18,7 +18,7 @@ def core(name):
 
 def skeleton_of(bones):
     m = len(bones.heads)
-    return core("problem").Skeleton(
+    return core("character.problem").Skeleton(
         names=[f"bone{k}" for k in range(m)], heads=bones.heads, tails=bones.tails,
         parents=np.asarray(bones.parents, np.int32), roll_axes=np.tile([0.0, 0, 1], (m, 1)),
         deform=np.ones(m, bool), limits=np.full((m, 3, 2), np.nan), opposite=np.arange(m),
@@ -27,13 +27,13 @@ def skeleton_of(bones):
 
 def rows_of(dense):
     vertices, bones = np.nonzero(dense)
-    make = core("sparse_weights").make_sparse_weights
+    make = core("character.sparse_weights").make_sparse_weights
     return make(len(dense), vertices, bones, dense[vertices, bones])
 
 
 def mesh_of(name, mesh, weights):
     none = np.zeros((0, 2), int)
-    return core("problem").Mesh(name, *mesh, none, np.eye(4), weights=rows_of(weights))
+    return core("character.problem").Mesh(name, *mesh, none, np.eye(4), weights=rows_of(weights))
 
 
 def smooth_weights(vertices):
@@ -46,7 +46,7 @@ def smooth_weights(vertices):
 @pytest.fixture
 def dressed():
     """(Source, Skeleton, the vertices of a sleeve)."""
-    source = core("transfer").Source(
+    source = core("tools.transfer").Source(
         [mesh_of("Body", BODY, smooth_weights(BODY[0]))], skeleton_of(BONES)
     )
     sleeve = shapes.tube(15, 25, radius=0.315)[0]
@@ -59,7 +59,7 @@ def test_nearest_shares(rng):
     corners = rng.normal(size=(60, 3, 3))
     corners[:10, 2] = corners[:10, 1]
     points = 2 * rng.normal(size=(60, 3))
-    shares = core("clearance").nearest_shares(points, *corners.swapaxes(0, 1))
+    shares = core("tools.clearance").nearest_shares(points, *corners.swapaxes(0, 1))
     assert (shares >= -1e-12).all()
     np.testing.assert_allclose(shares.sum(1), 1, atol=1e-12)
     for point, corner, share in zip(points, corners, shares, strict=True):
@@ -70,7 +70,7 @@ def test_nearest_shares(rng):
 
 def brute_force(source, clearance, points, weights):
     """Poses in which points are below the nearest of all triangles."""
-    module, below = core("clearance"), np.zeros(len(points), int)
+    module, below = core("tools.clearance"), np.zeros(len(points), int)
     body = np.zeros((len(source.vertices), weights.shape[1]))
     body[source.rows.vertices, source.rows.bones] = source.rows.weights
     for pose in clearance._transforms:
@@ -89,7 +89,7 @@ def test_poses_below(dressed):
     """Of weights that are off by so little that the nearest triangle is around the one at rest."""
     source, skeleton, sleeve = dressed
     points = sleeve[::7]
-    clearance = core("clearance").Clearance(source, skeleton, points)
+    clearance = core("tools.clearance").Clearance(source, skeleton, points)
     assert clearance.above.all()
     weights = 0.9 * clearance.skin_weights + 0.1 * np.roll(clearance.skin_weights, 1, axis=1)
     expected = brute_force(source, clearance, points, weights)
@@ -102,7 +102,7 @@ def test_poses_below(dressed):
 def test_what_is_below_at_rest_does_not_count(dressed):
     source, skeleton, sleeve = dressed
     points = sleeve * [0.9, 0.9, 1]
-    clearance = core("clearance").Clearance(source, skeleton, points)
+    clearance = core("tools.clearance").Clearance(source, skeleton, points)
     assert not clearance.above.any()
     assert not clearance.poses_below(clearance.skin_weights).any()
 
@@ -110,7 +110,7 @@ def test_what_is_below_at_rest_does_not_count(dressed):
 def test_weights_of_the_skin(dressed):
     """Those of the nearest points: linear functions of the place are kept."""
     source, skeleton, sleeve = dressed
-    clearance = core("clearance").Clearance(source, skeleton, sleeve)
+    clearance = core("tools.clearance").Clearance(source, skeleton, sleeve)
     np.testing.assert_allclose(clearance.skin_weights, smooth_weights(sleeve), atol=0.05)
     np.testing.assert_allclose(clearance.skin_weights.sum(1), 1, atol=1e-12)
 
@@ -119,7 +119,7 @@ def test_what_ends_below_takes_the_weights_of_the_skin(dressed):
     """Of all vertices with other weights these alone."""
     source, skeleton, sleeve = dressed
     looked_at = np.arange(len(sleeve)) % 2 == 0
-    guard = core("transfer")._Guard(source, skeleton, sleeve, looked_at, 2, 0)
+    guard = core("tools.clearance").Guard(source, skeleton, sleeve, looked_at, 2, 0)
     weights = np.zeros((len(sleeve), 4))
     weights[guard.vertices] = guard.rows
     assert (guard.rows > 0).sum(1).max() == 2
@@ -130,13 +130,13 @@ def test_what_ends_below_takes_the_weights_of_the_skin(dressed):
     np.testing.assert_array_equal(rows, guard.rows[[5, 50]])
     weights[vertices] = rows
     assert not len(guard.fallen(weights)[0])
-    nothing = core("transfer")._Guard(source, skeleton, sleeve, looked_at & False, 2, 0)
+    nothing = core("tools.clearance").Guard(source, skeleton, sleeve, looked_at & False, 2, 0)
     assert not len(nothing.fallen(weights)[0])
 
 
 def test_a_garment_of_many_vertices_is_refined_by_levels(monkeypatch):
     """With coarse meshes, as Auto-weight does it."""
-    transfer, seen = core("transfer"), []
+    transfer, seen = core("tools.transfer"), []
     wide = shapes.tube(40, 40, radius=0.5)
     source = transfer.Source([mesh_of("Body", BODY, smooth_weights(BODY[0]))], skeleton_of(BONES))
     target = mesh_of("Skirt", wide, np.zeros((len(wide[0]), 4)))
@@ -170,12 +170,12 @@ def test_robe():
     _, robe = cut(part == worn)
     skeleton = skeleton_of(mage.bones)
     skeleton.roll_axes = np.nan_to_num(mage.data["bone_roll_axis"])
-    transfer = core("transfer")
+    transfer = core("tools.transfer")
     source = transfer.Source([mesh_of("Body", body, weights[used])], skeleton)
     target = mesh_of("Robe", robe, np.zeros((len(robe[0]), len(skeleton.names))))
     [done] = transfer.transfer(source, [target], skeleton, transfer.TransferOptions())
     near = source.match(target, transfer.TransferOptions())[1] < transfer.KEPT * source.size
-    clearance = core("clearance").Clearance(source, skeleton, robe[0][near])
+    clearance = core("tools.clearance").Clearance(source, skeleton, robe[0][near])
     found = np.zeros((len(robe[0]), len(skeleton.names)))
     found[done.rows.vertices, done.rows.bones] = done.rows.weights
     own = clearance.poses_below(clearance.skin_weights).sum()

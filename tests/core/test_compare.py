@@ -9,14 +9,14 @@ from compared import OPTIONS, bent, painted, tube_case
 from refusals import refuse
 from shapes import chain, tube
 
-from araplbs_addon.core import compare_methods
-from araplbs_addon.core.compare import CompareOptions, compare
-from araplbs_addon.core.compare_arrays import case_of_arrays
-from araplbs_addon.core.compare_judge import ANIMATION, JUDGE_SEED, RANDOM, judged_poses
-from araplbs_addon.core.compare_methods import METHODS, Method, as_sparse, find_methods
-from araplbs_addon.core.options import Options
-from araplbs_addon.core.poses import sample
-from araplbs_addon.core.refusal import Refused
+from araplbs_addon.core.base.refusal import Refused
+from araplbs_addon.core.character.options import Options
+from araplbs_addon.core.comparison import compare_methods
+from araplbs_addon.core.comparison.compare import CompareOptions, compare
+from araplbs_addon.core.comparison.compare_arrays import case_of_arrays
+from araplbs_addon.core.comparison.compare_judge import ANIMATION, JUDGE_SEED, RANDOM, judged_poses
+from araplbs_addon.core.comparison.compare_methods import METHODS, Method, as_sparse, find_methods
+from araplbs_addon.core.skeleton.poses import sample
 
 QUICK = ["PRESENT", "HEAT", "OURS", "OURS_DUAL"]
 

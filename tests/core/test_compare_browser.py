@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from compared import OPTIONS, tube_case
 
-from araplbs_addon.core.compare import compare
-from araplbs_addon.core.compare_page import page
+from araplbs_addon.core.comparison.compare import compare
+from araplbs_addon.core.comparison.compare_page import page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next((path for name in NAMES if (path := shutil.which(name))), None)

@@ -10,13 +10,13 @@ import pytest
 from compared import OPTIONS, tube_case
 from test_pictures import read_png
 
-from araplbs_addon.core.compare import compare
-from araplbs_addon.core.compare_figures import VIEWS, draw_all, picture_size, scatter
-from araplbs_addon.core.compare_files import page_names, refuse_folder, write_comparisons
-from araplbs_addon.core.compare_page import page
-from araplbs_addon.core.compare_tables import NONE, best_of, number
-from araplbs_addon.core.files import write_json
-from araplbs_addon.core.refusal import Refused
+from araplbs_addon.core.base.refusal import Refused
+from araplbs_addon.core.comparison.compare import compare
+from araplbs_addon.core.comparison.compare_figures import VIEWS, draw_all, picture_size, scatter
+from araplbs_addon.core.comparison.compare_files import page_names, refuse_folder, write_comparisons
+from araplbs_addon.core.comparison.compare_page import page
+from araplbs_addon.core.comparison.compare_tables import NONE, best_of, number
+from araplbs_addon.core.disk.outputs import TABLE, write_json
 
 QUICK = ["PRESENT", "BLENDER_HEAT", "NEAREST", "HEAT", "OURS", "ELASTIC"]
 VOID = {"meta", "img", "input", "br", "rect", "stop", "line", "circle"}
@@ -151,14 +151,11 @@ def test_the_plot(compared):
 
 def test_told_and_stopped(compared):
     told, few = [], replace(compared, outcomes=compared.outcomes[:2])
-    draw_all(few, told.append, 1)
+    draw_all(few, lambda _stage, fraction, _energy: told.append(fraction), 1)
     assert told == sorted(told) and told[0] == 0 and told[-1] < 1
 
-    def stop(fraction):
-        raise araplbs.Cancelled("enough")
-
     with pytest.raises(araplbs.Cancelled):
-        page(few, "", stop)
+        page(few, "", lambda *_said: False)
 
 
 def test_nothing_could_run():
@@ -190,7 +187,7 @@ def test_refused_folders(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(Refused, match="is not a folder"):
         refuse_folder(tmp_path / "file")
-    write_json(tmp_path / "report.json", {"version": "1"})
+    write_json(tmp_path / "report.json", TABLE, {"version": "1"})
     with pytest.raises(Refused, match=r"report.json' is there already, and no comparison"):
         refuse_folder(tmp_path)
     (tmp_path / "report.json").unlink()

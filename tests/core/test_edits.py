@@ -81,6 +81,26 @@ def test_a_vertex_that_loses_its_bones_gets_the_nearest_other():
     assert solver.weights[end].sum() == 1, "all are forbidden: what it has stays"
 
 
+def test_what_forbidden_bones_had_goes_to_the_nearest_allowed():
+    solver = start(support=(1, 0.5, 0.5), widenings=0, max_influences=0)
+    end = int(solver.initial_weights[:, 0].argmax())
+    rest = solver.weights[end, 1]
+    solver.edit(influences=([end] * 3, [0, 1, 2], [False, True, True]))
+    assert solver.weights[end].tolist() == [0, 1, 0]
+    assert rest < 0.5, "it is not what the other influences were already"
+
+
+def test_no_spoke_to_forbidden_bones():
+    free = dict(zip(*start().spokes[:2], strict=True))
+    vertices = np.array([v for v, bone in free.items() if bone == 1])
+    assert len(vertices) > 10
+    influences = (vertices, np.ones(len(vertices), int), np.zeros(len(vertices), bool))
+    spokes = dict(zip(*start(influences=influences).spokes[:2], strict=True))
+    assert all(spokes.get(v) in (0, 2) for v in vertices)
+    others = np.setdiff1d(list(free), vertices)
+    assert [spokes[v] for v in others] == [free[v] for v in others]
+
+
 def test_allowed_influences_enter_the_maps():
     solver = start(support=(1, 0.5, 0.5), widenings=0, max_influences=0)
     far = np.nonzero(solver.initial_weights[:, 2] == 0)[0]
@@ -186,13 +206,16 @@ def test_wrong_edits_change_nothing():
     solver.solve()
 
 
-def test_the_only_free_influence_is_forbidden():
-    """Beside a locked bone that leaves something, the nearest bone that is left takes it."""
+@pytest.mark.parametrize("more", [[], [0]])
+def test_the_only_free_influence_is_forbidden(more):
+    """Beside a locked bone that leaves something, the nearest bone left takes it, also where
+    a mark allows the locked one."""
     mesh, bones = shapes.tube(8, 9), shapes.chain(3)
     weights = np.tile([0.4, 0.6, 0.0], (len(mesh[0]), 1))
     solver = araplbs.Solver(
         *mesh, *bones, weights=weights, start_from_weights=True,
-        locked_bones=[True, False, False], influences=([16], [1], [False]),
+        locked_bones=[True, False, False],
+        influences=([16] * (1 + len(more)), [1, *more], [False] + [True] * len(more)),
     )  # fmt: skip
     solver.solve()
     np.testing.assert_allclose(solver.weights[16], [0.4, 0, 0.6], atol=1e-12)

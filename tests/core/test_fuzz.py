@@ -1,6 +1,9 @@
-"""A few hundred of the random problems of fuzzing.py; `make fuzz` runs many more."""
+"""A few hundred of the random problems of fuzzing.py and of fuzzing_functions.py; `make fuzz` runs
+many more."""
 
 import fuzzing
+import fuzzing_functions
+import numpy as np
 import pytest
 
 BLOCK = 25
@@ -15,9 +18,27 @@ def test_promises_hold(first):
             raise AssertionError(f"seed {seed}: {error}") from error
 
 
-@pytest.mark.parametrize("seed", [1202, 1466, 1563, 20547, 20656, 21526])
+@pytest.mark.parametrize("first", range(0, 800, 2 * BLOCK))
+def test_promises_of_functions_hold(first):
+    for seed in range(first, first + 2 * BLOCK):
+        try:
+            fuzzing_functions.run(seed)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("seed", [35, 389, 477, 1113, 1963, 8196, 11432, 703274, 4006201])
+def test_what_long_runs_of_functions_found(seed):
+    """Sizes that differ by much, poses too large, vertices that follow no sample, many bones of
+    BBW on several threads, a body far thinner than its edges are long, blocks of biharmonic weights
+    that edges of weight 0 join."""
+    fuzzing_functions.run(seed)
+
+
+@pytest.mark.parametrize("seed", [1202, 1466, 1563, 20547, 20656, 21526, 3001094, 3001748, 3002874])
 def test_what_long_runs_found(seed):
-    """Sums below 1 beside locks, with coarser meshes too, poses far off, flat tets."""
+    """Sums below 1 beside locks and marks, with coarser meshes too, poses far off, flat tets; bones
+    that get their weight back on one side of a symmetric mesh."""
     fuzzing.run(seed)
 
 
@@ -41,3 +62,21 @@ def test_a_broken_promise_is_seen(monkeypatch):
     with pytest.raises(fuzzing.Broken, match="sums"):
         for seed in range(BLOCK):
             fuzzing.run(seed)
+
+
+@pytest.mark.parametrize("name", ["transfer_weights", "bake", "automatic_weights", "elastic_poses"])
+def test_a_broken_promise_of_a_function_is_seen(monkeypatch, name):
+    """A number that is not finite is found at once."""
+    function = getattr(fuzzing_functions.araplbs, name)
+
+    def spoil(found):
+        if isinstance(found, dict):
+            return {key: spoil(part) for key, part in found.items()}
+        if isinstance(found, tuple):
+            return tuple(map(spoil, found))
+        return found * np.nan if np.asarray(found).dtype.kind == "f" else found
+
+    monkeypatch.setattr(fuzzing_functions.araplbs, name, lambda *a, **k: spoil(function(*a, **k)))
+    with pytest.raises(fuzzing.Broken):
+        for seed in range(4 * BLOCK):
+            fuzzing_functions.run(seed)

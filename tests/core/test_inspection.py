@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
 import shapes
-from refusals import MESH, POSES, WEIGHTS, N, changed, refuse
+from refusals import MESH, POSES, WEIGHTS, M, N, changed, refuse
 
 CORE, LEAST, FAR, UNLIKE = 0.5, 0.05, 4.0, 0.2
 
@@ -141,6 +141,20 @@ def test_nearest_points(rng):
     assert (at >= 0).all() and np.allclose(at.sum(1), 1) and not parts.any()
 
 
+@pytest.mark.parametrize("threads", [2, 3, 200])
+def test_large_trees_are_the_same_whatever_builds_them(threads, rng):
+    """So many triangles that several threads split and build the tree."""
+    vertices, triangles = shapes.sphere(90, 90)
+    assert len(triangles) > 16000
+    points = rng.normal(size=(300, 3))
+    one, many = (
+        araplbs.nearest_points(vertices, triangles, points, threads=t) for t in (1, threads)
+    )
+    for a, b in zip(one, many, strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_allclose(one[2], np.linalg.norm(points, axis=1) - 0.5, atol=1e-3)
+
+
 def test_nearest_points_of_other_parts():
     one, other = shapes.sphere(), shapes.sphere(at=(1.5, 0, 0))
     vertices, triangles = shapes.join(one, other)
@@ -201,6 +215,8 @@ POINTS = np.zeros((3, 3))
         (r"owners\[2\] is -2", "nearest_points",
          {**SURFACE, "points": POINTS, "owners": [0, -1, -2]}),
         ("owners has shape", "nearest_points", {**SURFACE, "points": POINTS, "owners": [0]}),
+        (r"reach\[1\] is nan: no distance", "nearest_points",
+         {**SURFACE, "points": POINTS, "reach": [1, np.nan, np.inf]}),
         (r"triangles\[0", "nearest_points",
          {**SURFACE, "points": POINTS, "triangles": changed(MESH[1], (0, 0), 99)}),
         ("the weight of vertex 0 for bone 0 is nan", "inspect_weights",
@@ -214,6 +230,17 @@ POINTS = np.zeros((3, 3))
 )  # fmt: skip
 def test_refused(pattern, function, arguments):
     refuse(ValueError, pattern, getattr(araplbs, function), **arguments)
+
+
+def test_rows_whose_sums_underflow():
+    """Only the shares of a row count."""
+    weights = np.eye(M)[np.arange(N) % M]
+    expected = araplbs.inspect_weights(*MESH, weights)
+    for tiny in (5e-324, 1e-310):
+        for found, other in zip(
+            araplbs.inspect_weights(*MESH, tiny * weights), expected, strict=True
+        ):
+            np.testing.assert_array_equal(found, other)
 
 
 def test_reach(rng):

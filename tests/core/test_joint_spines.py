@@ -8,6 +8,7 @@ import reference
 import refusals
 import shapes
 from refusals import refuse
+from reports import Told
 
 ARM = shapes.tube(10, 21, 0.25, 3.0)
 KINDS = ["rigid", "spine", "stb"]
@@ -373,21 +374,11 @@ def test_units_and_place_do_not_matter():
 
 
 def test_cancelled_iterations_can_go_on():
-    weights, calls = some_weights(), [0]
-
-    def stop_at(call):
-        def progress(stage, fraction):
-            calls[0] += 1
-            return calls[0] != call
-
-        return progress
-
-    settings = {"weights": weights, "iterations": 2}
-    whole = solver(progress=stop_at(-1), **settings)
-    created, _ = calls[0], whole.solve()
-    for call in range(created + 1, calls[0] + 1, 3):
-        calls[0] = 0
-        s = solver(progress=stop_at(call), **settings)
+    told, settings = Told(), {"weights": some_weights(), "iterations": 2}
+    whole = solver(progress=told, **settings)
+    created, _ = len(told), whole.solve()
+    for call in range(created + 1, len(told) + 1, 3):
+        s = solver(progress=Told(call), **settings)
         with pytest.raises(araplbs.Cancelled):
             s.solve()
         check_connected(s, BENT)

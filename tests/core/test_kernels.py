@@ -68,7 +68,9 @@ def compiled(folder):
     if not compiler:
         pytest.skip("no C compiler, and no ARAPLBS_TEST_KERNELS")
     path = folder / "kernels.so"
-    sources = [CSRC / "energy/local_kernels.c", CSRC / "linalg/rotation.c"]
+    sources = [
+        CSRC / path for path in ("energy/local_kernels.c", "base/processor.c", "linalg/rotation.c")
+    ]
     flags = [f"-I{CSRC}", "-O3", "-fno-math-errno", "-std=gnu11", "-shared", "-fPIC", "-w", "-lm"]
     subprocess.run([compiler, *sources, *flags, "-o", path], check=True)
     return path

@@ -199,3 +199,38 @@ def test_not_where_it_is_not_worth_it():
     assert start(weights=weights, start_from_weights=True).report["coarse_vertices"] == 0
     assert start(bones=shapes.chain(40)).report["coarse_vertices"] == 0
     assert start(shapes.soup(300)).report["coarse_vertices"] == 0
+
+
+def transforms(solver):
+    """(poses, bones, 3, 3) of the level that is solved last."""
+    return solver._inside["transform"][..., :3]
+
+
+def test_finer_meshes_have_fewer_random_poses():
+    given = araplbs.sample_poses(*BONES, 3, seed=77)
+    poses = np.concatenate([araplbs.sample_poses(*BONES, 6, **BONES.more), given])[..., :3]
+    solver = start(poses=given, pose_count=10)
+    assert solver.report["coarse_vertices"] and solver.report["poses"] == 13
+    np.testing.assert_allclose(transforms(solver), poses, atol=1e-12)
+    for share, count in ((0.0, 10), (0.3, 4), (1.0, 10)):
+        assert len(transforms(start(pose_count=10, fine_poses=share))) == count
+
+
+def test_fewer_random_poses_count_as_much_as_all():
+    """Beside those of the caller: the Gram matrix is that of 6 poses, 10/6 each, and 3 others."""
+    given = araplbs.sample_poses(*BONES, 3, seed=77)
+    solver = start(poses=given, pose_count=10)
+    t = solver._inside["transform"]
+    each = np.r_[np.full(6, 10 / 6), np.ones(3)]
+    gram = np.einsum("p,pbki,pckj->bcij", each, t, t)
+    np.testing.assert_allclose(solver._inside["gram"], gram, atol=1e-9)
+
+
+def test_a_mesh_without_a_coarser_one_has_all_random_poses():
+    """One that is not worth it, and one whose components move in its poses."""
+    assert len(transforms(start(bones=shapes.chain(40), pose_count=10))) == 10
+    up = np.array([[0, 0, 0], [0, 0, 0], [0, 0, 0.1], [0, 0, 0]])  # a gap between two chains
+    apart = BONES.but(parents=np.array([-1, 0, -1, 2]), heads=BONES.heads + up)
+    solver = start(bones=apart, pose_count=10)
+    assert solver.report["coarse_vertices"] and len(transforms(solver)) == 10
+    assert len(transforms(start(bones=apart, pose_count=10, displace_components=False))) == 6

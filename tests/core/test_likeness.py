@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from araplbs_addon.core.compare_methods import as_sparse, limited
-from araplbs_addon.core.likeness import cut, likeness
+from araplbs_addon.core.comparison.compare_methods import as_sparse, limited
+from araplbs_addon.core.measures.likeness import cut, likeness
 
 
 def dense(rows, bones):

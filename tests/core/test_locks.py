@@ -45,6 +45,38 @@ def test_locked_vertices(problem, start, limit, rng):
         assert ((solver.weights > 0).sum(1)[~locked] <= limit).all()
 
 
+@pytest.mark.parametrize("truss", [0.0, 12.0])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_only_rings_whose_weights_have_changed_are_visited(truss, threads, rng):
+    """And the energy is still that of all: what the others contribute stands."""
+    mesh, bones = shapes.tube(12, 40), shapes.chain(4)
+    n = len(mesh[0])
+    weights, locked = shapes.random_weights(rng, n, 4), mesh[0][:, 2] < 1.2
+    solver = araplbs.Solver(
+        *mesh, *bones, **bones.more, weights=weights, locked_vertices=locked, widenings=0,
+        start_from_weights=True, max_influences=0, acceleration=0, tolerance=0, coarsen=0,
+        truss=truss, precision="double", threads=threads,
+    )  # fmt: skip
+    beside = np.eye(n, dtype=bool)
+    for a, b, c in mesh[1]:
+        beside[[a, a, b, b, c, c], [b, c, a, c, a, b]] = True
+    before, visits = solver.raw_weights, solver._inside["visits"]
+    assert visits == n
+    for _ in range(3):
+        energy = solver.iterate(1)
+        now = solver.raw_weights
+        changed = (now != before).any(1)
+        expected = beside[:, changed].any(1).sum()
+        assert 0 < expected < 0.6 * n
+        assert solver._inside["visits"] - visits == expected
+        before, visits = now, solver._inside["visits"]
+    again = araplbs.Solver(
+        *mesh, *bones, **bones.more, weights=now, start_from_weights=True, widenings=0,
+        max_influences=0, coarsen=0, truss=truss, precision="double",
+    )  # fmt: skip
+    assert energy == pytest.approx(again.energies[0], rel=1e-9)
+
+
 def test_free_vertices_follow_the_locked_ones(problem):
     """The locked rows count in the energy: the solution differs from that without locks."""
     mesh, bones, _ = problem
@@ -246,3 +278,20 @@ def test_start_from_weights_with_those_of_another_welded_vertex(problem):
         split, apart, *bones, **bones.more, weights=given, start_from_weights=True
     )
     np.testing.assert_allclose(solver.initial_weights, weights[triangles.ravel()], atol=1e-12)
+
+
+@pytest.mark.parametrize("limit", [0, 2])
+def test_what_rounding_leaves_is_no_influence(problem, limit, rng):
+    """Locked weights that sum to 1 but for rounding leave nothing to the free bone."""
+    mesh, bones, _ = problem
+    weights = shapes.random_weights(rng, len(mesh[0]), 4)
+    weights[:, 3] = 0
+    weights = (weights / weights.sum(1, keepdims=True)).astype(np.float32).astype(float)
+    sums = weights.sum(1)
+    assert (sums < 1).any() and np.abs(sums - 1).max() < 1e-6
+    lock = np.array([True, True, True, False])
+    solver = solve(mesh, bones, weights=weights, locked_bones=lock, max_influences=limit)
+    np.testing.assert_array_equal(solver.weights, weights)
+    weights[5] *= 0.9
+    solver = solve(mesh, bones, weights=weights, locked_bones=lock, max_influences=limit)
+    assert solver.weights[5, 3] == pytest.approx(0.1, abs=1e-6)

@@ -1,6 +1,7 @@
 """Mixed finite elements: the KKT system, the adjoint gradient, samples and what they spread."""
 
 import araplbs
+import fuzzing_functions
 import numpy as np
 import pytest
 import reference
@@ -210,3 +211,22 @@ def test_bad_values_are_named():
     refuse(ValueError, "6060 vertices are too many for the mixed method: at most 5000",
            araplbs.elastic_poses, **{**arguments, "vertices": large[0], "triangles": large[1]},
            method="mixed")  # fmt: skip
+    refuse(ValueError, "turns holds nan: not finite", mixed, **arguments, samples=5,
+           turns=np.full((5, 3), np.nan))  # fmt: skip
+
+
+def test_a_vertex_that_no_way_leads_to_a_sample():
+    """Its faces have no size, so it is in no element: the others turn as without it."""
+    vertices, triangles, poses, heads, tails = tube(6, 5)
+    loose = np.concatenate([vertices, vertices[:1] + 0.3, vertices[:1] + 0.3 + 1e-9])
+    n = len(vertices)
+    faces = np.concatenate([triangles, [[n, n + 1, n]]])
+    for more in (loose, loose * 1e-3):
+        found = araplbs.mixed_elasticity(more, faces, poses, heads, tails, samples=3)
+        assert all(np.isfinite(numbers).all() for numbers in found.values())
+
+
+@pytest.mark.parametrize("seed", [8196, 9752])
+def test_gradients_are_finite(seed):
+    """Meshes of the fuzzer with vertices that follow no sample."""
+    assert fuzzing_functions.run(seed) == "mixed done"

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from araplbs_addon.core.pictures import (
+from araplbs_addon.core.reports.pictures import (
     FRONT,
     NO_COLOR,
     THREE_QUARTER,

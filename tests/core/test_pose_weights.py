@@ -108,6 +108,23 @@ def same(one, two, atol=1e-7):
     assert one.energy == pytest.approx(two.energy, rel=1e-7)
 
 
+def test_gram_of_more_columns_than_a_tile():
+    """The same bits for any number of threads."""
+    poses = np.random.default_rng(3).normal(size=(3, 600, 3, 4))
+    found = []
+    for threads in (1, 3):
+        s = araplbs.Solver(
+            *TUBE, *shapes.chain(600), poses=poses, pose_weights=OFTEN, pose_count=0, truss=0.0,
+            threads=threads,
+        )  # fmt: skip
+        found.append(s._inside["gram"])
+    transform = s._inside["transform"]
+    expected = np.einsum("p,pbki,pckj->bcij", OFTEN, transform, transform, optimize=True)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-10, atol=1e-10)
+    assert (found[0] == found[1]).all()
+    assert (found[0] == found[0].transpose(1, 0, 3, 2)).all()
+
+
 def test_gram_and_right_side_are_dense_sums():
     poses = given()["poses"]
     s = solver({"poses": poses}, pose_weights=OFTEN, truss=0.0, edge_power=0.0, link_parts=False,

@@ -1,15 +1,17 @@
-"""The progress function: what it is told, how it stops the work, and what it may not do."""
+"""The progress function: what it hears, how it stops the work, and what it may not do."""
 
 import gc
 import signal
 import sys
 import threading
+import time
 import weakref
 
 import araplbs
 import numpy as np
 import pytest
 import shapes
+from reports import Told
 
 MESH, BONES = shapes.tube(10, 21), shapes.chain(4)
 
@@ -19,9 +21,9 @@ def make(progress=None, **settings):
 
 
 def stages_of(work):
-    calls = []
-    work(lambda stage, fraction: calls.append((stage, fraction)))
-    return calls
+    told = Told()
+    work(told)
+    return told.reports
 
 
 def test_it_is_told_stages_and_fractions():
@@ -35,15 +37,21 @@ def test_it_is_told_stages_and_fractions():
     assert iterations == [0, 0.25, 0.5, 0.75]
 
 
-def stop_at(call):
-    """A progress function that returns False at its n-th call, once."""
-    count = [0]
-
-    def progress(stage, fraction):
-        count[0] += 1
-        return count[0] != call
-
-    return progress
+@pytest.mark.parametrize("coarsen", [0, 500])
+def test_every_second_is_in_a_stage(coarsen):
+    """Seconds of the stages sum to what the calls take, with or without a coarser mesh."""
+    mesh = shapes.tube(60, 80)
+    start = time.perf_counter()
+    solver = araplbs.Solver(*mesh, *BONES, **BONES.more, coarsen=coarsen, threads=1)
+    solver.solve()
+    report = solver.report
+    took = time.perf_counter() - start
+    assert (report["coarse_vertices"] > 0) == (coarsen > 0)
+    seconds = report["seconds"]
+    assert 0.9 * took < sum(seconds.values()) <= took
+    assert seconds["levels"] > 0 or not coarsen
+    for stage in ("mesh", "truss", "visibility", "heat", "poses", "maps", "local", "result"):
+        assert seconds[stage] > 0, stage
 
 
 def test_false_cancels_at_every_place():
@@ -56,9 +64,9 @@ def test_false_cancels_at_every_place():
     for call in range(1, total + 1):
         if call <= created:
             with pytest.raises(araplbs.Cancelled, match="cancelled during"):
-                make(stop_at(call))
+                make(Told(call))
             continue
-        solver = make(stop_at(call))
+        solver = make(Told(call))
         with pytest.raises(araplbs.Cancelled, match="cancelled during"):
             solver.solve()
         np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
@@ -72,6 +80,21 @@ def test_false_cancels_at_every_place():
 @pytest.mark.parametrize("answer", [None, True, 1, "go on", 0.0, []])
 def test_only_false_cancels(answer):
     make(lambda *a: answer).solve()
+
+
+def test_false_of_numpy_cancels():
+    with pytest.raises(araplbs.Cancelled):
+        make(lambda *a: np.bool_(False))
+    make(lambda *a: np.bool_(True)).solve()
+
+
+def test_types_take_no_attributes():
+    """They are those of all who import the module."""
+    for kind in (araplbs.Solver, araplbs.JointSolver, araplbs.Deformation):
+        with pytest.raises(TypeError):
+            kind.extra = 1
+    with pytest.raises(AttributeError):
+        make().extra = 1
 
 
 def test_exceptions_come_through():

@@ -229,8 +229,8 @@ def chains_of(bones):
 
 
 def test_chains_of_a_creature():
-    """Arms end at the wrist; fingers, legs and the neck are chains of their own. The trunk is none:
-    only one of its bones is between hips and chest."""
+    """Arms end at the wrist; fingers, legs and the neck are chains of their own. The trunk is not
+    one: only one of its bones is between hips and chest."""
     bones, partners = creature()
     found = chains_of(bones)
     lists = [ids for ids, _ in found]

@@ -13,15 +13,15 @@ HARD = {"COLLAPSE", "DRIFT"}  # what the flaw has spoiled is only a part of what
 
 def sparse(subject):
     vertices, bones = np.nonzero(subject.weights)
-    return subject.core("sparse_weights").make_sparse_weights(
+    return subject.core("character.sparse_weights").make_sparse_weights(
         len(subject.vertices), vertices, bones, subject.weights[vertices, bones]
     )
 
 
 def material(subject, closed=None, **mesh_facts):
-    """core.repair.Material of the creature with its present weights."""
-    core, own = subject.core, subject.core("problem")
-    checking = core("options").Options(**subject.options)
+    """core.checks.repair.Material of the creature with its present weights."""
+    core, own = subject.core, subject.core("character.problem")
+    checking = core("character.options").Options(**subject.options)
     skeleton = own.Skeleton(**subject.skeleton)
     mesh = own.Mesh(
         "Creature",
@@ -33,15 +33,15 @@ def material(subject, closed=None, **mesh_facts):
         **mesh_facts,
     )
     problem = own.Problem([mesh], skeleton, symmetric=True)
-    return core("repair").Material(
+    return core("checks.repair").Material(
         problem,
         [mesh],
         [closed],
-        core("error_map").pose_set(problem, checking),
+        core("skeleton.poses").pose_set(problem, checking),
         checking,
         skeleton,
         None,
-        core("options").Options(),
+        core("character.options").Options(),
     )
 
 
@@ -49,8 +49,10 @@ def repaired(subject, kind, **facts):
     """The core.repair.Repaired, and what was found before."""
     given = material(subject, **facts)
     problem, poses, options = given.problem, given.poses, given.checking
-    before = subject.core("check").check(problem, problem.present(given.meshes), poses, options)
-    done = subject.core("repair").repair(given, lambda finding: finding.kind == kind, before)
+    before = subject.core("checks.check").check(
+        problem, problem.present(given.meshes), poses, options
+    )
+    done = subject.core("checks.repair").repair(given, lambda finding: finding.kind == kind, before)
     return done, before
 
 
@@ -146,7 +148,7 @@ def test_weights_that_are_no_numbers(subject):
 def test_worse_weights_are_taken_back(subject, monkeypatch):
     """Of a solver that spoils what it is asked to repair."""
     bone, vertices = FLAWS["SPECKLE"](subject)
-    module, rows = subject.core("repair"), subject.core("sparse_weights")
+    module, rows = subject.core("checks.repair"), subject.core("character.sparse_weights")
 
     def spoil(problem, _options, _threads, _progress):
         given = problem.arguments["weights"]
@@ -173,6 +175,6 @@ def test_cancelled(subject):
         fractions.append(fraction)
         return fraction < 0.5
 
-    with pytest.raises(subject.core("native_module").araplbs.Cancelled):
-        subject.core("repair").repair(given, lambda _finding: True, progress=told)
+    with pytest.raises(subject.core("base.native_module").araplbs.Cancelled):
+        subject.core("checks.repair").repair(given, lambda _finding: True, progress=told)
     assert fractions == sorted(fractions)

@@ -1,18 +1,16 @@
 """Parts whose vertices have the same weights: the system against dense sums, what comes out to the
-last bit, limits, symmetry, levels, locks, edits, and parts that are found."""
+last bit, limits, symmetry, levels, locks and edits. What is found: test_rigid_search.py."""
 
 import araplbs
 import numpy as np
 import pytest
 import shapes
 from refusals import GOOD, MESH, N, changed, refuse
-from shared_data import Character
 from test_symmetry import BONES as TWO_ARMS
 from test_symmetry import PARTNERS, PLANE, body
 
 BONES = shapes.chain(3)
 TUBE = shapes.tube(10, 13)
-LOSS = 0.01
 PLAIN = {"widenings": 0, "max_influences": 0, "rigid_influences": 0, "positivity": "none"}
 
 
@@ -309,53 +307,6 @@ def test_threads_and_turns_change_nothing():
     labels = band(TUBE[0], 0.5, 1.5)
     one, three = (solved(rigid_parts=labels, threads=t).weights for t in (1, 3))
     assert (one == three).all()
-
-
-def plate(at):
-    """A thin box beside the tube."""
-    vertices, triangles = shapes.box((0.05, 0.1, 0.3), (0.25, 0, at))
-    return vertices, triangles
-
-
-def test_parts_that_lose_nothing_are_found():
-    """A plate in the middle of a bone is rigid anyway; the tube and a long sleeve are not."""
-    sleeve = shapes.tube(10, 13, radius=0.3)
-    mesh = shapes.join(TUBE, plate(0.33), sleeve)
-    part = np.repeat([0, 1, 2], [len(TUBE[0]), 8, len(sleeve[0])])
-    free = solved(mesh)
-    assert (free.rigid_parts == -1).all()
-    solver = solved(mesh, rigid_loss=LOSS)
-    assert solver.report["found_rigid_parts"] == solver.report["rigid_parts"] == 1
-    assert ((solver.rigid_parts >= 0) == (part == 1)).all()
-    check(solver, np.where(part == 1, 0, -1), 1)
-    assert solver.energy < 1.02 * free.energy
-    strict = solved(mesh, rigid_loss=1)
-    assert strict.report["found_rigid_parts"] == 3
-
-
-def test_marked_parts_are_not_searched():
-    mesh = shapes.join(TUBE, plate(0.33))
-    labels = np.repeat([-1, 5], [len(TUBE[0]), 8])
-    solver = solved(mesh, rigid_loss=LOSS, rigid_parts=labels)
-    assert (solver.report["rigid_parts"], solver.report["found_rigid_parts"]) == (1, 0)
-    solver.edit()
-    solver.solve()
-    assert (solver.report["rigid_parts"], solver.report["found_rigid_parts"]) == (1, 1)
-    solver.edit(constraints=([len(TUBE[0])], [2], [0.5]))
-    solver.solve()
-    assert solver.report["rigid_parts"] == 0, "what has wanted weights is left alone"
-
-
-@pytest.mark.parametrize(("name", "least"), [("q_robot", 35), ("knight", 8), ("mage", 7)])
-def test_what_is_found_was_rigid_to_the_artist(name, least):
-    c = Character(name)
-    solver = araplbs.Solver(*c.arguments, **c.more, rigid_loss=LOSS)
-    solver.solve()
-    found = solver.rigid_parts
-    assert found.max() + 1 >= least
-    for number in range(found.max() + 1):
-        own = c.artist[found == number]
-        assert np.ptp(own, axis=0).max() < 1e-3
 
 
 LABELS = np.zeros(N, int)

@@ -105,7 +105,7 @@ def test_result_is_about_as_good(precision):
 
 
 def test_energy_of_the_result_is_that_of_its_own_rotations():
-    """Only the history is told with shared ones; it is never below."""
+    """Only the history counts shared ones; it is never below."""
     (vertices, triangles), bones = shapes.tube(8, 20), shapes.chain(4)
     poses = araplbs.sample_poses(*bones, 20, **bones.more)
     solver = araplbs.Solver(

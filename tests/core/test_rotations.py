@@ -34,6 +34,16 @@ def test_any_rank(rank, noise, rng):
     check(matrices + noise * rng.normal(size=(200, 3, 3)))
 
 
+def test_many_are_those_of_each_alone(rng):
+    """To the last bit, whatever lies beside a matrix: some end early, some cannot be relied on."""
+    matrices = rng.normal(size=(43, 3, 3)) * 10.0 ** rng.integers(-200, 200, (43, 1, 1))
+    matrices[::5] = rng.normal(size=(9, 3, 1)) * rng.normal(size=(9, 1, 3))
+    matrices[3::7] = 0
+    alone = [araplbs.nearest_rotations(m[None])[0] for m in matrices]
+    for first in range(4):
+        np.testing.assert_array_equal(araplbs.nearest_rotations(matrices[first:]), alone[first:])
+
+
 def test_well_determined_ones_are_those_of_the_svd(rng):
     matrices = rng.normal(size=(200, 3, 3))
     expected = [reference.rotation_of(m) for m in matrices]

@@ -28,7 +28,7 @@ NARROWER = {
 }
 # Settings of the engine that Options hands over in its own way.
 IN_ITS_OWN_WAY = {
-    "joint_stiffness": "times the factors of the bones: core/joints.py",
+    "joint_stiffness": "times the factors of the bones: core/solvers/joints.py",
 }
 # Angles, which the stubs cannot write.
 COMPUTED = {"swing": math.radians(60), "twist": math.radians(10)}
@@ -109,7 +109,11 @@ def test_settings_are_read_only():
 
 def engine_options(core, kind):
     """(option, setting) of those options that are settings of this type."""
-    table = core("joints").JointOptions if kind == "JointSolver" else core("options").Options
+    table = (
+        core("solvers.joints").JointOptions
+        if kind == "JointSolver"
+        else core("character.options").Options
+    )
     for option in fields(table):
         name = option.metadata.get("setting", option.name)
         is_of_weights = kind == "JointSolver" and option.name == "iterations"
@@ -137,7 +141,11 @@ def test_options_are_settings(core, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_that_is_marked_is_a_setting(core, kind):
-    table = core("joints").JointOptions if kind == "JointSolver" else core("options").Options
+    table = (
+        core("solvers.joints").JointOptions
+        if kind == "JointSolver"
+        else core("character.options").Options
+    )
     marked = {f.name for f in fields(table) if kind in f.metadata.get("engine", ())}
     assert marked <= {option.name for option, _ in engine_options(core, kind)}
     assert table().engine_arguments(kind).keys() <= araplbs.SETTINGS[kind].keys()
@@ -145,13 +153,13 @@ def test_all_that_is_marked_is_a_setting(core, kind):
 
 def test_arguments_of_a_solver_are_its_defaults(core):
     """What the add-on hands over, with what it says in its own way."""
-    for name, value in core("options").Options().solver_arguments().items():
+    for name, value in core("character.options").Options().solver_arguments().items():
         assert value == araplbs.SETTINGS["Solver"][name]["default"], name
 
 
 def test_pruning_is_in_its_range(core):
     support = araplbs.SETTINGS["Solver"]["support"]
-    options = {f.name: f.metadata for f in fields(core("options").Options)}
+    options = {f.name: f.metadata for f in fields(core("character.options").Options)}
     for at, name in enumerate(("kept_sum", "relative"), start=1):
         assert support["min"][at] <= options[name]["least"]
         assert options[name]["most"] <= support["max"][at]

@@ -1,4 +1,4 @@
-"""Vertices where the Laplacian of the weights shall be zero (paper section 6), against their rows
+"""Vertices where the Laplacian of the weights is to be zero (paper section 6), against their rows
 in dense NumPy: s^2 0.01 c_i sum_b |(L w_b)_i / L_ii|^2 with c_i as constraints have it."""
 
 import araplbs

@@ -108,6 +108,21 @@ def test_map_grows_where_the_halves_differ():
     np.testing.assert_array_equal(found(solver), partner)
 
 
+def test_more_bones_than_a_word_has_bits():
+    """Rows are put together as sets of bits: bones of the other side are in another word."""
+    mesh, partner = body()
+    heads = np.array([(x, 0, 0.05 * k) for x in (0.1, -0.1) for k in range(36)])
+    parents = np.array([k - 1 if k % 36 else -1 for k in range(72)])
+    tails = heads + np.array([0, 0, 0.05])
+    bones = shapes.Bones(heads, tails, parents, roll_axes=np.tile([0, 1, 0.0], (72, 1)))
+    other = (np.arange(72) + 36) % 72
+    one, many = (solved(mesh, bones, partners=other, max_influences=0, threads=t) for t in (1, 4))
+    assert asymmetry(one.weights, partner, other) == 0
+    assert one.report["symmetric_vertices"] == len(partner)
+    assert (one.weights[:, :36] > 0).any(0).sum() > 30
+    np.testing.assert_array_equal(one.weights, many.weights)
+
+
 def test_faces_that_are_cut_the_other_way():
     """A half and its image, each quad of which is cut along the same diagonal as in the half."""
     (vertices, triangles), partner = body()

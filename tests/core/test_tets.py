@@ -42,7 +42,7 @@ def test_bar_is_whole():
 
 @pytest.mark.parametrize("what", ["tets", "inverted", "fin", "surface given", "wires"])
 def test_edge_weights(what):
-    """Inverted tets count by |V|; triangles of a tet are none, others sheets; wires as ever."""
+    """Inverted tets count by |V|, triangles of a tet not at all; others are sheets."""
     vertices, tets = wavy()
     given, triangles, wires = tets, [], []
     if what == "inverted":
@@ -88,7 +88,7 @@ def test_only_flat_tets():
 
 
 def test_energy():
-    """Of any weights; of every vertex; and as the solver tells it of its own."""
+    """Of any weights; of every vertex; and as the solver reports it of its own."""
     vertices, tets = wavy()
     bones = shapes.chain(2)
     rng = np.random.default_rng(3)

@@ -354,3 +354,34 @@ def test_what_matching_refuses():
            **{**good, "triangles": np.zeros((0, 3), int)})  # fmt: skip
     refuse(ValueError, "target_vertices has shape", araplbs.match_surfaces,
            **{**good, "target_vertices": SOURCE[0][:, :2]})  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "far"), [(1e-60, 1e150), (1.0, 1e153), (1e-150, 1e3), (1, 1e155)])
+def test_a_stray_whose_squared_distance_overflows(size, far):
+    """It takes the weights of the nearest point; the others get theirs as without it."""
+    vertices, triangles = SOURCE[0] * size, SOURCE[1]
+    stray = np.concatenate([vertices, [[far, 0, 0]]])
+    if far > 1e154:
+        refuse(ValueError, "bounding box of the mesh is too large", araplbs.transfer_weights,
+               vertices=vertices, triangles=triangles, weights=WEIGHTS, target_vertices=stray,
+               target_triangles=triangles)  # fmt: skip
+        return
+    weights, matched, distance, angle = transfer((stray, triangles), (vertices, triangles))
+    expected = transfer((vertices, triangles), (vertices, triangles))[0]
+    np.testing.assert_allclose(weights[:-1], expected, atol=1e-9)
+    assert not matched[-1] and distance[-1] == pytest.approx(far) and np.isfinite(angle).all()
+    np.testing.assert_allclose(weights[-1], WEIGHTS[vertices[:, 0].argmax()], atol=1e-9)
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-310, 1e-300])
+def test_rows_whose_sums_underflow(tiny):
+    """Only the shares of a row count."""
+    target = shell(0.01)
+    unit = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], float)[
+        RNG.integers(4, size=len(WEIGHTS))
+    ]
+    weights, *facts = transfer(target, weights=unit * tiny)
+    expected, *others = transfer(target, weights=unit)
+    np.testing.assert_allclose(weights, expected, atol=1e-12)
+    for fact, other in zip(facts, others, strict=True):
+        np.testing.assert_array_equal(fact, other)

@@ -66,6 +66,20 @@ def test_an_arm_of_two_bones_by_the_formula(rng):
     np.testing.assert_array_equal(inside["spoke_weight"], inside["spoke_strength"])
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 13])
+def test_the_nearest_of_any_number_of_bones(count):
+    """Distances are those of several bones at once, whether or not the last fill a vector."""
+    vertices, triangles = shapes.tube(12, 40, 0.3)
+    bones = shapes.chain(count)
+    bones.tails[:: max(2, count // 2)] += [0.05, 0, 0]
+    bone = bone_of(spokes((vertices, triangles), bones))
+    distance = np.array(
+        [[np.linalg.norm(p - nearest_point(bones, b, p)) for b in range(count)] for p in vertices]
+    )
+    own = distance[np.arange(len(vertices)), bone]
+    np.testing.assert_allclose(own, distance.min(1), atol=1e-9)
+
+
 def test_parts_go_to_the_bones_they_surround():
     """A thin tube beside a thick one: the skin between them is nearer to the other's bone."""
     thick, thin = shapes.tube(16, 21, 0.4), moved(shapes.tube(8, 21, 0.1), by=[0.55, 0, 0])

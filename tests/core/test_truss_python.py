@@ -1,4 +1,4 @@
-"""What a Solver tells of its spokes: Solver.spokes."""
+"""What a Solver says of its spokes: Solver.spokes."""
 
 import araplbs
 import numpy as np

@@ -7,7 +7,10 @@ import sys
 import pytest
 from conftest import farm
 
-TASK = {"output": "/out/a.blend", "seconds": 1.0, "bytes": 1, "arguments": ["weight"]}
+TASK = {
+    **{"output": "/out/a.blend", "seconds": 1.0, "bytes": 1, "timeout": 0},
+    "arguments": ["weight"],
+}
 
 
 @pytest.fixture

@@ -48,14 +48,30 @@ def open_sidebar(ui):
     yield 0.3
 
 
+def still(ui):
+    """Panels slide to their places while the window is drawn."""
+    for _ in range(12):
+        region(ui, "UI").tag_redraw()
+        yield 0.1
+
+
 def solving():
     """A worker thread is there; it must be the only one beside Blender's own."""
     return threading.active_count() > 1
 
 
+def at_work():
+    """An operator whose work is a task is modal: reading is no thread."""
+    return any(
+        operator.bl_idname.startswith("OBJECT_OT_araplbs")
+        for window in bpy.context.window_manager.windows
+        for operator in window.modal_operators
+    )
+
+
 def wait_for_end(limit=60):
     end = time.monotonic() + limit
-    while solving():
+    while solving() or at_work():
         assert time.monotonic() < end, "the worker does not end"
         yield 0.1
     yield 0.5
@@ -66,7 +82,7 @@ def settings():
 
 
 def reset_settings():
-    options = scenes.addon("core.options").Options()
+    options = scenes.addon("core.character.options").Options()
     for name, value in options.as_dict().items():
         setattr(settings(), name, value)
 
@@ -111,7 +127,7 @@ class Draws:
 
 
 def session():
-    return scenes.addon("operators.refine").current_session()
+    return scenes.addon("live.session").current_session()
 
 
 def show(ui):
@@ -131,6 +147,20 @@ def wait_until(condition, limit=60):
 def over():
     yield from wait_until(lambda: session() is None)
     yield 0.3
+
+
+def cancel(ui):
+    """Esc, and yes where it asks."""
+    asks = session().strokes
+    ui.key("ESC")
+    if asks:
+        yield 0.7
+        ui.event("DOWN_ARROW", "PRESS")
+        ui.event("DOWN_ARROW", "RELEASE")
+        yield 0.2
+        ui.event("RET", "PRESS")
+        ui.event("RET", "RELEASE")
+    yield from over()
 
 
 def stroke(ui, begin_at, end_at, **modifiers):

@@ -19,10 +19,9 @@ from driver import (
 from paths import DATA
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
-BUTTON = (120, 253)
-TAKE_IN = (211, 353)  # the + of the first control bone
+BUTTON = (110, 76)
 # Closed sub-panels, the lower one first.
-SUB_PANELS = ((342, "VIEW3D_PT_araplbs_advanced"), (316, "VIEW3D_PT_araplbs_poses"))
+SUB_PANELS = ((243, "VIEW3D_PT_araplbs_poses"), (217, "VIEW3D_PT_araplbs_bones"))
 REDO_HEADER = (60, 15)
 REDO_MAX_INFLUENCES = (230, 67)
 
@@ -258,7 +257,7 @@ def test_what_poses_the_panel_finds(ui):
     bpy.context.scene.araplbs.animation = "POSE_LIBRARY"
     with Draws() as draws:
         yield from open_sidebar(ui)
-        below, panel = SUB_PANELS[1]
+        below, panel = SUB_PANELS[0]
         yield from click(ui, inside(ui, "UI", (60, below)))
         yield 1.0  # it slides open
         assert panel in draws.since()
@@ -271,7 +270,7 @@ def test_what_poses_the_panel_finds(ui):
 
 
 def test_control_bones_in_the_panel(ui):
-    """One click takes a bone in again, in one undo step."""
+    """One button takes a bone in again, in one undo step."""
     for ob in list(bpy.data.objects):
         bpy.data.objects.remove(ob)
     bones = [
@@ -284,8 +283,13 @@ def test_control_bones_in_the_panel(ui):
     scenes.auto_weight(tube, rig)
     bpy.ops.ed.undo_push(message="set-up")
     yield from open_sidebar(ui)
+    with ui.override():
+        bpy.ops.wm.call_panel(name="VIEW3D_PT_araplbs_bones", keep_open=True)
+    yield 0.5
     ui.picture("control-bones")
-    yield from click(ui, inside(ui, "UI", TAKE_IN))
+    ui.key("ESC")
+    with ui.override():
+        assert bpy.ops.object.araplbs_take_in("INVOKE_DEFAULT", True, bone="root") == {"FINISHED"}
     yield 0.5
     ui.picture("control-bones-taken-in")
     taken = [b.name for b in bpy.data.objects["Rig"].data.bones if b.araplbs_deforms]

@@ -21,7 +21,7 @@ def bendy_tube():
 
 def slow(ui, mode):
     """Starts it with a turn of the window after every step; the state before."""
-    module = scenes.addon("operators.bendy")
+    module = scenes.addon("operators.weights.bendy")
     module.PATIENCE = module.TURN = 0
     with ui.override():
         bpy.ops.object.mode_set(mode=mode)

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import scenes
-from driver import newest_only, over, session, stroke
+from driver import cancel, newest_only, over, session, stroke
 from paint_scenes import begin, make_tube, paint_mode, settle
 
 
@@ -18,7 +18,7 @@ def test_stroke_accept_undo(ui):
     yield from stroke(ui, (0.45, 0.25), (0.55, 0.25))
     items = list(tube.data.araplbs.edits)
     assert [(i.kind, i.bone) for i in items] == [("WEIGHT", "upper")]
-    pinned = scenes.addon("blender.edits").edited_vertices(tube.data, items[0])
+    pinned = scenes.addon("blender.data.edits").edited_vertices(tube.data, items[0])
     assert len(pinned) > 10
     yield from settle()
     yield 0.5
@@ -62,14 +62,14 @@ def test_brushes_without_a_session(ui):
     before = scenes.snapshot()
     yield from stroke(ui, (0.47, 0.6), (0.47, 0.6), ctrl=True)
     (item,) = tube.data.araplbs.edits
-    values = scenes.addon("blender.edits").read_values(tube.data, item)
+    values = scenes.addon("blender.data.edits").read_values(tube.data, item)
     x = np.array([v.co.x for v in tube.data.vertices])
     assert item.kind == "INFLUENCE" and set(values) == {0, -1}
     assert (values[x > 0.05] < 0).sum() == (values[x < -0.05] < 0).sum() > 0
     yield from stroke(ui, (0.4, 0.6), (0.6, 0.6), shift=True)
     ui.picture("influence-brush")
     yield from stroke(ui, (0.3, 0.75), (0.7, 0.75))
-    values = scenes.addon("blender.edits").read_values(tube.data, tube.data.araplbs.edits[0])
+    values = scenes.addon("blender.data.edits").read_values(tube.data, tube.data.araplbs.edits[0])
     assert (values > 0).any()
     for _ in range(3):
         ui.key("Z", ctrl=True)
@@ -108,20 +108,22 @@ def test_brush_keys(ui):
         yield 0.3
     assert brush.radius not in {50, 0} and brush.strength != 0.5
     assert session() and not tube.data.araplbs.edits
-    ui.key("ESC")
-    yield from over()
+    yield from cancel(ui)
 
 
 def test_blender_brush_waits_during_a_session(ui):
     tube, _rig = make_tube()
     yield from paint_mode(ui, tube, "builtin.gradient")
     begin(ui)
+    tools = bpy.context.workspace.tools
+    assert tools.from_space_view3d_mode("PAINT_WEIGHT").idname == "araplbs.weight"
+    with ui.override():
+        bpy.ops.wm.tool_set_by_id(name="builtin.gradient")
     yield from settle()
     before = scenes.entries(tube)
     yield from stroke(ui, (0.4, 0.5), (0.6, 0.5))
     assert session() and scenes.entries(tube) == before
-    ui.key("ESC")
-    yield from over()
+    yield from cancel(ui)
 
 
 def test_release(ui):
@@ -133,15 +135,14 @@ def test_release(ui):
     yield from settle()
     yield 0.5
     ui.picture("ties")
-    tied_vertices = scenes.addon("operators.brush").tied_vertices
+    tied_vertices = scenes.addon("operators.edits.brush").tied_vertices
     vertices, _held, released = tied_vertices(session(), tube)
     assert len(vertices) and not released.any()
     yield from stroke(ui, (0.5, 0.5), (0.5, 0.5))
     assert [(item.kind, item.bone) for item in tube.data.araplbs.edits] == [("RELEASE", "middle")]
     yield from settle()
     assert tied_vertices(session(), tube)[2].any()
-    ui.key("ESC")
-    yield from over()
+    yield from cancel(ui)
     assert not tube.data.araplbs.edits
 
 
@@ -158,7 +159,7 @@ def test_smooth_weights(ui):
     yield from stroke(ui, (0.47, 0.45), (0.47, 0.55))
     (item,) = tube.data.araplbs.edits
     assert (item.kind, item.bone) == ("SMOOTH", "")
-    values = scenes.addon("blender.edits").read_values(tube.data, item)
+    values = scenes.addon("blender.data.edits").read_values(tube.data, item)
     x = np.array([v.co.x for v in tube.data.vertices])
     left, right = values[x < -0.05], values[x > 0.05]
     assert (left > 0).sum() == (right > 0).sum() > 5
@@ -170,12 +171,11 @@ def test_smooth_weights(ui):
     ui.picture("smooth")
     yield from stroke(ui, (0.3, 0.5), (0.7, 0.5), ctrl=True)
     left = sum(
-        len(scenes.addon("blender.edits").edited_vertices(tube.data, item))
+        len(scenes.addon("blender.data.edits").edited_vertices(tube.data, item))
         for item in tube.data.araplbs.edits
     )
     assert left < (values > 0).sum()
-    ui.key("ESC")
-    yield from over()
+    yield from cancel(ui)
     assert not tube.data.araplbs.edits
 
 
@@ -198,7 +198,7 @@ def test_strokes_on_both_sides(ui):
     with ui.override():
         bpy.ops.wm.tool_set_by_id(name="araplbs.influence")
     yield from stroke(ui, (0.46, 0.5), (0.46, 0.5))
-    edits = scenes.addon("blender.edits")
+    edits = scenes.addon("blender.data.edits")
     assert [(i.kind, i.bone) for i in tube.data.araplbs.edits] == [
         ("INFLUENCE", "one"),
         ("INFLUENCE", "other"),
@@ -229,9 +229,8 @@ def test_release_on_both_sides(ui):
     yield from settle()
     yield from stroke(ui, (0.47, 0.45), (0.47, 0.55))
     (item,) = tube.data.araplbs.edits
-    vertices = scenes.addon("blender.edits").edited_vertices(tube.data, item)
+    vertices = scenes.addon("blender.data.edits").edited_vertices(tube.data, item)
     x = np.array([v.co.x for v in tube.data.vertices])[vertices]
     assert (item.kind, item.bone) == ("RELEASE", "middle")
     assert (x < -0.05).sum() == (x > 0.05).sum() > 0
-    ui.key("ESC")
-    yield from over()
+    yield from cancel(ui)

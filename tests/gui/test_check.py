@@ -11,14 +11,15 @@ from driver import (
     open_sidebar,
     reset_settings,
     show,
+    still,
     wait_for_end,
     wait_until,
     when_named,
 )
 
-# From the top left of the sidebar in Weight Paint mode, with the first panel closed.
-FIRST_HEADER, HEADER, HEADER_IN_OBJECT_MODE = (60, 12), (60, 105), (60, 133)
-BUTTON, FIRST_LINE, REPAIR = (120, 141), (60, 203), (75, 354)
+# From the top left of the sidebar, with the first panel closed.
+FIRST_HEADER, HEADER = (60, 12), (60, 40)
+BUTTON, FIRST_LINE, REPAIR = (120, 76), (60, 138), (75, 289)
 
 
 def clear():
@@ -27,9 +28,9 @@ def clear():
     reset_settings()
 
 
-def open_panel(ui, header=HEADER):
+def open_panel(ui):
     yield from open_sidebar(ui)
-    yield from click_headers(ui, FIRST_HEADER, header)
+    yield from click_headers(ui, FIRST_HEADER, HEADER)
 
 
 def click_headers(ui, *places):
@@ -129,13 +130,13 @@ def test_check_character(ui):
     with ui.override():
         assert bpy.ops.object.araplbs_check() == {"FINISHED"}
         bpy.ops.object.select_all(action="DESELECT")
-    yield from open_panel(ui, HEADER_IN_OBJECT_MODE)
+    yield from open_panel(ui)
     flaws.choose("UNWEIGHTED")
     view = ui.area().spaces.active.region_3d
     view.view_location, view.view_distance = (0.25, 0, 1.15), 1.6
-    yield 0.5
+    yield from still(ui)
     ui.picture("check-character")
-    yield from click_headers(ui, HEADER_IN_OBJECT_MODE, FIRST_HEADER)
+    yield from click_headers(ui, HEADER, FIRST_HEADER)
 
 
 def spoil(body):

@@ -8,8 +8,7 @@ import bpy
 import scenes
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from driver import (
-    click,
-    inside,
+    cancel,
     newest_only,
     open_sidebar,
     over,
@@ -49,14 +48,35 @@ def test_watch_then_escape(ui):
     assert scenes.snapshot() == before, "bit for bit"
 
 
-def test_right_mouse_restores(ui):
+def test_right_mouse_cancels_nothing(ui):
+    """It opens menus and selects, as everywhere."""
     make_tube()
+    begin(ui)
+    yield from settle()
+    ui.key("RIGHTMOUSE")
+    yield 0.5
+    ui.key("ESC")  # closes the menu
+    yield 0.5
+    assert session()
+    ui.key("ESC")
+    yield from over()
+
+
+def test_escape_asks_where_strokes_were_made(ui):
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube)
     before = scenes.snapshot()
     begin(ui)
     yield from settle()
-    assert scenes.snapshot() != before
-    ui.key("RIGHTMOUSE")
-    yield from over()
+    yield from stroke(ui, (0.45, 0.25), (0.55, 0.25))
+    assert session().strokes == 1
+    ui.key("ESC")
+    yield 1.5
+    ui.picture("refine-asks")
+    ui.key("ESC")  # no
+    yield 0.5
+    assert session() and tube.data.araplbs.edits
+    yield from cancel(ui)
     assert scenes.snapshot() == before
 
 
@@ -208,8 +228,10 @@ def test_disabled_meanwhile(ui):
 def test_saved_and_loaded(ui):
     """Edits come back with the file."""
     tube, _rig = make_tube()
-    scenes.addon("operators.edit").paint_edit(tube.data, "WEIGHT", "upper", range(40, 60), 1.5)
-    scenes.addon("blender.edits").add_link(tube.data, 3, 700)
+    scenes.addon("operators.edits.edit").paint_edit(
+        tube.data, "WEIGHT", "upper", range(40, 60), 1.5
+    )
+    scenes.addon("blender.data.edits").add_link(tube.data, 3, 700)
     path = str(ui.pictures / "edits.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_factory_startup=True)
@@ -217,7 +239,7 @@ def test_saved_and_loaded(ui):
     bpy.ops.wm.open_mainfile(filepath=path)
     yield 0.5
     mesh = bpy.data.objects["Tube"].data
-    edits = scenes.addon("blender.edits").read_edits(mesh, ["lower", "middle", "upper"])
+    edits = scenes.addon("blender.data.edits").read_edits(mesh, ["lower", "middle", "upper"])
     assert edits.constraints.vertices.tolist() == list(range(40, 60))
     assert set(edits.constraints.values) == {0.5} and edits.links.tolist() == [[3, 700]]
 
@@ -230,12 +252,8 @@ def test_buttons_and_panels(ui):
     yield from settle()
     yield from stroke(ui, (0.4, 0.3), (0.5, 0.3))
     yield from settle()
-    # Edits and Deformation Error: opened from below, so that neither moves.
-    for below in (393, 367):
-        yield from click(ui, inside(ui, "UI", (60, below)))
-        yield 0.5
     bpy.context.window_manager.araplbs_errors = "POSES"
-    view = scenes.addon("ui.error_view").view
+    view = scenes.addon("ui.views.error_view").view
     for _ in range(40):
         yield 0.5
         if view.result is not None:
@@ -246,8 +264,7 @@ def test_buttons_and_panels(ui):
     assert strain is not None and len(strain) == len(tube.data.vertices)
     bpy.context.window_manager.araplbs_errors = "NONE"
     yield 0.5
-    ui.key("ESC")
-    yield from over()
+    yield from cancel(ui)
 
 
 def test_character(ui):
@@ -288,8 +305,7 @@ def test_character(ui):
     yield from settle()
     yield 1.0
     ui.picture("character-live")
-    ui.key("ESC")
-    yield from over()
+    yield from cancel(ui)
     with ui.override():
         bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.window_manager.araplbs_errors = "POSE"

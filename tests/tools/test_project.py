@@ -1,5 +1,5 @@
-"""The version is said once, in blender_manifest.toml, and setup.py does nothing unless it is told
-to."""
+"""The version is said once, in blender_manifest.toml, and setup.py does nothing unless it is
+asked to."""
 
 import importlib.util
 import os

@@ -12,3 +12,4 @@ op.widenings = 0
 op.paper_constraints = True
 op.symmetric = False
 op.control_bones = "INCLUDE"
+op.rigid_parts = "MARKED"

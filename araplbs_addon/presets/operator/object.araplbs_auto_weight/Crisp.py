@@ -12,3 +12,4 @@ op.widenings = 2
 op.paper_constraints = False
 op.symmetric = True
 op.control_bones = "LEAVE_OUT"
+op.rigid_parts = "DETECTED"

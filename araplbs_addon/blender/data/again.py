@@ -1,0 +1,33 @@
+"""How the Blender that runs is started again."""
+
+import sys
+
+import bpy
+
+from ... import __package__ as addon_package
+
+# Blender as the module bpy loads no add-ons by itself, and may hang when it ends by itself.
+STARTER = """
+import bpy, os, sys
+import addon_utils  # bpy puts it on the path
+addon_utils.enable({package!r})
+from {package}.cli import run
+code = 1
+try:
+    code = run(sys.argv[1:])
+finally:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+"""
+
+
+def command(name):
+    """What starts this Blender again, up to and with the name of our command; with the arguments
+    that this one was given for itself."""
+    if not bpy.app.binary_path:
+        return [sys.executable, "-c", STARTER.format(package=addon_package)]
+    words = sys.argv[1:]
+    ends = [i for i, word in enumerate(words) if word in ("-c", "--command")]
+    own = words[: ends[0]] if ends else ["--background"]
+    return [bpy.app.binary_path, *own, "-c", name]

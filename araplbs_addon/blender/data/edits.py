@@ -1,0 +1,221 @@
+"""Edits of a mesh, kept in the mesh and saved with the file.
+
+Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on the vertices, so that
+it stays with its vertices whatever becomes of the mesh, and a new vertex has none:
+  WEIGHT     0 for none, else 1 + the wanted weight
+  INFLUENCE  0 for none, 1 for an added bone, -1 for a removed one
+  RELEASE    0 for none, 1 where nothing ties the vertex to the bone
+  LINK       0 for none, 1 for its two ends
+  SMOOTH     0 for none, else how firmly the weights of all bones are kept smooth, up to 1
+  RIGID      0 for none, 1 for the vertices of the part; each part is an edit of its own
+LINK, SMOOTH and RIGID are of no bone.
+"""
+
+import secrets
+
+import bpy
+import numpy as np
+
+from ...core.character.edits import Edits, Pairs
+
+KINDS = (
+    ("WEIGHT", "Pinned Weight", "The bone's weight is pinned to a wanted value", "PINNED", 0),
+    ("INFLUENCE", "Influence", "The bone may move these vertices, or must not", "BONE_DATA", 1),
+    ("RELEASE", "Release", "The skin is not tied to the bone here", "SNAP_OFF", 2),
+    ("LINK", "Link", "Two vertices move together, as if an edge joined them", "LINKED", 3),
+    ("SMOOTH", "Smooth", "The weights of all bones vary smoothly here", "MOD_SMOOTH", 4),
+    ("RIGID", "Rigid", "These vertices have the same weights: the part keeps its shape", "CUBE", 5),
+)
+SEVERAL = {"LINK", "RIGID"}  # any number of a kind; of the others one for each bone
+OF_NO_BONE = {*SEVERAL, "SMOOTH"}
+PREFIX = ".araplbs."
+LINK_TITLE, SMOOTH_TITLE, RIGID_TITLE = "Link", "All Bones", "Rigid Part"
+
+
+def _attribute(mesh, item):
+    attribute = mesh.attributes.get(item.layer)
+    good = attribute and attribute.data_type == "FLOAT" and attribute.domain == "POINT"
+    return attribute if good else None
+
+
+def read_values(mesh, item):
+    """(n,) float32 values of an edit; all 0 where its attribute was removed."""
+    values = np.zeros(len(mesh.vertices), np.float32)
+    attribute = _attribute(mesh, item)
+    if attribute and len(attribute.data) == len(values):
+        attribute.data.foreach_get("value", values)
+    return values
+
+
+def write_values(mesh, item, values):
+    """Makes these the values of an edit."""
+    attribute = _attribute(mesh, item)
+    if not attribute:
+        attribute = mesh.attributes.new(item.layer, "FLOAT", "POINT")
+        item.layer = attribute.name
+    attribute.data.foreach_set("value", np.ascontiguousarray(values, np.float32))
+    _changed(mesh)
+
+
+def _changed(mesh):
+    mesh.araplbs.changes += 1
+    mesh.update_tag()
+
+
+def find_edit(mesh, kind, bone):
+    """The item of this kind and bone, or None."""
+    for item in mesh.araplbs.edits:
+        if item.kind == kind and item.bone == bone:
+            return item
+    return None
+
+
+def ensure_edit(mesh, kind, bone):
+    """The item of this kind and bone, made where it is missing."""
+    item = None if kind in SEVERAL else find_edit(mesh, kind, bone)
+    if item:
+        return item
+    item = mesh.araplbs.edits.add()
+    item.kind, item.bone = kind, bone
+    item.name = bone or (SMOOTH_TITLE if kind == "SMOOTH" else LINK_TITLE)
+    item.layer = PREFIX + secrets.token_hex(4)
+    mesh.araplbs.active = len(mesh.araplbs.edits) - 1
+    return item
+
+
+def add_link(mesh, first, second):
+    """Links two vertices."""
+    item = ensure_edit(mesh, "LINK", "")
+    item.name = f"{LINK_TITLE} {first} - {second}"
+    values = np.zeros(len(mesh.vertices), np.float32)
+    values[[first, second]] = 1
+    write_values(mesh, item, values)
+
+
+def add_rigid_part(mesh, vertices, name=""):
+    """Makes these vertices a rigid part; they leave those that they were in."""
+    leave_rigid_parts(mesh, vertices)
+    item = ensure_edit(mesh, "RIGID", "")
+    item.name = f"{RIGID_TITLE} {name}" if name else RIGID_TITLE
+    values = np.zeros(len(mesh.vertices), np.float32)
+    values[vertices] = 1
+    write_values(mesh, item, values)
+
+
+def leave_rigid_parts(mesh, vertices):
+    """Takes these vertices out of all rigid parts; empty ones go. Returns out of how many."""
+    left = 0
+    for item in mesh.araplbs.edits:
+        values = read_values(mesh, item)
+        if item.kind == "RIGID" and values[vertices].any():
+            values[vertices] = 0
+            write_values(mesh, item, values)
+            left += 1
+    drop_empty_edits(mesh)
+    return left
+
+
+def remove_edit(mesh, index):
+    """Removes an item and its attribute."""
+    attribute = mesh.attributes.get(mesh.araplbs.edits[index].layer)
+    if attribute:
+        mesh.attributes.remove(attribute)
+    mesh.araplbs.edits.remove(index)
+    mesh.araplbs.active = max(0, min(mesh.araplbs.active, len(mesh.araplbs.edits) - 1))
+    _changed(mesh)
+
+
+def drop_empty_edits(mesh):
+    """Removes the items that concern no vertex any more."""
+    for index in reversed(range(len(mesh.araplbs.edits))):
+        if not read_values(mesh, mesh.araplbs.edits[index]).any():
+            remove_edit(mesh, index)
+
+
+def edited_vertices(mesh, item):
+    """Indices of the vertices that an edit concerns."""
+    return np.flatnonzero(read_values(mesh, item))
+
+
+def read_edits(mesh, bones):
+    """The core Edits of a mesh: those in use, of these bones."""
+    index = {name: i for i, name in enumerate(bones)}
+    edits = Edits()
+    for item in mesh.araplbs.edits:
+        if not item.use or (item.kind not in OF_NO_BONE and item.bone not in index):
+            continue
+        values = read_values(mesh, item)
+        vertices = np.flatnonzero(values)
+        values = values[vertices].astype(np.float64)
+        pairs = Pairs(vertices, np.full(len(vertices), index.get(item.bone, -1)), values)
+        if item.kind == "WEIGHT":
+            edits.constraints += Pairs(vertices, pairs.bones, np.clip(values - 1, 0, 1))
+        elif item.kind == "INFLUENCE":
+            edits.influences += Pairs(vertices, pairs.bones, values > 0)
+        elif item.kind == "RELEASE":
+            edits.released += pairs
+        elif item.kind == "SMOOTH":
+            edits.smoothed += Pairs(vertices, pairs.bones, np.clip(values, 0, 1))
+        elif item.kind == "RIGID":
+            if len(vertices):
+                edits.rigid.append(vertices)
+        elif len(vertices) == 2:  # what is left of a link with other ends says nothing
+            edits.links = np.vstack([edits.links, vertices])
+    return edits
+
+
+def copy_edits(mesh):
+    """All about the edits of a mesh, for restore_edits()."""
+    edits = mesh.araplbs.edits
+    return [
+        (e.name, e.kind, e.bone, e.use, e.layer, read_values(mesh, e)) for e in edits
+    ], mesh.araplbs.active
+
+
+def restore_edits(mesh, copy):
+    """Makes the edits of a mesh those of copy_edits(), their attributes included."""
+    items, active = copy
+    kept = {layer for *_rest, layer, _values in items}
+    for item in mesh.araplbs.edits:
+        attribute = mesh.attributes.get(item.layer)
+        if attribute and item.layer not in kept:
+            mesh.attributes.remove(attribute)
+    mesh.araplbs.edits.clear()
+    for name, kind, bone, use, layer, values in items:
+        item = mesh.araplbs.edits.add()
+        item.name, item.kind, item.bone, item.use, item.layer = name, kind, bone, use, layer
+        write_values(mesh, item, values)
+    mesh.araplbs.active = active
+    _changed(mesh)
+
+
+def _use_changed(item, _context):
+    _changed(item.id_data)
+
+
+class ARAPLBS_edit(bpy.types.PropertyGroup):
+    kind: bpy.props.EnumProperty(name="Kind", items=KINDS)
+    bone: bpy.props.StringProperty(name="Bone")
+    use: bpy.props.BoolProperty(
+        name="Use",
+        description="Weights are computed with this edit",
+        default=True,
+        update=_use_changed,
+    )
+    layer: bpy.props.StringProperty(name="Attribute")
+
+
+class ARAPLBS_mesh(bpy.types.PropertyGroup):
+    edits: bpy.props.CollectionProperty(type=ARAPLBS_edit)
+    active: bpy.props.IntProperty(name="Active Edit", options={"SKIP_SAVE"})
+    changes: bpy.props.IntProperty(options={"HIDDEN", "SKIP_SAVE"})  # for a session to notice
+    session: bpy.props.StringProperty(options={"HIDDEN"})  # see live/weights.py
+    weighting: bpy.props.StringProperty(options={"HIDDEN"})  # see operators/outcome.py
+
+
+def register():
+    bpy.types.Mesh.araplbs = bpy.props.PointerProperty(type=ARAPLBS_mesh)
+
+
+def unregister():
+    del bpy.types.Mesh.araplbs

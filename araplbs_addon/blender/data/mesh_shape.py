@@ -1,0 +1,84 @@
+"""What a mesh is made of, to tell whether its vertices are still those that they were; and what its
+shape keys do."""
+
+import hashlib
+
+import numpy as np
+
+from ...core.base.refusal import Refused
+
+
+class MeshShape:
+    def __init__(self, mesh):
+        self.count, self._edges, self._points = len(mesh.vertices), _edges(mesh), _points(mesh)
+
+    def is_of(self, mesh):
+        """Whether the mesh has these vertices, in this order. They may have moved."""
+        if len(mesh.vertices) != self.count:
+            return False
+        return (len(mesh.edges) > 0 and _edges(mesh) == self._edges) or self.begins(mesh)
+
+    def begins(self, mesh):
+        """Whether the mesh has these vertices at these places, and perhaps others after them."""
+        return np.array_equal(_points(mesh)[: self.count], self._points)
+
+
+def _edges(mesh):
+    edges = np.empty(2 * len(mesh.edges), np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    return hashlib.sha1(edges.tobytes(), usedforsecurity=False).digest()
+
+
+def _points(mesh):
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3)
+
+
+def refuse_absolute(ob):
+    """Raises Refused where shape keys follow each other in time."""
+    keys = ob.data.shape_keys
+    if keys and not keys.use_relative:
+        raise Refused(f"'{ob.name}' has absolute shape keys: turn on Relative first")
+
+
+def coordinates_of(block):
+    """(n, 3) of one key."""
+    out = np.empty(3 * len(block.data), np.float32)
+    block.data.foreach_get("co", out)
+    return out.reshape(-1, 3)
+
+
+def read_shapes_in_steps(ob):
+    """(names, (k, n, 3)): where each key alone takes the mesh at value 1, its vertex group counted,
+    as a generator of short steps. Raises Refused for coordinates that are not finite."""
+    keys = ob.data.shape_keys
+    rest = coordinates_of(keys.reference_key).astype(np.float64)
+    names, shapes = [], []
+    for block in keys.key_blocks:
+        if block == keys.reference_key:
+            continue
+        move = coordinates_of(block).astype(np.float64) - coordinates_of(block.relative_key)
+        if not np.isfinite(move).all():
+            bad = int(np.flatnonzero(~np.isfinite(move).all(1))[0])
+            raise Refused(
+                f"'{ob.name}' has coordinates that are not finite in the shape key "
+                f"'{block.name}' (first: vertex {bad})"
+            )
+        group = ob.vertex_groups.get(block.vertex_group) if block.vertex_group else None
+        if group:
+            move *= _weights(ob, group.index)[:, None]
+        names.append(block.name)
+        shapes.append(rest + move)
+        yield
+    return names, np.array(shapes).reshape(-1, len(rest), 3)
+
+
+def _weights(ob, group):
+    """(n,) of one vertex group."""
+    out = np.zeros(len(ob.data.vertices))
+    for vertex in ob.data.vertices:
+        for element in vertex.groups:
+            if element.group == group:
+                out[vertex.index] = element.weight
+    return out

@@ -1,0 +1,83 @@
+"""What the command line looks after in a file that it has opened, besides the weights."""
+
+import bpy
+
+from ...core.base.refusal import Refused
+from ...core.reports.report import names_in_line
+
+
+def leave_edit_mode(view_layer):
+    """Has meshes and armatures in Object mode, since Edit mode keeps data of its own.
+
+    Returns what enter_edit_mode() needs. Raises Refused when an object stays in Edit mode.
+    """
+    before = [ob for ob in view_layer.objects if ob.mode == "EDIT"]
+    if not any(ob.type in ("MESH", "ARMATURE") for ob in before):
+        return None
+    active = view_layer.objects.active
+    for ob in before:
+        if ob.mode == "EDIT":  # one of several may have taken the others along
+            view_layer.objects.active = ob
+            _set_mode(ob, "OBJECT")
+    view_layer.objects.active = active
+    return active if active in before else before[-1], before
+
+
+def enter_edit_mode(view_layer, left):
+    """Puts objects back into the Edit mode that leave_edit_mode() took them out of; [line] where
+    they stay in Object mode."""
+    if not left:
+        return []
+    active, objects = left
+    present = view_layer.objects.active
+    selected = {ob: ob.select_get(view_layer=view_layer) for ob in view_layer.objects}
+    for ob in selected:
+        ob.select_set(ob in objects, view_layer=view_layer)
+    view_layer.objects.active = active
+    lines = []
+    try:
+        _set_mode(active, "EDIT")
+    except Refused as error:
+        lines.append(f"saved in Object mode: {error}")
+    for ob, state in selected.items():
+        ob.select_set(state, view_layer=view_layer)
+    view_layer.objects.active = present
+    return lines
+
+
+def _set_mode(ob, mode):
+    try:
+        bpy.ops.object.mode_set(mode=mode)
+    except RuntimeError as error:
+        raise Refused(f"'{ob.name}' stays in {ob.mode} mode: {str(error).strip()}") from None
+    if ob.mode != mode:
+        raise Refused(f"'{ob.name}' stays in {ob.mode} mode")
+
+
+def blocked_drivers():
+    """[line] about scripted drivers that Blender does not run in files it does not trust."""
+    if not bpy.app.autoexec_fail:
+        return []
+    names = []
+    for data in _animated():
+        for curve in data.animation_data.drivers:
+            driver = curve.driver
+            if driver.type == "SCRIPTED" and not (driver.is_valid or driver.is_simple_expression):
+                names.append(f"'{data.name}' {curve.data_path}")
+    if not names:
+        return []
+    return [
+        "scripted drivers were not run, what they drive stays as it was saved: "
+        f"{names_in_line(names)} (blender --enable-autoexec -c ... runs them)"
+    ]
+
+
+def _animated():
+    """Everything in the file that can have drivers and has animation data."""
+    for kind in bpy.data.bl_rna.properties:
+        if kind.type != "COLLECTION" or kind.identifier == "all_ids":  # those of Blender 5.2
+            continue
+        for data in getattr(bpy.data, kind.identifier):
+            for each in (data, getattr(data, "node_tree", None)):
+                if each and getattr(each, "animation_data", None):
+                    yield each

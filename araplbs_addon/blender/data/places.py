@@ -1,0 +1,135 @@
+"""Where objects are while the bones that move them are at rest.
+
+Weights are found for bones at rest, so an object that follows bones (as their child, by constraints
+or by drivers, itself or through others) is taken from where it is when they rest. Such places,
+and those of hidden objects, which Blender does not keep up to date, are evaluated in a scene of
+their own: neither what the scene shows nor what was posed by hand is touched.
+"""
+
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ...core.base.refusal import Refused
+
+# Beginnings of the data paths whose drivers move an object.
+PLACE = ("location", "rotation_", "scale", "delta_", "constraints[")
+
+
+def world_matrices(objects, view_layer, armatures=()):
+    """[(4, 4) float64] object to world of all, in one state of the scene, with these armatures at
+    rest. view_layer: whose visibility counts, None for that of the context. Raises Refused where an
+    armature cannot be put to rest."""
+    if not armatures and all(ob.visible_get(view_layer=view_layer) for ob in objects):
+        return [np.array(ob.matrix_world, dtype=np.float64) for ob in objects]
+    with _at_rest(armatures), _stage() as evaluate:
+        return evaluate(objects)
+
+
+def moved_by(*objects):
+    """The armatures whose poses may move these objects, in the order in which they are found."""
+    found, seen = [], set()
+    for ob in objects:
+        _follow(ob, found, seen)
+    return found
+
+
+def follows(constraint):
+    """The armatures whose poses may move what has this constraint."""
+    found = []
+    _follow_constraint(constraint, found, set())
+    return found
+
+
+def deformers(ob):
+    """The armatures that deform an object, by modifiers or as the older kind of parent."""
+    found = [m.object for m in ob.modifiers if m.type == "ARMATURE" and m.object]
+    if ob.parent and ob.parent.type == "ARMATURE" and ob.parent_type == "ARMATURE":
+        found.append(ob.parent)
+    return found
+
+
+def _follow(ob, found, seen):
+    if ob in seen:
+        return
+    seen.add(ob)
+    if ob.parent:
+        if ob.parent_type == "BONE":
+            _add(found, ob.parent)
+        elif ob.parent_type in ("VERTEX", "VERTEX_3"):
+            _add(found, *deformers(ob.parent))
+        _follow(ob.parent, found, seen)
+    for constraint in ob.constraints:
+        if not constraint.mute:
+            _follow_constraint(constraint, found, seen)
+    for curve in ob.animation_data.drivers if ob.animation_data else ():
+        if curve.mute or not curve.data_path.startswith(PLACE):
+            continue
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if isinstance(target.id, bpy.types.Object):
+                    _add(found, target.id)
+                    _follow(target.id, found, seen)
+
+
+def _follow_constraint(constraint, found, seen):
+    several = getattr(constraint, "targets", None)
+    for owner in [constraint] if several is None else several:
+        for target in (getattr(owner, "target", None), getattr(owner, "pole_target", None)):
+            if not target:
+                continue
+            if getattr(owner, "subtarget", ""):
+                _add(found, target)
+            if target.type == "MESH":  # a group of its vertices, or its surface
+                _add(found, *deformers(target))
+            _follow(target, found, seen)
+
+
+def _add(found, *objects):
+    found += [ob for ob in objects if ob.type == "ARMATURE" and ob not in found]
+
+
+@contextmanager
+def _at_rest(armatures):
+    """All these in Rest Position, put back after."""
+    before = {}
+    try:
+        for armature in armatures:
+            data = armature.data
+            if data.pose_position != "REST":
+                before.setdefault(data, data.pose_position)
+                data.pose_position = "REST"
+                if data.pose_position != "REST":
+                    raise Refused(f"'{armature.name}' cannot be put into Rest Position")
+        yield
+    finally:
+        for data, position in before.items():
+            data.pose_position = position
+
+
+@contextmanager
+def _stage():
+    """Gives evaluate(objects): their world matrices in a new scene. What is evaluated are children
+    without a place of their own, so that no mesh has to be deformed. Its frame is never set: that
+    would play animations, over what was posed by hand and has no key."""
+    scene, children = bpy.data.scenes.new("Auto-weight"), []
+
+    def evaluate(objects):
+        for ob in objects:
+            child = bpy.data.objects.new("Auto-weight", None)
+            children.append(child)
+            child.parent = ob
+            scene.collection.objects.link(child)
+        layer = scene.view_layers[0]
+        layer.update()
+        graph = layer.depsgraph
+        places = [child.evaluated_get(graph).matrix_world for child in children]
+        return [np.array(place, dtype=np.float64) for place in places]
+
+    try:
+        yield evaluate
+    finally:
+        for child in children:
+            bpy.data.objects.remove(child)
+        bpy.data.scenes.remove(scene)

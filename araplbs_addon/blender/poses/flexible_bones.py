@@ -1,0 +1,152 @@
+"""What bendy and stretchable bones do in random poses, as Blender itself bends and stretches them.
+
+How a bendy bone curves hangs on its segments, easing, handles and neighbors, what a scaled bone
+does to others on what they inherit. So random transforms are given to a copy of the armature,
+without constraints, drivers and animation, in a scene of its own, and what Blender makes of them is
+read back. The copy is made for each step anew: between steps a file may be saved, or undo come.
+"""
+
+import time
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ...core.skeleton.poses import BENDY, Poses, sample
+from .read_poses import PoseReader, stage
+
+STEP = 0.03  # seconds of work on a copy, more where it takes long to make
+POINTS = 1024  # looked up between two looks at the time
+HANDLE = 0.390464  # length of a handle, as a share of the bone's, at an easing of 1
+NEUTRAL = {
+    "rotation_mode": "QUATERNION",
+    "bbone_curveinx": 0.0,
+    "bbone_curveinz": 0.0,
+    "bbone_curveoutx": 0.0,
+    "bbone_curveoutz": 0.0,
+    "bbone_rollin": 0.0,
+    "bbone_rollout": 0.0,
+    "bbone_easein": 0.0,
+    "bbone_easeout": 0.0,
+    "bbone_scalein": (1.0, 1.0, 1.0),
+    "bbone_scaleout": (1.0, 1.0, 1.0),
+}
+
+
+def random_poses_in_steps(armature, skeleton, options, symmetry):
+    """Poses, whole, of options.pose_count random poses; a generator of short steps."""
+    transforms, bends = sample(skeleton, options, symmetry)
+    rest = [bone.matrix_local.copy() for bone in armature.data.bones]
+    reader, read = PoseReader(armature, skeleton), []
+    while len(read) < len(transforms):
+        with bare_copy(armature, skeleton) as (copy, view_layer, goes_on):
+            while len(read) < len(transforms) and goes_on():
+                pose_copy(copy, skeleton, rest, transforms[len(read)], bends[len(read)])
+                view_layer.update()
+                read.append(reader.read(copy, view_layer.depsgraph))
+        yield
+    each = [np.array(part) for part in zip(*read, strict=True)]
+    return Poses(*each, whole=True)
+
+
+def curved_parameters_in_steps(armature, skeleton, vertices):
+    """(n, m) places of vertices (n, 3) along the bendy bones that map them along their curve, NaN
+    for all others; None where there are no such bones. A generator of short steps."""
+    bones = armature.data.bones
+    curved = [
+        i
+        for i, kind in enumerate(skeleton.kinds)
+        if kind == BENDY and bones[i].bbone_mapping_mode == "CURVED"
+    ]
+    if not curved:
+        return None
+    parameters = np.full((len(vertices), len(skeleton.names)), np.nan)
+    points = vertices.astype(np.float32)
+    work = [(i, begin) for i in curved for begin in range(0, len(points), POINTS)]
+    while work:
+        with bare_copy(armature, skeleton) as (copy, view_layer, goes_on):
+            posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
+            while work and goes_on():
+                i, begin = work.pop()
+                locate = posed[i].bbone_segment_index
+                found = [sum(locate(point)) for point in points[begin : begin + POINTS]]
+                parameters[begin : begin + POINTS, i] = np.array(found) / skeleton.segments[i]
+        yield
+    return np.clip(parameters, 0, 1)
+
+
+def pose_copy(copy, skeleton, rest, transforms, bends):
+    targets = [_matrix(t) @ r for t, r in zip(transforms, rest, strict=True)]
+    for i, (posed, bone) in enumerate(zip(copy.pose.bones, copy.data.bones, strict=True)):
+        up = skeleton.parents[i]
+        above = {}
+        if up >= 0:
+            above = {"parent_matrix": targets[up], "parent_matrix_local": rest[up]}
+        own = bone.convert_local_to_pose(targets[i], rest[i], invert=True, **above)
+        posed.matrix_basis = flex(posed, own, skeleton, i, rest[i], bends[i])
+
+
+def flex(posed, own, skeleton, i, rest, bend):
+    """Bends bone i, if it is bendy, by this row of sample(); the matrix `own` of it in its parent,
+    stretched if it is stretchable."""
+    if skeleton.kinds[i] == BENDY:
+        _curve(posed, posed.bone, rest.to_3x3().transposed() @ Vector(bend[:3]))
+    if skeleton.own_stretch[i]:
+        own = own @ _stretch(bend[3], skeleton.volume[i])
+    return own
+
+
+def _matrix(transform):
+    return Matrix([*transform.tolist(), (0, 0, 0, 1)])
+
+
+def _stretch(factor, keeps_volume):
+    across = factor**-0.5 if keeps_volume else 1.0
+    return Matrix.Diagonal((across, factor, across, 1))
+
+
+def _curve(posed, bone, turn):
+    """Bend by this rotation vector, in the bone's axes, from head to tail: half of it to each side
+    of the chord, and the part about the bone as roll of the tail."""
+    handle = HANDLE * bone.length
+    posed.bbone_curveinx = posed.bbone_curveoutx = handle * np.tan(turn.z / 2)
+    posed.bbone_curveinz = posed.bbone_curveoutz = -handle * np.tan(turn.x / 2)
+    posed.bbone_rollout = turn.y
+
+
+@contextmanager
+def bare_copy(armature, skeleton):
+    """(a copy of the object and its data that nothing moves, evaluated alone; its view layer; a
+    function that says whether there is time left).
+
+    What stretches by itself does not inherit scale: random stretches would add up along a chain as
+    constraints never let them.
+    """
+    start = time.perf_counter()
+    copy = armature.copy()
+    data = copy.data = armature.data.copy()
+    try:
+        copy.hide_viewport = False
+        copy.animation_data_clear()
+        data.animation_data_clear()
+        copy.parent = None
+        copy.constraints.clear()
+        for bone, own in zip(data.bones, skeleton.own_stretch, strict=True):
+            if own and bone.parent:
+                bone.inherit_scale = "NONE"
+        for posed in copy.pose.bones:
+            while posed.constraints:
+                posed.constraints.remove(posed.constraints[0])
+            for name, value in NEUTRAL.items():
+                setattr(posed, name, value)
+            posed.matrix_basis = Matrix()
+        with stage(copy) as scene:
+            view_layer = scene.view_layers[0]
+            view_layer.update()
+            now = time.perf_counter()
+            end = now + max(STEP, 2 * (now - start))
+            yield copy, view_layer, lambda: time.perf_counter() < end
+    finally:
+        bpy.data.objects.remove(copy)
+        bpy.data.armatures.remove(data)

@@ -1,0 +1,75 @@
+"""Puts a rig into a pose that something was judged in, and back into its own."""
+
+import numpy as np
+from mathutils import Matrix
+
+from ..data.references import Reference
+
+TURNS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+
+
+class PosedRig:
+    """An armature in another pose than its own. transforms: {bone: (3, 4) from rest in armature
+    space}; bones that are not in it follow their parents. Constraints rest meanwhile."""
+
+    def __init__(self, armature, transforms):
+        self._reference = Reference.to(armature)
+        self._position = armature.data.pose_position
+        self._own = {posed.name: _channels(posed) for posed in armature.pose.bones}
+        self._muted = [
+            (posed.name, constraint.name)
+            for posed in armature.pose.bones
+            for constraint in posed.constraints
+            if not constraint.mute
+        ]
+        self.pose(transforms)
+
+    @property
+    def name(self):
+        return self._reference.name
+
+    def is_of(self, armature):
+        return self._reference.uid == armature.session_uid
+
+    def pose(self, transforms):
+        """Raises Refused where the armature is another by now."""
+        armature = self._reference.get()
+        armature.data.pose_position = "POSE"
+        self._mute(armature, True)
+        places = {}
+        for bone in armature.data.bones:  # parents first
+            rest, parent = bone.matrix_local, bone.parent
+            up = {}
+            if parent:
+                up = {
+                    "parent_matrix": places[parent.name],
+                    "parent_matrix_local": parent.matrix_local,
+                }
+            if bone.name in transforms:
+                moved = np.vstack([transforms[bone.name], (0, 0, 0, 1)])
+                wanted = Matrix(moved.tolist()) @ rest
+                basis = bone.convert_local_to_pose(wanted, rest, invert=True, **up)
+            else:
+                basis = Matrix()
+            armature.pose.bones[bone.name].matrix_basis = basis
+            places[bone.name] = bone.convert_local_to_pose(basis, rest, **up)
+
+    def put_back(self):
+        """Its own pose. Raises Refused where the armature is another by now."""
+        armature = self._reference.get()
+        for posed in armature.pose.bones:
+            for name, value in self._own.get(posed.name, {}).items():
+                setattr(posed, name, value)
+        self._mute(armature, False)
+        armature.data.pose_position = self._position
+
+    def _mute(self, armature, muted):
+        for bone, name in self._muted:
+            posed = armature.pose.bones.get(bone)
+            if posed and name in posed.constraints:
+                posed.constraints[name].mute = muted
+
+
+def _channels(posed):
+    own = {name: tuple(getattr(posed, name)) for name in (*TURNS, "location", "scale")}
+    return {"rotation_mode": posed.rotation_mode, **own}

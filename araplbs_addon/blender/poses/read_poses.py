@@ -1,0 +1,284 @@
+"""Poses of an armature: of its animation, and the one it is in.
+
+Frames are evaluated in a scene of their own that holds the armature alone: no mesh has to be
+deformed for it, and neither the scene's frame nor what was posed by hand is touched.
+"""
+
+from contextlib import contextmanager
+from numbers import Real
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...core.base.refusal import Refused
+from ...core.skeleton.poses import BENDY, Poses, no_poses
+from .pose_sources import action_curves, clips, marked_frames, pose_assets, weight_of
+
+TURNS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
+
+
+def read_poses(armature, skeleton, which, most, view_layer):
+    """At most `most` Poses of its animation.
+
+    which: "NONE", "ACTIVE" (the frames of the scene as the armature plays them), "MARKERS" (those
+    of them that have a marker), "ALL" (every action that moves bones of this armature) or
+    "POSE_LIBRARY" (those that are pose assets). Raises Refused where there are no such poses.
+    """
+    if which == "NONE":
+        return no_poses(skeleton)
+    if which in ("ACTIVE", "MARKERS"):
+        frames = _frames(_played_range(armature), most)
+        if which == "MARKERS":
+            frames = _some(marked_frames(armature, view_layer.id_data), most)
+        if not frames:
+            raise Refused(
+                "No frame is marked: add markers to the timeline, or to the action of "
+                f"'{armature.name}'"
+            )
+        with stage(armature) as scene:
+            return _evaluate(armature, skeleton, scene, frames)
+    at_rest = which == "POSE_LIBRARY"
+    parts = _assets(armature, most) if at_rest else frames_of_actions(armature, most)
+    weights = [weight_of(action) for action, _slot, _frames in parts]
+    with (
+        stage(armature) as scene,
+        swapped_actions(armature, view_layer) as play,
+        _rested(armature, at_rest),
+    ):
+        poses = no_poses(skeleton)
+        for (action, slot, frames), weight in zip(parts, weights, strict=True):
+            play(action, slot)
+            part = _evaluate(armature, skeleton, scene, frames).weighted(weight)
+            poses = poses.and_more(part)
+        return poses
+
+
+def frames_of_actions(armature, most):
+    """[(action, slot, frames)] of every action that moves its bones, at most so many frames."""
+    found = clips(armature)
+    if not found:
+        raise Refused(f"No action in this file moves bones of '{armature.name}'")
+    counts = _share_out(most, [action.frame_range for action, _slot in found])
+    return [
+        (action, slot, _frames(action.frame_range, count))
+        for (action, slot), count in zip(found, counts, strict=True)
+        if count
+    ]
+
+
+def _assets(armature, most):
+    """Those of pose assets."""
+    found = pose_assets(armature)
+    if not found:
+        raise Refused(
+            f"No pose asset in this file moves bones of '{armature.name}' (those of other files "
+            "have to be appended or linked first)"
+        )
+    return [(action, slot, [frame]) for action, slot, frame in _some(found, most)]
+
+
+def _some(items, most):
+    """At most so many of them, evenly spread."""
+    count = min(most, len(items))
+    return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
+
+
+def _frames(frame_range, most):
+    first, last = round(frame_range[0]), round(frame_range[1])
+    count = min(most, last - first + 1)
+    return np.unique(np.linspace(first, last, count).round().astype(int)).tolist()
+
+
+def _share_out(most, ranges):
+    """Frames of each clip: evenly spaced over all of them, laid end to end."""
+    lengths = np.array([max(1, round(r[1]) - round(r[0]) + 1) for r in ranges])
+    picks = np.unique(np.linspace(0, lengths.sum() - 1, min(most, lengths.sum())).round())
+    clip = np.searchsorted(np.cumsum(lengths), picks, side="right")
+    return np.bincount(clip, minlength=len(lengths)).tolist()
+
+
+def _played_range(armature):
+    data = armature.animation_data
+    ranges = []
+    if data and data.action:
+        ranges.append(tuple(data.action.frame_range))
+    if data and data.use_nla:
+        ranges += [
+            (strip.frame_start, strip.frame_end)
+            for track in data.nla_tracks
+            if not track.mute
+            for strip in track.strips
+            if not strip.mute
+        ]
+    if not ranges:
+        raise Refused(f"'{armature.name}' has no action: choose other poses than its animation")
+    return min(r[0] for r in ranges), max(r[1] for r in ranges)
+
+
+def _evaluate(armature, skeleton, scene, frames):
+    reader, read = PoseReader(armature, skeleton), []
+    for frame in frames:
+        whole = int(np.floor(frame))
+        scene.frame_set(whole, subframe=frame - whole)
+        read.append(reader.read(armature, scene.view_layers[0].depsgraph))
+    poses = Poses(*(np.array(part) for part in zip(*read, strict=True)))
+    if not (np.isfinite(poses.transforms).all() and np.isfinite(poses.joints).all()):
+        raise Refused(f"'{armature.name}' has poses that are not finite in its animation")
+    return poses
+
+
+def present_pose(armature, skeleton, depsgraph):
+    """The Poses of what an armature is in."""
+    transforms, joints = PoseReader(armature, skeleton).read(armature, depsgraph)
+    return Poses(transforms[None], joints[None])
+
+
+class PoseReader:
+    """Reads evaluated poses of an armature, or of copies of it, against its rest pose."""
+
+    def __init__(self, armature, skeleton):
+        self.name, self.skeleton = armature.name, skeleton
+        bones = armature.data.bones
+        self.to_rest = np.linalg.inv(np.array([b.matrix_local for b in bones], dtype=np.float64))
+        self.bendy = [i for i, kind in enumerate(skeleton.kinds) if kind == BENDY]
+        self.straighten = None  # inverse rest matrices of the joints of each bendy bone
+
+    def read(self, armature, depsgraph):
+        """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy ones:
+        what the Armature modifier deforms with."""
+        posed = armature.evaluated_get(depsgraph).pose.bones
+        poses = np.array([posed[name].matrix for name in self.skeleton.names], dtype=np.float64)
+        bent = [self._joints(posed, i, rest=False) for i in self.bendy]
+        if self.straighten is None:
+            rest = [self._joints(posed, i, rest=True) for i in self.bendy]
+            self.straighten = [
+                np.linalg.inv(joints) @ self.to_rest[i]
+                for i, joints in zip(self.bendy, rest, strict=True)
+            ]
+        each = zip(self.bendy, bent, self.straighten, strict=True)
+        joints = [(poses[i] @ own @ straighten)[:, :3] for i, own, straighten in each]
+        return (poses @ self.to_rest)[:, :3], np.concatenate([np.zeros((0, 3, 4)), *joints])
+
+    def _joints(self, posed, i, rest):
+        matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
+        count = self.skeleton.segments[i] + 1
+        try:
+            return np.array([matrix(k, rest=rest) for k in range(count)], dtype=np.float64)
+        except RuntimeError:  # nothing of it is evaluated
+            raise Refused(
+                f"'{self.name}' is disabled or hidden: its bendy bones cannot be read"
+            ) from None
+
+
+@contextmanager
+def stage(armature):
+    """A scene that holds the armature alone, in Pose Position."""
+    hidden, position = armature.hide_viewport, armature.data.pose_position
+    if hidden and armature.library:
+        raise Refused(f"'{armature.name}' is linked and disabled in viewports: it has no pose")
+    scene = bpy.data.scenes.new("Auto-weight")
+    try:
+        if hidden:
+            armature.hide_viewport = False
+        scene.collection.objects.link(armature)
+        if position != "POSE":
+            armature.data.pose_position = "POSE"
+        yield scene
+    finally:
+        if armature.data.pose_position != position:
+            armature.data.pose_position = position
+        if hidden:
+            armature.hide_viewport = True
+        bpy.data.scenes.remove(scene)
+
+
+@contextmanager
+def _rested(armature, wanted):
+    """Bones without a key rest in place of staying as they were posed by hand."""
+    kept = []
+    try:
+        for bone in armature.pose.bones if wanted else ():
+            kept.append((bone, [getattr(bone, name)[:] for name in TURNS]))
+            bone.matrix_basis = Matrix()
+        yield
+    finally:
+        for bone, values in kept:
+            for name, value in zip(TURNS, values, strict=True):
+                setattr(bone, name, value)
+
+
+@contextmanager
+def swapped_actions(armature, view_layer):
+    """Gives play(action, slot), which has the armature play this alone. All is put back after."""
+    if armature.library:
+        raise Refused(
+            f"'{armature.name}' is linked from another file and plays its own action only"
+        )
+    made = armature.animation_data is None
+    data = armature.animation_data or armature.animation_data_create()
+    if data.use_tweak_mode:
+        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it to use all actions")
+    has_slots = hasattr(data, "action_slot")
+    before = data.action, data.action_slot if has_slots else None, data.use_nla
+    identifier = data.last_slot_identifier if has_slots else None
+    values = _animated_values(armature)
+
+    def play(action, slot):
+        data.action = action
+        if has_slots and action:
+            data.action_slot = slot
+
+    try:
+        data.use_nla = False
+        yield play
+    finally:
+        play(*before[:2])
+        data.use_nla = before[2]
+        if has_slots and data.last_slot_identifier != identifier:
+            data.last_slot_identifier = identifier
+        if made:
+            armature.animation_data_clear()
+        # The next update plays the action again, over what was posed by hand and has no key.
+        view_layer.update()
+        for each in values:
+            _set(*each)
+
+
+def _animated_values(armature):
+    """[(owner, is it a custom property, name, value)] of all that its animation moves."""
+    data = armature.animation_data
+    actions = {data.action} | {s.action for track in data.nla_tracks for s in track.strips}
+    paths = {curve.data_path for a in actions if a for _slot, curve in action_curves(a)}
+    values = []
+    for path in sorted(paths):
+        # Quotes in a key are escaped, so that the last bare one opens a custom property.
+        custom = path.endswith('"]')
+        above, name = (path[: path.rindex('["')], path) if custom else path.rpartition(".")[::2]
+        try:
+            owner = armature.path_resolve(above) if above else armature
+            value = _numbers(armature.path_resolve(path))
+        except ValueError:  # a curve of a bone that is gone
+            continue
+        if value is None:
+            continue
+        if custom:
+            name = bpy.utils.unescape_identifier(path[len(above) + 2 : -2])
+        values.append((owner, custom, name, value))
+    return values
+
+
+def _numbers(value):
+    """A number, or a copy of an array of them; None for anything else, which a curve can name but
+    does not move."""
+    if isinstance(value, Real):
+        return value
+    values = value[:] if hasattr(value, "__len__") and not hasattr(value, "keys") else None
+    return values if values and all(isinstance(each, Real) for each in values) else None
+
+
+def _set(owner, custom, name, value):
+    if custom:
+        owner[name] = value
+    else:
+        setattr(owner, name, value)

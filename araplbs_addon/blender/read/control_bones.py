@@ -1,0 +1,86 @@
+"""Control bones of an armature: they are left out by what its file says of them; its bones keep why
+one was, and that one is to move vertices all the same (Bone.araplbs_control, araplbs_evidence and
+araplbs_deforms)."""
+
+import bpy
+import numpy as np
+
+from ...core.character.control_bones import REASONS, leave_out_in_steps
+from ...core.skeleton.bone_evidence import SKIN, SURE, weigh
+from ..rig.bone_facts import read_facts, read_strays
+from .read_mesh import present_weights
+
+
+def leave_out_of_armature_in_steps(armature, objects, meshes, skeleton, view_layer, threads):
+    """(meshes, skeleton): see leave_out_in_steps(). The objects are those of the meshes."""
+    facts = read_facts(armature, skeleton)
+    yield
+    points, sums = np.concatenate([mesh.points for mesh in meshes]), weigh(facts).sums
+    asked = skeleton.deform & (sums > SKIN) & (sums < SURE)
+    facts.strays = read_strays(armature, skeleton, points, view_layer, asked)
+    yield
+
+    def read_weights(asked):
+        names = {skeleton.names[bone] for bone in np.flatnonzero(asked)}
+        return [
+            None
+            if names.isdisjoint(group.name for group in ob.vertex_groups)
+            else present_weights(ob, skeleton)
+            for ob in objects
+        ]
+
+    return (yield from leave_out_in_steps(meshes, skeleton, threads, facts, read_weights))
+
+
+def mark_control_bones(armature, skeleton):
+    """Notes on the bones which ones were left out; nothing on those of a linked file."""
+    if armature.data.library:
+        return
+    for i, (bone, code) in enumerate(
+        zip(armature.data.bones, skeleton.control.tolist(), strict=True)
+    ):
+        evidence = skeleton.evidence.get(i, "")
+        if bone.araplbs_control != REASONS[code][0]:
+            bone.araplbs_control = REASONS[code][0]
+        if bone.araplbs_evidence != evidence:
+            bone.araplbs_evidence = evidence
+
+
+def is_left_out(bone):
+    """Whether the bone was left out and will be again."""
+    return bone.araplbs_control != "NONE" and bone.use_deform and not bone.araplbs_deforms
+
+
+def reason(bone):
+    """Name of the reason and the further evidence, for people."""
+    name = next(name for identifier, name, _tip in REASONS if identifier == bone.araplbs_control)
+    return f"{name}: {bone.araplbs_evidence}" if bone.araplbs_evidence else name
+
+
+def register():
+    bpy.types.Bone.araplbs_control = bpy.props.EnumProperty(
+        name="Control Bone",
+        description="Why Auto-weight (ARAP) last left the bone out",
+        items=REASONS,
+        options=set(),
+    )
+    bpy.types.Bone.araplbs_evidence = bpy.props.StringProperty(
+        name="Evidence",
+        description="Why Auto-weight (ARAP) takes the bone for a control, apart from its place",
+        options=set(),
+    )
+    bpy.types.Bone.araplbs_deforms = bpy.props.BoolProperty(
+        name="Never Leave Out",
+        description="Auto-weight (ARAP) lets the bone move vertices even if it looks like a "
+        "control bone",
+        options=set(),
+    )
+    bpy.types.WindowManager.araplbs_control_bone = bpy.props.IntProperty(
+        name="Control Bone", description="Place in the list", options={"SKIP_SAVE"}
+    )
+
+
+def unregister():
+    del bpy.types.WindowManager.araplbs_control_bone
+    del bpy.types.Bone.araplbs_control, bpy.types.Bone.araplbs_evidence
+    del bpy.types.Bone.araplbs_deforms

@@ -1,0 +1,67 @@
+"""The strain of a mesh object with its present weights, for colors and selection."""
+
+from dataclasses import fields
+
+import numpy as np
+
+from ...core.base.refusal import Refused
+from ...core.base.steps import finish
+from ...core.character.options import Options
+from ...core.character.problem import Problem
+from ...core.measures.armature_modifier import vertex_strain
+from ...core.skeleton.poses import with_random
+from ..data.binding import armature_of
+from ..poses.flexible_bones import curved_parameters_in_steps
+from ..poses.read_poses import present_pose
+from ..rig.whole_poses import given_poses_in_steps
+from .read_armature import read_armature
+from .read_mesh import present_weights, read_mesh, refuse_mesh
+
+# The options that say which poses there are.
+POSE_OPTIONS = (
+    *("pose_count", "swing", "twist", "reach_poses", "seed"),
+    *("use_joint_limits", "symmetric"),
+    *("through_rig", "animation", "animation_frames"),
+)
+
+
+def pose_options(options):
+    """Those alone that say which poses there are."""
+    return Options(
+        **{f.name: getattr(options, f.name) for f in fields(Options) if f.name in POSE_OPTIONS}
+    )
+
+
+def read_weighted(ob, view_layer, options):
+    """(armature, Problem, SparseWeights) of a mesh with its present weights. Raises Refused."""
+    armature = armature_of(ob)
+    if not armature:
+        raise Refused(f"'{ob.name}' has no armature")
+    refuse_mesh(ob)
+    skeleton = read_armature(armature, options.use_joint_limits)
+    nothing = np.zeros(len(skeleton.names), bool)
+    mesh = read_mesh(ob, armature, skeleton, view_layer, False, nothing)
+    mesh.reflections = []  # only what is there can be colored or selected
+    problem = Problem([mesh], skeleton, symmetric=options.symmetric)
+    problem.parameters = finish(
+        curved_parameters_in_steps(armature, skeleton, problem.arguments["vertices"])
+    )
+    return armature, problem, present_weights(ob, skeleton)
+
+
+def poses_of(armature, problem, options, view_layer):
+    """The Poses that these options give: random ones and those of the animation. Raises Refused."""
+    given = finish(given_poses_in_steps(armature, problem.skeleton, options, view_layer))
+    return with_random(problem, options, given)
+
+
+def object_strain(ob, view_layer, current_pose, options=None, threads=0):
+    """(n,) Surface Strain at the vertices of an object. current_pose: in the pose that its armature
+    is in, else over the poses of the options. Raises Refused."""
+    options = options or Options()
+    armature, problem, rows = read_weighted(ob, view_layer, options)
+    if current_pose:
+        poses = present_pose(armature, problem.skeleton, view_layer.depsgraph)
+    else:
+        poses = poses_of(armature, problem, options, view_layer)
+    return vertex_strain(problem, rows, poses, threads)

@@ -1,0 +1,89 @@
+"""What deforms a mesh beside the bones that it is weighted for, in sentences for people: cages,
+lattices, other armatures, and what its own Armature modifier leaves of its weights."""
+
+from ...core.base.refusal import Refused
+from ...core.reports.report import names_in_line
+from ..data.binding import armature_modifier, is_deformed_by
+from ..data.places import deformers
+
+CARRIERS = {  # modifiers by which a mesh follows another object: what it is, and which it is
+    "LATTICE": ("lattice", "object"),
+    "MESH_DEFORM": ("Mesh Deform cage", "object"),
+    "SURFACE_DEFORM": ("Surface Deform target", "target"),
+}
+SHAPERS = {"CAST", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM", "SHRINKWRAP", "SIMPLE_DEFORM"}
+SHAPERS |= {"SMOOTH", "WARP", *CARRIERS}  # modifiers that move vertices
+
+
+def refuse_carried(ob, armature):
+    """Raises Refused for a mesh that is not bound to the armature and follows its bones all the
+    same, by something that is: bound as well, they would move it twice."""
+    if is_deformed_by(ob, armature):
+        return
+    for modifier in filter(_works, ob.modifiers):
+        carrier = _carrier(modifier)
+        if carrier and armature in deformers(carrier):
+            raise Refused(
+                f"'{ob.name}' follows the bones by the {CARRIERS[modifier.type][0]} "
+                f"'{carrier.name}': weight that instead"
+            )
+
+
+def other_deformers(ob, armature):
+    """Sentences about what else deforms a mesh, and so is not what its weights are made for."""
+    own, lines = armature_modifier(ob, armature), []
+    if own and not _works(own):
+        lines.append(f"The Armature modifier '{own.name}' of '{ob.name}' is switched off")
+    if own and own.vertex_group in ob.vertex_groups:
+        lines.append(
+            f"The Armature modifier of '{ob.name}' works by its vertex group '{own.vertex_group}' "
+            "only: where that is not 1, the weights have less effect"
+        )
+    before = own is not None
+    for modifier in ob.modifiers:
+        if modifier == own:
+            before = False
+        elif _works(modifier):
+            lines += _line(ob, armature, modifier, before)
+    return lines
+
+
+def _line(ob, armature, modifier, before):
+    """[] or [sentence]"""
+    if modifier.type == "ARMATURE":
+        return _armature_line(ob, armature, modifier.object)
+    carrier = _carrier(modifier)
+    if carrier and deformers(carrier):
+        what = CARRIERS[modifier.type][0]
+        return [f"'{ob.name}' follows the {what} '{carrier.name}' too, which bones deform"]
+    if before and modifier.type in SHAPERS and _has_target(modifier):
+        return [f"'{ob.name}' was weighted as it is without '{modifier.name}', before the bones"]
+    return []
+
+
+def _armature_line(ob, armature, other):
+    if other in (None, armature):
+        return []
+    ours = {bone.name for bone in armature.data.bones if bone.use_deform}
+    shared = sorted(ours & {bone.name for bone in other.data.bones if bone.use_deform})
+    line = f"The armature '{other.name}' deforms '{ob.name}' too"
+    if shared:
+        line += f", with the same weights for bones of the same name: {names_in_line(shared)}"
+    return [line]
+
+
+def _works(modifier):
+    seen = modifier.show_viewport or modifier.show_render
+    return seen and getattr(modifier, "is_bound", True)
+
+
+def _carrier(modifier):
+    """What a mesh follows by this modifier, or None."""
+    return getattr(modifier, CARRIERS[modifier.type][1]) if modifier.type in CARRIERS else None
+
+
+def _has_target(modifier):
+    """A modifier that needs another object does nothing without."""
+    needed = {"CURVE": "object", "HOOK": "object", "SHRINKWRAP": "target", "LATTICE": "object"}
+    name = needed.get(modifier.type)
+    return name is None or getattr(modifier, name) is not None

@@ -1,0 +1,126 @@
+"""An armature at rest as a core Skeleton, with joint limits and what selection locks."""
+
+import math
+import re
+
+import bpy
+import numpy as np
+
+from ...core.base.refusal import Refused
+from ...core.character.problem import Skeleton
+from ...core.skeleton.symmetry import bone_partners
+from ..data.bone_kinds import read_deformers
+from ..data.bones import LEAVE_FREE
+
+# A wider limit to both sides does not limit a joint: rigs use it for "free".
+FREE_ANGLE = math.radians(170)
+
+
+ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]\.rotation')
+
+
+def read_armature(armature, use_joint_limits):
+    """The Skeleton of an armature object, all bones, in their order.
+
+    Raises Refused without bones, without deform bones, and with coordinates that are not finite.
+    """
+    bones = armature.data.bones
+    if not bones:
+        raise Refused(f"Armature '{armature.name}' has no bones")
+    deform = np.array([bone.use_deform for bone in bones])
+    if not deform.any():
+        raise Refused(f"Armature '{armature.name}' has no deform bones: Deform is off for all")
+    index = {bone.name: i for i, bone in enumerate(bones)}
+    heads = np.array([bone.head_local for bone in bones], dtype=np.float64)
+    tails = np.array([bone.tail_local for bone in bones], dtype=np.float64)
+    if not (np.isfinite(heads).all() and np.isfinite(tails).all()):
+        raise Refused(f"Armature '{armature.name}' has bones at coordinates that are not finite")
+    return Skeleton(
+        names=list(index),
+        heads=heads,
+        tails=tails,
+        parents=np.array([index[b.parent.name] if b.parent else -1 for b in bones], np.int32),
+        roll_axes=np.array([bone.matrix_local.col[2][:3] for bone in bones], dtype=np.float64),
+        deform=deform,
+        limits=_limits(armature) if use_joint_limits else np.full((len(bones), 3, 2), np.nan),
+        opposite=np.array([index.get(bpy.utils.flip_name(n), i) for n, i in index.items()]),
+        taken_in=np.array([bone.araplbs_deforms for bone in bones], bool),
+        **read_deformers(armature),
+    )
+
+
+def _limits(armature):
+    limits = np.full((len(armature.data.bones), 3, 2), np.nan)
+    driven = _turned_by_drivers(armature)
+    for i, bone in enumerate(armature.data.bones):
+        posed = armature.pose.bones.get(bone.name)
+        if posed is None:  # the pose of a new bone is made with the next update
+            continue
+        for axis, name in enumerate("xyz"):
+            ranges = []
+            if is_locked(posed, axis) and not (bone.name in driven or _turned(posed)):
+                limits[i, axis] = 0
+                continue
+            if getattr(posed, f"use_ik_limit_{name}"):
+                ranges.append((getattr(posed, f"ik_min_{name}"), getattr(posed, f"ik_max_{name}")))
+            ranges += [
+                (getattr(c, f"min_{name}"), getattr(c, f"max_{name}"))
+                for c in posed.constraints
+                if c.type == "LIMIT_ROTATION"
+                and c.owner_space == "LOCAL"
+                and c.enabled
+                and not c.mute
+                and c.influence > 0
+                and getattr(c, f"use_limit_{name}")
+            ]
+            low = max((r[0] for r in ranges), default=-math.pi)
+            high = min((r[1] for r in ranges), default=math.pi)
+            if low <= high and (low > -FREE_ANGLE or high < FREE_ANGLE):
+                limits[i, axis] = low, high
+    return limits
+
+
+def _turned(posed):
+    """Do constraints turn it? Then it is locked lest somebody tries to, as Rigify does."""
+    return any(
+        c.enabled and not c.mute and c.type != "IK" and c.type not in LEAVE_FREE
+        for c in posed.constraints
+    )
+
+
+def _turned_by_drivers(armature):
+    """Names of bones."""
+    animation = armature.animation_data
+    found = set()
+    for curve in animation.drivers if animation else ():
+        match = ROTATION.match(curve.data_path)
+        if match:
+            found.add(bpy.utils.unescape_identifier(match[1]))
+    return found
+
+
+def is_locked(posed, axis):
+    """Does this axis of a pose bone not turn, by its transform locks or, in a chain of IK, by those
+    of IK? Of an axis and angle, or a quaternion, with a lock for each component, a locked one that
+    is not 0 says nothing of its axis."""
+    if getattr(posed, f"lock_ik_{'xyz'[axis]}") and posed.is_in_ik_chain:
+        return True
+    four = posed.lock_rotations_4d and posed.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
+    if not four:
+        return posed.lock_rotation[axis]
+    if posed.rotation_mode == "QUATERNION":
+        return posed.lock_rotation[axis] and posed.rotation_quaternion[1 + axis] == 0
+    still = posed.rotation_axis_angle[1 + axis] == 0
+    return posed.lock_rotation_w or (posed.lock_rotation[axis] and still)
+
+
+def opposite_bone(armature, bone):
+    """Name of the deform bone on the other side, `bone` itself on the plane: by name, or by place
+    where the name has no side."""
+    flipped = bpy.utils.flip_name(bone)
+    if flipped != bone or not armature or bone not in armature.data.bones:
+        return flipped
+    skeleton = read_armature(armature, use_joint_limits=False)
+    partners = bone_partners(skeleton)
+    partner = -1 if partners is None else partners[skeleton.names.index(bone)]
+    return bone if partner < 0 else skeleton.names[partner]

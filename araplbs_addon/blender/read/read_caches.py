@@ -1,0 +1,53 @@
+"""Caches that modifiers read: whether they are there, and of this mesh. Blender shows an error in
+the modifier and leaves the mesh as it is, which would be baked in their place."""
+
+import struct
+from pathlib import Path
+
+import bpy
+
+from ...core.base.refusal import Refused
+
+
+def refuse_caches(ob):
+    """Raises Refused where a cache of an object that is on cannot be what it is deformed by."""
+    for modifier in ob.modifiers:
+        if not modifier.show_viewport:
+            continue
+        if modifier.type == "MESH_CACHE":
+            _refuse_mesh_cache(ob, modifier)
+        elif modifier.type == "MESH_SEQUENCE_CACHE":
+            _refuse_sequence(ob, modifier)
+
+
+def _refuse_mesh_cache(ob, modifier):
+    path = Path(bpy.path.abspath(modifier.filepath))
+    where = f"'{ob.name}': the cache of its modifier '{modifier.name}'"
+    try:
+        with path.open("rb") as file:
+            head = file.read(20)
+    except OSError as error:
+        raise Refused(f"{where} cannot be read: {error}") from None
+    try:
+        if modifier.cache_format == "PC2":
+            count = struct.unpack("<12sii", head)[2]
+        else:
+            count = struct.unpack(">ii", head[:8])[1]
+    except struct.error:
+        raise Refused(f"{where} is no {modifier.cache_format} file: {path}") from None
+    if count != len(ob.data.vertices):
+        raise Refused(
+            f"{where} has {count} vertices, the mesh has {len(ob.data.vertices)}: another topology"
+        )
+
+
+def _refuse_sequence(ob, modifier):
+    where = f"'{ob.name}': its modifier '{modifier.name}'"
+    cache = modifier.cache_file
+    if not cache:
+        raise Refused(f"{where} has no cache file")
+    if not Path(bpy.path.abspath(cache.filepath)).exists():
+        raise Refused(f"{where}: there is no file {cache.filepath}")
+    paths = [path.path for path in cache.object_paths]
+    if paths and modifier.object_path not in paths:
+        raise Refused(f"{where}: '{modifier.object_path}' is not in {cache.filepath}")

@@ -1,0 +1,255 @@
+"""A mesh object as a core Mesh: undeformed, with what is locked of its weights."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...core.base.refusal import Refused
+from ...core.base.steps import finish
+from ...core.character.mirror_modifier import Reflection
+from ...core.character.problem import Mesh
+from ...core.character.sparse_weights import make_sparse_weights
+from ..data.binding import armature_modifier
+from ..data.edits import read_edits
+from ..data.places import moved_by, world_matrices
+from .read_deformer import read_deformer
+
+FLAT = 1e-6  # volume between axes of length 1: below, single precision cannot tell it from 0
+VERTICES_A_STEP = 4096  # some 10 ms of reading or writing their groups
+
+
+def refuse_mesh(ob):
+    """Raises Refused when the weights of this object cannot be changed."""
+    refuse_linked(ob)
+    if not ob.data.vertices:
+        raise Refused(f"'{ob.name}' has no vertices")
+
+
+def refuse_linked(ob):
+    """Raises Refused when an object, or its data, is not this file's own."""
+    for data in (ob, ob.data):
+        if data.library:
+            raise Refused(f"'{ob.name}' is linked from another file: make it local first")
+        if data.override_library:
+            raise Refused(f"'{ob.name}' is a library override: make it local first")
+
+
+def read_mesh(*arguments):
+    """read_mesh_in_steps() at once."""
+    return finish(read_mesh_in_steps(*arguments))
+
+
+def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, weights=None):
+    """The Mesh of an object, as a generator of short steps.
+
+    The object has passed refuse_mesh(). painting: honor the paint mask. not_meant (m,) bool:
+    bones that are locked beside those with a locked group. weights: its present_weights(), else
+    they are read if something is locked.
+    Raises Refused when there is nothing to weight, or the coordinates are not usable.
+    """
+    locked = not_meant | locked_bones(ob, skeleton)
+    if locked[skeleton.deform].all():
+        raise Refused(f"'{ob.name}': the vertex groups of all deform bones are locked")
+    mask = masked_vertices(ob.data) if painting else None
+    if mask is not None and mask.all():
+        raise Refused(f"'{ob.name}': no vertex is selected, but the paint mask is on")
+    has_locks = locked[skeleton.deform].any() or mask is not None
+    if has_locks and weights is None:
+        weights = present_weights(ob, skeleton)
+    yield
+    shape = yield from read_shape_in_steps(ob, armature, view_layer)
+    return replace(
+        shape,
+        reflections=reflections_of(ob, view_layer, armature_modifier(ob, armature)),
+        weights=weights,
+        locked_bones=locked if has_locks else None,
+        locked_vertices=mask,
+        edits=read_edits(ob.data, skeleton.names),
+        deformer=read_deformer(ob, armature),
+    )
+
+
+def read_weighted_in_steps(ob, armature, view_layer, weights):
+    """The Mesh of an object whose weights stay, these, as a generator of short steps; it may be
+    another file's. Raises Refused when the coordinates are not usable."""
+    shape = yield from read_shape_in_steps(ob, armature, view_layer)
+    return replace(
+        shape,
+        reflections=reflections_of(ob, view_layer, armature_modifier(ob, armature)),
+        weights=weights,
+    )
+
+
+def read_shape_in_steps(ob, armature, view_layer):
+    """The Mesh of an object without weights and what goes with them, as a generator of short steps.
+    Raises Refused when the coordinates are not usable."""
+    vertices = coordinates(ob)
+    if not np.isfinite(vertices).all():
+        bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
+        raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
+    matrix = matrix_between(ob, armature, view_layer)
+    yield
+    triangles = _triangles(ob.data)
+    yield
+    edges = _loose_edges(ob.data)
+    yield
+    return Mesh(ob.name, vertices, triangles, edges, matrix)
+
+
+def read_topology(ob):
+    """The Mesh of an object in its own space: vertices, triangles and loose edges."""
+    return Mesh(ob.name, coordinates(ob), _triangles(ob.data), _loose_edges(ob.data), np.eye(4))
+
+
+def coordinates(ob):
+    keys = ob.data.shape_keys
+    points = keys.reference_key.data if keys else ob.data.vertices
+    vertices = np.empty(3 * len(points), np.float32)
+    points.foreach_get("co", vertices)
+    return vertices.reshape(-1, 3).astype(np.float64)
+
+
+def _triangles(mesh):
+    """(f, 3) what Blender itself cuts faces into."""
+    mesh.calc_loop_triangles()
+    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    return triangles.reshape(-1, 3)
+
+
+def _loose_edges(mesh):
+    """(e, 2) edges of no face."""
+    edges = np.empty(2 * len(mesh.edges), np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    of_loops = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", of_loops)
+    loose = np.ones(len(mesh.edges), bool)
+    loose[of_loops] = False
+    return edges.reshape(-1, 2)[loose]
+
+
+def matrix_between(ob, armature, view_layer):
+    """(4, 4) from the space of the mesh to that of the armature, of a mesh that follows bones where
+    it is when they rest. Raises Refused where that is no place to be weighted at."""
+    posing = moved_by(ob, armature) if moved_by(ob) else ()
+    objects = (armature, ob)
+    matrices = world_matrices(objects, view_layer, posing)
+    for each, matrix in zip(objects, matrices, strict=True):
+        refuse_place(each, matrix)
+    return np.linalg.inv(matrices[0]) @ matrices[1]
+
+
+def refuse_place(ob, matrix):
+    """Raises Refused when a matrix of an object to world cannot be undone."""
+    if not np.isfinite(matrix).all():
+        raise Refused(f"'{ob.name}' has a transform that is not finite")
+    sizes = np.linalg.norm(matrix[:3, :3], axis=0)
+    if sizes.min() <= 0 or abs(np.linalg.det(matrix[:3, :3] / sizes)) < FLAT:
+        raise Refused(f"'{ob.name}' has a scale of zero, or axes that lie in one plane")
+
+
+def locked_bones(ob, skeleton):
+    """(m,) bool: deform bones whose vertex group is locked."""
+    locked = {group.name for group in ob.vertex_groups if group.lock_weight}
+    return np.array([name in locked for name in skeleton.names]) & skeleton.deform
+
+
+def masked_vertices(mesh):
+    """(n,) bool: what the paint mask leaves out; None where no mask is on."""
+    selected = np.empty(len(mesh.vertices), bool)
+    if mesh.use_paint_mask_vertex:
+        mesh.vertices.foreach_get("select", selected)
+    elif mesh.use_paint_mask:
+        faces = np.empty(len(mesh.polygons), bool)
+        mesh.polygons.foreach_get("select", faces)
+        sizes = np.empty(len(mesh.polygons), np.int32)
+        mesh.polygons.foreach_get("loop_total", sizes)
+        corners = np.empty(len(mesh.loops), np.int32)
+        mesh.loops.foreach_get("vertex_index", corners)
+        selected[:] = False
+        selected[corners[np.repeat(faces, sizes)]] = True
+    else:
+        return None
+    return ~selected
+
+
+def reflections_of(ob, view_layer, until=None):
+    """Reflections of its Mirror modifiers, those that come before the modifier `until`."""
+    reflections = []
+    for modifier in ob.modifiers:
+        if modifier == until:
+            break
+        if modifier.type != "MIRROR" or not (modifier.show_viewport or modifier.show_render):
+            continue
+        to_plane = np.eye(4)
+        if modifier.mirror_object:
+            objects = (modifier.mirror_object, ob)
+            plane, own = world_matrices(objects, view_layer, moved_by(*objects))
+            refuse_place(modifier.mirror_object, plane)
+            to_plane = np.linalg.inv(plane) @ own
+        for axis in range(3):
+            # With Bisect the mesh is there on both sides already, one of which is cut away.
+            if not modifier.use_axis[axis] or modifier.use_bisect_axis[axis]:
+                continue
+            flip = np.eye(4)
+            flip[axis, axis] = -1
+            reflections.append(
+                Reflection(
+                    matrix=np.linalg.inv(to_plane) @ flip @ to_plane,
+                    merge=modifier.merge_threshold if modifier.use_mirror_merge else None,
+                    flip=modifier.use_mirror_vertex_groups,
+                )
+            )
+    return reflections
+
+
+def group_entries(mesh, which=None):
+    """All vertex group entries: (vertices, groups, weights) as arrays, vertices ascending; or those
+    of the vertices `which` (k,)."""
+    return finish(group_entries_in_steps(mesh, which))
+
+
+def group_entries_in_steps(mesh, which=None):
+    """The same as a generator of short steps.
+
+    Blender has no bulk access to them; this loop is the fastest way that changes nothing.
+    """
+    vertices, groups, weights = [], [], []
+    count = len(mesh.vertices) if which is None else len(which)
+    for begin in range(0, count, VERTICES_A_STEP):
+        step = slice(begin, begin + VERTICES_A_STEP)
+        if which is None:
+            some = mesh.vertices[step]
+        else:
+            some = [mesh.vertices[i] for i in which[step].tolist()]
+        for vertex in some:
+            elements = vertex.groups
+            if elements:
+                i = vertex.index
+                for element in elements:
+                    vertices.append(i)
+                    groups.append(element.group)
+                    weights.append(element.weight)
+        yield
+    return (
+        np.array(vertices, np.int64),
+        np.array(groups, np.int64),
+        np.array(weights, np.float64),
+    )
+
+
+def present_weights(ob, skeleton, entries=None):
+    """The SparseWeights of the weights that deform bones have now, or in these group_entries()."""
+    vertices, groups, weights = group_entries(ob.data) if entries is None else entries
+    index = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
+    bone_of_group = np.array([index.get(g.name, -1) for g in ob.vertex_groups] or [-1])
+    if not len(vertices):
+        return make_sparse_weights(len(ob.data.vertices), vertices, groups, weights)
+    # Files can hold entries of groups that are not in the list any more.
+    known = groups < len(ob.vertex_groups)
+    vertices, groups, weights = vertices[known], groups[known], weights[known]
+    bones = bone_of_group[groups]
+    of_bone = bones >= 0
+    return make_sparse_weights(
+        len(ob.data.vertices), vertices[of_bone], bones[of_bone], weights[of_bone]
+    )

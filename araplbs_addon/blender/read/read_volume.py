@@ -1,0 +1,64 @@
+"""What volume the options ask for."""
+
+import bpy
+
+from ...core.base.refusal import Refused
+from ...core.solvers.tet_mesh import need_for_file, need_for_inside
+from ...core.solvers.volume import Source
+
+
+def refuse_volume(options):
+    """Raises Refused for what does not go with a volume, whatever the meshes are."""
+    if options.volume == "NONE":
+        return
+    if options.start_from == "PRESENT":
+        raise Refused(
+            "Weights of a volume cannot start from those of the surface: start from fresh"
+        )
+    if options.volume == "INSIDE":
+        need_for_inside(modules_folder())
+        return
+    need_for_file(modules_folder())
+    if not options.tet_file:
+        raise Refused("Volume is File, but no file is given")
+    if options.tet_file.startswith("//") and not bpy.data.filepath:
+        raise Refused(
+            f"'{options.tet_file}' is beside a .blend file that is not saved yet: save it, or give "
+            "the whole path"
+        )
+
+
+def modules_folder():
+    """The user's folder of Python modules, which Blender sees from its start. It does not see what
+    pip installs for the user where Blender's own folder is read-only. Empty in Blender as a
+    module: there Python's own places count."""
+    return bpy.app.binary_path and bpy.utils.user_resource("SCRIPTS", path="modules")
+
+
+def read_volume(options, meshes):
+    """The Source of the tets for these core Meshes, None for the surface alone; the options have
+    passed refuse_volume(). Raises Refused for meshes that do not go with a volume."""
+    if options.volume == "NONE":
+        return None
+    for mesh in meshes:
+        if mesh.has_locks:
+            raise Refused(
+                f"'{mesh.name}' keeps some of its weights (locked groups, or a selection in Weight "
+                "Paint mode), which a volume cannot: set Volume to Surface Only, or unlock them"
+            )
+        if mesh.edits.rigid and options.rigid_parts != "OFF":
+            raise Refused(
+                f"'{mesh.name}' has rigid parts, which a volume cannot keep: set Volume to Surface "
+                "Only, or Rigid Parts to Off"
+            )
+    if options.volume == "INSIDE":
+        return Source()
+    matrix = None
+    if options.tet_space == "OBJECT":
+        if len(meshes) > 1:
+            raise Refused(
+                "A file in the space of an object belongs to one mesh, not to "
+                f"{len(meshes)}: select one, or give the file in the space of the armature"
+            )
+        matrix = meshes[0].matrix
+    return Source(bpy.path.abspath(options.tet_file), matrix)

@@ -1,0 +1,204 @@
+"""Which meshes and which armature are meant: by selection, by mode, or by what a file holds."""
+
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ...core.base.refusal import Refused
+from ...core.reports.report import names_in_line
+from ..data.binding import armature_of, is_deformed_by
+from .read_mesh import matrix_between
+
+# Others can hang on an armature as well, but have no weights that could be solved for.
+DEFORMABLE = {"CURVE", "SURFACE", "FONT", "LATTICE"}
+SAME_PLACE = 1e-5  # of the largest entry: matrices that differ by less put a mesh at one place
+
+
+@dataclass
+class Targets:
+    armature: bpy.types.Object
+    meshes: list[bpy.types.Object]
+    painting: bool = False  # Weight Paint mode: masks count
+    only_bones: bool = False  # the bones that are not selected in Pose mode keep their weights
+    editing: bool = False  # Edit mode: the selected vertices count
+    bound: bool = False  # the meshes were not selected: they are those bound to the armature
+    hidden: list[bpy.types.Object] = field(default_factory=list)  # bound as well, and left alone
+    skipped: list[str] = field(default_factory=list)  # for people
+
+
+def find_targets(context, posing=False, editing=False):
+    """The Targets of the operator in this context. Raises Refused with what is to be done.
+
+    Where an armature is selected and no mesh, they are the visible meshes bound to it.
+    posing: also in Pose mode, where they are the same.
+    editing: also in Edit mode, where they are the meshes in it.
+    """
+    if editing and context.mode == "EDIT_MESH":
+        return _edited(context)
+    if posing and context.mode == "POSE":
+        return _bound_to(context, context.active_object)
+    if context.mode == "PAINT_WEIGHT":
+        ob = context.active_object
+        armature = armature_of(ob) or context.pose_object
+        if not armature:
+            raise Refused(f"'{ob.name}' has no armature: add an Armature modifier first")
+        return Targets(armature, [ob], painting=True)
+    if context.mode != "OBJECT":
+        if posing:
+            raise Refused("Works in Object, Pose and Weight Paint mode")
+        if editing:
+            raise Refused("Works in Object, Edit and Weight Paint mode")
+        raise Refused("Works in Object mode and in Weight Paint mode")
+    selected = context.selected_objects
+    meshes = [ob for ob in selected if ob.type == "MESH"]
+    if meshes:
+        targets = Targets(_chosen_armature(context, selected, meshes), meshes)
+    elif any(ob.type == "ARMATURE" for ob in selected):
+        targets = _bound_to(context, _chosen_armature(context, selected, meshes))
+    else:
+        raise Refused("Select at least one mesh object, or an armature with meshes bound to it")
+    others = [ob.name for ob in selected if ob.type in DEFORMABLE]
+    if others:
+        targets.skipped.append(f"Skipped, not a mesh: {names_in_line(others)}")
+    return targets
+
+
+def find_checked(context):
+    """The Targets of a check or repair of all of the meshes, whatever is selected of them: in Edit
+    mode those in it, in Pose mode those that hang on the armature. Raises Refused."""
+    if context.mode == "EDIT_MESH":
+        return _edited(context, all_of_them=True)
+    if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
+        raise Refused("Works in Object, Pose, Edit and Weight Paint mode")
+    return replace(find_targets(context, posing=True), painting=False)
+
+
+def _bound_to(context, armature):
+    """The Targets of an armature without a selection. What is hidden, by itself or with its
+    collection, is left alone, as by Blender's own operators."""
+    bound = [
+        ob for ob in context.scene.objects if ob.type == "MESH" and is_deformed_by(ob, armature)
+    ]
+    meshes = [ob for ob in bound if ob.visible_get()]
+    hidden = [ob for ob in bound if ob not in meshes]
+    if not bound:
+        raise Refused(f"No mesh is bound to '{armature.name}' by an Armature modifier")
+    names = names_in_line([ob.name for ob in hidden])
+    if not meshes:
+        raise Refused(f"All meshes bound to '{armature.name}' are hidden: {names}")
+    targets = Targets(armature, meshes, bound=True, hidden=hidden)
+    if hidden:
+        targets.skipped.append(f"Left alone, bound to '{armature.name}' but hidden: {names}")
+    return targets
+
+
+def _edited(context, all_of_them=False):
+    meshes = [ob for ob in context.objects_in_mode if ob.type == "MESH"]
+    armature = armature_of(context.active_object)
+    if not armature:
+        raise Refused(
+            f"'{context.active_object.name}' has no armature: add an Armature modifier first"
+        )
+    if not all_of_them and not any(ob.data.total_vert_sel for ob in meshes):
+        raise Refused("Select the vertices to weight")
+    return Targets(armature, [ob for ob in meshes if armature_of(ob) == armature], editing=True)
+
+
+def _chosen_armature(context, selected, meshes):
+    active = context.active_object
+    if active and active.type == "ARMATURE" and (meshes or active in selected):
+        return active
+    armatures = [ob for ob in selected if ob.type == "ARMATURE"]
+    if len(armatures) == 1:
+        return armatures[0]
+    if armatures:
+        raise Refused("Several armatures are selected: make the one to use the active object")
+    first = active if active in meshes else meshes[0]
+    armature = armature_of(first)
+    if not armature:
+        raise Refused("Select an armature as well")
+    return armature
+
+
+def find_in_file(view_layer, armature_name=None, mesh_names=()):
+    """[Targets] of the command line: every armature with what hangs on it.
+
+    Where there is one armature and nothing hangs on it: all visible meshes. Names narrow it
+    down. Raises Refused when there is nothing to do, or a name is unknown.
+    """
+    objects = list(view_layer.objects)
+    meshes = [ob for ob in objects if ob.type == "MESH"]
+    armatures = [ob for ob in objects if ob.type == "ARMATURE"]
+    for armature in filter(None, map(armature_of, meshes)):
+        if armature not in armatures:  # in an excluded collection
+            armatures.append(armature)
+    if armature_name:
+        armatures = [ob for ob in armatures if ob.name == armature_name]
+        if not armatures:
+            raise Refused(f"no armature '{armature_name}' in the active scene")
+    if not armatures:
+        raise Refused("no armature in the active scene")
+    unknown = set(mesh_names) - {ob.name for ob in meshes}
+    if unknown:
+        raise Refused(f"no mesh {names_in_line([repr(n) for n in sorted(unknown)])} in the scene")
+    if mesh_names:
+        meshes = [ob for ob in meshes if ob.name in mesh_names]
+
+    found = [Targets(a, [ob for ob in meshes if armature_of(ob) == a]) for a in armatures]
+    if len(armatures) == 1 and (mesh_names or not found[0].meshes):
+        # Named meshes are meant even when they hang on nothing yet.
+        found[0].meshes = [
+            ob for ob in meshes if mesh_names or (ob.visible_get(view_layer=view_layer))
+        ]
+    found = [targets for targets in found if targets.meshes]
+    if not found:
+        raise Refused("no mesh hangs on an armature, by modifier or as its child")
+    return found
+
+
+def share_meshes(found, view_layer):
+    """The Targets of find_in_file(), with each mesh datablock once: it holds one set of weights.
+
+    Objects at the same place under the same bones, as linked duplicates of a character, share them
+    rightly, and a line in `skipped` says so. Raises Refused for others: the weights of one would
+    not fit the other.
+    """
+    first, chosen = {}, {ob for targets in found for ob in targets.meshes}
+    for targets in found:
+        for ob in list(targets.meshes):
+            owner, other = first.setdefault(ob.data, (targets, ob))
+            if other == ob:
+                continue
+            if not _same_problem(owner.armature, other, targets.armature, ob, view_layer):
+                raise Refused(
+                    f"{_under(ob, targets.armature)} shares its mesh with "
+                    f"{_under(other, owner.armature)}, and the weights of the one would not fit "
+                    "the other: make the mesh single-user (Object > Relations > Make Single User "
+                    "> Object & Data), or name one of them by --armature or --mesh"
+                )
+            targets.meshes.remove(ob)
+            owner.skipped.append(
+                f"{_under(ob, targets.armature)} shares the mesh of '{other.name}' and its weights"
+            )
+    for ob in bpy.data.objects:
+        if ob.data in first and ob not in chosen and armature_of(ob):
+            owner, other = first[ob.data]
+            owner.skipped.append(
+                f"{_under(ob, armature_of(ob))} shares the mesh of '{other.name}' and gets its "
+                "weights too"
+            )
+    return [targets for targets in found if targets.meshes]
+
+
+def _under(ob, armature):
+    return f"'{ob.name}' under '{armature.name}'"
+
+
+def _same_problem(armature, ob, other_armature, other, view_layer):
+    """Whether two objects with one mesh datablock lie alike among the same bones."""
+    if armature.data != other_armature.data:
+        return False
+    place = matrix_between(ob, armature, view_layer)
+    other_place = matrix_between(other, other_armature, view_layer)
+    return np.allclose(place, other_place, rtol=0, atol=SAME_PLACE * abs(place).max())

@@ -1,0 +1,148 @@
+"""Which meshes give weights and which take them: by selection, or by names in a file."""
+
+from dataclasses import dataclass, field
+
+import bpy
+
+from ...core.base.refusal import Refused
+from ...core.reports.report import names_in_line
+from ..data.binding import armature_modifier, armature_of
+from ..data.mesh_shape import refuse_absolute
+from .read_mesh import refuse_mesh
+
+
+@dataclass
+class TransferTargets:
+    armature: bpy.types.Object
+    sources: list[bpy.types.Object]
+    meshes: list[bpy.types.Object]
+    skipped: list[str] = field(default_factory=list)  # for people
+
+
+def find_transfer_targets(context, sources="ACTIVE"):
+    """The TransferTargets of the operator. Raises Refused with what is to be done."""
+    meshes = _selected_meshes(context)
+    if sources == "WEIGHTED":
+        giving = [ob for ob in meshes if armature_of(ob) and has_group_of(ob, armature_of(ob))]
+        if not giving:
+            raise Refused("No selected mesh has weights for the bones of an armature")
+    else:
+        active = context.active_object
+        if not active or active.type != "MESH":
+            raise Refused("Make the mesh with the weights the active object")
+        giving = [active]
+    taking = [ob for ob in meshes if ob not in giving]
+    if not taking:
+        names = names_in_line([f"'{ob.name}'" for ob in giving])
+        raise Refused(f"Select the meshes to weight as well as {names}")
+    return make_transfer_targets(giving, taking)
+
+
+def _selected_meshes(context):
+    if context.mode != "OBJECT":
+        raise Refused("Works in Object mode")
+    return [ob for ob in context.selected_objects if ob.type == "MESH"]
+
+
+def find_transfer_in_file(view_layer, source_names, target_names):
+    """The same for the command line, by names."""
+    return make_transfer_targets(*_named(view_layer, source_names, target_names))
+
+
+def _named(view_layer, source_names, target_names):
+    """([sources], [targets]), each once."""
+    objects = {ob.name: ob for ob in view_layer.objects if ob.type == "MESH"}
+    for name in (*source_names, *target_names):
+        if name not in objects:
+            raise Refused(f"no mesh '{name}' in the active scene")
+        if name in source_names and name in target_names:
+            raise Refused(f"'{name}' is both source and target")
+    return [
+        [objects[name] for name in dict.fromkeys(names)] for names in (source_names, target_names)
+    ]
+
+
+def make_transfer_targets(sources, meshes):
+    """Raises Refused where an armature is missing or another, and for data that is shared."""
+    armature = armature_of(sources[0])
+    if not armature:
+        raise Refused(f"'{sources[0].name}' has no armature: add an Armature modifier first")
+    for ob in sources:
+        other = armature_of(ob)
+        if other != armature:
+            which = f"by '{other.name}'" if other else "by none"
+            raise Refused(
+                f"'{sources[0].name}' is deformed by the armature '{armature.name}', "
+                f"'{ob.name}' {which}"
+            )
+    for ob in meshes:
+        refuse_mesh(ob)
+        other = armature_of(ob)
+        if other and other != armature and not armature_modifier(ob, armature):
+            raise Refused(
+                f"'{ob.name}' is deformed by the armature '{other.name}', "
+                f"'{sources[0].name}' by '{armature.name}'"
+            )
+    _refuse_shared(sources, meshes, "weights")
+    return TransferTargets(armature, sources, meshes)
+
+
+def _refuse_shared(sources, meshes, what):
+    taken = {ob.data: ob for ob in sources}
+    for ob in meshes:
+        if ob.data in taken:
+            raise Refused(
+                f"'{ob.name}' shares its mesh with '{taken[ob.data].name}', and with it its {what}"
+            )
+        taken[ob.data] = ob
+
+
+@dataclass
+class ShapeTargets:
+    source: bpy.types.Object  # has the shape keys
+    meshes: list[bpy.types.Object]
+    skipped: list[str] = field(default_factory=list)  # for people
+
+
+def find_shape_targets(context):
+    """The ShapeTargets of the operator. Raises Refused with what is to be done."""
+    meshes, source = _selected_meshes(context), context.active_object
+    if not source or source.type != "MESH":
+        raise Refused("Make the mesh with the shape keys the active object")
+    taking = [ob for ob in meshes if ob != source]
+    if not taking:
+        raise Refused(f"Select the meshes that get shape keys as well as '{source.name}'")
+    return make_shape_targets(source, taking)
+
+
+def find_shapes_in_file(view_layer, source_name, target_names):
+    """The same for the command line."""
+    [source], meshes = _named(view_layer, [source_name], target_names)
+    return make_shape_targets(source, meshes)
+
+
+def make_shape_targets(source, meshes):
+    """Raises Refused where there is nothing to take, and for data that is shared or not this
+    file's."""
+    keys = source.data.shape_keys
+    if not keys or len(keys.key_blocks) < 2:
+        raise Refused(f"'{source.name}' has no shape keys beside its rest")
+    refuse_absolute(source)
+    if not source.data.polygons:
+        raise Refused(f"'{source.name}' has no faces to take shapes from")
+    for ob in meshes:
+        refuse_mesh(ob)
+        refuse_absolute(ob)
+    _refuse_shared([source], meshes, "shape keys")
+    return ShapeTargets(source, meshes)
+
+
+def has_group_of(ob, armature):
+    """Whether a mesh has a vertex group of a deform bone with anything in it."""
+    bones = {bone.name for bone in armature.data.bones if bone.use_deform}
+    groups = {group.index for group in ob.vertex_groups if group.name in bones}
+    return bool(groups) and any(
+        element.group in groups and element.weight > 0
+        for vertex in ob.data.vertices
+        for element in vertex.groups
+    )

@@ -1,0 +1,186 @@
+"""Reads BoneFacts of an armature: what points at its bones, how they are set up, what its actions
+do with them."""
+
+import re
+
+import bpy
+import numpy as np
+
+from ...core.base.refusal import Refused
+from ...core.skeleton.bone_facts import BoneFacts, strays
+from ...core.skeleton.bone_names import words_of
+from ..data.bones import visible_bones
+from ..poses.pose_sources import action_curves, clips
+from ..poses.read_poses import read_poses
+from .rig_relations import BONE, constraint_targets, drivers, object_targets
+
+# What a constraint of this type says of the bone that it looks at.
+OF_TARGET = {
+    "IK": "ik_target",
+    "COPY_LOCATION": "followed",
+    **dict.fromkeys(("STRETCH_TO", "TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK"), "aimed_at"),
+}
+PULLS = {"IK", "SPLINE_IK", "STRETCH_TO", "TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK"}
+WHOLE_COPIES = ("COPY_TRANSFORMS", "COPY_ROTATION")
+OWN_PROPERTY = re.compile(r'\bbones\["(?:[^"\\]|\\.)+"\]\["')
+LOCATION = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)+)"\]\.location$')
+
+CONTROL_COLLECTIONS = {
+    *("ctrl", "ctrls", "control", "controls", "ik", "fk", "mch", "mech", "org", "mechanism"),
+    *("tweak",),
+    *("target", "targets", "pole", "poles", "helper", "helpers", "reference", "root"),
+}
+DEFORM_COLLECTIONS = {"def", "deform", "deforming", "deformation", "skin", "bind", "export"}
+MOST = 0.5  # of the deform bones: a collection of these alone, with more, is that of all
+MOST_FRAMES = 8
+
+
+def read_facts(armature, skeleton):
+    """The BoneFacts, but for those that take poses or weights."""
+    reader = _Reader(armature, skeleton)
+    for posed in armature.pose.bones:
+        for constraint in posed.constraints:
+            reader.read_constraint(posed, constraint)
+        reader.read_choices(posed)
+        reader.read_setup(posed)
+    reader.read_collections()
+    reader.read_drivers()
+    reader.read_objects()
+    reader.facts.visible = visible_bones(armature)
+    return reader.facts
+
+
+def read_strays(armature, skeleton, points, view_layer, asked):
+    """(m,) bool: see strays(); of bones of these (m,) that move no others and that an action
+    carries away."""
+    if asked.any():
+        asked = asked & _carried_away(armature, skeleton)
+    if not asked.any():
+        return asked
+    try:
+        poses = read_poses(armature, skeleton, "ALL", MOST_FRAMES, view_layer)
+    except Refused:
+        return np.zeros(len(asked), bool)
+    return strays(poses.transforms, skeleton, points, asked)
+
+
+class _Reader:
+    def __init__(self, armature, skeleton):
+        self.armature = armature
+        self.place = {name: i for i, name in enumerate(skeleton.names)}
+        self.facts = BoneFacts(skeleton.names, skeleton.deform, skeleton.parents, skeleton.opposite)
+
+    def _note(self, fact, name):
+        """fact: name of one."""
+        if name not in self.place:
+            return
+        if not len(getattr(self.facts, fact)):
+            setattr(self.facts, fact, np.zeros(len(self.place), bool))
+        getattr(self.facts, fact)[self.place[name]] = True
+
+    def read_constraint(self, posed, constraint):
+        """Of pulling bones alone it has to be on."""
+        kind = constraint.type
+        pole = getattr(constraint, "pole_subtarget", "")
+        for target, name in constraint_targets(constraint):
+            if target == self.armature:
+                fact = "pole_target" if name and name == pole else OF_TARGET.get(kind)
+                if fact:
+                    self._note(fact, name)
+        on = not constraint.mute and constraint.enabled and constraint.influence > 0
+        if kind == "COPY_TRANSFORMS" and constraint.target == self.armature:
+            self._note("copies", posed.name)
+        elif kind in PULLS and on:
+            for name in _pulled(posed, constraint):
+                self._note("pulled", name)
+
+    def read_choices(self, posed):
+        for kind in WHOLE_COPIES:
+            sources = {
+                c.subtarget
+                for c in posed.constraints
+                if c.type == kind and c.target == self.armature
+            }
+            for name in sources if len(sources) > 1 else ():
+                self._note("choice", name)
+
+    def read_setup(self, posed):
+        bone, name = posed.bone, posed.name
+        words = {word for c in bone.collections for word in words_of(c.name)}
+        deforms = not words.isdisjoint(DEFORM_COLLECTIONS)
+        locks = (posed.lock_location, posed.lock_rotation, posed.lock_scale)
+        for fact, so in (
+            ("shaped", posed.custom_shape is not None),
+            ("colored", {bone.color.palette, posed.color.palette} != {"DEFAULT"}),
+            ("deform_collection", deforms),
+            ("control_collection", not deforms and not words.isdisjoint(CONTROL_COLLECTIONS)),
+            ("locked", all(all(lock) for lock in locks)),
+            ("bendy", bone.bbone_segments > 1),
+        ):
+            if so:
+                self._note(fact, name)
+
+        for end in ("start", "end"):
+            handle = getattr(bone, f"bbone_custom_handle_{end}")
+            if handle and bone.bbone_segments > 1:
+                self._note("handle", handle.name)
+
+    def read_collections(self):
+        """Of deform bones that are not in the collection of the others."""
+        deform = {n for n, so in zip(self.facts.names, self.facts.deform, strict=True) if so}
+        members = {}
+        for bone in self.armature.data.bones:
+            for collection in bone.collections:
+                members.setdefault(collection.name, set()).add(bone.name)
+        for together in members.values():
+            if together <= deform and len(together) > MOST * len(deform):
+                for name in deform - together:
+                    self._note("apart", name)
+
+    def read_drivers(self):
+        for curve in drivers(self.armature):
+            for variable in curve.driver.variables:
+                for target in variable.targets:
+                    if OWN_PROPERTY.search(target.data_path):
+                        named = BONE.search(target.data_path)
+                        self._note("drives", bpy.utils.unescape_identifier(named[1]))
+
+    def read_objects(self):
+        """Of meshes nothing: rigid ones hang on bones that move others as well."""
+        for ob in bpy.data.objects:
+            if ob.type == "MESH" or ob == self.armature:
+                continue
+            for target, name in object_targets(ob):
+                if target == self.armature:
+                    self._note("carries", name)
+
+
+def _pulled(posed, constraint):
+    """Names of the bones that a constraint pulls; of an IK up to the root the first one alone."""
+    names = [posed.name]
+    if constraint.type in ("IK", "SPLINE_IK"):
+        up = posed.parent
+        while up and len(names) < constraint.chain_count:
+            names.append(up.name)
+            up = up.parent
+    return names
+
+
+def _carried_away(armature, skeleton):
+    """(m,) bool: deform bones without any below that an action moves by more than their length."""
+    found = np.zeros(len(skeleton.names), bool)
+    place = {name: i for i, name in enumerate(skeleton.names)}
+    for action, slot in clips(armature):
+        for own, curve in action_curves(action):
+            named = LOCATION.match(curve.data_path)
+            bone = place.get(named and bpy.utils.unescape_identifier(named[1]), -1)
+            if own != slot or bone < 0 or not skeleton.deform[bone]:
+                continue
+            length = np.linalg.norm(skeleton.tails[bone] - skeleton.heads[bone])
+            found[bone] |= any(abs(key.co[1]) > length for key in curve.keyframe_points)
+    for bone in np.flatnonzero(skeleton.deform):
+        up = skeleton.parents[bone]
+        while up >= 0:
+            found[up] = False
+            up = skeleton.parents[up]
+    return found

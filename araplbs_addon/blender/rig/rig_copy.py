@@ -1,0 +1,144 @@
+"""A copy of a rig that constraints and drivers move, and that nobody sees.
+
+The copy looks at itself where the rig looks at itself, and at copies of the objects that hang on
+the rig, such as curves with hooks. Like that of flexible_bones.py it is made for each step anew.
+"""
+
+import time
+from contextlib import contextmanager
+
+import bpy
+from mathutils import Matrix
+
+from ..poses.flexible_bones import NEUTRAL, STEP
+from ..poses.read_poses import stage
+from .rig_relations import constraint_objects, drivers, object_targets
+
+
+class NotDrivable(Exception):
+    """The rig cannot be driven; why."""
+
+
+@contextmanager
+def driven_copy(armature, plan):
+    """(a copy of the object and its data that constraints and drivers move, at rest; the view layer
+    that it is evaluated in; a function that says whether there is time left)."""
+    start = time.perf_counter()
+    made = []
+    try:
+        copy, helpers = _copy(armature, made)
+        set_up(copy, plan)
+        with stage(copy) as scene:
+            for helper in helpers:
+                scene.collection.objects.link(helper)
+            view_layer = scene.view_layers[0]
+            view_layer.update()
+            _refuse_broken(copy.evaluated_get(view_layer.depsgraph))
+            now = time.perf_counter()
+            end = now + max(STEP, 4 * (now - start))
+            yield copy, view_layer, lambda: time.perf_counter() < end
+    finally:
+        bpy.data.batch_remove(made)
+
+
+def _copy(armature, made):
+    """(the copy, copies of the objects that hang on it); all new data is appended to `made`."""
+    try:
+        copy = armature.copy()
+        made.append(copy)
+        copy.data = armature.data.copy()
+        made.append(copy.data)
+        new = {armature: copy, armature.data: copy.data}
+        for ob in _hanging(armature):
+            new[ob] = ob.copy()
+            made.append(new[ob])
+    except RuntimeError as error:
+        raise NotDrivable(str(error).strip()) from None
+    for data in (copy, copy.data):
+        if data.animation_data:
+            _keep_drivers(data.animation_data, new)
+    helpers = [new[ob] for ob in new if ob not in (armature, armature.data)]
+    for posed in copy.pose.bones:
+        for constraint in posed.constraints:
+            _retarget(constraint, new)
+    for helper in helpers:
+        if helper.parent in new:
+            helper.parent = new[helper.parent]
+        for each in (*helper.constraints, *helper.modifiers):
+            _retarget(each, new)
+    return copy, helpers
+
+
+def _keep_drivers(animation, new):
+    animation.action = None
+    for track in list(animation.nla_tracks):
+        animation.nla_tracks.remove(track)
+    for curve in list(animation.drivers):
+        if curve.data_path.endswith(".hide"):
+            animation.drivers.remove(curve)
+            continue
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if target.id in new:
+                    target.id = new[target.id]
+
+
+def _retarget(struct, new):
+    kept = struct.matrix_inverse.copy() if struct.type == "HOOK" else None
+    for name in ("target", "pole_target", "object"):
+        if getattr(struct, name, None) in new:
+            setattr(struct, name, new[getattr(struct, name)])
+    for each in getattr(struct, "targets", ()):
+        if each.target in new:
+            each.target = new[each.target]
+    if kept:  # a hook with a new object takes it from where that is
+        struct.matrix_inverse = kept
+
+
+def _hanging(armature):
+    """Objects that constraints of its bones look at and that hang on it themselves."""
+
+    def hangs(ob, seen):
+        return ob == armature or any(
+            hangs(target, seen | {ob}) for target, _name in object_targets(ob) if target not in seen
+        )
+
+    found, work = [], constraint_objects(armature)
+    while work:
+        ob = work.pop()
+        if ob not in found and ob != armature and hangs(ob, {ob}):
+            found.append(ob)
+            work += [target for target, _name in object_targets(ob)]
+    return found
+
+
+def set_up(copy, plan):
+    """The copy at rest, the ends of limbs tied to what the limbs hang on."""
+    copy.hide_viewport = False
+    identity = Matrix()
+    for posed in copy.pose.bones:
+        posed.matrix_basis = identity
+        if posed.bone.bbone_segments > 1:
+            for name, value in NEUTRAL.items():
+                if name != "rotation_mode":
+                    setattr(posed, name, value)
+    for bone, name in plan.relations.outside:
+        copy.pose.bones[bone].constraints[name].mute = True
+    names = plan.skeleton.names
+    for bone, own in zip(copy.data.bones, plan.stretched, strict=True):
+        if own and bone.parent:
+            bone.inherit_scale = "NONE"
+    for r in plan.reaches:
+        if r.anchor < 0:
+            continue
+        for b in {r.control, r.pole} - {-1}:
+            tie = copy.pose.bones[names[b]].constraints.new("CHILD_OF")
+            tie.target, tie.subtarget = copy, names[r.anchor]
+            tie.inverse_matrix = (copy.matrix_world @ plan.rest[r.anchor]).inverted_safe()
+
+
+def _refuse_broken(evaluated):
+    for curve in drivers(evaluated):
+        path = curve.data_path
+        if "bones[" in path and not (curve.is_valid and curve.driver.is_valid):
+            raise NotDrivable(f"its driver of {path} does not run")

@@ -1,0 +1,208 @@
+"""What the controls of a rig do in random poses: how each turns and is moved, where what limbs
+reach for goes, and which switches between IK and FK are on."""
+
+import numpy as np
+from mathutils import Matrix
+
+from ...core.skeleton.joint_motion import Joints
+from ...core.skeleton.rig_poses import (
+    SHIFT,
+    control_turns,
+    deform_parents,
+    mirrored,
+    numbers,
+    reach,
+    shares_by_pilot,
+    shifts,
+    turned_joints,
+)
+from ..poses.flexible_bones import flex
+from .rig_copy import NotDrivable
+from .rig_reaches import find_reaches
+from .rig_relations import controls, further_controls, owner_of
+
+PLACES = 0x51A7C4  # apart from the seeds of turns
+REACHES = 0x2E5B19
+
+
+class ControlPlan:
+    """What the controls do in all poses."""
+
+    def __init__(self, armature, skeleton, relations, options):
+        self.skeleton, self.relations, self.options = skeleton, relations, options
+        self.rest = [bone.matrix_local.copy() for bone in armature.data.bones]
+        self.posed = [armature.pose.bones.get(name) for name in skeleton.names]
+        if None in self.posed:
+            raise NotDrivable("it has new bones that were not posed yet")
+        self.controls = controls(armature, relations, skeleton.deform)
+        if not self.controls.any():
+            raise NotDrivable("it has no controls")
+        self.locked = {
+            i for i, p in enumerate(self.posed) if any(p.lock_location) or any(p.lock_rotation)
+        }
+        self.switches = self._sample_switches()
+        self.parents = deform_parents(skeleton)
+        self.joints = Joints(skeleton, self.parents)
+        self.own_turns = self.joints.own_turns(skeleton, options)
+        self.further = set()  # joints that hidden controls were taken in for
+        self._arrange()
+
+    def _arrange(self):
+        """What the controls turn and reach, and what they do in all poses."""
+        skeleton, relations = self.skeleton, self.relations
+        reached = {int(b): relations.reached(int(b)) for b in np.flatnonzero(self.controls)}
+        whole = self._find_whole()
+        movable = self.controls & [_can_move(p) and not _is_bounded(p) for p in self.posed]
+        self.reaches = find_reaches(relations, skeleton, self.controls, movable, whole)
+        turns = {b: relations.turns(b) for b in reached}
+        self.turned = turned_joints(skeleton, self.parents, reached, turns, whole)
+        self.stretched = skeleton.own_stretch & self.controls
+        self._sample(np.array([bool(self.turned.get(b)) for b in range(len(self.posed))], float))
+
+    def take_in_further(self, which, transforms, segments):
+        """Poses hidden controls too that may turn joints which these first poses leave still; have
+        any been found?"""
+        motion = self.joints.motion(transforms, segments)
+        still = self.joints.still(motion, self.own_turns[which])
+        bones = self.joints.bones[still]
+        more = further_controls(self.relations, self.parents, self.controls, bones.tolist())
+        if more:
+            self.controls[more] = True
+            self.further = set(bones.tolist())
+            self._arrange()
+        return bool(more)
+
+    def ease(self, transforms):
+        """Makes turns smaller where these first poses (p, m, 3, 4) turn joints too far; have any
+        changed?"""
+        shares = shares_by_pilot(
+            transforms, self.skeleton, self.parents, self.turned, self.options.swing
+        )
+        changed = (shares > 0) & (shares < 1)
+        if changed.any():
+            self._sample(shares)
+        return bool(changed.any())
+
+    def _sample(self, shares):
+        options = self.options
+        self.rotations, self.bends, self.partners = control_turns(
+            self.skeleton, self.controls, shares, options
+        )
+        self.shifts = self._sample_shifts()
+        self.places = self._sample_reaches()
+        self.bases = self._find_bases([each.bone for each in self.posed], options.pose_count)
+
+    def _find_whole(self):
+        """(m,) bool: controls that carry all of the rig, and nothing that deforms by itself."""
+        deform, whole = np.flatnonzero(self.skeleton.deform), self.controls & ~self.skeleton.deform
+        for b in np.flatnonzero(whole):
+            whole[b] = self.relations.carried(int(b)).issuperset(deform)
+        return whole
+
+    def _sample_shifts(self):
+        skeleton, options, posed = self.skeleton, self.options, self.posed
+        sizes = np.zeros(len(posed))
+        lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
+        ends = {b for r in self.reaches for b in (r.control, r.pole)}
+        for b, joints in self.turned.items():
+            if joints and _can_move(posed[b]) and not skeleton.deform[b] and b not in ends:
+                sizes[b] = SHIFT * lengths[joints].mean()
+        u = numbers(options.pose_count, sizes > 0, options.seed ^ PLACES, self.partners)
+        return shifts(u, sizes, self.partners)
+
+    def _sample_reaches(self):
+        """{bone: (p, 4, 4)} what takes the controls of limbs to their places."""
+        partners, options = self.partners, self.options
+        ends = {r.control: r for r in self.reaches}
+        which = np.zeros(len(self.rest), bool)
+        which[list(ends)] = True
+        u = numbers(options.pose_count, which, options.seed ^ REACHES, partners)
+        found = {}
+        for r in self.reaches:
+            found[r.control] = np.tile(np.eye(4), (options.pose_count, 1, 1))
+            if r.pole >= 0:
+                found.setdefault(r.pole, found[r.control].copy())
+        for k in range(options.pose_count):
+            for r in self.reaches:
+                partner = -1 if partners is None else partners[r.control]
+                is_image = k % 2 and partner in ends
+                of = ends[partner] if is_image else r
+                x = u[k, of.control].copy()
+                if k % 2 and not is_image:
+                    x[1:] = 1 - x[1:]
+                pair = reach(of.root, of.end, of.length, x, options.swing)
+                moved, turn = (mirrored(each) if is_image else each for each in pair)
+                found[r.control][k] = moved
+                if r.pole >= 0:
+                    found[r.pole][k] = turn
+        return found
+
+    def _sample_switches(self):
+        """[(switch, which of the pairs of poses has it on: every second, or every second two)]."""
+        groups = sorted({switch.sides for switch in self.relations.switches})
+        return [(each, groups.index(each.sides) % 2) for each in self.relations.switches]
+
+    def _find_bases(self, bones, poses):
+        """{bone: (p, 4, 4) what it does in its own rest space}."""
+        found = {}
+        for b in np.flatnonzero(self.controls).tolist():
+            head, turn = self.skeleton.heads[b], self.rotations[:, b]
+            transforms = np.tile(np.eye(4), (poses, 1, 1))
+            transforms[:, :3, :3] = turn
+            transforms[:, :3, 3] = head - turn @ head + self.shifts[:, b]
+            if b in self.places:
+                transforms = self.places[b] @ transforms
+            rest = np.array(self.rest[b])
+            own = np.linalg.inv(rest) @ transforms @ rest
+            if not bones[b].use_local_location:  # it is moved along the axes of its parent
+                up = self.skeleton.parents[b]
+                axes = rest if up < 0 else np.linalg.inv(np.array(self.rest[up])) @ rest
+                own[:, :3, 3] = own[:, :3, 3] @ axes[:3, :3].T
+            found[b] = own
+        return found
+
+    def pose(self, copy, k):
+        """Sets pose k on a copy of the armature object that is at rest."""
+        posed, names = copy.pose.bones, self.skeleton.names
+        for switch, bit in self.switches:
+            owner = owner_of(copy, switch.owner)
+            owner[switch.name] = type(owner[switch.name])(k // 2 >> bit & 1)
+        for b, own in self.bases.items():
+            each, own = posed[names[b]], Matrix(own[k].tolist())
+            if self.bends is not None:
+                own = flex(each, own, self.skeleton, b, self.rest[b], self.bends[k, b])
+            each.matrix_basis = own
+            if b in self.locked:
+                _keep_locked(each)
+        copy.update_tag()
+
+
+def _can_move(posed):
+    connected = posed.bone.use_connect and posed.parent is not None
+    return not connected and not all(posed.lock_location)
+
+
+def _is_bounded(posed):
+    """Limits keep it at its place, to all sides: a slider, or what rolls a foot, takes no limb
+    along."""
+    return any(
+        c.type == "LIMIT_LOCATION"
+        and c.owner_space.startswith("LOCAL")
+        and not c.mute
+        and c.influence > 0
+        and all(getattr(c, f"use_{end}_{axis}") for end in ("min", "max") for axis in "xyz")
+        for c in posed.constraints
+    )
+
+
+def _keep_locked(posed):
+    """Exactly, what the limits of the turns keep about."""
+    if any(posed.lock_location):
+        posed.location = [
+            0.0 if lock else x for lock, x in zip(posed.lock_location, posed.location, strict=True)
+        ]
+    if any(posed.lock_rotation) and posed.rotation_mode not in ("QUATERNION", "AXIS_ANGLE"):
+        posed.rotation_euler = [
+            0.0 if lock else x
+            for lock, x in zip(posed.lock_rotation, posed.rotation_euler, strict=True)
+        ]

@@ -1,0 +1,135 @@
+"""Random poses that a rig can take: its controls turn within their limits and locks, what limbs
+reach for is moved, and Blender evaluates constraints and drivers on a copy that nobody sees.
+"""
+
+from itertools import chain
+
+import numpy as np
+
+from ...core.skeleton.joint_motion import FLIP, Mirror, complete
+from ...core.skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER, WAYS, Poses
+from ...core.skeleton.symmetry import bone_partners
+from ..poses.read_poses import PoseReader
+from .rig_copy import NotDrivable, driven_copy
+from .rig_plan import ControlPlan
+from .rig_relations import drives_itself, read_relations
+
+PILOT = 8  # poses that show how far joints turn
+
+
+def rig_poses_in_steps(armature, skeleton, options, warnings):
+    """Poses, whole, of options.pose_count random poses of the controls; None where no constraint or
+    driver moves a deform bone, and, with a line more in `warnings`, where the rig cannot be driven.
+    A generator of short steps.
+
+    Where weights are the same on both sides, an image is as good as a pose: every second one is
+    that of the one before it.
+    """
+    if not skeleton.deform.any() or not options.pose_count:
+        return None
+    relations = read_relations(armature)
+    if not drives_itself(relations, skeleton):
+        return None
+    yield
+    partners = bone_partners(skeleton) if options.symmetric else None
+    which = range(0, options.pose_count, 1 if partners is None else 2)
+    try:
+        plan = ControlPlan(armature, skeleton, relations, options)
+        yield
+        read = yield from plan_poses_in_steps(armature, plan, which)
+        return _whole(read, plan, which, partners)
+    except NotDrivable as reason:
+        warnings.append(
+            f"The rig of '{armature.name}' could not be posed ({reason}): in the random poses "
+            "every deform bone turns on its own"
+        )
+        return None
+
+
+def plan_poses_in_steps(armature, plan, which):
+    """(transforms, segments) of these poses of a ControlPlan, which the first of them change."""
+    pilot, read, reader = which[:PILOT], {}, _Reader(armature, plan.skeleton)
+    yield from _read_in_steps(armature, plan, pilot, reader, read)
+    if plan.take_in_further(pilot, *_together(read)):
+        read.clear()
+        yield from _read_in_steps(armature, plan, pilot, reader, read)
+    if plan.ease(_together(read)[0]):
+        read.clear()
+    yield from _read_in_steps(armature, plan, which, reader, read)
+    return _together(read)
+
+
+def _together(read):
+    return tuple(np.array(part) for part in zip(*read.values(), strict=True))
+
+
+def _read_in_steps(armature, plan, which, reader, read):
+    """Adds what a PoseReader reads of these poses where it is missing."""
+    work = [k for k in which if k not in read]
+    while work:
+        with driven_copy(armature, plan) as (copy, view_layer, goes_on):
+            while work and goes_on():
+                k = work.pop(0)
+                plan.pose(copy, k)
+                view_layer.update()
+                read[k] = reader.read(copy, view_layer.depsgraph)
+        yield
+
+
+def _whole(read, plan, which, partners):
+    """The Poses, in which all joints move."""
+    joints, names = plan.joints, plan.skeleton.names
+    found = complete(*read, joints, plan.own_turns[which])
+    if found is None:
+        raise NotDrivable("no control moves a deform bone")
+    motion, alone = found
+    transforms = np.empty((plan.options.pose_count, len(names), 3, 4))
+    segments = np.empty((len(transforms), len(joints.owner), 3, 4))
+
+    def put(poses, others, motion):
+        posed, parts = joints.composed(motion)
+        transforms[poses], segments[poses] = others[: len(poses)], parts[: len(poses)]
+        transforms[np.ix_(poses, joints.bones)] = posed[: len(poses)]
+
+    others = np.where(np.isfinite(read[0]), read[0], np.eye(3, 4))  # of bones that do not deform
+    put(which, others, motion)
+    if partners is not None:
+        others = FLIP[:3, :3] @ others[:, plan.skeleton.opposite] @ FLIP
+        put(range(1, len(transforms), 2), others, Mirror(partners, joints).image(motion))
+    posed_by = {way: [] for way in WAYS}
+    for bone, own in zip(joints.bones.tolist(), alone, strict=True):
+        way = BONE_BY_BONE if own else FURTHER if bone in plan.further else BY_CONTROLS
+        posed_by[way].append(names[bone])
+    return Poses(transforms, segments, whole=True, posed_by=posed_by)
+
+
+class _Reader(PoseReader):
+    """The same, of rigs with many more bones than deform."""
+
+    def __init__(self, armature, skeleton):
+        super().__init__(armature, skeleton)
+        place = {posed.name: i for i, posed in enumerate(armature.pose.bones)}
+        self.order = [place[name] for name in skeleton.names]
+
+    def read(self, armature, depsgraph):
+        posed = armature.evaluated_get(depsgraph).pose.bones
+        poses = np.empty(16 * len(posed), np.float32)
+        posed.foreach_get("matrix", poses)
+        poses = poses.reshape(-1, 4, 4).swapaxes(1, 2)[self.order].astype(np.float64)
+        if self.straighten is None:
+            self.straighten = [
+                np.linalg.inv(self._joints(posed, i, rest=True)) @ self.to_rest[i]
+                for i in self.bendy
+            ]
+        joints = [
+            (poses[i] @ self._joints(posed, i, rest=False) @ straighten)[:, :3]
+            for i, straighten in zip(self.bendy, self.straighten, strict=True)
+        ]
+        return (poses @ self.to_rest)[:, :3], np.concatenate([np.zeros((0, 3, 4)), *joints])
+
+    def _joints(self, posed, i, rest):
+        matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
+        count = self.skeleton.segments[i] + 1
+        rows = chain.from_iterable(matrix(k, rest=rest) for k in range(count))
+        flat = np.fromiter(chain.from_iterable(rows), np.float64, 16 * count)
+        return flat.reshape(count, 4, 4)

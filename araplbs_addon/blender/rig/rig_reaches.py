@@ -1,0 +1,76 @@
+"""Limbs of a rig whose ends controls move: what an animator takes by the hand or the foot."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .rig_relations import closure
+
+
+@dataclass
+class Reach:
+    """A limb whose end a control moves."""
+
+    control: int
+    pole: int  # or -1
+    anchor: int  # the bone that the limb hangs on and both follow, or -1
+    root: np.ndarray  # (3,)
+    end: np.ndarray  # (3,)
+    length: float  # 0: a single bone, which only aims at the end
+
+
+def find_reaches(relations, skeleton, controls, movable, whole):
+    """[Reach] of the chains of IK. controls, movable, whole: (m,) bool, what is posed, what of it
+    can be moved, and what of it carries all of the rig."""
+    found, movable = {}, movable & ~whole
+    in_chains = {b for chain in relations.chains for b in chain.bones}
+    for chain in relations.chains:
+        root, end = chain.bones[-1], chain.target
+        control = _control_of(end, relations, movable, in_chains)
+        if control < 0 or root in relations.turns(control):
+            continue
+        reached = relations.reached(control)
+        anchor = skeleton.parents[root]
+        while anchor >= 0 and anchor in reached:
+            anchor = skeleton.parents[anchor]
+        pole = -1
+        if chain.pole >= 0:
+            pole = _control_of(chain.pole, relations, movable, in_chains)
+        if pole in reached or (pole >= 0 and anchor in relations.reached(pole)):
+            pole = -1
+        start, end = skeleton.heads[root], skeleton.heads[end]
+        if np.linalg.norm(end - start) < 1e-3 * chain.reach:
+            continue
+        length = chain.reach if len(chain.bones) > 1 else 0.0
+        before = found.get(control)
+        if before is None or before.pole < 0:
+            found[control] = Reach(control, pole, anchor, start, end, length)
+    moving = (controls | relations.driven) & ~whole
+    return _without_circles(list(found.values()), relations, moving)
+
+
+def _control_of(bone, relations, movable, in_chains):
+    """The nearest control that takes the bone along, beyond nothing that IK moves itself; -1."""
+    seen, row = {bone}, [bone]
+    while row:
+        for b in row:
+            if movable[b]:
+                return b
+        passed = [relations.carriers[b] for b in row if b not in in_chains]
+        row = sorted(set().union(*passed) - seen)
+        seen.update(row)
+    return -1
+
+
+def _without_circles(reaches, relations, moving):
+    """The same without anchors of what other bones take along, moving (m,), and without those by
+    which bones would follow themselves."""
+    ties = [set(followers) for followers in relations.followers]
+    for r in reaches:
+        tied = {r.control, r.pole} - {-1}
+        carried = any(moving[b] for b in relations.carriers_of(r.control))
+        if r.anchor < 0 or carried or any(r.anchor in closure(ties, b) for b in tied):
+            r.anchor = -1
+        else:
+            ties[r.anchor] |= tied
+    return reaches

@@ -1,0 +1,360 @@
+"""What moves what in a rig: which bones follow which by parents, constraints and drivers, and which
+of them are controls, those that an animator moves.
+
+Nothing is evaluated: a bone follows another where Blender might look at the other for it. Muted
+constraints, and those without influence, count where a driver switches them.
+"""
+
+import functools
+import re
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+
+from ..data.bones import LEAVE_FREE, visible_bones
+
+BONE = re.compile(r'\bbones\["((?:[^"\\]|\\.)+)"\]')
+CONSTRAINT = re.compile(r'\.constraints\["((?:[^"\\]|\\.)+)"\]\.(\w+)$')
+MOVES = re.compile(r"\]\.(location|rotation_\w+|scale)$")
+PROPERTY = re.compile(r'^(.*)\["((?:[^"\\]|\\.)+)"\]$')
+
+TURNING = {"COPY_ROTATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE"}
+CHAINS = ("IK", "SPLINE_IK")
+
+
+@dataclass
+class Chain:
+    """Bones that an IK constraint moves."""
+
+    bones: list[int]  # from the tip to the root
+    target: int
+    pole: int  # or -1
+    reach: float  # its length
+
+
+@dataclass
+class Switch:
+    """A custom property that chooses between IK and FK."""
+
+    owner: str  # path of what has it
+    name: str
+    sides: str  # the same for both sides of a character
+
+
+@dataclass
+class Relations:
+    """Of the m bones of an armature, by their places."""
+
+    followers: list[set[int]]  # (m) that follow a bone at once
+    carriers: list[set[int]]  # (m) what carries a bone: its parent, targets of its constraints
+    turned: list[set[int]]  # (m) what turns with a bone, wherever it is
+    driven: np.ndarray  # (m,) bool: by constraints beyond local limits of rotation, or drivers
+    free: np.ndarray  # (m,) bool: can be posed
+    chains: list[Chain] = field(default_factory=list)
+    switches: list[Switch] = field(default_factory=list)
+    outside: list[tuple[str, str]] = field(default_factory=list)  # IK to objects: bone, constraint
+
+    def reached(self, bone):
+        """Places of all that follow it, itself too."""
+        return closure(self.followers, bone)
+
+    def carried(self, bone):
+        """Indices of all bones that this one carries."""
+        return closure(self._carried, bone)
+
+    def carriers_of(self, bone):
+        """Indices of all bones that carry this one."""
+        return closure(self.carriers, bone) - {bone}
+
+    def turns(self, bone):
+        """Indices of all bones that turn with this one."""
+        return closure(self.turned, bone)
+
+    @functools.cached_property
+    def _carried(self):
+        found = [set() for _ in self.carriers]
+        for bone, carriers in enumerate(self.carriers):
+            for carrier in carriers:
+                found[carrier].add(bone)
+        return found
+
+
+def closure(followers, bone):
+    """Places of all that follow a bone by any number of steps, and its own."""
+    found, work = {bone}, [bone]
+    while work:
+        more = followers[work.pop()] - found
+        found |= more
+        work += more
+    return found
+
+
+def drives_itself(relations, skeleton):
+    """Do constraints or drivers move a deform bone or what it hangs on?"""
+    for bone in np.flatnonzero(skeleton.deform):
+        while bone >= 0:
+            if relations.driven[bone]:
+                return True
+            bone = skeleton.parents[bone]
+    return False
+
+
+def read_relations(armature):
+    """The Relations of an armature object."""
+    return _Reader(armature).relations
+
+
+def controls(armature, relations, deform):
+    """(m,) bool: what is posed. Of the free bones that deform bones (m,) follow these are the
+    visible ones that can be selected, or all of them where nothing can."""
+    moved = set(np.flatnonzero(deform).tolist())
+    free = relations.free.copy()
+    for bone in np.flatnonzero(free):
+        free[bone] = not moved.isdisjoint(relations.reached(int(bone)))
+    selectable = np.array([not bone.hide_select for bone in armature.data.bones])
+    shown = free & visible_bones(armature) & selectable
+    return shown if shown.any() else free
+
+
+def further_controls(relations, parents, chosen, still):
+    """Free bones that are not among the chosen (m,) and may turn the joints `still` in what these
+    hang on, parents (m,): the nearest of each, itself before all."""
+    leaders = [set() for _ in relations.followers]
+    for bone, followers in enumerate(relations.followers):
+        for each in followers:
+            leaders[each].add(bone)
+    turning = functools.cache(
+        lambda bone, above: (
+            relations.free[bone] and not chosen[bone] and above not in relations.reached(bone)
+        )
+    )
+    found = set()
+    for joint in still:
+        row, seen = [joint], {joint}
+        while row:
+            nearest = [b for b in row if turning(b, parents[joint])]
+            found.update(nearest[:1])
+            row = [] if nearest else sorted(set().union(*(leaders[b] for b in row)) - seen)
+            seen.update(row)
+    return sorted(found)
+
+
+class _Reader:
+    def __init__(self, armature):
+        bones = armature.data.bones
+        self.armature, self.place = armature, {bone.name: i for i, bone in enumerate(bones)}
+        self.lengths = [bone.length for bone in bones]
+        self.parents = [self.place[b.parent.name] if b.parent else -1 for b in bones]
+        m = len(bones)
+        sets = ([set() for _ in range(m)] for _ in range(3))
+        self.relations = Relations(*sets, np.zeros(m, bool), np.ones(m, bool))
+        for i, up in enumerate(self.parents):
+            if up >= 0:
+                self.relations.followers[up].add(i)
+                self.relations.carriers[i].add(up)
+                if bones[i].use_inherit_rotation:
+                    self.relations.turned[up].add(i)
+        self.switched = {}  # (bone, constraint): [(what of it is driven, FCurve)]
+        self._read_drivers()
+        self.of_objects = {}
+        for posed in armature.pose.bones:
+            for constraint in posed.constraints:
+                self._read_constraint(self.place[posed.name], posed, constraint)
+        self._find_switches()
+
+    def _follow(self, sources, bone):
+        for source in sources:
+            if source != bone:
+                self.relations.followers[source].add(bone)
+
+    def _read_drivers(self):
+        for curve in drivers(self.armature):
+            found = BONE.search(curve.data_path)
+            bone = self.place.get(found and bpy.utils.unescape_identifier(found[1]), -1)
+            if bone < 0 or curve.data_path.endswith(".hide"):
+                continue
+            of_constraint = CONSTRAINT.search(curve.data_path)
+            if of_constraint:
+                key = bone, bpy.utils.unescape_identifier(of_constraint[1])
+                self.switched.setdefault(key, []).append((of_constraint[2], curve))
+            elif MOVES.search(curve.data_path):
+                self.relations.free[bone] = False
+            self.relations.driven[bone] = True
+            self._follow(self._read_sources(curve), bone)
+
+    def _read_sources(self, curve):
+        """Bones that a driver looks at."""
+        found = set()
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if target.id in (self.armature, self.armature.data):
+                    named = BONE.search(target.data_path)
+                    name = bpy.utils.unescape_identifier(named[1]) if named else target.bone_target
+                    found.add(self.place.get(name, -1))
+        return found - {-1}
+
+    def _read_constraint(self, bone, posed, constraint):
+        driven = {name for name, _curve in self.switched.get((bone, constraint.name), [])}
+        off = (constraint.mute and "mute" not in driven) or not constraint.enabled
+        if off or (constraint.influence <= 0 and "influence" not in driven):
+            return
+        kind = constraint.type
+        if kind == "LIMIT_ROTATION" and constraint.owner_space == "LOCAL":
+            return
+        relations, owned = self.relations, [bone]
+        if kind in CHAINS:
+            owned = self._chain(bone, constraint)
+            foreign = kind == "IK" and constraint.target not in (None, self.armature)
+            if foreign and not self._bones_of(constraint.target):
+                relations.outside.append((posed.name, constraint.name))
+                return
+            self._add_chain(constraint, owned)
+        relations.driven[[bone, *owned]] = True
+        if kind not in LEAVE_FREE and not (kind == "IK" and "influence" in driven):
+            relations.free[owned] = False
+        for target, name in constraint_targets(constraint):
+            if target == self.armature:
+                sources = {self.place[name]} if name in self.place else set()
+            else:
+                sources = self._bones_of(target)
+            for each in owned:
+                self._follow(sources, each)
+            if kind not in CHAINS and not kind.startswith("LIMIT"):
+                relations.carriers[bone] |= sources - {bone}
+                for source in sources if kind in TURNING else ():
+                    relations.turned[source].add(bone)
+
+    def _chain(self, bone, constraint):
+        found = []
+        if constraint.type == "IK" and not constraint.use_tail:
+            bone = self.parents[bone]
+        while bone >= 0 and (len(found) < constraint.chain_count or not constraint.chain_count):
+            found.append(bone)
+            bone = self.parents[bone]
+        return found
+
+    def _add_chain(self, constraint, bones):
+        target = self.place.get(getattr(constraint, "subtarget", ""), -1)
+        if constraint.type != "IK" or constraint.target != self.armature or target < 0 or not bones:
+            return
+        pole = -1
+        if constraint.pole_target == self.armature:
+            pole = self.place.get(constraint.pole_subtarget, -1)
+        reach = sum(self.lengths[i] for i in bones)
+        self.relations.chains.append(Chain(bones, target, pole, reach))
+
+    def _bones_of(self, ob):
+        """Bones of the armature that another object follows."""
+        if ob in self.of_objects:
+            return self.of_objects[ob]
+        self.of_objects[ob] = set()  # where objects go in circles
+        found = set()
+        for target, name in object_targets(ob):
+            if target == self.armature:
+                found |= {self.place[name]} if name in self.place else set(self.place.values())
+            elif target != ob:
+                found |= self._bones_of(target)
+        self.of_objects[ob] = found
+        return found
+
+    def _find_switches(self):
+        """Properties that drive the influence of a constraint on bones that follow a chain of IK,
+        or of the IK itself."""
+        after = set()
+        for chain in self.relations.chains:
+            after |= self.relations.reached(chain.bones[-1])
+            after.update(chain.bones)
+        seen = set()
+        for (bone, name), curves in self.switched.items():
+            constraint = self.armature.pose.bones[bone_name(self.armature, bone)].constraints.get(
+                name
+            )
+            if constraint is None or bone not in after or constraint.type.startswith("LIMIT"):
+                continue
+            for what, curve in curves:
+                if what == "influence":
+                    self._add_switches(curve, seen)
+
+    def _add_switches(self, curve, seen):
+        for variable in curve.driver.variables:
+            target = variable.targets[0]
+            found = PROPERTY.match(target.data_path)
+            if variable.type != "SINGLE_PROP" or target.id != self.armature or not found:
+                continue
+            owner, name = found[1], bpy.utils.unescape_identifier(found[2])
+            if (owner, name) in seen or not _is_switch(self.armature, owner, name):
+                continue
+            seen.add((owner, name))
+            bone = BONE.search(owner)
+            sides = owner
+            if bone:
+                pair = sorted((bone[1], bpy.utils.flip_name(bone[1])))
+                sides = owner.replace(bone[1], pair[0])
+            self.relations.switches.append(Switch(owner, name, f"{sides} {name}"))
+
+
+def bone_name(armature, bone):
+    return armature.data.bones[bone].name
+
+
+def owner_of(armature, path):
+    """What a path leads to from an armature object, itself if it is empty."""
+    return armature.path_resolve(path) if path else armature
+
+
+def _is_switch(armature, path, name):
+    """Is this a custom property from 0 to 1?"""
+    try:
+        owner = owner_of(armature, path)
+        value = owner[name]
+        limits = owner.id_properties_ui(name).as_dict()
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return isinstance(value, bool) or (
+        isinstance(value, (int, float)) and (limits.get("min"), limits.get("max")) == (0, 1)
+    )
+
+
+def drivers(armature):
+    """F-curves of all drivers of an armature object and its data."""
+    found = []
+    for data in (armature, armature.data):
+        if data.animation_data:
+            found += data.animation_data.drivers
+    return found
+
+
+def constraint_targets(constraint):
+    """[(object, name of its bone)] that a constraint looks at."""
+    found = []
+    if constraint.type == "ARMATURE":
+        found = [(each.target, each.subtarget) for each in constraint.targets]
+    elif hasattr(constraint, "target"):
+        found = [(constraint.target, getattr(constraint, "subtarget", ""))]
+    if getattr(constraint, "pole_target", None):
+        found.append((constraint.pole_target, constraint.pole_subtarget))
+    return [(target, name) for target, name in found if target]
+
+
+def object_targets(ob):
+    """[(object, name of its bone or "")] that another object looks at: parent, constraints, hooks
+    and other modifiers."""
+    found = []
+    if ob.parent:
+        found.append((ob.parent, ob.parent_bone if ob.parent_type == "BONE" else ""))
+    for constraint in ob.constraints:
+        found += constraint_targets(constraint)
+    for modifier in ob.modifiers:
+        if getattr(modifier, "object", None):
+            found.append((modifier.object, getattr(modifier, "subtarget", "")))
+    return found
+
+
+def constraint_objects(armature):
+    """Other objects that the constraints of its bones look at."""
+    found = []
+    for posed in armature.pose.bones:
+        for constraint in posed.constraints:
+            found += [target for target, _name in constraint_targets(constraint)]
+    return [ob for ob in dict.fromkeys(found) if ob != armature]

@@ -1,0 +1,90 @@
+"""Weights that are written whole or not at all."""
+
+from contextlib import contextmanager
+
+import bmesh
+
+from ..read.read_mesh import group_entries
+
+OF_MODIFIER = ("show_viewport", "show_render")
+OF_ARMATURE_MODIFIER = (*OF_MODIFIER, "object", "use_deform_preserve_volume")
+
+
+@contextmanager
+def all_or_nothing(objects, armature=None):
+    """Where an exception comes out of the block, the weights of these meshes, what binds them to
+    an armature and the marks of its bones become what they were."""
+    meshes = [_Mesh(ob) for ob in objects]
+    bones = armature.data.bones if armature else ()
+    marks = [bone.araplbs_control for bone in bones]
+    try:
+        yield
+    except BaseException:
+        for mesh in meshes:
+            mesh.put_back()
+        for bone, mark in zip(bones, marks, strict=True):
+            if bone.araplbs_control != mark:
+                bone.araplbs_control = mark
+        raise
+
+
+class _Mesh:
+    def __init__(self, ob):
+        self.ob = ob
+        self.groups = {group.name for group in ob.vertex_groups}
+        self.active = ob.vertex_groups.active_index
+        self.entries = _edited_entries(ob) if ob.mode == "EDIT" else group_entries(ob.data)
+        self.parent = ob.parent, ob.parent_type, ob.parent_bone, ob.matrix_parent_inverse.copy()
+        self.modifiers = {m.name: _of_modifier(m) for m in ob.modifiers}
+        self.mutes = [constraint.mute for constraint in ob.constraints]
+
+    def put_back(self):
+        ob = self.ob
+        for modifier in list(ob.modifiers):
+            if modifier.name not in self.modifiers:
+                ob.modifiers.remove(modifier)
+        for modifier in ob.modifiers:
+            for name, value in self.modifiers[modifier.name].items():
+                setattr(modifier, name, value)
+        for constraint, mute in zip(ob.constraints, self.mutes, strict=True):
+            constraint.mute = mute
+        ob.parent, ob.parent_type, ob.parent_bone, ob.matrix_parent_inverse = self.parent
+        for group in list(ob.vertex_groups):
+            if group.name not in self.groups:
+                ob.vertex_groups.remove(group)
+        if ob.vertex_groups:
+            ob.vertex_groups.active_index = self.active
+        (_put_edited_back if ob.mode == "EDIT" else put_entries_back)(ob, self.entries)
+
+
+def _of_modifier(modifier):
+    names = OF_ARMATURE_MODIFIER if modifier.type == "ARMATURE" else OF_MODIFIER
+    return {name: getattr(modifier, name) for name in names}
+
+
+def put_entries_back(ob, entries):
+    """Makes group_entries() the weights of an object, in their order, which Blender keeps."""
+    every = range(len(ob.data.vertices))
+    for group in ob.vertex_groups:
+        group.remove(every)
+    add = [group.add for group in ob.vertex_groups]
+    for vertex, group, weight in zip(*(each.tolist() for each in entries), strict=True):
+        if group < len(add):  # files can hold entries of groups that are not in the list any more
+            add[group]((vertex,), weight, "REPLACE")
+
+
+def _edited_entries(ob):
+    edited = bmesh.from_edit_mesh(ob.data)
+    layer = edited.verts.layers.deform.verify()
+    return [vertex[layer].items() for vertex in edited.verts]
+
+
+def _put_edited_back(ob, entries):
+    edited = bmesh.from_edit_mesh(ob.data)
+    layer = edited.verts.layers.deform.verify()
+    for vertex, own in zip(edited.verts, entries, strict=True):
+        now = vertex[layer]
+        now.clear()
+        for group, weight in own:
+            now[group] = weight
+    bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)

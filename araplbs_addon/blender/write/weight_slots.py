@@ -1,0 +1,44 @@
+"""Copies of the weights of a mesh, to look at the ones and the others."""
+
+import numpy as np
+
+from ...core.base.refusal import Refused
+from ..data.references import Reference
+from ..read.read_mesh import group_entries
+from .all_or_nothing import put_entries_back
+
+
+class WeightSlot:
+    """The weights that an object has now. entries: its group_entries(), where they are known."""
+
+    def __init__(self, ob, entries=None):
+        self._reference = Reference.to(ob)
+        self._names = [group.name for group in ob.vertex_groups]
+        self._entries = group_entries(ob.data) if entries is None else entries
+
+    @property
+    def filled(self):
+        """Whether there are any."""
+        return len(self._entries[0]) > 0
+
+    def object(self):
+        """Raises Refused where it is not what it was."""
+        ob = self._reference.get()
+        if ob.mode == "EDIT":
+            raise Refused(f"'{ob.name}' is in Edit mode")
+        return ob
+
+    def again(self):
+        """The slot of what the object has by now."""
+        return WeightSlot(self.object())
+
+    def put(self):
+        """Gives the object these weights, and the groups that it lacks."""
+        ob = self.object()
+        for name in self._names:
+            if name not in ob.vertex_groups:
+                ob.vertex_groups.new(name=name)
+        place = np.array([ob.vertex_groups[name].index for name in self._names], int)
+        vertices, groups, weights = self._entries
+        known = groups < len(place)  # files can hold entries of groups that are gone
+        put_entries_back(ob, (vertices[known], place[groups[known]], weights[known]))

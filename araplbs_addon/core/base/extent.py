@@ -1,0 +1,79 @@
+"""How large things are, whatever lies far off, and what lies too far off, or too close together,
+for that size to have been meant.
+
+Far off all other points: the rule of csrc/mesh/extent.c, for Python; the engine reports such
+vertices as `far_vertices`. Far from all bones, as whole objects can be: far_from_bones().
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import Bools, Floats, Integers
+
+if TYPE_CHECKING:
+    from ..character.problem import Problem
+
+FENCE = 50  # of the box of all but the outermost
+SHARE = 200  # one in so many on either side of each axis is outermost, and at least one
+LEAST = 4  # points that have outliers
+FAR_FROM_BONES = 20.0  # sizes of the skeleton or of the mesh, whichever is larger
+TAKEN_AS_ONE = 0.5  # share of the vertices: less can be seams that do not quite close
+
+
+def not_far_off(points: Floats) -> Bools:
+    """(n,) bool: the points (n, 3) that do not lie far off."""
+    n = len(points)
+    if n < LEAST:
+        return np.ones(n, bool)
+    outermost = max(1, n // SHARE)
+    low, high = np.partition(points, (outermost, n - 1 - outermost), axis=0)[
+        [outermost, n - 1 - outermost]
+    ]
+    reach = FENCE * float(np.linalg.norm((high - low).astype(float)))
+    if not reach > 0:  # most points are at one place
+        return np.ones(n, bool)
+    return ((points >= low - reach) & (points <= high + reach)).all(axis=1)
+
+
+def size_of(points: Floats) -> float:
+    """The diagonal of the bounding box of the points (n, 3) that do not lie far off."""
+    return float(np.linalg.norm(np.ptp(points[not_far_off(points)], axis=0)))
+
+
+def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
+    """Indices of those vertices (n, 3) that are far from the box around these bones."""
+    ends = np.concatenate([heads, tails])
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    beside = np.linalg.norm(np.maximum(0, np.maximum(low - vertices, vertices - high)), axis=1)
+    # Of the mesh without its outermost vertices: the size of what is not far.
+    inner = np.percentile(vertices, (5, 95), axis=0)
+    size = max(np.linalg.norm(high - low), np.linalg.norm(inner[1] - inner[0]))
+    return np.flatnonzero(beside > FAR_FROM_BONES * size)
+
+
+def objects_far_from_bones(problem: Problem) -> list[dict[str, Any]]:
+    """[{"object", "count", "vertex", "all"}] of the objects with vertices far from all bones."""
+    skeleton, vertices, found = problem.skeleton, problem.arguments["vertices"], []
+    heads, tails = skeleton.heads[skeleton.deform], skeleton.tails[skeleton.deform]
+    for name, first, size in zip(problem.names, problem.first, problem.sizes, strict=False):
+        far = far_from_bones(vertices[first : first + size], heads, tails)
+        if len(far):
+            vertex = problem.place(first + far[0])[1]
+            found.append(
+                {"object": name, "count": len(far), "vertex": vertex, "all": len(far) == size}
+            )
+    return found
+
+
+def taken_as_one(vertices: Floats, welded: int) -> int:
+    """How many vertices (n, 3) were welded with others that are at another place, of all that were;
+    0 where it is no large share of them."""
+    if welded <= TAKEN_AS_ONE * len(vertices):
+        return 0
+    ordered = vertices[np.lexsort(vertices.T)]
+    distinct = 1 + int((ordered[1:] != ordered[:-1]).any(axis=1).sum())
+    apart = welded - (len(vertices) - distinct)
+    return apart if apart > TAKEN_AS_ONE * len(vertices) else 0

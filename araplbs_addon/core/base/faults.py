@@ -1,0 +1,35 @@
+"""How an error is said to the user: in one sentence, whatever it is.
+
+A refusal says itself what is wrong, as do errors of files and memory. Everything else is a fault of
+the program: the sentence names it and asks for a report, and the traceback goes to the console.
+"""
+
+import traceback
+
+from .native_module import engine_errors
+from .refusal import Refused
+
+MOST_LETTERS = 200  # of the text of a fault
+NO_MEMORY = "There is not enough memory"
+
+
+def refusals() -> tuple[type[BaseException], ...]:
+    """The exceptions that say themselves what is wrong."""
+    return (Refused, OSError, MemoryError, *engine_errors("InputError", "SolverError"))
+
+
+def sentence(what: str, error: BaseException) -> str:
+    """The one for an error that has ended `what`. Prints the traceback of a fault."""
+    if isinstance(error, refusals()):
+        return str(error) or NO_MEMORY
+    traceback.print_exception(error)
+    return fault_sentence(what, error)
+
+
+def fault_sentence(what: str, error: BaseException) -> str:
+    text = " ".join(str(error).split())[:MOST_LETTERS]
+    named = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return (
+        f"{what} failed by a fault of the program ({named}). "
+        "Please report this, with the text in the console"
+    )

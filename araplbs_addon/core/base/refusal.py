@@ -1,0 +1,16 @@
+"""Errors whose message goes to the user as it is."""
+
+
+class Refused(Exception):
+    """The work cannot be done, or not on this object; the message says on which and why."""
+
+
+class BadOption(Refused, ValueError):
+    """An option has a value outside of its limits."""
+
+
+class Changed(Refused):
+    """What the work was about is not what it was when it was read."""
+
+    def __init__(self, name: str, how: str = "was changed meanwhile") -> None:
+        super().__init__(f"'{name}' {how}: nothing was written")

@@ -1,0 +1,61 @@
+"""What an artist asks of the weights of one mesh, beside what the energy says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..base.arrays import Array, Integers
+
+
+def _none() -> Integers:
+    return np.zeros(0, np.int64)
+
+
+@dataclass
+class Pairs:
+    """k pairs (vertex of the mesh, bone), each with a value."""
+
+    vertices: np.ndarray = field(default_factory=_none)  # (k,)
+    bones: np.ndarray = field(default_factory=_none)  # (k,)
+    values: np.ndarray = field(default_factory=_none)  # (k,)
+
+    def __add__(self, other: Pairs) -> Pairs:
+        return Pairs(
+            np.concatenate([self.vertices, other.vertices]),
+            np.concatenate([self.bones, other.bones]),
+            np.concatenate([self.values, other.values]),
+        )
+
+    def of(self, which: Array) -> Pairs:
+        """Those of a mask (k,)."""
+        return Pairs(self.vertices[which], self.bones[which], self.values[which])
+
+
+def _keys(pairs: Pairs) -> Integers:
+    return pairs.vertices.astype(np.int64) << 32 | pairs.bones
+
+
+@dataclass(kw_only=True)
+class Edits:
+    """Kept with the mesh; see Solver.edit of the native module for what the first four do."""
+
+    constraints: Pairs = field(default_factory=Pairs)  # values: wanted weights
+    influences: Pairs = field(default_factory=Pairs)  # values: True allowed, False forbidden
+    released: Pairs = field(default_factory=Pairs)  # values: unused
+    smoothed: Pairs = field(default_factory=Pairs)  # values: strengths; bones: unused
+    links: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))  # vertices
+    rigid: list[np.ndarray] = field(default_factory=list)  # vertices of each rigid part
+
+    def not_wanted(self, pairs: Pairs) -> Pairs:
+        """The Pairs without those whose bones are to have weight."""
+        wanted = self.constraints.of(self.constraints.values > 0) + self.influences.of(
+            self.influences.values.astype(bool)
+        )
+        return pairs.of(~np.isin(_keys(pairs), _keys(wanted)))
+
+    @property
+    def any(self) -> bool:
+        pairs = (self.constraints, self.influences, self.released, self.smoothed)
+        return any(len(p.vertices) for p in pairs) or len(self.links) > 0 or bool(self.rigid)

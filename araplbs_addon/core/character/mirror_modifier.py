@@ -1,0 +1,104 @@
+"""The half that a Mirror modifier adds, so that the solver sees the whole character."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from .sparse_weights import make_sparse_weights
+
+if TYPE_CHECKING:
+    from .sparse_weights import SparseWeights
+
+
+@dataclass
+class Reflection:
+    """One axis of a Mirror modifier.
+
+    matrix (4, 4): reflection in the space of the mesh. merge: distance below which a vertex and
+    its image become one, None for never. flip: the image of a vertex group is that of the
+    opposite bone.
+    """
+
+    matrix: np.ndarray
+    merge: float | None
+    flip: bool
+
+
+@dataclass
+class Whole:
+    """A mesh and its images. The mesh itself comes first; arrays are in its own space."""
+
+    vertices: np.ndarray  # (n, 3)
+    triangles: np.ndarray  # (f, 3)
+    edges: np.ndarray  # (e, 2)
+    source: np.ndarray  # (n,) the vertex of the mesh that each one is an image of
+    flipped: np.ndarray  # (n,) bool: its weights are those of the opposite bones
+
+
+def reflect(
+    vertices: Floats, triangles: Integers, edges: Integers, reflections: Sequence[Reflection]
+) -> Whole:
+    """The Whole of a mesh under reflections, applied one after the other as Blender does."""
+    whole = Whole(
+        vertices,
+        triangles,
+        edges,
+        np.arange(len(vertices)),
+        np.zeros(len(vertices), bool),
+    )
+    for reflection in reflections:
+        whole = _reflect_once(whole, reflection)
+    return whole
+
+
+def reflect_moves(vertices: Floats, moves: Floats, reflections: Sequence[Reflection]) -> Floats:
+    """Displacements (..., k, 3) of all vertices of the Whole from those (..., n, 3) of the mesh."""
+    for reflection in reflections:
+        image, added = _image(vertices, reflection)
+        mirrored = moves[..., added, :] @ reflection.matrix[:3, :3].T
+        moves = np.concatenate([moves, mirrored], axis=-2)
+        vertices = np.concatenate([vertices, image[added]])
+    return moves
+
+
+def _image(vertices: Floats, reflection: Reflection) -> tuple[Floats, Bools]:
+    """Their images, and which of these are vertices of their own (n,) bool."""
+    image = vertices @ reflection.matrix[:3, :3].T + reflection.matrix[:3, 3]
+    added = np.ones(len(vertices), bool)
+    if reflection.merge is not None:
+        added = np.linalg.norm(image - vertices, axis=1) > reflection.merge
+    return image, added
+
+
+def _reflect_once(whole: Whole, reflection: Reflection) -> Whole:
+    n = len(whole.vertices)
+    image, added = _image(whole.vertices, reflection)
+    to = np.arange(n)
+    to[added] = n + np.arange(np.count_nonzero(added))
+    triangles, edges = to[whole.triangles], to[whole.edges]
+    # What lies in the mirror plane is its own image and must not be there twice.
+    triangles = triangles[~np.all(triangles == whole.triangles, axis=1)]
+    edges = edges[~np.all(edges == whole.edges, axis=1)]
+    return Whole(
+        np.concatenate([whole.vertices, image[added]]),
+        np.concatenate([whole.triangles, triangles[:, ::-1]]),  # outside stays outside
+        np.concatenate([whole.edges, edges]),
+        np.concatenate([whole.source, whole.source[added]]),
+        np.concatenate([whole.flipped, whole.flipped[added] ^ reflection.flip]),
+    )
+
+
+def image_rows(rows: SparseWeights, whole: Whole, opposite: Integers) -> SparseWeights:
+    """Weights of all vertices of a Whole from those of its mesh. opposite (m,): bone indices."""
+    per_vertex = np.diff(rows.start)[whole.source]
+    vertices = np.repeat(np.arange(len(whole.source)), per_vertex)
+    within = np.arange(len(vertices)) - np.repeat(np.cumsum(per_vertex) - per_vertex, per_vertex)
+    entries = rows.start[whole.source][vertices] + within
+    bones = rows.bones[entries]
+    bones = np.where(whole.flipped[vertices], opposite[bones], bones)
+    return make_sparse_weights(len(whole.source), vertices, bones, rows.weights[entries])

@@ -1,0 +1,400 @@
+"""All options of the weighting, in one table: the operator's properties, the command line's
+arguments and the solver's keyword arguments are made from it."""
+
+import math
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from ..base.refusal import BadOption
+
+SOLVER, JOINTS = ("Solver",), ("JointSolver",)
+BOTH = SOLVER + JOINTS
+
+
+def option(default: Any, name: str, description: str, **limits: Any) -> Any:
+    """A field whose metadata describes it to a user.
+
+    least, most: values outside are refused; soft_most: end of the slider; choices: (identifier,
+    name, description) of an enumeration; angle: radians, shown in degrees; decimals: shown of a
+    number; path: a text that names a file; advanced: for experts; paper: for what the paper of 2018
+    did, shown nowhere; engine: the types of araplbs that have it as a setting (araplbs.SETTINGS),
+    under the name `setting` where that is another.
+    """
+    return field(default=default, metadata={"name": name, "description": description, **limits})
+
+
+def option_of(table: "type[OptionTable]", name: str) -> Any:
+    """The same option as another table has."""
+    about = next(each for each in fields(table) if each.name == name)
+    return option(about.default, **about.metadata)
+
+
+@dataclass(frozen=True)
+class OptionTable:
+    """Of options; raises BadOption for a value outside of its limits."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value, limits = getattr(self, each.name), each.metadata
+            if "choices" in limits:
+                names = [choice[0] for choice in limits["choices"]]
+                if value not in names:
+                    raise BadOption(f"{each.name} is {value!r}: must be one of {names}")
+            elif "least" in limits and not limits["least"] <= value <= limits["most"]:
+                raise BadOption(
+                    f"{each.name} is {value}: must be from {limits['least']} to {limits['most']}"
+                )
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Options(OptionTable):
+    """Raises BadOption for a value outside of its limits."""
+
+    max_influences: int = option(
+        4,
+        "Max Influences",
+        "Most bones that may move one vertex, 0 for any number. Game engines take 4 or 8. The "
+        "weights are made for this limit, not cut down to it",
+        least=0,
+        most=32767,
+        soft_most=16,
+        engine=BOTH,
+    )
+    truss: float = option(
+        12.0,
+        "Firmness",
+        "How firmly the skin is held by the bones inside it. More keeps limbs on their bones and "
+        "their volume, less lets the surface stretch less. 0 holds nothing",
+        least=0.0,
+        most=1e6,
+        soft_most=50.0,
+        decimals=1,
+        engine=BOTH,
+    )
+    link_parts: bool = option(
+        True,
+        "Loose Parts Follow",
+        "Buttons, eyes, hair cards and other separate pieces move with the surface that they "
+        "sit on, instead of being weighted each on its own",
+        engine=BOTH,
+    )
+    symmetric: bool = option(
+        True,
+        "Symmetric",
+        "Where the character is symmetric about the armature's X axis, vertices get exactly the "
+        "same weights on both sides. The rest is weighted as if this was off",
+    )
+    rigid_parts: str = option(
+        "DETECTED",
+        "Rigid Parts",
+        "Parts that keep their shape: all vertices of one get the same weights",
+        choices=(
+            ("OFF", "Off", "Every vertex has weights of its own"),
+            ("MARKED", "Marked", "Parts that are marked in the list of corrections"),
+            (
+                "DETECTED",
+                "Detected",
+                "Marked ones, and loose parts that one bone can move as a whole: props, armor, "
+                "robots. Clothes and what reaches around several bones stay soft",
+            ),
+        ),
+    )
+    rigid_influences: int = option(
+        1,
+        "Bones per Rigid Part",
+        "Most bones that may move a rigid part: 1 for one bone, 0 for as many as may move a vertex",
+        least=0,
+        most=32767,
+        soft_most=16,
+        advanced=True,
+        engine=SOLVER,
+    )
+    volume: str = option(
+        "NONE",
+        "Volume",
+        "What keeps its shape in the poses: the surface, or a volume of tetrahedra that the "
+        "surface is then embedded in",
+        choices=(
+            ("NONE", "Surface Only", "No volume"),
+            (
+                "INSIDE",
+                "Inside",
+                "The inside of closed meshes, filled by TetGen (to be installed)",
+            ),
+            ("FILE", "File", "Tetrahedra from a file, read by meshio (to be installed)"),
+        ),
+    )
+    tet_file: str = option(
+        "", "Tet File", "A mesh of tetrahedra around the surface: .msh, .mesh, .vtk...", path=True
+    )
+    tet_space: str = option(
+        "OBJECT",
+        "Tet Space",
+        "Coordinate space of the file",
+        choices=(
+            ("OBJECT", "Object", "Local coordinates of the mesh"),
+            ("ARMATURE", "Armature", "Local coordinates of the armature"),
+        ),
+    )
+    initial: str = option(
+        "HEAT",
+        "Initial Weights",
+        "What fresh weights begin as, before they are optimized",
+        choices=(
+            ("HEAT", "Bone Heat", "Heat that spreads from the bones (Baran and Popović 2007)"),
+            ("NEAREST", "Nearest Bone", "Every vertex follows its nearest bone alone"),
+            (
+                "BONEGLOW",
+                "BoneGlow",
+                "Light that bones send to the skin (Wareham and Lasenby 2008)",
+            ),
+            (
+                "BBW",
+                "Bounded Biharmonic",
+                "Smooth weights between 0 and 1 that fade between bones (Jacobson et al. 2011)",
+            ),
+            ("BIHARMONIC", "Biharmonic", "The same without bounds: they reach farther"),
+        ),
+        engine=SOLVER,
+    )
+    start_from: str = option(
+        "FRESH",
+        "Start From",
+        "The weights that the optimization begins with",
+        choices=(
+            ("FRESH", "Fresh Weights", "Weights computed from mesh and skeleton alone"),
+            ("PRESENT", "Present Weights", "The weights that the vertex groups have now"),
+        ),
+        advanced=True,
+    )
+    pose_count: int = option(
+        80,
+        "Random Poses",
+        "Number of random poses in which the mesh has to keep its shape. More give steadier "
+        "weights and take longer",
+        least=1,
+        most=10000,
+        soft_most=320,
+        engine=BOTH,
+    )
+    swing: float = option(
+        math.radians(60),
+        "Swing",
+        "How far a bone turns sideways in the random poses, to either side",
+        least=0.0,
+        most=math.pi,
+        angle=True,
+        engine=BOTH,
+    )
+    twist: float = option(
+        math.radians(10),
+        "Twist",
+        "How far a bone turns about its own axis in the random poses, to either side",
+        least=0.0,
+        most=math.pi,
+        angle=True,
+        engine=BOTH,
+    )
+    reach_poses: float = option(
+        0.0,
+        "Reach Poses",
+        "Share of the random poses in which limbs reach for targets, elbows and knees bending "
+        "together with shoulders and hips. In the others every bone turns on its own",
+        least=0.0,
+        most=1.0,
+        engine=BOTH,
+    )
+    seed: int = option(
+        0,
+        "Seed",
+        "Another seed gives other random poses",
+        least=0,
+        most=2**31 - 1,
+        soft_most=100,
+        engine=BOTH,
+    )
+    use_joint_limits: bool = option(
+        True,
+        "Joint Limits",
+        "Random poses stay inside the IK limits and the Limit Rotation constraints (in local "
+        "space) of the bones, where there are any, and locked axes do not turn",
+    )
+    through_rig: bool = option(
+        True,
+        "Through the Rig",
+        "Where constraints or drivers move deform bones, random poses are those of the controls, "
+        "and what the rig makes of them. Otherwise every deform bone turns on its own",
+    )
+    animation: str = option(
+        "NONE",
+        "My Animation",
+        "Poses of your own in which the mesh keeps its shape as well",
+        choices=(
+            ("NONE", "None", "Random poses only"),
+            (
+                "ACTIVE",
+                "As Played",
+                "Frames of the scene as the armature plays them now, by action or NLA",
+            ),
+            ("ALL", "All Actions", "Frames of every action in the file that moves these bones"),
+            (
+                "POSE_LIBRARY",
+                "Pose Library",
+                "Every pose asset in the file that moves these bones; what it has no key for rests",
+            ),
+            (
+                "MARKERS",
+                "Marked Frames",
+                "Frames with a marker, in the timeline or in the armature's action, as the "
+                "armature plays them now",
+            ),
+        ),
+    )
+    animation_frames: int = option(
+        40,
+        "Frames",
+        "Most frames or poses that are taken of it, evenly spread over all there are",
+        least=1,
+        most=10000,
+        soft_most=200,
+    )
+    pose_weight: float = option(
+        1.0,
+        "Animation Weight",
+        "How often a pose of My Animation counts where a random one counts once. More keeps the "
+        "shape better in them and worse in all others",
+        least=0.001,
+        most=1000.0,
+        soft_most=10.0,
+        decimals=2,
+    )
+    control_bones: str = option(
+        "LEAVE_OUT",
+        "Control Bones",
+        "Bones that importers mark as deform bones although they are controls: roots, IK targets, "
+        "weapon slots",
+        choices=(
+            (
+                "LEAVE_OUT",
+                "Leave Out",
+                "They move no vertex. They are found by where they are and by what the file says",
+            ),
+            ("INCLUDE", "Include", "Every deform bone moves vertices"),
+        ),
+        advanced=True,
+    )
+    deformer: str = option(
+        "LINEAR",
+        "Optimize For",
+        "How the weights are going to be blended",
+        choices=(
+            ("LINEAR", "Linear", "The Armature modifier as it is, and game engines"),
+            (
+                "DUAL_QUATERNIONS",
+                "Preserve Volume",
+                "The Armature modifier with Preserve Volume, by dual quaternions. Takes longer; "
+                "bendy bones are refused",
+            ),
+        ),
+        advanced=True,
+        engine=SOLVER,
+    )
+    least_worth: float = option(
+        0.004,
+        "Crispness",
+        "Bones that improve a vertex by less than this share leave it. Higher values leave fewer "
+        "influences and crisper borders",
+        least=0.0,
+        most=1.0,
+        soft_most=0.05,
+        decimals=4,
+        advanced=True,
+        engine=SOLVER,
+    )
+    edge_power: float = option(
+        3.0,
+        "Edge Power",
+        "How much more short edges count than long ones. 3 gives about the same weights however "
+        "the mesh is cut into faces, 0 are the edge weights of the paper of 2018",
+        least=0.0,
+        most=4.0,
+        paper=True,
+        engine=BOTH,
+    )
+    widenings: int = option(
+        2,
+        "Widenings",
+        "Rounds in which vertices take in the bones of their neighbors and lose those that "
+        "serve them least. 0 leaves only bones of the initial weights",
+        least=0,
+        most=20,
+        advanced=True,
+        engine=SOLVER,
+    )
+    iterations: int = option(
+        30,
+        "Iterations",
+        "Most iterations in the last stage of the optimization; it ends by itself when the "
+        "error no longer falls",
+        least=1,
+        most=10000,
+        soft_most=100,
+        advanced=True,
+        engine=SOLVER,
+    )
+    kept_sum: float = option(
+        0.999,
+        "Kept Sum",
+        "Share of the initial weights of a vertex that the bones considered for it must hold. "
+        "Lower values are faster, consider fewer bones and deform worse",
+        least=0.5,
+        most=1.0,
+        paper=True,
+    )
+    relative: float = option(
+        0.001,
+        "Least Share",
+        "Bones with less than this share of a vertex' largest initial weight are not "
+        "considered for it",
+        least=0.0,
+        most=0.5,
+        paper=True,
+    )
+    paper_constraints: bool = option(
+        False,
+        "Constraints of the 2018 Paper",
+        "Each bone alone moves the vertices where it is strongest, its weights vanish at the "
+        "border of its area, and negative ones are drawn to zero, as in the paper of 2018",
+        paper=True,
+    )
+
+    def engine_arguments(self, kind: tuple[str, ...] | str) -> dict[str, Any]:
+        """Keyword arguments of that type of araplbs that options say by themselves."""
+        found = {}
+        for each in fields(self):
+            about, value = each.metadata, getattr(self, each.name)
+            if kind in about.get("engine", ()):
+                name = about.get("setting", each.name)
+                found[name] = value.lower() if "choices" in about else value
+        return found
+
+    @property
+    def searches_rigid(self) -> bool:
+        return self.rigid_parts == "DETECTED" and self.volume == "NONE"
+
+    def solver_arguments(self) -> dict[str, Any]:
+        """Keyword arguments of araplbs.Solver; joint limits, animation and symmetry are data, not
+        these."""
+        return {
+            **self.engine_arguments("Solver"),
+            "attach": self.paper_constraints,
+            "neumann": self.paper_constraints,
+            "positivity": "penalty" if self.paper_constraints else "clip",
+            # Where there is no truss; attach rows hold, too.
+            "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
+            "support": (1, self.kept_sum, self.relative),
+            **({} if self.searches_rigid else {"rigid_departure": 0.0}),
+        }

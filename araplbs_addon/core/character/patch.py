@@ -1,0 +1,253 @@
+"""The part of meshes around vertices that are new: what is solved grows with these.
+
+The energy of a vertex has the rotations of its neighbors, these have their neighbors, and the
+weights of edges the faces beside them: with RINGS rings around the new vertices, all that depends
+on their weights is as in the whole mesh. The vertices of the rings are locked. More rings until a
+patch has LEAST vertices: from less of a limb it is not seen which bones are inside.
+
+A new part that hangs on nothing gets what lies nearest to it, in whatever mesh, with its rings, and
+is linked to it by the rule of csrc/mesh/links.c, with the nearest vertices in place of the nearest
+triangles: the engine's own rule goes by the size of the mesh, which is not that of a patch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.extent import size_of
+from .edits import Edits
+from .problem import Mesh
+from .sparse_weights import make_sparse_weights
+
+if TYPE_CHECKING:
+    from .edits import Pairs
+
+RINGS = 3
+LEAST = 600
+SAME_PLACE = 1e-6  # of the size of all meshes: vertices that lie nearer are one
+PAIRS_AT_ONCE = 4_000_000  # distances held at a time
+REACH, TOUCHING, LAYERED = 0.05, 0.02, 0.1  # as in csrc/mesh/links.c
+
+
+@dataclass
+class Patch:
+    """What is solved of one mesh."""
+
+    mesh: Mesh  # of these vertices alone; all but the new ones are locked
+    vertices: np.ndarray  # (k,) of the whole mesh, ascending
+    new: np.ndarray  # (k,) bool
+
+
+def cut_patches(
+    meshes: Sequence[Mesh], new: Sequence[Bools], link_parts: bool = True
+) -> tuple[list[Patch | None], Integers]:
+    """([Patch for each Mesh, None where it has no part in it], links (e, 2)).
+
+    meshes: with their weights. new: (n,) bool for each. links: pairs of vertices of the meshes one
+    after the other, between new parts and what they sit on; edges of the energy.
+    """
+    whole, fresh = JoinedMeshes(meshes), np.concatenate(new)
+    weighted = ~fresh & (np.concatenate([mesh.weights.sums() for mesh in meshes]) > 0)
+    near = whole.grow(fresh, RINGS)
+    links: Integers = np.zeros((0, 2), np.int64)
+    loose = np.flatnonzero(whole.loose(fresh, weighted))
+    if len(loose) and weighted.any():
+        nearest, distances = nearest_of(whole.points, loose, np.flatnonzero(weighted))
+        beside = np.zeros(len(fresh), bool)
+        beside[nearest] = True
+        near |= whole.grow(beside, RINGS)
+        if link_parts:
+            links = whole.links(loose, nearest, distances)
+    near = whole.fill_up(near)
+    patches = [
+        _cut(mesh, near[first:end], fresh[first:end], whole.twins[first:end] - first)
+        for mesh, first, end in zip(meshes, whole.first[:-1], whole.first[1:], strict=True)
+    ]
+    return patches, links
+
+
+def patch_links(
+    links: Integers, patches: Sequence[Patch | None], sizes: Sequence[int], first: Iterable[int]
+) -> Integers:
+    """The links (e, 2) of cut_patches() in vertices of the problem of its patches. patches: with
+    None; sizes: of the meshes; first: vertices of the problem at which the patches begin."""
+    to, starts = np.full(sum(sizes), -1), iter(first)
+    for begin, patch in zip(np.cumsum([0, *sizes[:-1]]), patches, strict=True):
+        if patch:
+            to[begin + patch.vertices] = next(starts) + np.arange(len(patch.vertices))
+    return to[links]
+
+
+class JoinedMeshes:
+    """All meshes in armature space; vertices at one place are one."""
+
+    def __init__(self, meshes: Sequence[Mesh]) -> None:
+        self.points = np.concatenate(
+            [m.vertices @ m.matrix[:3, :3].T + m.matrix[:3, 3] for m in meshes]
+        )
+        self.first = np.cumsum([0] + [len(m.vertices) for m in meshes])
+        self.size = size_of(self.points) or 1.0
+        cells = np.round(self.points / (SAME_PLACE * self.size))
+        _cells, firsts, place = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+        self.place = place.reshape(-1)
+        self.twins = firsts[self.place]  # (n,) the first vertex that is at the place of each
+        self.places = len(firsts)
+        joined, faces = [], []
+        for mesh, first in zip(meshes, self.first[:-1], strict=True):
+            faces.append(mesh.triangles + first)
+            joined += [mesh.edges + first, mesh.edits.links + first]
+        self.triangles = np.concatenate(faces).astype(np.int64)
+        self.faces = self.place[self.triangles].reshape(-1, 3)
+        pairs = self.place[np.concatenate(joined).astype(np.int64)].reshape(-1, 2)
+        self.edges = np.concatenate([self.faces[:, :2], self.faces[:, 1:], pairs])
+
+    def grow(self, vertices: Bools, rings: int) -> Bools:
+        """(n,) bool: these (bool) and `rings` rings around them."""
+        near = np.zeros(self.places, bool)
+        near[self.place[vertices]] = True
+        for _ in range(rings):
+            more = near.copy()
+            for cells in (self.faces, self.edges):
+                more[cells[near[cells].any(1)]] = True
+            near = more
+        return near[self.place]
+
+    def parts(self) -> Integers:
+        """(n,) equal numbers for vertices that faces and edges join."""
+        return _parts(self.places, self.edges)[self.place]
+
+    def fill_up(self, near: Bools) -> Bools:
+        """(n,) bool: these and rings around them until there are LEAST, or no more."""
+        while (before := np.count_nonzero(near)) < LEAST:
+            near = self.grow(near, 1)
+            if np.count_nonzero(near) == before:
+                break
+        return near
+
+    def loose(self, new: Bools, weighted: Bools) -> Bools:
+        """(n,) bool: new vertices that no path over new ones joins to a weighted one."""
+        is_new, reached = np.zeros((2, self.places), bool)
+        is_new[self.place[new]] = True
+        reached[self.place[weighted]] = True
+        edges = self.edges[is_new[self.edges].any(1)]
+        parts = _parts(self.places, edges[is_new[edges].all(1)])
+        held = np.zeros(self.places, bool)
+        held[parts[edges[reached[edges].any(1)]]] = True  # also parts of weighted ones alone
+        held[parts[reached]] = True
+        return new & ~held[parts[self.place]]
+
+    def links(self, loose: Integers, nearest: Integers, distances: Floats) -> Integers:
+        """(e, 2) links of these vertices to those nearest to them."""
+        own = np.zeros(self.places, bool)
+        own[self.place[loose]] = True
+        parts = _parts(self.places, self.edges[own[self.edges].all(1)])[self.place[loose]]
+        normals = self._normals()
+        alike = (normals[loose] * normals[nearest]).sum(1) > 0
+        found = []
+        for part in np.unique(parts):
+            which = np.flatnonzero(parts == part)
+            if distances[which].min() > REACH * self.size:
+                continue
+            points = self.points[loose[which]]
+            size = 2 * np.linalg.norm(points - points.mean(0), axis=1).max()
+            beyond = distances[which] - distances[which].min()
+            sits = (beyond <= TOUCHING * size) | ((beyond <= LAYERED * size) & alike[which])
+            found.append(which[sits])
+        linked = np.concatenate([np.zeros(0, np.int64), *found])
+        return np.column_stack([loose[linked], nearest[linked]])
+
+    def _normals(self) -> Floats:
+        """(n, 3) area-weighted, not unit."""
+        corners = self.points[self.triangles]
+        each = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        out = np.zeros((self.places, 3))
+        for axis in range(3):
+            for corner in range(3):
+                out[:, axis] += np.bincount(self.faces[:, corner], each[:, axis], self.places)
+        return out[self.place]
+
+
+def _parts(count: int, edges: Integers) -> Integers:
+    """(count,) the least of the vertices that these edges join to each one."""
+    label = np.arange(count)
+    while len(edges):
+        ends = label[edges]
+        low = ends.min(1)
+        before = label.copy()
+        np.minimum.at(label, ends[:, 0], low)
+        np.minimum.at(label, ends[:, 1], low)
+        label = label[label]
+        if np.array_equal(label, before):
+            break
+    return label
+
+
+def nearest_of(points: Floats, of: Integers, among: Integers) -> tuple[Integers, Floats]:
+    """(vertices of `among` nearest to each of `of`, their distances)."""
+    nearest, distances = np.empty(len(of), np.int64), np.empty(len(of))
+    middle = points[among].mean(0)  # far from it squares would lose digits
+    targets = points[among] - middle
+    squares = (targets**2).sum(1)
+    step = max(PAIRS_AT_ONCE // len(among), 1)
+    for begin in range(0, len(of), step):
+        some = slice(begin, begin + step)
+        at = (squares - 2 * (points[of[some]] - middle) @ targets.T).argmin(1)
+        nearest[some] = among[at]
+        distances[some] = np.linalg.norm(points[of[some]] - points[among[at]], axis=1)
+    return nearest, distances
+
+
+def _cut(mesh: Mesh, near: Bools, new: Bools, twins: Integers) -> Patch | None:
+    if not near.any():
+        return None
+    vertices = np.flatnonzero(near)
+    to = np.full(len(near), -1)
+    to[vertices] = np.arange(len(vertices))
+    rows = mesh.weights
+    keep = near[rows.vertices] & ~new[rows.vertices]
+    if mesh.locked_bones is not None:
+        keep |= near[rows.vertices] & mesh.locked_bones[rows.bones]
+    same = np.where(twins >= 0, twins, np.arange(len(near)))  # twins of other meshes: as they are
+    part = replace(
+        mesh,
+        vertices=mesh.vertices[same[vertices]],
+        triangles=_within(to, mesh.triangles),
+        edges=_within(to, mesh.edges),
+        weights=make_sparse_weights(
+            len(vertices), to[rows.vertices[keep]], rows.bones[keep], rows.weights[keep]
+        ),
+        locked_vertices=~new[vertices],
+        edits=_edits(mesh.edits, near, to),
+        doubles=_of_patch(mesh.doubles, near, to),
+    )
+    return Patch(part, vertices, new[vertices])
+
+
+def _within(to: Integers, cells: Integers) -> Integers:
+    cells = to[cells]
+    return cells[(cells >= 0).all(1)]
+
+
+def _of_patch(pairs: Pairs, near: Bools, to: Integers) -> Pairs:
+    pairs = pairs.of(near[pairs.vertices])
+    return replace(pairs, vertices=to[pairs.vertices])
+
+
+def _edits(edits: Edits, near: Bools, to: Integers) -> Edits:
+    def own(pairs: Pairs) -> Pairs:
+        return _of_patch(pairs, near, to)
+
+    rigid = [to[part[near[part]]] for part in edits.rigid]
+    return Edits(
+        constraints=own(edits.constraints),
+        influences=own(edits.influences),
+        released=own(edits.released),
+        smoothed=own(edits.smoothed),
+        links=_within(to, edits.links),
+        rigid=[part for part in rigid if len(part)],
+    )

@@ -1,0 +1,114 @@
+"""Parts that stay rigid: all vertices of one have the same weights. Those that are marked, those
+to which the present weights are the same, and a list of all for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Integers
+
+if TYPE_CHECKING:
+    from .edits import Edits
+    from .problem import Mesh, Problem
+    from .sparse_weights import SparseWeights
+
+SAME = 1e-3  # weights that differ by less are the same
+
+
+def loose_parts(mesh: Mesh) -> Integers:
+    """(n,) number of the loose part of each vertex of a Mesh; vertices at one place are one."""
+    _places, own = np.unique(mesh.vertices, axis=0, return_inverse=True)
+    own = own.ravel()
+    corners = own[mesh.triangles]
+    pairs = [corners[:, :2], corners[:, 1:], own[mesh.edges.reshape(-1, 2)]]
+    first, second = np.concatenate(pairs).T
+    label = np.arange(own.max() + 1 if len(own) else 0)
+    while len(first):
+        before = label.copy()
+        low = np.minimum(label[first], label[second])
+        np.minimum.at(label, label[first], low)
+        np.minimum.at(label, label[second], low)
+        label = label[label]
+        if (label == before).all():
+            break
+    return np.unique(label[own], return_inverse=True)[1].ravel()
+
+
+def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
+    """[[vertices of a part]] for each Mesh: its loose parts with the same present weights for all
+    their vertices. None where all vertices of all meshes have the same: nobody has weighted it."""
+    found: list[list[Integers]] = []
+    rows = []
+    for mesh in meshes:
+        own: list[Integers] = []
+        if mesh.weights is not None and len(mesh.vertices):
+            label = loose_parts(mesh)
+            order = np.argsort(label, kind="stable")
+            for part in np.split(order, np.cumsum(np.bincount(label))[:-1]):
+                row = _same_row(mesh.weights, part)
+                rows.append(row)
+                if row and len(part) > 1:
+                    own.append(part)
+        found.append(own)
+    if all(row is not None and row == rows[0] for row in rows):
+        return [[] for _mesh in meshes]
+    return found
+
+
+def _same_row(weights: SparseWeights, vertices: Integers) -> dict[int, float] | None:
+    """{bone: weight} of these vertices, {} without any, None where they differ."""
+    first = None
+    for vertex in vertices:
+        entries = slice(weights.start[vertex], weights.start[vertex + 1])
+        row = {
+            int(b): float(w)
+            for b, w in zip(weights.bones[entries], weights.weights[entries], strict=True)
+            if w > SAME
+        }
+        if first is None:
+            first = row
+        elif row.keys() != first.keys() or any(abs(row[b] - first[b]) > SAME for b in row):
+            return None
+    return {b: round(w, 2) for b, w in first.items()}
+
+
+def labels(
+    problem: Problem, edits: Sequence[Edits], found: Sequence[Sequence[Integers]]
+) -> Integers | None:
+    """(vertices of the problem,) numbers for Solver(rigid_parts=...), None without rigid parts.
+
+    edits: of each mesh; found: of each mesh, parts where nothing is marked. Images of a Mirror
+    modifier are parts of their own, unless the part reaches the plane.
+    """
+    label, count = np.full(problem.first[-1], -1, np.int32), 0
+    for mesh, (own, others) in enumerate(zip(edits, found, strict=True)):
+        marked = np.zeros(problem.sizes[mesh], bool)
+        for part in own.rigid:
+            marked[part] = True
+        for part in [*own.rigid, *(part for part in others if not marked[part].any())]:
+            which, vertices = problem.images(mesh, part)
+            copies = np.bincount(which, minlength=len(part))
+            number = np.zeros(len(which), np.int32)
+            if (copies == copies[0]).all():  # none is its own image
+                begin = np.cumsum(copies) - copies
+                order = np.argsort(which, kind="stable")
+                number[order] = np.arange(len(which)) - np.repeat(begin, copies)
+            label[vertices] = count + number
+            count += int(number.max(initial=0)) + 1
+    return label if count else None
+
+
+def rigid_bones(label: Integers, rows: SparseWeights) -> list[tuple[int, int, int]]:
+    """[(first vertex, vertices, bone)] of the rigid parts with these labels (Solver.rigid_parts);
+    the bone is the one with the largest weight in SparseWeights."""
+    numbers, first, sizes = np.unique(label, return_index=True, return_counts=True)
+    found, parts = [], np.stack([first, sizes], axis=1)[numbers >= 0]
+    for vertex, size in parts.tolist():
+        entries = slice(rows.start[vertex], rows.start[vertex + 1])
+        if len(rows.bones[entries]):
+            bone = int(rows.bones[entries][np.argmax(rows.weights[entries])])
+            found.append((vertex, size, bone))
+    return found

@@ -1,0 +1,101 @@
+"""Sparse weights: the row format that araplbs takes and gives, with what the add-on does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+
+
+class SparseWeights(NamedTuple):
+    """Weights of n vertices: those of vertex i are at start[i]:start[i + 1], bones ascending."""
+
+    start: np.ndarray  # (n + 1,) int64
+    bones: np.ndarray  # (entries,) int32
+    weights: np.ndarray  # (entries,) float64
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        return len(self.start) - 1
+
+    @property
+    def vertices(self) -> Integers:
+        """(entries,) the vertex of each entry."""
+        return np.repeat(np.arange(self.count), np.diff(self.start))
+
+    def sums(self) -> Floats:
+        """(n,) sum of the weights of each vertex."""
+        # NumPy's stubs say integers, with weights too.
+        return np.bincount(self.vertices, self.weights, self.count)  # type: ignore[return-value]
+
+    def cut_down(self, most: int, locked: Bools) -> SparseWeights:
+        """The `most` largest of each vertex beside the locked entries (bool), which stay, the
+        others scaled to the sum that they had. Of equal ones all stay or none."""
+        vertices, order = self.vertices, np.lexsort((-self.weights, locked, self.vertices))
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order)) - self.start[vertices[order]]
+        cut = np.zeros(self.count)  # the largest weight of each vertex that is too many
+        first_out = ~locked & (rank == most)
+        cut[vertices[first_out]] = self.weights[first_out]
+        stays = ~locked & (rank < most) & (self.weights > cut[vertices])
+        none_stays = np.bincount(vertices[stays], minlength=self.count) == 0
+        keep = locked | stays | (~locked & (rank < most) & none_stays[vertices])
+        if keep.all():
+            return self
+        sums = np.bincount(vertices, self.weights * ~locked, self.count)
+        left = np.bincount(vertices, self.weights * (keep & ~locked), self.count)
+        scale = np.where(left > 0, sums / np.where(left > 0, left, 1), 1)[vertices]
+        weights = np.where(locked, self.weights, self.weights * scale)
+        return make_sparse_weights(self.count, vertices[keep], self.bones[keep], weights[keep])
+
+    def slice(self, begin: int, end: int) -> SparseWeights:
+        """The rows begin..end-1."""
+        first, last = self.start[begin], self.start[end]
+        return SparseWeights(
+            self.start[begin : end + 1] - first, self.bones[first:last], self.weights[first:last]
+        )
+
+
+def make_sparse_weights(
+    count: int, vertices: Integers, bones: Integers, weights: Floats
+) -> SparseWeights:
+    """SparseWeights of `count` vertices from entries (vertices, bones, weights) in any order."""
+    order = np.lexsort((bones, vertices))
+    start = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(vertices, minlength=count), out=start[1:])
+    return SparseWeights(
+        start,
+        np.ascontiguousarray(bones[order], np.int32),
+        np.ascontiguousarray(weights[order], np.float64),
+    )
+
+
+def join_sparse_weights(parts: Sequence[SparseWeights]) -> SparseWeights:
+    """The rows of several parts, one below the other."""
+    ends = np.cumsum([0] + [part.start[-1] for part in parts])
+    starts = [part.start[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    return SparseWeights(
+        np.concatenate([*starts, ends[-1:]]).astype(np.int64),
+        np.concatenate([part.bones for part in parts]),
+        np.concatenate([part.weights for part in parts]),
+    )
+
+
+def empty_sparse_weights(count: int) -> SparseWeights:
+    return SparseWeights(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+
+
+def dense_of(rows: SparseWeights, bones: int) -> Floats:
+    """(n, bones) of SparseWeights."""
+    out = np.zeros((rows.count, bones))
+    out[rows.vertices, rows.bones] = rows.weights
+    return out
+
+
+def sparse_of(dense: Floats) -> SparseWeights:
+    """Of what is above 0 in (n, bones)."""
+    vertices, bones = np.nonzero(dense > 0)
+    return make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])

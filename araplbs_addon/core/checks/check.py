@@ -1,0 +1,63 @@
+"""Check Weights: what is wrong with the weights that a character has, and where. No bpy: any
+thread may do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..base.progress import Listener, Progress
+from ..character.options import Options
+from ..character.problem import Problem
+from ..character.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
+from .check_bones import bones_outside, drifting_limbs, idle_bones
+from .check_rows import asymmetry, bleeding, influences, speckles, unnormalized, unweighted
+from .check_surface import intersections, loose_parts, strained
+from .inspected import Inspected
+
+if TYPE_CHECKING:
+    from .findings import Finding
+
+# In the order in which they are done; each gives Findings of an Inspected.
+CHECKS = (
+    ("vertices", unweighted),
+    ("vertices", unnormalized),
+    ("vertices", influences),
+    ("surface strain", strained),
+    ("limbs", drifting_limbs),
+    ("bones", bones_outside),
+    ("bones", idle_bones),
+    ("parts", loose_parts),
+    ("parts", intersections),
+    ("gaps", bleeding),
+    ("speckle", speckles),
+    ("symmetry", asymmetry),
+)
+LEAST = 0.05  # severity: less is not reported
+PREPARED = 0.6  # share of the time before the first check
+MOST_OF_A_KIND = 40  # findings, the worst: nobody reads more
+
+
+def check(
+    problem: Problem,
+    rows: SparseWeights,
+    poses: Poses,
+    options: Options,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> list[Finding]:
+    """The Findings about the weights of a Problem, the worst first.
+
+    rows: SparseWeights of all its vertices as they are in the file, of any sums. poses: the Poses
+    to judge them in. options: max_influences counts, and whether the problem has a symmetry.
+    Raises araplbs.Cancelled when progress (a Listener) stops it.
+    """
+    look, progress = Inspected(problem, rows, poses, options, threads), Progress.of(progress)
+    found = []
+    look.prepare(progress)
+    for done, (stage, find) in enumerate(CHECKS):
+        progress.check(stage, PREPARED + (1 - PREPARED) * done / len(CHECKS))
+        some = [finding for finding in find(look) if finding.severity >= LEAST]
+        some.sort(key=lambda finding: -finding.severity)
+        found += some[:MOST_OF_A_KIND]
+    return sorted(found, key=lambda finding: -finding.severity)

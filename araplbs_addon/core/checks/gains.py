@@ -1,0 +1,82 @@
+"""What a weighting has gained over the weights that were there before, as an artist would say it:
+visible problems, and stretch in poses. No bpy: any thread may compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..base.progress import Listener, Progress
+from ..character.options import Options
+from ..character.problem import Problem
+from ..character.sparse_weights import SparseWeights, make_sparse_weights
+from ..measures.deformation import measure
+from ..skeleton.poses import Poses, pose_set
+from .check import check
+from .findings import health
+
+if TYPE_CHECKING:
+    from .findings import Finding
+
+JUDGED_POSES = 12  # random ones in which problems are looked for, as many as Check Weights takes
+WEIGHTED = 0.5  # of the vertices: where fewer had weights, there is nothing to compare with
+VISIBLE = ("high", "medium")  # levels of findings that are seen
+
+
+def visible(findings: Iterable[Finding]) -> int:
+    """How many of the findings are seen."""
+    counts = health(findings)
+    return sum(counts[level] for level in VISIBLE)
+
+
+def gains(
+    problem: Problem,
+    before: SparseWeights,
+    after: SparseWeights,
+    options: Options,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> tuple[dict[str, Any], list[Finding], Poses]:
+    """(facts, findings, poses): what is to be said of these SparseWeights `after`, and of those
+    before.
+
+    facts: {"problems": (before, after), "stretch": (before, after)}, None for what there is nothing
+    to say of: before where fewer than half of the vertices had weights, stretch where there is no
+    surface. findings: what is wrong with the new ones, found in these poses.
+    """
+    progress = Progress.of(progress)
+    had = before.sums() > 0
+    known = had.mean() >= WEIGHTED if len(had) else False
+    sets = [before, after] if known else [after]
+    poses, found, strains = pose_set(problem, options), [], []
+    judged = replace(options, pose_count=min(options.pose_count, JUDGED_POSES))
+    few = poses[:JUDGED_POSES] if poses.whole else pose_set(problem, judged)
+    for at, rows in enumerate(sets):
+        part = progress.part(at / len(sets), 1 / len(sets))
+        found.append(check(problem, rows, few, judged, threads, part))
+        strains.append(_strain(problem, _whole(rows), poses, threads))
+    nothing = [] if known else [None]
+    facts = {
+        "problems": tuple(nothing + [visible(each) for each in found]),
+        "stretch": tuple(nothing + strains),
+    }
+    return facts, found[-1], few
+
+
+def _strain(problem: Problem, rows: SparseWeights, poses: Poses, threads: int) -> float | None:
+    area = measure(problem, rows, poses, threads=threads)["area"]
+    return float(area) if area == area else None
+
+
+def _whole(rows: SparseWeights) -> SparseWeights:
+    """These weights as Blender takes them: each row by its sum."""
+    sums = rows.sums()
+    vertices = rows.vertices
+    good = sums[vertices] > 0
+    return make_sparse_weights(
+        rows.count,
+        vertices[good],
+        rows.bones[good],
+        rows.weights[good] / sums[vertices[good]],
+    )

@@ -1,0 +1,200 @@
+"""Files that are written as a whole or not at all, and which paths are one file.
+
+A file is written under a temporary name beside its place and moved there in one step. What a
+killed process leaves of that is removed by the next one that writes into the folder.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import secrets
+import shutil
+import stat
+import sys
+import time
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ..base.refusal import Refused
+
+MARK = ".araplbs"
+TEMPORARY = re.compile(re.escape(MARK) + r"-(\w+)-(\d+)-[0-9a-f]{8}(\..*)?")
+FORGOTTEN = 24 * 3600  # seconds after which a temporary file of other processes counts as left
+
+
+def _process_space() -> str:
+    """A name for all processes that numbers are counted among: those of this machine or, on Linux,
+    of this container, whatever it is called."""
+    words = [platform.node()]
+    with suppress(OSError):  # where there is a /proc
+        words.append(Path("/proc/sys/kernel/random/boot_id").read_text())
+        words.append(str(os.stat("/proc/self/ns/pid").st_ino))
+    return hashlib.sha256("\n".join(words).encode(errors="replace")).hexdigest()[:16]
+
+
+SPACE = _process_space()
+
+
+def identity(path: str | Path) -> str | tuple[int, int]:
+    """Equal for paths of one file: through links, hard links and, where the file system knows no
+    case, other cases. Of two that do not exist those that differ in case only are one."""
+    real = os.path.realpath(path)  # settles `..` after a folder that is not there, as placed()
+    try:
+        found = os.stat(real)
+    except OSError:
+        return unicodedata.normalize("NFC", real).casefold()
+    return found.st_dev, found.st_ino
+
+
+def refuse_input(path: str | Path) -> None:
+    """Raises Refused for what is no file on a disk: opening a FIFO would wait for ever."""
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
+        raise Refused("a folder, not a .blend file")
+    if not stat.S_ISREG(mode):
+        raise Refused("not a regular file")
+
+
+def refuse_output(path: str | Path) -> None:
+    """Raises Refused where no file could be put: before the work and not after it."""
+    real = resolved(path)
+    if real.is_dir():
+        raise Refused(f"'{path}' is a folder")
+    if real.exists():
+        if not real.is_file():
+            raise Refused(f"'{path}' is not a regular file")
+        if not (os.stat(real).st_mode & 0o222 and os.access(real, os.W_OK)):
+            raise Refused(f"'{path}' is write-protected")
+    for folder in Path(path).parents:
+        if folder.is_symlink() and not folder.exists():  # to a disk that is not there, say
+            raise Refused(f"'{folder}' is a link that leads nowhere")
+    for folder in {real.parent, placed(path).parent}:
+        while not os.path.lexists(folder):
+            folder = folder.parent
+        if not folder.is_dir():
+            raise Refused(f"'{folder}' is not a folder")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise Refused(f"nothing can be written into the folder '{folder}'")
+
+
+def placed(path: str | Path) -> Path:
+    """The absolute path of a name in its real folder, itself a link or not. What `..` means after
+    a link is settled here: Blender takes it by its letters."""
+    return Path(os.path.realpath(Path(path).parent), Path(path).name)
+
+
+def resolved(path: str | Path) -> Path:
+    """What a path stands for in the end, whether it exists or not."""
+    real = Path(os.path.realpath(path))
+    if real.is_symlink() or (Path(path).is_symlink() and not real.parent.is_dir()):
+        raise Refused(f"'{path}' is a link that leads nowhere")
+    return real
+
+
+def content_mark(path: str | Path) -> dict[str, Any]:
+    """By which a content is known again, whatever its times."""
+    with open(path, "rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"bytes": file.tell(), "sha256": found}
+
+
+def has_content(path: str | Path, mark: Mapping[str, Any]) -> bool:
+    """Whether a file has the content of a mark. Raises OSError where it cannot be read."""
+    return os.path.getsize(path) == mark["bytes"] and content_mark(path) == mark
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Gives a path to write to, and makes that the file at `path` when the block ends well.
+
+    The temporary file lies in the folder of `path`, so that Blender makes relative paths fit. A
+    file that exists keeps its owner and mode, a link stays and what it leads to is replaced.
+    """
+    path, real = placed(path), resolved(path)
+    for folder in {path.parent, real.parent}:
+        folder.mkdir(parents=True, exist_ok=True)
+    made = [_temporary(path)]
+    old = os.stat(real) if real.exists() else None
+    mask = os.umask(0o077) if old else None  # meanwhile nobody else reads it either
+    try:
+        yield made[0]
+        if real.parent != path.parent:  # perhaps on another disk
+            made.append(_temporary(real))
+            shutil.copyfile(made[0], made[1])
+        if old:
+            _keep_permissions(made[-1], old)
+        _sync(made[-1])
+        os.replace(made[-1], real)
+    finally:
+        if old:
+            os.umask(mask)
+        for left in made:
+            left.unlink(missing_ok=True)
+            Path(f"{left}@").unlink(missing_ok=True)  # Blender's own, while it saves
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{MARK}-{SPACE}-{os.getpid()}-{secrets.token_hex(4)}{path.suffix}")
+
+
+def _keep_permissions(path: Path, old: os.stat_result) -> None:
+    if hasattr(os, "chown"):
+        with suppress(PermissionError):  # only root gives files away
+            os.chown(path, old.st_uid, old.st_gid)
+    os.chmod(path, stat.S_IMODE(old.st_mode))
+
+
+def _sync(path: Path) -> None:
+    """Has a file on the disk before its name counts, whatever happens to the machine."""
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
+def remove_leftovers(folder: str | Path) -> None:
+    """Removes what processes that were killed have left in a folder."""
+    try:
+        names = [entry.name for entry in os.scandir(folder)]
+    except OSError:
+        return
+    for name in names:
+        parts = TEMPORARY.fullmatch(name)
+        if parts and _is_forgotten(Path(folder, name), parts[1], int(parts[2])):
+            with suppress(OSError):  # another user's
+                Path(folder, name).unlink()
+
+
+def _is_forgotten(path: Path, space: str, process: int) -> bool:
+    """Of a process of this space that is gone, or older than any file that is still written."""
+    if space == SPACE and (process == os.getpid() or not _lives(process)):
+        return True
+    try:
+        return time.time() - path.stat().st_mtime > FORGOTTEN
+    except OSError:
+        return False
+
+
+def _lives(process: int) -> bool:
+    """Whether there is a process of this number."""
+    if sys.platform == "win32":  # where os.kill would end it
+        import ctypes
+
+        synchronize, access_denied, timeout = 0x100000, 5, 258
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        handle = kernel.OpenProcess(synchronize, False, process)
+        if not handle:
+            return ctypes.get_last_error() == access_denied  # it is another user's
+        # One that has ended can be opened for as long as another holds on to it.
+        lives = kernel.WaitForSingleObject(handle, 0) == timeout
+        kernel.CloseHandle(handle)
+        return lives
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # it is another user's
+    return True

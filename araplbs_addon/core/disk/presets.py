@@ -1,0 +1,66 @@
+"""Presets of Blender's operators, read without running them."""
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+AS_PUBLISHED = (
+    Path(__file__).parents[2]
+    / "presets/operator/object.araplbs_auto_weight/As_published_(2018_paper).py"
+)
+
+
+def preset_values(text: str) -> dict[str, Any]:
+    """{property: value} of a preset file of Blender, read without running it.
+
+    Raises SyntaxError, or ValueError for what would have to be run.
+    """
+    values = {}
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        target = node.targets[0]
+        if (
+            isinstance(target, ast.Attribute)
+            and isinstance(target.value, ast.Name)
+            and target.value.id == "op"
+        ):
+            try:
+                values[target.attr] = ast.literal_eval(node.value)
+            except ValueError:
+                raise ValueError(f"line {node.lineno} gives no plain value") from None
+    return values
+
+
+def as_published() -> dict[str, Any]:
+    """{option: value} of the recipe of the paper of 2018."""
+    return preset_values(AS_PUBLISHED.read_text(encoding="utf-8"))
+
+
+# Names of those that come with the add-on, as the menu has them.
+ORDER = (
+    *("Game 4", "Game 8", "Unity", "Unreal", "Godot", "Roblox", "VRChat", "Mobile", "Crisp"),
+    *("Film", "As published (2018 paper)"),
+)
+AS_GOOD_AS = 1e-6  # settings are kept in single precision
+
+
+def is_in_use(values: Mapping[str, Any], settings: object) -> bool:
+    """Whether settings are as a preset has them; what it does not name is free."""
+    known = {name: value for name, value in values.items() if hasattr(settings, name)}
+    return bool(known) and all(
+        _same(value, getattr(settings, name)) for name, value in known.items()
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, float):
+        return abs(one - other) <= AS_GOOD_AS * max(1e-3, abs(one))
+    return one == other
+
+
+def preset_text(values: Mapping[str, Any]) -> str:
+    """A preset file of Blender with these values of the operator."""
+    lines = [f"op.{name} = {value!r}" for name, value in values.items()]
+    return "\n".join(["import bpy", "", "op = bpy.context.active_operator", "", *lines, ""])

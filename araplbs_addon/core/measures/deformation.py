@@ -1,0 +1,124 @@
+"""What is seen of weights: Surface Strain, Limb Drift and Volume Change over poses. No bpy: any
+thread may compute it."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ..base.native_module import araplbs
+from ..base.progress import Listener, Progress
+from ..character.problem import Problem, Skeleton
+from ..character.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
+
+# Keys of a report: those of araplbs.deformation.
+NUMBERS = {
+    "surface_strain": "area",
+    "surface_strain_by_face": "face",
+    "surface_strain_p99": "p99",
+    "limb_drift": "drift",
+    "worst_limb_drift": "worst_drift",
+    "volume_change": "volume",
+}
+
+
+def bones_of(skeleton: Skeleton) -> dict[str, Any]:
+    """The arguments of araplbs.Deformation that say what bones there are."""
+    bones: dict[str, Any] = {
+        "bone_heads": skeleton.heads,
+        "bone_tails": skeleton.tails,
+        "bone_deform": skeleton.deform,
+    }
+    if skeleton.flexible:
+        bones.update(bone_kinds=skeleton.kinds, bone_segments=skeleton.segments)
+    return bones
+
+
+def joints_of(skeleton: Skeleton, poses: Poses) -> dict[str, Any]:
+    """What these Poses say beside the transforms of bones."""
+    return {"segment_poses": poses.joints} if skeleton.flexible else {}
+
+
+def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) -> dict[str, Any]:
+    """araplbs.deformation of a Problem with these SparseWeights, blended linearly, over Poses."""
+    arguments, skeleton = problem.arguments, problem.skeleton
+    return araplbs.deformation(
+        arguments["vertices"],
+        arguments["triangles"],
+        tuple(rows),
+        poses.transforms,
+        **bones_of(skeleton),
+        **joints_of(skeleton, poses),
+        parameters=problem.parameters,
+        **more,
+    )
+
+
+def as_report(skeleton: Skeleton, measures: Mapping[str, Any]) -> dict[str, Any]:
+    """The measures as a dictionary that JSON takes: shares, drift in limb radii; None for what
+    cannot be measured, as the volume of a mesh that is open."""
+    numbers = {name: _number(measures[key]) for name, key in NUMBERS.items()}
+    drift, worst = measures["bone_drift"], None
+    if measures["limbs"]:
+        worst = skeleton.names[max(range(len(drift)), key=lambda b: _number(drift[b]) or 0.0)]
+    return {
+        **numbers,
+        "worst_limb": worst,
+        "limbs": measures["limbs"],
+        "closed_parts": measures["closed_parts"],
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def compare(
+    problem: Problem,
+    before: SparseWeights,
+    after: SparseWeights,
+    poses: Poses,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> dict[str, Any]:
+    """{"before", "after"}: as_report() of two SparseWeights over these Poses."""
+    progress = Progress.of(progress)
+    arguments, skeleton = problem.arguments, problem.skeleton
+    seen = araplbs.Deformation(
+        arguments["vertices"], arguments["triangles"], **bones_of(skeleton), threads=threads
+    )
+
+    def part(rows: SparseWeights, begin: float) -> dict[str, Any]:
+        more: dict[str, Any] = {
+            "parameters": problem.parameters,
+            "progress": progress.part(begin, 0.5),
+        }
+        seen.clear()
+        seen.skin(tuple(rows), poses.transforms, **joints_of(skeleton, poses), **more)
+        return as_report(skeleton, seen.measures())
+
+    return {"before": part(before, 0.0), "after": part(after, 0.5)}
+
+
+def in_percent(share: float) -> str:
+    """A share as people read it."""
+    return f"{100 * share:.1f} %"
+
+
+def in_words(found: Mapping[str, Any], seen: bool = True) -> str:
+    """What compare() has found in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
+    drift 0.12, volume -3.1 %". seen: whether anybody has seen what was before; else it is not
+    said."""
+    before, after = found["before"], found["after"]
+    if after["surface_strain"] is None:
+        return "no surface to stretch"
+    first = f"{in_percent(before['surface_strain'])} -> " if seen else ""
+    words = (
+        f"stretch {first}{in_percent(after['surface_strain'])} "
+        f"(worst 1 %: {100 * after['surface_strain_p99']:.0f} %)"
+    )
+    if after["limb_drift"] is not None:
+        words += f", limb drift {after['limb_drift']:.2f}"
+    if after["volume_change"] is not None:
+        words += f", volume {100 * after['volume_change']:+.1f} %"
+    return words

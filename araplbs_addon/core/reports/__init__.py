@@ -1,0 +1,2 @@
+"""What was done, as numbers for programs, as lines for people, and as pictures.
+All features report through this room."""

@@ -1,0 +1,86 @@
+"""What the Result box of the sidebar says of a weighting beside its gains: short notes, each with
+what it is about, so that a click can select it. No bpy."""
+
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
+
+from ..skeleton.bone_names import is_end_bone
+
+
+class Note(NamedTuple):
+    """urgent: someone should act. One of these at most is not empty: bones, names; places,
+    [(object, vertex or None: all of it)] of parts; whether it is about control bones; above: the
+    limit of influences that vertices are above."""
+
+    text: str
+    urgent: bool = False
+    bones: tuple[str, ...] = ()
+    places: tuple[tuple[str, int | None], ...] = ()
+    control: bool = False
+    above: int = 0
+
+    @property
+    def selects(self) -> bool:
+        return bool(self.bones or self.places or self.above)
+
+
+def result_notes(report: dict[str, Any], locked_groups: int = 0) -> list[Note]:
+    """The Notes of a report of weights, those on which someone should act first."""
+    idle = bare_bones(report)
+    found = [
+        _counted(idle, "bone without skin", "bones without skin", urgent=True, bones=tuple(idle)),
+        *_far(report),
+        _parts(report, rigid=False, text=("part beyond all bones", "parts beyond all bones")),
+        _parts(report, rigid=True, text=("part on one bone", "parts on one bone")),
+        _above(report),
+        _counted(
+            report["control_bones"], "control bone left out", "control bones left out", control=True
+        ),
+        _rigid(report),
+    ]
+    if locked_groups:
+        kept = (
+            "1 locked group kept" if locked_groups == 1 else f"{locked_groups} locked groups kept"
+        )
+        found.append(Note(kept))
+    found = [note for note in found if note]
+    return sorted(found, key=lambda note: not note.urgent)
+
+
+def bare_bones(report: dict[str, Any]) -> list[str]:
+    """Names of the bones that move nothing though skin is around, and that are no mere ends."""
+    return [name for name in report["idle_in_skin"] if not is_end_bone(name)]
+
+
+def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> Note | None:
+    count = len(things)
+    return Note(f"1 {one}" if count == 1 else f"{count} {several}", **more) if count else None
+
+
+def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:
+    parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
+    places = tuple((part["object"], part["vertex"]) for part in parts)
+    return _counted(parts, *text, urgent=not rigid, places=places)
+
+
+def _rigid(report: dict[str, Any]) -> Note | None:
+    places = tuple((part["object"], part["vertex"]) for part in report["rigid"])
+    return _counted(report["rigid"], "rigid part", "rigid parts", places=places)
+
+
+def _far(report: dict[str, Any]) -> Iterator[Note]:
+    for far in report["far_from_bones"]:
+        if far["all"]:
+            text = f"'{far['object']}' is far from all bones"
+        else:
+            text = f"{far['count']:,} vertices far from all bones"
+        place = far["object"], None if far["all"] else far["vertex"]
+        yield Note(text, urgent=True, places=(place,))
+
+
+def _above(report: dict[str, Any]) -> Note | None:
+    count, most = report["above_limit"], report["options"]["max_influences"]
+    if not count:
+        return None
+    which = "1 vertex has" if count == 1 else f"{count:,} vertices have"
+    return Note(f"{which} more than {most}: locked groups", urgent=True, above=most)

@@ -1,0 +1,162 @@
+"""The body parts of a skeleton, so that measures can be given limb by limb.
+
+A chain of bones begins at a root and behind every bone that several deforming ones hang on, and is
+named by its first bone. Chains that are short or move little of the mesh are taken together: first
+those that hang on one bone, as fingers do, then with the chain that they hang on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+
+if TYPE_CHECKING:
+    from ..character.sparse_weights import SparseWeights
+
+LEAST_SHARE = 0.02  # of the triangles: a part that has less is taken together with others
+SHORT = 0.12  # of the size of the skeleton: chains below that hang on one bone are one part
+MOST_PARTS = 12
+
+
+class _Part:
+    name: str | None
+
+    def __init__(self, first: int, above: int, bones: Iterable[int]) -> None:
+        self.name, self.first, self.above, self.bones = None, first, above, list(bones)
+
+
+def body_parts(
+    names: Sequence[str],
+    heads: Floats,
+    tails: Floats,
+    parents: Integers,
+    triangle_bones: Integers,
+    deform: Bools | None = None,
+) -> list[tuple[str, Integers]]:
+    """[(name, bones)] in the order of the skeleton, each bone in one part.
+
+    names, heads and tails (m, 3), parents (m,): of the bones, -1 for roots. triangle_bones (f,):
+    the bone that each triangle goes with. deform (m,) bool: others join the part that they hang on.
+    """
+    m = len(names)
+    deform = np.ones(m, bool) if deform is None else deform
+    counts = np.bincount(triangle_bones, minlength=m)
+    lengths = np.linalg.norm(tails - heads, axis=1)
+    short = SHORT * np.linalg.norm(np.ptp(np.concatenate([heads, tails]), axis=0))
+    parts = [_Part(bones[0], above, bones) for bones, above in _chains(parents, deform)]
+    beyond = _bones_beyond(parents)
+
+    def size(part: _Part) -> int:
+        return counts[part.bones].sum()
+
+    least = LEAST_SHARE * max(counts.sum(), 1)
+    for bone in sorted({part.above for part in parts if part.above >= 0}):
+        together = [
+            p
+            for p in parts
+            if p.above == bone
+            and (size(p) < least or lengths[p.bones].sum() < short)
+            and beyond[p.first] == len(p.bones)  # nothing hangs on it
+        ]
+        if len(together) > 1:
+            together[0].name = f"beyond {names[bone]}"
+            for other in together[1:]:
+                together[0].bones += other.bones
+                parts.remove(other)
+    while len(parts) > 1:
+        smallest = min(parts, key=lambda part: (size(part), part.first))
+        if size(smallest) >= least and len(parts) <= MOST_PARTS:
+            break
+        parts.remove(smallest)
+        onto = next((p for p in parts if smallest.above in p.bones), None)
+        if onto is None:  # a root: with that of those hanging on it on which most hangs
+            below = [p for p in parts if p.above in smallest.bones]
+            onto = max(below or parts, key=lambda part: beyond[part.first])
+            onto.above = smallest.above
+        onto.bones += smallest.bones
+    parts.sort(key=lambda part: part.first)
+    return [(part.name or names[part.first], np.array(sorted(part.bones))) for part in parts]
+
+
+def _children(parents: Integers) -> list[list[int]]:
+    children: list[list[int]] = [[] for _ in parents]
+    for bone, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(bone)
+    return children
+
+
+def _bones_beyond(parents: Integers) -> Integers:
+    """(m,) how many bones hang on each, itself counted."""
+    count = np.ones(len(parents), int)
+    for bone in _children_first(_children(parents), parents):
+        if parents[bone] >= 0:
+            count[parents[bone]] += count[bone]
+    return count
+
+
+def _chains(parents: Integers, deform: Bools) -> list[tuple[list[int], int]]:
+    """[(bones from the first on, bone that it hangs on or -1)]."""
+    children = _children(parents)
+    moves = np.array(deform)  # it deforms, or something that hangs on it does
+    order = _children_first(children, parents)
+    for bone in order:
+        moves[bone] |= any(moves[child] for child in children[bone])
+    of_bone = np.full(len(parents), -1)
+    chains: list[tuple[list[int], int]] = []
+    for bone in reversed(order):
+        parent = parents[bone]
+        alone = parent >= 0 and sum(moves[child] for child in children[parent]) == 1
+        if parent >= 0 and (alone or not moves[bone]):
+            of_bone[bone] = of_bone[parent]
+            chains[of_bone[bone]][0].append(bone)
+        else:
+            of_bone[bone] = len(chains)
+            chains.append(([bone], parent))
+    return chains
+
+
+def _children_first(children: list[list[int]], parents: Integers) -> list[int]:
+    order, waiting = [], [bone for bone, parent in enumerate(parents) if parent < 0]
+    while waiting:
+        bone = waiting.pop()
+        order.append(bone)
+        waiting += children[bone]
+    return order[::-1]
+
+
+def strongest_bones(rows: SparseWeights, fallback: Integers) -> Integers:
+    """(n,) the bone with the most weight at each vertex of SparseWeights; that of fallback (n,)
+    where no bone has any."""
+    vertices = rows.vertices
+    order = np.lexsort((rows.weights, vertices))
+    result = np.array(fallback)
+    result[vertices[order]] = rows.bones[order]
+    return result
+
+
+def nearest_bones(points: Floats, heads: Floats, tails: Floats, deform: Bools) -> Integers:
+    """(n,) the deforming bone nearest to each point (n, 3)."""
+    best, result = np.full(len(points), np.inf), np.zeros(len(points), np.int64)
+    for bone in np.flatnonzero(deform):
+        along = tails[bone] - heads[bone]
+        square = max(along @ along, 1e-300)
+        at = np.clip((points - heads[bone]) @ along / square, 0, 1)
+        away = ((points - heads[bone] - at[:, None] * along) ** 2).sum(axis=1)
+        nearer = away < best
+        best[nearer], result[nearer] = away[nearer], bone
+    return result
+
+
+def part_of_triangles(
+    triangles: Integers, parts: list[tuple[str, Integers]], vertex_bones: Integers, bone_count: int
+) -> Integers:
+    """(f,) the part of each triangle, that of its first corner's bone."""
+    of_bone = np.zeros(bone_count, np.int64)
+    for part, (_name, bones) in enumerate(parts):
+        of_bone[bones] = part
+    return of_bone[vertex_bones[triangles[:, 0]]]

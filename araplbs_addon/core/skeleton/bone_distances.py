@@ -1,0 +1,56 @@
+"""How far points are from bones, all in armature space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Index, Integers
+
+if TYPE_CHECKING:
+    from ..character.problem import Skeleton
+    from ..character.sparse_weights import SparseWeights
+
+NEARER = 0.9  # of another distance: skin so much nearer to a bone is its own
+LEAST, LEAST_SHARE = 4, 0.002  # of the vertices: fewer are no skin to speak of
+
+
+def distances(points: Floats, skeleton: Skeleton, bones: Integers) -> Floats:
+    """(points, bones) of all points from all of these bones."""
+    return distances_from_own(points[:, None], skeleton, np.asarray(bones)[None])
+
+
+def distances_from_own(points: Floats, skeleton: Skeleton, bones: Integers | Index) -> Floats:
+    """(n,) of each point from its bone."""
+    along = skeleton.tails[bones] - skeleton.heads[bones]
+    to = points - skeleton.heads[bones]
+    share = (to * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-300)
+    return np.linalg.norm(to - np.clip(share, 0, 1)[..., None] * along, axis=-1)
+
+
+def nearest_bones(points: Floats, skeleton: Skeleton) -> Integers:
+    """(n,) the deform bone nearest to each of these points (n, 3)."""
+    best, nearest = np.full(len(points), np.inf), np.zeros(len(points), int)
+    for bone in np.flatnonzero(skeleton.deform):
+        distance = distances_from_own(points, skeleton, bone)
+        nearest[distance < best] = bone
+        best = np.minimum(best, distance)
+    return nearest
+
+
+def has_skin(
+    points: Floats, rows: SparseWeights, skeleton: Skeleton, bones: Sequence[Index] | Integers
+) -> Bools:
+    """(bones,) bool: skin is nearer to the bone than to what has most of its weight.
+
+    rows: SparseWeights of the points.
+    """
+    order = np.lexsort((rows.weights, rows.vertices))
+    vertices = rows.vertices[order]
+    last = np.append(vertices[1:] != vertices[:-1], True) if len(vertices) else np.zeros(0, bool)
+    own, leaders = points[vertices[last]], rows.bones[order][last]
+    away = distances_from_own(own, skeleton, leaders)
+    near = [np.sum(distances_from_own(own, skeleton, bone) < NEARER * away) for bone in bones]
+    return np.array(near, int) >= max(LEAST, LEAST_SHARE * len(points))

@@ -1,0 +1,112 @@
+"""Which bones are skin, and which are controls: the evidence beside where they are, weighed.
+
+Each kind is a function of BoneFacts. Above 0 speaks for a control, below 0 for skin: 1 is one
+sign, 2 as good as certain. The engine (control_bones.py) sets the sum against what skeleton and
+mesh say, and neither decides alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Index
+from .bone_names import is_control_name
+from .generators import Generator, recognize, says_control, says_skin
+
+if TYPE_CHECKING:
+    from .bone_facts import BoneFacts
+
+SURE, SKIN = 2, -1  # sums that say as much as the engine asks for
+FEW = 0.5  # what marks more of the deform bones sets none of them apart
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of evidence; words for people, as an answer to why a bone is left out."""
+
+    identifier: str
+    weight: float
+    words: str
+    find: Callable[[BoneFacts], Bools]  # (m,) bool of BoneFacts
+
+
+def _fact(name: str) -> Callable[[BoneFacts], Bools]:
+    return lambda facts: facts.known(name)
+
+
+def _of_few(marked: Bools, facts: BoneFacts) -> Bools:
+    """`marked`, where it sets deform bones apart."""
+    few = np.count_nonzero(marked & facts.deform) <= FEW * np.count_nonzero(facts.deform)
+    return marked & few
+
+
+def targets(name: str) -> Callable[[BoneFacts], Bools]:
+    """Targets that no constraint pulls itself, as it does two ends of a piston."""
+    return lambda facts: facts.known(name) & ~facts.known("pulled")
+
+
+def set_apart(facts: BoneFacts) -> Bools:
+    """Shaped, colored or visible, where most bones that deform are not."""
+    marks = [_of_few(facts.known(name), facts) for name in ("shaped", "colored", "visible")]
+    return np.any(marks, axis=0)
+
+
+def of_generator(says: Callable[[list[Generator], str], bool]) -> Callable[[BoneFacts], Bools]:
+    def find(facts: BoneFacts) -> Bools:
+        generators = recognize(facts.names)
+        return np.array([bool(generators) and says(generators, n) for n in facts.names], bool)
+
+    return find
+
+
+KINDS = (
+    Kind("POLE", 3, "pole target", _fact("pole_target")),
+    Kind("IK", 2, "IK target", targets("ik_target")),
+    Kind("GENERATOR", 2, "a control by its generator", of_generator(says_control)),
+    Kind("STRAYS", 2, "leaves all others in its actions", _fact("strays")),
+    Kind("NAME", 1, "name", lambda facts: np.array([is_control_name(n) for n in facts.names])),
+    Kind("AIM", 1, "others aim at it", targets("aimed_at")),
+    Kind("FOLLOWED", 1, "others are where it is", _fact("followed")),
+    Kind("CHOICE", 1, "one of several that a bone copies", _fact("choice")),
+    Kind("CARRIES", 1, "carries objects", _fact("carries")),
+    Kind("COLLECTION", 1, "collection", _fact("control_collection")),
+    Kind("APART", 1, "not in the collection of the deform bones", _fact("apart")),
+    Kind("SPANNED", 4, "shorter bones go from its head to its tail", _fact("spanned")),
+    Kind("LESSER", 10, "another bone there is more likely skin", _fact("lesser")),
+    Kind("HANDLE", 0.5, "handle of a bendy bone", _fact("handle")),
+    Kind("SET_APART", 0.5, "set apart", set_apart),
+    Kind("DRIVES", 0.5, "drives others", _fact("drives")),
+    Kind("DEFORM_COLLECTION", -1, "collection of deform bones", _fact("deform_collection")),
+    Kind("LOCKED", -1, "locked", _fact("locked")),
+    Kind("PULLED", -1, "pulled by a constraint", _fact("pulled")),
+    Kind("BENDY", -0.5, "bendy bone", _fact("bendy")),
+    Kind("HAS_PARTS", -1, "loose parts of its own", _fact("has_parts")),
+    Kind("COPIES", -2, "copies another bone", _fact("copies")),
+    Kind("DEFORMS", -3, "deforms by its generator", of_generator(says_skin)),
+    Kind("PAINTED", -3, "weights made by hand", _fact("painted")),
+)
+
+
+@dataclass
+class Evidence:
+    found: np.ndarray  # (m, kinds) bool
+    sums: np.ndarray  # (m,)
+
+    def of(self, bone: Index) -> list[Kind]:
+        """The Kinds that make a control of it."""
+        return [KINDS[k] for k in np.flatnonzero(self.found[bone]) if KINDS[k].weight > 0]
+
+    def words(self, bone: Index) -> str:
+        """'IK target, name', empty where nothing speaks for a control."""
+        return ", ".join(kind.words for kind in self.of(bone))
+
+
+def weigh(facts: BoneFacts) -> Evidence:
+    """The Evidence. What is said of a bone counts for the one on the other side as well."""
+    found = np.array([kind.find(facts) for kind in KINDS], bool).T
+    found |= found[facts.opposite]
+    return Evidence(found, found @ np.array([kind.weight for kind in KINDS], float))

@@ -1,0 +1,133 @@
+"""What a file says of bones, beside where they are: the material of bone_evidence.py.
+
+Each fact is a bool for each of the m bones of an armature. A rig of a file that says no more than
+names and parents has names alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats
+from .bone_distances import NEARER, distances, distances_from_own
+
+if TYPE_CHECKING:
+    from ..character.problem import Skeleton
+    from ..character.sparse_weights import SparseWeights
+
+LED = 0.6  # a bone with so much of a vertex's weight leads it
+MOST_AT_ONCE = 1 << 22  # distances
+JOINED = 0.05  # of its length: so near the ends of a bone others begin and end
+BESIDE = 0.1  # of its length: so near its line others lie on it
+
+
+def _none() -> Bools:
+    return np.zeros(0, bool)
+
+
+@dataclass
+class BoneFacts:
+    """Facts that are empty are not known. See EVIDENCE for what each is worth."""
+
+    names: list[str]
+    deform: np.ndarray  # (m,) bool
+    parents: np.ndarray  # (m,) -1 for roots
+    opposite: np.ndarray  # (m,) the bone of the other side, or the bone itself
+    ik_target: np.ndarray = field(default_factory=_none)
+    pole_target: np.ndarray = field(default_factory=_none)
+    aimed_at: np.ndarray = field(default_factory=_none)  # by Track To, Stretch To...
+    followed: np.ndarray = field(default_factory=_none)  # by Copy Location
+    choice: np.ndarray = field(default_factory=_none)  # one of several that a bone copies
+    carries: np.ndarray = field(default_factory=_none)  # objects that are no meshes
+    drives: np.ndarray = field(default_factory=_none)  # by custom properties of its own
+    shaped: np.ndarray = field(default_factory=_none)  # by a custom shape
+    colored: np.ndarray = field(default_factory=_none)
+    visible: np.ndarray = field(default_factory=_none)
+    control_collection: np.ndarray = field(default_factory=_none)
+    deform_collection: np.ndarray = field(default_factory=_none)
+    apart: np.ndarray = field(default_factory=_none)  # not in the collection of deform bones
+    handle: np.ndarray = field(default_factory=_none)  # of a bendy bone
+    spanned: np.ndarray = field(default_factory=_none)  # see spanned()
+    lesser: np.ndarray = field(default_factory=_none)  # see lesser_doubles() of doubles.py
+    locked: np.ndarray = field(default_factory=_none)  # all nine channels
+    copies: np.ndarray = field(default_factory=_none)  # another bone, by Copy Transforms
+    pulled: np.ndarray = field(default_factory=_none)  # by IK, Track To, Stretch To...
+    bendy: np.ndarray = field(default_factory=_none)
+    strays: np.ndarray = field(default_factory=_none)  # see strays()
+    painted: np.ndarray = field(default_factory=_none)  # see painted()
+    has_parts: np.ndarray = field(default_factory=_none)  # see doubles.py
+
+    def known(self, name: str) -> Bools:
+        """(m,) bool"""
+        fact = getattr(self, name)
+        return fact if len(fact) else np.zeros(len(self.names), bool)
+
+
+def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> Bools:
+    """(m,) bool: bones that no other deform bone goes along with, of those asked about.
+
+    Each of the others leaves it in one of the poses (p, m, 3, 4) by more than the radius: its
+    distance at rest, or that of the skin (points, in armature space) or half its own length, where
+    these are larger.
+    """
+    found = np.zeros(len(skeleton.names), bool)
+    for bone in np.flatnonzero(asked) if len(poses) else ():
+        others = np.flatnonzero(skeleton.deform & ~asked)
+        if not len(others):
+            continue
+        middle = (skeleton.heads[bone] + skeleton.tails[bone]) / 2
+        at = np.append(middle, 1)
+        apart = np.linalg.norm((poses[:, others] - poses[:, [bone]]) @ at, axis=2).max(0)
+        skin = np.linalg.norm(points - middle, axis=1).min(initial=np.inf)
+        half = np.linalg.norm(skeleton.tails[bone] - skeleton.heads[bone]) / 2
+        radius = np.maximum(distances(middle[None], skeleton, others)[0], max(half, skin))
+        found[bone] = (apart > radius).all()
+    return found
+
+
+def spanned(skeleton: Skeleton) -> Bools:
+    """(m,) bool: deform bones from whose head to whose tail a chain of shorter ones goes, on their
+    line: they carry these, which are the skin."""
+    found = np.zeros(len(skeleton.names), bool)
+    deform = np.flatnonzero(skeleton.deform)
+    heads, tails = skeleton.heads[deform], skeleton.tails[deform]
+    lengths = np.linalg.norm(tails - heads, axis=1)
+    for bone, head, tail, length in zip(deform, heads, tails, lengths, strict=True):
+        if length <= 0:
+            continue
+        along, beside = (tail - head) / length, BESIDE * length
+        on = lengths < (1 - JOINED) * length
+        for ends in (heads, tails):
+            off = ends - head - ((ends - head) @ along)[:, None] * along
+            on &= np.linalg.norm(off, axis=1) < beside
+        begin, end = (heads[on] - head) @ along, (tails[on] - head) @ along
+        reached = np.zeros(1)
+        for link in np.argsort(begin, kind="stable"):
+            if np.abs(reached - begin[link]).min() < JOINED * length:
+                reached = np.append(reached, end[link])
+        found[bone] = (np.abs(reached - length) < JOINED * length).any()
+    return found
+
+
+def painted(points: Floats, rows: SparseWeights, skeleton: Skeleton, asked: Bools) -> Bools:
+    """(m,) bool: bones with weights as no automatic method makes them, of those asked about: most
+    of what the bone leads is nearer to another one.
+
+    points: (n, 3) in armature space; rows: SparseWeights of these.
+    """
+    found = np.zeros(len(skeleton.names), bool)
+    leads = (rows.weights >= LED) & asked[rows.bones]
+    deform = np.flatnonzero(skeleton.deform)
+    for bone in np.unique(rows.bones[leads]):
+        own = points[rows.vertices[leads & (rows.bones == bone)]]
+        others, nearer = deform[deform != bone], 0
+        step = max(1, MOST_AT_ONCE // max(1, len(others)))
+        for start in range(0, len(own) if len(others) else 0, step):
+            part = own[start : start + step]
+            away = distances(part, skeleton, others).min(1)
+            nearer += int((away < NEARER * distances_from_own(part, skeleton, bone)).sum())
+        found[bone] = 2 * nearer > len(own)
+    return found

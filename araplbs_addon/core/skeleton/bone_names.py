@@ -1,0 +1,43 @@
+"""What names of bones tell, each by itself: controls and what holds things."""
+
+import re
+
+# Words that rigs give to controls, and to what holds, aims or marks a place.
+CONTROL_WORDS = {
+    *("ik", "ctrl", "ctl", "con", "control", "controls", "controller", "target", "targets"),
+    *("pole", "slot", "handle", "weapon", "mch", "org", "effector", "fk", "tweak", "drv", "anchor"),
+    *("camera", "cam", "view", "lookat", "look", "aim", "orient", "tag", "socket", "attach"),
+    *("attachment", "mount", "item", "wield", "prop", "object", "empty", "dummy", "helper"),
+}
+# Those that do so where they are all of the name.
+ROOT_WORDS = {"root", "master", "world", "origin"}
+NEUTRAL_WORDS = {
+    *("b", "bn", "bip", "bone", "joint", "jnt", "j", "l", "r", "left", "right", "node", "null"),
+    *("armature", "rig", "skeleton", "character", "def", "main", "mixamorig"),
+}
+END_WORDS = {"leaf", "end", "nub"}
+SIDES = {"l", "r", "left", "right"}
+BEGINNINGS = ("camera", "lookat", "view")
+ENDINGS = ("slot", "target", "ik", "orient", "control", "ctrl")
+
+
+def words_of(name: str) -> list[str]:
+    """In lower case: "IKfoot_L" is ik, foot, l."""
+    split = re.sub(r"(?<![A-Za-z])(IK|FK)(?=[a-z])", r"\1 ", name)
+    split = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", split)
+    return [word.lower() for word in re.findall(r"[A-Za-z]+", split)]
+
+
+def is_control_name(name: str) -> bool:
+    """Whether rigs call controls so."""
+    words = words_of(name)
+    if any(w in CONTROL_WORDS or w.startswith(BEGINNINGS) or w.endswith(ENDINGS) for w in words):
+        return True
+    roots = [word for word in words if word in ROOT_WORDS]
+    return bool(roots) and all(w in ROOT_WORDS | NEUTRAL_WORDS for w in words)
+
+
+def is_end_bone(name: str) -> bool:
+    """Whether importers call ends of chains so, which nothing follows and which need no skin."""
+    words = [word for word in words_of(name) if word not in SIDES]
+    return bool(words) and words[-1] in END_WORDS

@@ -1,0 +1,135 @@
+"""What makes rigs, and how it names them: which of its bones are to deform, and which are not.
+
+A generator is recognized by several of its bones that have names of different kinds, since one
+name can be a coincidence.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+LEAST_BONES = 4  # with names of a generator
+
+NEVER = r"(?!)"
+SIDE = r"[._ -]?(l|r|left|right)?"
+MIXAMO = r"(mixamorig\d*[:_]?)?"
+FINGERS = r"(Thumb|Index|Middle|Ring|Pinky)"
+CLOUD_RIG = r"STR|FK|IK|MSTR|ROOT|CTR|CTRL|POLE|TGT|TRG|ORG|MCH|HLP|DSP|INT|SWI|SNP|TAN|P"
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Patterns of whole names."""
+
+    name: str
+    kinds: tuple[str, ...]  # all of these are there
+    skin: str = NEVER
+    control: str = NEVER  # and ends of chains; wins where both match
+
+
+GENERATORS = (
+    Generator(
+        "Rigify",
+        (
+            r"DEF-(spine|upper_arm|forearm|hand|f_index).*",
+            r"((ORG|MCH|VIS)-.*|DEF-(thigh|shin|foot|thumb).*)",
+        ),
+        skin=r"DEF-.*",
+        control=r"(ORG|MCH|VIS|WGT)-.*|.*_(ik|fk|tweak)(_\w+)?(\.[LR])?|root",
+    ),
+    Generator(
+        "CloudRig",
+        (r"DEF-.*", r"STR-.*", r"(FK|IK|IK-MSTR|MSTR)-.*"),
+        skin=r"DEF-.*",
+        control=rf"({CLOUD_RIG})-.*",
+    ),
+    Generator(
+        "BlenRig",
+        (r".*_def(_\d+)?(_[LR])?", r".*_mstr(_str)?(_\d+)?(_[LR])?", r".*_(fk|ik)(_ctrl)?_[LR]"),
+        skin=r"(?!.*_mstr).*_def(_.*)?",
+    ),
+    Generator(
+        "Auto-Rig Pro",
+        (
+            r"c_\w+\.[lrx]",
+            r"\w+_(ref|nostr|offset|stretch|twist|fk|ik|rot|bend|base)(_\w+)?\.[lrx]",
+        ),
+        skin=r"(c_)?\w+_(stretch|twist(_\d+)?|bend|base)\.[lrx]|(c_)?(thumb|index|middle|ring|pinky)"
+        r"\d\.[lr]",
+        control=r"cc_.*|c_(traj|pos|root_master)(\.x)?|\w+_(ref|ik|fk|pole|offset|nostr)(_\w+)?\.[lrx]",
+    ),
+    Generator(
+        "Mixamo",
+        (
+            rf"{MIXAMO}(Left|Right)(ForeArm|UpLeg)",
+            rf"{MIXAMO}(Left|Right)(Hand{FINGERS}1|ToeBase)",
+        ),
+        control=rf"{MIXAMO}(HeadTop_End|(Left|Right)Toe_End|(Left|Right)Hand{FINGERS}4)(_end)?",
+    ),
+    Generator(
+        "VRM",
+        (r"J_Bip_C_.*", r"J_Bip_[LR]_.*"),
+        skin=r"J_(Bip|Sec|Adj|Opt)_.*",
+        control=r"[Rr]oot|J_.*_end(_\w+)?",
+    ),
+    Generator(
+        "MMD",
+        (r"(上半身|下半身|首|頭)2?", r"[左右]?(腕|ひじ|手首|足|ひざ|足首)D?([._][LR])?"),
+        skin=r"[左右]?(足|ひざ|足首)D([._][LR])?|[左右]?足先EX([._][LR])?",
+        control=r"全ての親|操作中心|センター2?|グルーブ|両目|_(dummy|shadow)_.*|.*(ＩＫ|IK)(親|先)?([._][LR])?"
+        r"|.*指先([._][LR])?",
+    ),
+    Generator(
+        "Unreal",
+        (r"(upperarm|lowerarm|thigh|calf)_[lr]", r"(pelvis|spine_0\d|clavicle_[lr])"),
+        skin=r"\w+_twist_\d\d_[lr]|\w+_correctiveRoot_[lr]",
+        control=r"root|ik_(foot|hand)_(root|gun|[lr])|interaction|center_of_mass|VB .*"
+        r"|(weapon|prop|attach\w*)_[lr]",
+    ),
+    Generator(
+        "Unity",
+        (r"(Left|Right)(UpperLeg|LowerLeg)", r"(Left|Right)(UpperArm|LowerArm)"),
+        control=r"Root|Armature|.*(_end|Nub)",
+    ),
+    Generator(
+        "Daz",
+        (
+            r"[lr](Shldr|Forearm|Thigh)(Bend|Twist)|[lr]_(upperarm|forearm|thigh)(twist\d)?",
+            r"(abdomen|chest)(Lower|Upper)|spine\d|pelvis",
+        ),
+        skin=r".*(Bend|Twist)|.*twist\d",
+        control=r"Genesis\d.*|[lr](Hand|Foot)_?(anchor|end)",
+    ),
+    Generator(
+        "Biped",
+        (r"Bip0*\d+[ _][LR][ _](UpperArm|Forearm)", r"Bip0*\d+[ _][LR][ _](Thigh|Calf)"),
+        control=r"Bip0*\d+|Bip0*\d+[ _]Footsteps|.*Nub|Bip0*\d+[ _]Prop\d",
+    ),
+    Generator(
+        "OpenXR",
+        (r"(?i).*metacarpal" + SIDE, r"(?i).*(intermediate|proximal)" + SIDE, r"(?i).*tip" + SIDE),
+        control=r"(?i)(.*[._ -])?(tip|palm)" + SIDE,
+    ),
+)
+
+
+def recognize(names: Iterable[str]) -> list[Generator]:
+    """The Generators that made these bones."""
+    found = []
+    for generator in GENERATORS:
+        of_kind = [{n for n in names if re.fullmatch(kind, n)} for kind in generator.kinds]
+        if all(of_kind) and len(set().union(*of_kind)) >= LEAST_BONES:
+            found.append(generator)
+    return found
+
+
+def says_skin(generators: list[Generator], name: str) -> bool:
+    """It is meant to deform, by one of these."""
+    return any(re.fullmatch(g.skin, name) for g in generators) and not says_control(
+        generators, name
+    )
+
+
+def says_control(generators: list[Generator], name: str) -> bool:
+    """It is not meant to deform, by one of these."""
+    return any(re.fullmatch(g.control, name) for g in generators)

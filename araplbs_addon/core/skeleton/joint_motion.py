@@ -1,0 +1,191 @@
+"""How the joints of a rig move in its poses, and poses in which all of them do.
+
+A joint is a deform bone in the one that it hangs on. What the rig leaves where it is turns on its
+own, within its limits, on top of what the rig does; so does what the rig tears off, in the poses
+where it does so. What hangs on such a joint goes with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.extent import size_of
+from .poses import BENDY
+from .rig_poses import control_turns, distances
+
+if TYPE_CHECKING:
+    from ..character.options import Options
+    from ..character.problem import Skeleton
+
+LEAST_MOTION = 0.05  # of what a joint moves that turns on its own: less is standing still
+REST = 1e-5  # lengths of a bone: less is rest
+LEAST_FREE = 1e-3  # lengths of the bone: limits that leave less lock a joint
+FARTHEST = 3  # sizes of the skeleton: how far the first bone may go
+MOST_STRETCH = 5.0  # times as long or wide, or as short or thin
+LARGEST, LEAST_VOLUME = 1e9, 1e-9  # of numbers and determinants of transforms that are usable
+TORN_OFTEN = 0.5  # of the poses: a joint that is torn off in more turns on its own in all
+
+FLIP = np.diag([-1.0, 1, 1, 1])
+
+
+@dataclass
+class Motion:
+    """What d joints do in p poses, the identity where they do nothing usable."""
+
+    own: np.ndarray  # (p, d, 4, 4) in the bone that each hangs on
+    segments: np.ndarray  # (p, j, 4, 4) what the segments of bendy ones do in their bone
+    torn: np.ndarray  # (p, d) bool: it is torn off
+
+
+class Joints:
+    """The d deform bones of a skeleton, each hung on another."""
+
+    def __init__(self, skeleton: Skeleton, parents: Integers) -> None:
+        """parents: deform_parents()."""
+        self.bones = np.flatnonzero(skeleton.deform)
+        place = np.full(len(skeleton.names) + 1, -1)
+        place[self.bones] = np.arange(len(self.bones))
+        self.up = place[parents[self.bones]]  # (d,) or -1
+        self.heads, tails = skeleton.heads[self.bones], skeleton.tails[self.bones]
+        self.size = size_of(np.vstack([self.heads, tails]))
+        self.lengths = np.maximum(np.linalg.norm(tails - self.heads, axis=1), 1e-6 * self.size)
+        gap = distances(self.heads, self.heads[self.up], tails[self.up])
+        # About as far as a bone comes that turns with the one it hangs on, however far from it.
+        loose = 2 * gap + np.maximum(self.lengths, self.lengths[self.up])
+        self.loose = np.where(self.up < 0, FARTHEST * self.size, loose)
+        bendy = [b for b in self.bones if skeleton.kinds[b] == BENDY]
+        self.owner = np.repeat(place[bendy], skeleton.segments[bendy] + 1)  # (j,) of segments
+
+    def motion(self, transforms: Floats, segments: Floats) -> Motion:
+        """The Motion of poses: transforms (p, m, 3, 4) of all bones, (p, j, 3, 4) of segments."""
+        posed, inside = _square(transforms[:, self.bones]), _square(segments)
+        good = _usable(posed)
+        posed[~good] = inside[~good[:, self.owner]] = np.eye(4)
+        back = _inverse(posed)
+        own = np.where((self.up < 0)[:, None, None], np.eye(4), back[:, self.up]) @ posed
+        inside = back[:, self.owner] @ inside
+        inside[~_usable(inside)] = np.eye(4)
+        off = np.linalg.norm(_moved(own, self.heads) - self.heads, axis=-1)
+        stretch = np.linalg.svd(own[..., :3, :3], compute_uv=False)
+        whole = good & (good[:, self.up] | (self.up < 0)) & (off <= self.loose)
+        whole &= (stretch[..., 0] <= MOST_STRETCH) & (stretch[..., 2] * MOST_STRETCH >= 1)
+        own[~whole] = np.eye(4)
+        return Motion(own, inside, ~whole)
+
+    def extent(self, motion: Motion) -> Floats:
+        """(d,) how far each moves, in its lengths: root mean square over the poses and over the
+        head and points beside it, one length away along each axis."""
+        found = self._extent(motion.own, slice(None))
+        np.maximum.at(found, self.owner, self._extent(motion.segments, self.owner))
+        return found
+
+    def _extent(self, transforms: Floats, which: slice | Integers) -> Floats:
+        heads, lengths = self.heads[which], self.lengths[which]
+        corners = heads + np.vstack([np.zeros(3), np.eye(3)])[:, None] * lengths[:, None]
+        off = np.stack([_moved(transforms, corner) - corner for corner in corners])
+        return np.sqrt((off**2).sum(axis=-1).mean(axis=(0, 1))) / lengths
+
+    def composed(self, motion: Motion) -> tuple[Floats, Floats]:
+        """(transforms (p, d, 3, 4), segments (p, j, 3, 4)) from rest."""
+        posed = motion.own.copy()
+        for d in _parents_first(self.up):
+            if self.up[d] >= 0:
+                posed[:, d] = posed[:, self.up[d]] @ posed[:, d]
+        return posed[:, :, :3], (posed[:, self.owner] @ motion.segments)[:, :, :3]
+
+    def own_turns(self, skeleton: Skeleton, options: Options) -> Floats:
+        """(p, d, 4, 4) of joints that turn each on its own, within their limits."""
+        every = np.ones(len(skeleton.names))
+        turns = control_turns(skeleton, skeleton.deform, every, options)[0][:, self.bones]
+        found = np.tile(np.eye(4), (*turns.shape[:2], 1, 1))
+        found[..., :3, :3] = turns
+        found[..., :3, 3] = self.heads - np.einsum("pdij,dj->pdi", turns, self.heads)
+        return found
+
+    def still(self, motion: Motion, turns: Floats) -> Bools:
+        """(d,) bool: does not move, though its limits would let it. turns: own_turns()."""
+        free = self._extent(turns, slice(None))
+        moved = self.extent(motion) >= LEAST_MOTION * free
+        return ~moved & (free > LEAST_FREE) & (self.up >= 0)
+
+
+def complete(
+    transforms: Floats, segments: Floats, joints: Joints, turns: Floats
+) -> tuple[Motion, Bools] | None:
+    """(Motion, (d,) bool: joints that turn on their own) of poses of a rig, in which every joint
+    moves that its limits let move, and none is torn off; None where nothing moves at all. turns:
+    own_turns()."""
+    motion = joints.motion(transforms, segments)
+    if joints.extent(motion).max() < REST:
+        return None
+    torn_off = motion.torn.mean(axis=0) > TORN_OFTEN
+    alone = torn_off | joints.still(motion, turns)
+    motion.own[:, torn_off] = np.eye(4)
+    turned = motion.torn | alone
+    motion.own[turned] = (motion.own @ turns)[turned]
+    return motion, alone
+
+
+class Mirror:
+    """The images of poses. A bone that has none on the other side does in the image what it does in
+    the pose, in the bone that it hangs on."""
+
+    def __init__(self, partners: Integers, joints: Joints) -> None:
+        """partners: bone_partners() of the skeleton."""
+        self.joints = joints
+        image = np.searchsorted(joints.bones, partners[joints.bones])
+        self.paired = partners[joints.bones] >= 0
+        self.partners = np.where(self.paired, image, np.arange(len(image)))
+        owner = joints.owner
+        nth = np.arange(len(owner)) - np.searchsorted(owner, owner)
+        self.segments = np.searchsorted(owner, self.partners[owner]) + nth
+
+    def image(self, motion: Motion) -> Motion:
+        """The Motion of the images."""
+        own, segments = motion.own[:, self.partners], motion.segments[:, self.segments]
+        paired = self.paired[self.joints.owner]
+        own[:, self.paired] = FLIP @ own[:, self.paired] @ FLIP
+        segments[:, paired] = FLIP @ segments[:, paired] @ FLIP
+        return Motion(own, segments, motion.torn[:, self.partners])
+
+
+def _square(transforms: Floats) -> Floats:
+    """(..., 4, 4) of (..., 3, 4)."""
+    found = np.zeros((*transforms.shape[:-2], 4, 4))
+    found[..., :3, :], found[..., 3, 3] = transforms, 1
+    return found
+
+
+def _inverse(transforms: Floats) -> Floats:
+    """The inverses of affine maps (..., 4, 4)."""
+    x, y, z = np.moveaxis(transforms[..., :3, :3], -1, 0)  # columns
+    rows = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-2)
+    found = np.zeros_like(transforms)
+    found[..., :3, :3] = rows / (x * rows[..., 0, :]).sum(axis=-1)[..., None, None]
+    found[..., :3, 3] = -np.einsum("...ij,...j->...i", found[..., :3, :3], transforms[..., :3, 3])
+    found[..., 3, 3] = 1
+    return found
+
+
+def _usable(transforms: Floats) -> Bools:
+    with np.errstate(all="ignore"):
+        sizes = np.abs(transforms).max(axis=(-2, -1))
+        return (sizes < LARGEST) & (np.abs(np.linalg.det(transforms[..., :3, :3])) > LEAST_VOLUME)
+
+
+def _moved(transforms: Floats, points: Floats) -> Floats:
+    return np.einsum("...dij,dj->...di", transforms[..., :3, :3], points) + transforms[..., :3, 3]
+
+
+def _parents_first(up: Integers) -> Integers:
+    """All places, each after the one that it hangs on."""
+    depth = np.zeros(len(up), int)
+    above = up.copy()
+    while (above >= 0).any():
+        depth[above >= 0] += 1
+        above = np.where(above >= 0, up[above], -1)
+    return np.argsort(depth, kind="stable")

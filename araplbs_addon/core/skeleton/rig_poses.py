@@ -1,0 +1,259 @@
+"""Random poses of the controls of a rig: how far each turns, and where what limbs reach for goes.
+
+A joint that several controls turn, as those of a spine do, swings no further than one that has a
+single control: a few poses show how far it goes, and the turns of its controls are made smaller
+by that. All numbers come in pairs of poses, of which the second mirrors the first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Index, Integers
+from .poses import sample
+from .symmetry import symmetry_plane
+
+if TYPE_CHECKING:
+    from ..character.options import Options
+    from ..character.problem import Skeleton
+
+SHIFT = 0.1  # of what a control moves: how far it is moved itself
+BEND = 1.5  # of the swing: how far a limb bends in all when its end is moved
+LATTICE = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])  # Roberts' R3
+TOLERATED = 1.25  # times the turn of a joint that is controlled by itself: chance in a few poses
+
+
+def control_turns(
+    skeleton: Skeleton, controls: Bools, shares: Floats, options: Options
+) -> tuple[Floats, Floats | None, Integers | None]:
+    """(rotations (p, m, 3, 3) about the heads, in rest orientation, of the controls alone; bends as
+    of sample()). shares: (m,) of the turns that are sampled within the limits."""
+    own = replace(
+        skeleton,
+        deform=controls,
+        parents=np.full(len(controls), -1, np.int32),
+        own_stretch=skeleton.own_stretch & controls,
+        stretch=skeleton.own_stretch & controls,
+        control=np.zeros(len(controls), np.int32),
+    )
+    symmetry = symmetry_plane(own) if options.symmetric else None
+    apart = replace(options, reach_poses=0.0)  # limbs reach by their IK targets
+    transforms, bends = sample(own, apart, symmetry)
+    vectors = rotation_vectors(transforms[:, controls, :, :3])
+    fixed = ((skeleton.limits[..., 0] > 0) | (skeleton.limits[..., 1] < 0)).any(axis=1)
+    vectors *= np.where(fixed, 1, shares)[controls, None]
+    turns = np.tile(np.eye(3), (*transforms.shape[:2], 1, 1))
+    turns[:, controls] = rotations(vectors)
+    return turns, bends, None if symmetry is None else symmetry[0]
+
+
+def turned_joints(
+    skeleton: Skeleton,
+    parents: Integers,
+    reached: dict[int, set[int]],
+    turns: dict[int, set[int]],
+    whole: Bools,
+) -> dict[int, list[int]]:
+    """{control: deform bones that it may turn in their parents}, none of the controls `whole` (m,)
+    that move everything together.
+
+    parents: deform_parents(). reached: {control: what follows it}; turns: {control: what turns with
+    it}, less than that.
+    """
+    deform = set(np.flatnonzero(skeleton.deform).tolist())
+    found = {}
+    for bone, followers in reached.items():
+        joints = set()
+        for moved in () if whole[bone] else (followers & deform, turns[bone] & deform):
+            joints |= {b for b in moved if parents[b] not in moved}
+        found[bone] = sorted(joints)
+    return found
+
+
+def shares_by_pilot(
+    transforms: Floats,
+    skeleton: Skeleton,
+    parents: Integers,
+    joints: dict[int, list[int]],
+    swing: float,
+) -> Floats:
+    """(m,) by which the turns of each control are made smaller, so that none of its joints turns
+    further than by a control of its own, as these poses (p, m, 3, 4) do that have all of them."""
+    shares = np.zeros(len(skeleton.names))
+    excess = np.ones(len(shares))
+    turns = nearest_rotations(transforms[:, skeleton.deform, :, :3])
+    whole = np.tile(np.eye(3), (len(transforms), len(shares) + 1, 1, 1))  # the last: no parent
+    whole[:, np.flatnonzero(skeleton.deform)] = turns
+    own = np.swapaxes(whole[:, parents], -1, -2) @ whole[:, :-1]
+    angles = np.linalg.norm(rotation_vectors(own), axis=-1)
+    if swing > 0:
+        excess = np.sqrt((angles**2).mean(axis=0)) / (swing / math.sqrt(3))
+    for bone, turned in joints.items():
+        if turned:
+            most = excess[turned].max()
+            shares[bone] = 1 / most if most > TOLERATED else 1
+    return shares
+
+
+def deform_parents(skeleton: Skeleton) -> Integers:
+    """(m,) the deform bone that each bone hangs on, -1 for the first of all.
+
+    It is the nearest up the chain, or one that lies on a bone there (Rigify's ORG and DEF). Deform
+    bones of trees of their own hang on the nearest one, tree by tree from the largest on.
+    """
+    ends = np.round(np.hstack([skeleton.heads, skeleton.tails]), 5)
+    on = {tuple(ends[b]): b for b in np.flatnonzero(skeleton.deform)}
+    lying = [b if skeleton.deform[b] else on.get(tuple(ends[b]), -1) for b in range(len(ends))]
+    strict = [b if skeleton.deform[b] else -1 for b in range(len(ends))]
+    for stand_in in (lying, strict):  # bones that lie on each other crosswise may go in circles
+        found = _up_the_chain(skeleton.parents, stand_in)
+        roots = _roots(found)
+        if roots is not None:
+            break
+    _join_trees(found, roots, skeleton)
+    return found
+
+
+def _up_the_chain(parents: Integers, stand_in: Sequence[Index]) -> Integers:
+    found = np.full(len(parents), -1)
+    for bone in range(len(parents)):
+        up = parents[bone]
+        while up >= 0 and stand_in[up] in (-1, bone):
+            up = parents[up]
+        found[bone] = stand_in[up] if up >= 0 else -1
+    return found
+
+
+def _roots(parents: Integers) -> Integers | None:
+    """(m,) the first of the tree that each is in; None where parents go in circles."""
+    roots = np.arange(len(parents))
+    for _ in range(len(parents)):
+        above = parents[roots] >= 0
+        if not above.any():
+            return roots
+        roots = np.where(above, parents[roots], roots)
+    return None
+
+
+def _join_trees(parents: Integers, roots: Integers, skeleton: Skeleton) -> None:
+    """Hangs the first deform bone of each tree, but for the largest, on one that is joined."""
+    deform = np.flatnonzero(skeleton.deform)
+    sizes = np.bincount(roots[deform], minlength=len(parents))
+    trees = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+    left, new = trees[1:], deform[roots[deform] == trees[:1]]
+    nearest, away = np.full(len(left), -1), np.full(len(left), np.inf)
+    while len(left):
+        ends = skeleton.heads[new], skeleton.tails[new]
+        to_new = distances(skeleton.heads[left, None], *ends)
+        closest = to_new.argmin(axis=1)
+        closer = to_new.min(axis=1) < away
+        nearest[closer], away[closer] = new[closest[closer]], to_new.min(axis=1)[closer]
+        first = away.argmin()
+        parents[left[first]] = nearest[first]
+        new = deform[roots[deform] == left[first]]
+        left, nearest, away = (np.delete(each, first) for each in (left, nearest, away))
+
+
+def distances(points: Floats, heads: Floats, tails: Floats) -> Floats:
+    """(...) of points (..., 3) to segments."""
+    along = tails - heads
+    share = ((points - heads) * along).sum(axis=-1) / np.maximum((along**2).sum(axis=-1), 1e-300)
+    nearest = heads + np.clip(share, 0, 1)[..., None] * along
+    return np.linalg.norm(points - nearest, axis=-1)
+
+
+def numbers(count: int, which: Bools, seed: int, partners: Integers | None) -> Floats:
+    """(count, m, 3) in [0, 1) for poses in pairs, of the bones `which` (m,): lattices of low
+    discrepancy in random order, 0 of other bones. partners: (m,) with the same lattices, or None.
+    Both poses of a pair have the same."""
+    pairs = (count + 1) // 2
+    found = np.zeros((pairs, len(which), 3))
+    for b in np.flatnonzero(which):
+        partner = -1 if partners is None else partners[b]
+        first: Any = partner if 0 <= partner < b else b
+        rng = np.random.default_rng([seed, first])
+        points = (rng.random(3) + np.arange(pairs)[:, None] * LATTICE) % 1
+        found[:, b] = points[rng.permutation(pairs)]
+    return np.repeat(found, 2, axis=0)[:count]
+
+
+def shifts(u: Floats, sizes: Floats, partners: Integers | None) -> Floats:
+    """(p, m, 3) by which controls are moved, in rest orientation: up to `sizes` (m,) along each
+    axis. u: numbers()."""
+    found = (2 * u - 1) * sizes[:, None]
+    found[1::2, :, 0] *= -1
+    if partners is not None:
+        plane = partners >= 0
+        images = found[::2, partners] * [-1, 1, 1]
+        found[1::2, plane] = images[: len(found[1::2]), plane]
+    return found
+
+
+def reach(
+    root: Floats, end: Floats, length: float, u: Floats, swing: float
+) -> tuple[Floats, Floats]:
+    """(2, 4, 4) what takes the end of a limb to where it reaches, and what turns the whole limb on
+    the way there: from `root` on it turns by at most the swing, and bends by BEND times it in all.
+
+    u: (3,) in [0, 1). Length is that of the limb, 0 where it cannot bend.
+    """
+    along = end - root
+    distance = np.linalg.norm(along)
+    along = along / distance
+    across = np.linalg.svd(along[None])[2][1:]
+    angle, around = swing * u[0], 2 * math.pi * u[1]
+    axis = math.cos(around) * across[0] + math.sin(around) * across[1]
+    turn = np.eye(4)
+    turn[:3, :3] = rotations((angle * axis)[None])[0]
+    turn[:3, 3] = root - turn[:3, :3] @ root
+    bend = min(BEND * swing, math.pi / 1.2) * u[2]
+    shift = np.eye(4)
+    if length:
+        shift[:3, 3] = along * (length * math.cos(bend / 2) - distance)
+    return turn @ shift, turn
+
+
+def mirrored(transform: Floats) -> Floats:
+    """The image of an affine map (4, 4) at X = 0."""
+    flip = np.diag([-1.0, 1, 1, 1])
+    return flip @ transform @ flip
+
+
+def nearest_rotations(matrices: Floats) -> Floats:
+    """(..., 3, 3) those nearest to matrices; identity for what is not finite."""
+    finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)
+    u, _stretches, v = np.linalg.svd(np.where(finite, matrices, np.eye(3)))
+    u[..., -1] *= np.linalg.det(u @ v)[..., None]
+    return u @ v
+
+
+def rotation_vectors(matrices: Floats) -> Floats:
+    """(..., 3) of rotations (..., 3, 3) by less than half a turn."""
+    skew = np.stack(
+        [
+            matrices[..., 2, 1] - matrices[..., 1, 2],
+            matrices[..., 0, 2] - matrices[..., 2, 0],
+            matrices[..., 1, 0] - matrices[..., 0, 1],
+        ],
+        axis=-1,
+    )
+    sine = np.linalg.norm(skew, axis=-1) / 2
+    cosine = (np.trace(matrices, axis1=-2, axis2=-1) - 1) / 2
+    angle = np.arctan2(sine, cosine)
+    factor = np.where(sine > 1e-9, angle / np.maximum(2 * sine, 1e-30), 0.5)
+    return skew * factor[..., None]
+
+
+def rotations(vectors: Floats) -> Floats:
+    """(..., 3, 3) rotations by vectors (..., 3)."""
+    angle = np.linalg.norm(vectors, axis=-1)[..., None, None]
+    k = np.zeros((*vectors.shape, 3))
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    k[..., 0, 1], k[..., 0, 2], k[..., 1, 2] = -z, y, -x
+    k -= np.swapaxes(k, -1, -2)
+    return np.eye(3) + np.sinc(angle / np.pi) * k + np.sinc(angle / 2 / np.pi) ** 2 / 2 * (k @ k)

@@ -1,0 +1,109 @@
+"""Where errors leave operators: in one sentence, never as a traceback.
+
+registration.py guards every class that it registers, so that no operator is forgotten. An error
+ends the operator: `abandon(context)`, where the class has it, takes back what was begun, and the
+sentence of core/base/faults.py is reported.
+
+Work evaluates the scene, and so drivers and handlers of others. An operator that these call in the
+midst of another one is refused: it would change what is being read. So is one that is called in
+another thread: in the midst of an evaluation, or of a render.
+"""
+
+import threading
+import traceback
+from functools import wraps
+
+from bpy.types import Operator
+
+from ...core.base.faults import sentence
+
+ELSEWHERE = "Blender is evaluating the scene: not now"
+
+_at_work = []  # operators whose methods run just now
+
+
+def guarded(cls):
+    """The class; what Blender calls of it is guarded where it is an operator."""
+    if issubclass(cls, Operator):
+        for name, guard in _DOORS.items():
+            method = getattr(cls, name, None)
+            if method and not hasattr(method, "guarded"):
+                setattr(cls, name, guard(method))
+    return cls
+
+
+def _of_context(method):
+    @wraps(method)  # Blender counts the arguments of what it calls
+    def call(self, context):
+        return _call(method, self, context)
+
+    call.guarded = True
+    return call
+
+
+def _of_event(method):
+    @wraps(method)
+    def call(self, context, event):
+        return _call(method, self, context, event)
+
+    call.guarded = True
+    return call
+
+
+def _call(method, operator, context, *event):
+    if busy := _busy():
+        operator.report({"ERROR"}, busy)
+        return {"CANCELLED"}
+    _at_work.append(operator.bl_label)
+    try:
+        return method(operator, context, *event)
+    except BaseException as error:
+        _abandon(operator, context)
+        if not isinstance(error, Exception):
+            raise
+        operator.report({"ERROR"}, sentence(operator.bl_label, error))
+        return {"CANCELLED"}
+    finally:
+        _at_work.clear()
+
+
+def _busy():
+    """Why no operator can start just now, None where it can."""
+    if _at_work:
+        return f"{_at_work[0]} is at work: not now"
+    return ELSEWHERE if _is_elsewhere() else None
+
+
+def _is_elsewhere():
+    return threading.current_thread() is not threading.main_thread()
+
+
+def _abandon(operator, context):
+    if not hasattr(operator, "abandon"):
+        return
+    try:
+        operator.abandon(context)
+    except Exception:  # the first error is the one to report
+        traceback.print_exc()
+
+
+def _of_poll(method):
+    poll = method.__func__
+
+    @classmethod
+    @wraps(poll)
+    def call(cls, context):
+        if _is_elsewhere():  # half of the context is missing
+            cls.poll_message_set(ELSEWHERE)
+            return False
+        try:
+            return poll(cls, context)
+        except Exception as error:
+            cls.poll_message_set(sentence(cls.bl_label, error))
+            return False
+
+    call.__func__.guarded = True
+    return call
+
+
+_DOORS = {"poll": _of_poll, "invoke": _of_event, "execute": _of_context, "modal": _of_event}

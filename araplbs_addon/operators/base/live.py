@@ -1,0 +1,246 @@
+"""What operators that own a live session have in common: timer, keys, status text, end."""
+
+import time
+
+from bpy.types import Operator
+
+from ...blender.data.views import redraw_views
+from ...core.measures.deformation import in_percent
+from ...live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
+from ...preferences import preferred_threads
+from .work import moves_view, poll_targets
+
+TICK = 1 / 30  # seconds between two looks at what the thread has done
+LEAST_WORK, MOST_WORK = 0.01, 0.02  # seconds of work in one of them
+WORK_SHARE = 0.15  # of the time between them, where drawing takes long
+
+
+class LiveOperator:
+    """To be mixed into an operator with OptionProperties, and with these members:
+
+    task_kind, session_kind: classes of the work at once, and live. find(context): its Targets;
+    raises Refused. tell(report, task): reports what was kept; the operator's result. cancelled:
+    text for when nothing was.
+    """
+
+    _timer = None
+    _last_tick = 0.0
+    _session = None
+
+    @classmethod
+    def poll(cls, context):
+        return poll_targets(cls, context, cls.find)
+
+    def execute(self, context):
+        """At once, to the end: scripts and background mode."""
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
+        try:
+            task = self.task_kind(self.read_options(), preferred_threads(context))
+            targets = self.find(context)
+            targets.only_bones = getattr(self, "only_selected_bones", False)
+            task.read(targets, context.view_layer)
+            task.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
+        finally:
+            manager.progress_end()
+        return self.tell(task.apply(), task)
+
+    def invoke(self, context, _event):
+        """In a window."""
+        self.take_settings(context)
+        targets = self.find(context)
+        targets.only_bones = getattr(self, "only_selected_bones", False)
+        self._session = self.session_kind(
+            targets,
+            self.read_options(),
+            context.view_layer,
+            preferred_threads(context),
+        )
+        self.prepare(context)
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(TICK, window=context.window)
+        self._show(context, self._session)
+        manager.modal_handler_add(self)  # the last that can fail
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        session = self._session
+        if event.type == "TIMER":
+            session.tick(self._budget())
+            self._show(context, session)
+        if session.state == ENDED:  # also when the add-on was disabled
+            return self._finish(context, session)
+        if event.value != "PRESS" or (moves_view(event) and event.type != "NUMPAD_ENTER"):
+            return {"PASS_THROUGH"}
+        if session.state in {KEEPING, RESTORING}:
+            if event.type == "ESC":
+                session.restore()
+            return {"RUNNING_MODAL"}  # nothing may change what is being written
+        if context.mode.startswith("EDIT"):
+            return {"PASS_THROUGH"}
+        return self._key(context, event, session)
+
+    def prepare(self, context):
+        """What a window needs for the session."""
+
+    def _budget(self):
+        now, last = time.perf_counter(), self._last_tick
+        self._last_tick = now
+        return min(max(LEAST_WORK, WORK_SHARE * (now - last)), MOST_WORK)
+
+    def _key(self, context, event, session):
+        space = space_under(context, event)
+        if event.type == "ESC":
+            cancel_session(context, session)
+        elif event.type in {"RET", "NUMPAD_ENTER"}:
+            session.keep()
+        elif session.state == READING:
+            pass  # nothing may change what is being read
+        else:
+            return self.other_key(context, event, session, space)
+        return {"RUNNING_MODAL"}
+
+    def other_key(self, _context, _event, _session, _space):
+        """A press that is not of every session."""
+        return {"PASS_THROUGH"}
+
+    def _show(self, context, session):
+        if session.state == ENDED:
+            return
+        if context.workspace:
+            parts = [self.bl_label, *session_facts(session), *session_keys(session)]
+            context.workspace.status_text_set("   |   ".join(parts))
+        if session.frame:
+            redraw_views()
+
+    def _finish(self, context, session):
+        self._stop(context)
+        if session.report:
+            result = self.tell(session.report, session.task)
+            session.forget()
+            return result
+        session.forget()
+        if session.message:
+            self.report({"ERROR" if session.error else "WARNING"}, session.message)
+        elif session.restored:
+            self.report({"INFO"}, self.cancelled)
+        return {"CANCELLED"}
+
+    def _stop(self, context):
+        if self._timer:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        if context.workspace:
+            context.workspace.status_text_set(None)
+        redraw_views()
+
+    def cancel(self, context):
+        """Blender ends the operator: another file, a closed window, or quit."""
+        try:
+            end_session()
+        finally:
+            self._stop(context)
+
+    def abandon(self, context):
+        """See guard.py."""
+        if self._session:
+            self.cancel(context)
+
+
+def session_facts(session):
+    """Short texts about a session, for status bar and viewport."""
+    frame = session.frame
+    if session.state == READING or frame is None:
+        return [session.stage]
+    state = "converged" if frame.done else session.stage
+    if session.state in {KEEPING, RESTORING}:
+        state = "writing" if session.state == KEEPING else "restoring"
+    stretch = []
+    if frame.strains and frame.strains[1] is not None:
+        stretch = [f"Stretch {in_percent(frame.strains[1])}"]
+    return [*stretch, *frame.remarks, f"{frame.seconds:.1f} s", state]
+
+
+def session_keys(session):
+    """What can be pressed now."""
+    if session.state == READING or session.frame is None:
+        return ["Esc: cancel"]
+    return session.keys
+
+
+def space_under(context, event):
+    """ "VIEW" where the mouse is over the scene in a 3D view, else None."""
+    for area in context.window.screen.areas if context.window else ():
+        if area.type != "VIEW_3D":
+            continue
+        over = [r for r in area.regions if _is_over(r, event) and r.width > 1 and r.height > 1]
+        if over and all(r.type == "WINDOW" for r in over):
+            return "VIEW"
+    return None
+
+
+def _is_over(region, event):
+    x, y = event.mouse_x - region.x, event.mouse_y - region.y
+    return 0 <= x < region.width and 0 <= y < region.height
+
+
+def cancel_session(context, session):
+    """Asks first where strokes of the artist's would be lost: one more Esc says no."""
+    if not session.strokes:
+        session.restore()
+        return
+
+    def draw(menu, _context):
+        menu.layout.operator_context = "EXEC_DEFAULT"
+        menu.layout.operator(OBJECT_OT_araplbs_restore.bl_idname, text="Cancel Session", icon="X")
+
+    lost = "1 correction" if session.strokes == 1 else f"{session.strokes} corrections"
+    context.window_manager.popup_menu(draw, title=f"{lost} will be lost", icon="QUESTION")
+
+
+class _OfSession:
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, _context):
+        if not current_session():
+            cls.poll_message_set("No session is running")
+            return False
+        return True
+
+
+class OBJECT_OT_araplbs_accept(_OfSession, Operator):
+    """Keep what is shown and end the session"""
+
+    bl_idname = "object.araplbs_accept"
+    bl_label = "Accept"
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not current_session().frame:
+            cls.poll_message_set("The first result is still being computed")
+            return False
+        return True
+
+    def execute(self, _context):
+        current_session().keep()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_restore(_OfSession, Operator):
+    """End the session and leave everything as it was before it"""
+
+    bl_idname = "object.araplbs_restore"
+    bl_label = "Cancel"
+
+    def invoke(self, context, _event):
+        cancel_session(context, current_session())
+        return {"FINISHED"}
+
+    def execute(self, _context):
+        session = current_session()
+        if session:  # it can end while it is asked
+            session.restore()
+        return {"FINISHED"}

@@ -1,0 +1,147 @@
+"""The operators "Check Weights", "Select Finding" and "View Finding"."""
+
+import numpy as np
+from bpy.props import IntProperty
+from bpy.types import Operator
+from mathutils import Vector
+
+from ...blender.poses.posed import posed_vertices
+from ...blender.read.targets import find_checked
+from ...blender.write.edit_mode import flush_edit_mode
+from ...blender.write.select_region import select_region
+from ...core.base.refusal import Refused
+from ...core.checks.findings import health
+from ...tasks.checking import CheckTask
+from ..base.properties import OptionProperties
+from ..base.work import WorkOperator
+from .found import found, quietly
+
+IDNAME = "object.araplbs_check"
+SELECT = "object.araplbs_select_finding"
+VIEW = "object.araplbs_view_finding"
+
+DISTANCE, LEAST = 2.0, 0.05  # of the size of what is seen, and that as a share of the mesh
+
+
+def counted(findings):
+    """'7 findings: 2 high, 3 medium, 2 low'."""
+    if not findings:
+        return "No findings"
+    parts = [f"{count} {name}" for name, count in health(findings).items() if count]
+    which = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+    return f"{which}: {', '.join(parts)}"
+
+
+class OBJECT_OT_araplbs_check(WorkOperator, OptionProperties, Operator):
+    """Look for what is wrong with the present weights, and list it in the panel: stretch, \
+collapse, skin that follows a wrong bone, vertices without weights... Nothing is changed"""
+
+    bl_idname = IDNAME
+    bl_label = "Check Weights"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    task_kind = CheckTask
+    doing = "Checking"
+
+    find = staticmethod(find_checked)
+
+    def start(self, context):
+        flush_edit_mode([ob for ob in find_checked(context).meshes if ob.mode == "EDIT"])
+        super().start(context)
+
+    def tell(self, _report, task):
+        found.keep_of(task.findings, task)
+        for line in task.warnings:
+            self.report({"WARNING"}, line)
+        self.report({"INFO"}, counted(found.findings))
+        return {"FINISHED"}
+
+    def say_cancelled(self):
+        self.report({"INFO"}, f"{self.bl_label} was cancelled")
+        return {"CANCELLED"}
+
+
+class OfFinding:
+    """To be mixed into an operator on one finding of the list."""
+
+    @classmethod
+    def poll(cls, _context):
+        if not found.findings:
+            cls.poll_message_set("There are no findings: Check Weights first")
+            return False
+        return True
+
+    def finding(self, context):
+        """(Finding, object). Raises Refused."""
+        index = context.window_manager.araplbs_check.active if self.index < 0 else self.index
+        if index < 0:
+            raise Refused("Choose a finding in the list")
+        if index >= len(found.findings):
+            raise Refused(f"There is no finding {index}: the list has {len(found.findings)}")
+        with quietly() as check:
+            check.active = index
+        finding = found.findings[index]
+        return finding, found.objects[finding.mesh].get()
+
+    def execute(self, context):
+        return self.work(context, *self.finding(context))
+
+
+INDEX = IntProperty(name="Index", description="Number in the list, -1: the chosen one", default=-1)
+
+
+class OBJECT_OT_araplbs_select_finding(OfFinding, Operator):
+    """Select the vertices that the finding is about, in Edit mode or by the mask of Weight Paint \
+mode, and make its bone the active one"""
+
+    bl_idname = SELECT
+    bl_label = "Select Finding"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: INDEX
+
+    def work(self, context, finding, ob):
+        bone = found.bone(finding)
+        select_region(context, ob, finding.vertices, bone)
+        armature = found.armature.get()
+        if bone in armature.data.bones and armature.mode != "EDIT":
+            armature.data.bones.active = armature.data.bones[bone]
+        self.report({"INFO"}, finding.words)
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
+    """Turn the 3D view to what the finding is about"""
+
+    bl_idname = VIEW
+    bl_label = "View Finding"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    index: INDEX
+
+    def work(self, context, finding, ob):
+        space = context.space_data
+        if not space or space.type != "VIEW_3D":
+            raise Refused("Works in a 3D view")
+        points = self.points(context, finding, ob)
+        low, high = points.min(0), points.max(0)
+        view = space.region_3d
+        if view.view_perspective == "CAMERA":
+            view.view_perspective = "PERSP"
+        view.view_location = Vector(((low + high) / 2).tolist())
+        view.view_distance = DISTANCE * max(float(np.linalg.norm(high - low)), LEAST * _size(ob))
+        return {"FINISHED"}
+
+    def points(self, context, finding, ob):
+        """(k, 3) what is to be seen, in world space."""
+        if len(finding.vertices):
+            return posed_vertices(ob, context.evaluated_depsgraph_get())[finding.vertices]
+        armature = found.armature.get()
+        bone = armature.pose.bones.get(found.bone(finding))
+        if not bone:
+            raise Refused("This finding has no location to show")
+        return np.array([armature.matrix_world @ end for end in (bone.head, bone.tail)])
+
+
+def _size(ob):
+    return float(np.linalg.norm(ob.dimensions))

@@ -1,0 +1,95 @@
+"""The operator "Repair"."""
+
+from bpy.props import EnumProperty
+from bpy.types import Operator
+
+from ...blender.read.targets import Targets, find_checked
+from ...core.base.refusal import Refused
+from ...core.checks.findings import KINDS
+from ...preferences import preferred_threads
+from ...tasks.repairing import EVERY_KIND, RepairTask, repair_notes, repair_summary
+from ..base.properties import (
+    BoneChoice,
+    OptionProperties,
+    draw_folded_options,
+    draw_result_options,
+)
+from ..base.work import WorkOperator, poll_targets
+from .found import found, marked
+
+IDNAME = "object.araplbs_repair"
+
+
+class OBJECT_OT_araplbs_repair(WorkOperator, BoneChoice, OptionProperties, Operator):
+    """Solve the weights again where something was found, and nowhere else: all other weights stay \
+as they are. Where the new ones are not better, the old ones stay, too"""
+
+    bl_idname = IDNAME
+    bl_label = "Repair Weights"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    doing = "Repairing"
+    own_options = ("start_from", "volume")  # it works on the surface, from what is around
+
+    which: EnumProperty(
+        name="Findings",
+        description="The findings that are repaired",
+        items=(
+            ("ALL", "All", "Those of a new check of the selected meshes"),
+            ("ACTIVE", "Chosen", "The chosen one of the list"),
+            ("MARKED", "Marked", "All of the list with a mark"),
+        ),
+    )
+    kinds: EnumProperty(
+        name="Kinds",
+        description="The kinds of findings that are repaired",
+        items=KINDS,
+        options={"ENUM_FLAG"},
+        default=set(EVERY_KIND),
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return poll_targets(cls, context, lambda context: found.findings or find_checked(context))
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "which")
+        layout.prop(self, "kinds")
+        draw_result_options(layout, self)
+        draw_folded_options(layout, self)
+
+    def start(self, context):
+        targets, known, wanted = find_checked(context) if self.which == "ALL" else None, None, None
+        if not targets:
+            found.refuse_out_of_date()
+            known = found.findings
+            wanted = self._wanted(context)
+            targets = Targets(found.armature.get(), [each.get() for each in found.objects])
+        targets.painting = context.mode == "PAINT_WEIGHT"
+        targets.only_bones = self.only_selected_bones
+        self._task = RepairTask(
+            self.read_options(), preferred_threads(context), frozenset(self.kinds), known, wanted
+        )
+        self._reading = self._task.read_in_steps(targets, context.view_layer)
+
+    def _wanted(self, context):
+        """[bool] for the findings of the list. Raises Refused where nothing is wanted."""
+        wanted = marked()
+        if self.which == "ACTIVE":
+            active = context.window_manager.araplbs_check.active
+            if not 0 <= active < len(wanted):
+                raise Refused("Choose a finding in the list")
+            wanted = [k == active for k in range(len(wanted))]
+        if not any(wanted):
+            raise Refused("No finding has a mark")
+        return wanted
+
+    def tell(self, report, task):
+        found.keep_of(task.repaired.findings, task.checked)
+        for line in task.warnings + repair_notes(report):
+            self.report({"WARNING"}, line)
+        self.report({"INFO"}, repair_summary(report))
+        return {"FINISHED"}

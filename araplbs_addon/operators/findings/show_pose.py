@@ -1,0 +1,115 @@
+"""The operator "Show Pose": the rig goes into the pose in which a finding is worst, and back."""
+
+from contextlib import suppress
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.props import IntProperty
+from bpy.types import Operator
+
+from ...blender.poses.pose_rig import PosedRig
+from ...core.base.refusal import Refused
+from .check import OfFinding
+from .found import found
+
+IDNAME = "object.araplbs_show_pose"
+BACK = "object.araplbs_own_pose"
+
+_posed: list[PosedRig] = []  # the rig that is in another pose than its own
+
+
+def posed_rig():
+    """The PosedRig, or None."""
+    return _posed[0] if _posed else None
+
+
+class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
+    """Put the rig into the pose in which the finding is worst. Back to My Pose ends it"""
+
+    bl_idname = IDNAME
+    bl_label = "Show Pose"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: IntProperty(
+        name="Index", description="Number in the list, -1: the chosen one", default=-1
+    )
+
+    def work(self, context, finding, _ob):
+        if not has_pose(finding):
+            raise Refused("This finding is the same in every pose")
+        armature = found.armature.get()
+        if armature.library or armature.override_library:
+            raise Refused(f"'{armature.name}' belongs to another file")
+        if armature.mode == "EDIT":
+            raise Refused(f"'{armature.name}' is in Edit mode")
+        bones = found.list.bones
+        pose = dict(zip(bones, found.list.poses[finding.pose], strict=True))
+        deform = {name: pose[name] for name in bones if armature.data.bones[name].use_deform}
+        rig = posed_rig()
+        if rig and rig.is_of(armature):
+            rig.pose(deform)
+        else:
+            put_back()
+            _posed[:] = [PosedRig(armature, deform)]
+        context.view_layer.update()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_own_pose(Operator):
+    """Put the rig back into the pose that it had"""
+
+    bl_idname = BACK
+    bl_label = "Back to My Pose"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, _context):
+        if not _posed:
+            cls.poll_message_set("The rig is in its own pose")
+            return False
+        return True
+
+    def execute(self, context):
+        put_back()
+        context.view_layer.update()
+        return {"FINISHED"}
+
+
+def has_pose(finding):
+    """Whether there is a pose in which it is worst."""
+    poses = found.list.poses
+    return poses is not None and 0 <= finding.pose < len(poses)
+
+
+def put_back():
+    """Every rig into its own pose."""
+    while _posed:
+        _posed.pop().put_back()
+
+
+@persistent
+def _forget(*_arguments):
+    _posed.clear()
+
+
+@persistent
+def _before_saving(*_arguments):
+    """Files hold the pose of the artist's own, with its constraints."""
+    with suppress(Refused):
+        put_back()
+
+
+HANDLERS = (("load_pre", _forget), ("save_pre", _before_saving))
+
+
+def register():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister():
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    with suppress(Refused):
+        put_back()
+    _posed.clear()

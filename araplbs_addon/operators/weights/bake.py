@@ -1,0 +1,46 @@
+"""The operator "Bake Modifiers to Weights (ARAP)"."""
+
+from bpy.types import Operator
+
+from ...core.reports.last_lines import bake_line
+from ...core.tools.bake import BakeOptions, bake_summary
+from ...tasks.baking import BakeTask
+from ..base.properties import BoneChoice, OptionProperties, option_names, option_properties
+from ..base.work import WorkOperator
+
+IDNAME = "object.araplbs_bake"
+LABEL = "Bake Modifiers to Weights (ARAP)"
+
+# Options of one source of frames alone:
+RANDOM = ("swing", "twist", "reach_poses", "seed", "use_joint_limits")
+NOT_RANDOM = ("new_bones",)
+
+
+class OBJECT_OT_araplbs_bake(WorkOperator, BoneChoice, OptionProperties, Operator):
+    """Give the selected meshes the weights with which bones alone come nearest to what all their \
+modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, caches"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+
+    __annotations__ = option_properties(BakeOptions)
+    option_table = BakeOptions
+    own_options = tuple(n for n in option_names(BakeOptions) if n not in option_names())
+    task_kind = BakeTask
+    doing = "Baking"
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in option_names(BakeOptions):
+            if name not in (NOT_RANDOM if self.poses == "RANDOM" else RANDOM):
+                layout.prop(self, name)
+
+    def tell(self, report, task):
+        self.report({"INFO"}, bake_summary(report))
+        for line in task.warnings:
+            self.report({"WARNING"}, line)
+        self.report({"INFO"}, bake_line(report))
+        return {"FINISHED"}

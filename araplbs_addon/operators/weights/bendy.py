@@ -1,0 +1,260 @@
+"""The operator "Bendy Bones to Bones"."""
+
+import math
+import time
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.types import Operator
+
+from ...blender.bendy_bones.bendy import bendy_bones, convert_in_steps
+from ...blender.bendy_bones.bendy_refusals import refuse_armature
+from ...blender.data.bones import selected_bones
+from ...core.base.refusal import Refused
+from ...core.reports.report import names_in_line
+from ...live.session import current_session
+
+IDNAME = "object.araplbs_bendy_to_bones"
+PATIENCE = 0.4  # seconds that a window stands still before it says why
+TURN = 0.1  # seconds of work between two turns of the window
+MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
+GAME_INFLUENCES = 4  # of a vertex, in most engines and in the glTF exporter unless set otherwise
+
+
+class OBJECT_OT_araplbs_bendy_to_bones(Operator):
+    """Replace what bendy bones do to meshes by plain bones with vertex groups of their own, for \
+export to games. The bendy bones stay as controls that the new bones follow"""
+
+    bl_idname = IDNAME
+    bl_label = "Bendy Bones to Bones (ARAP)"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    only_selected: BoolProperty(
+        name="Selected Only",
+        description="In Pose and Edit mode: only the selected bones, not all of the armature",
+        default=True,
+    )
+    count: IntProperty(
+        name="Bones",
+        description="Bones for each bendy bone. 0: segments + 1, an exact conversion if Along Bone "
+        "is As Blender Deforms; other counts approximate it",
+        default=0,
+        min=0,
+        soft_max=33,
+    )
+    parameter: EnumProperty(
+        name="Along Bone",
+        description="Where along the bone a vertex is",
+        items=(
+            ("BLENDER", "As Blender Deforms", "What the bendy bone itself goes by"),
+            ("GROUP", "Vertex Group", "The weight in a group: 0 at the head, 1 at the tail"),
+            (
+                "DIFFUSED",
+                "Along the Mesh",
+                "From the head to the tail as heat spreads along the mesh: it does not jump to "
+                "another fold that is near",
+            ),
+        ),
+    )
+    group: StringProperty(
+        name="Group",
+        description="Vertex group with the place along the bone; 0 for vertices that are not in it",
+    )
+    hierarchy: EnumProperty(
+        name="Parents",
+        description="What the new bones are children of, for what is exported. It does not change "
+        "how they move",
+        items=(
+            (
+                "PARENT",
+                "Deform Bone Above",
+                "All of them: no scale of one is passed to the next, which formats without shear "
+                "could not hold",
+            ),
+            (
+                "CHAIN",
+                "Each Other",
+                "Each is the parent of the next. Exact in glTF as long as bones are not scaled "
+                "more across than along",
+            ),
+        ),
+    )
+
+    _mode = _steps = _timer = None
+
+    @classmethod
+    def poll(cls, context):
+        reason = refuse_context(context)
+        if reason:
+            cls.poll_message_set(reason)
+        return not reason
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "only_selected")
+        layout.prop(self, "count")
+        layout.prop(self, "parameter")
+        if self.parameter == "GROUP":
+            layout.prop(self, "group")
+        layout.prop(self, "hierarchy")
+
+    def execute(self, context):
+        """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
+        self._steps = self.begin(context)
+        return self.go_on()
+
+    def invoke(self, context, _event):
+        """In a window: what takes longer shows that it runs, and can be cancelled."""
+        self._steps = self.begin(context)
+        result = self.go_on(PATIENCE)
+        if result:
+            return result
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        context.window.cursor_modal_set("WAIT")
+        context.workspace.status_text_set(f"{self.bl_label}   |   Esc: cancel")
+        manager.modal_handler_add(self)  # the last that can fail
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"INFO"}, "Cancelled: nothing was changed")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        result = self.go_on(TURN)
+        if not result:
+            return {"RUNNING_MODAL"}
+        self.end_waiting(context)
+        return result
+
+    def cancel(self, context):
+        """Takes all back; Blender calls it too, for another file or quit."""
+        if self._steps:
+            self._steps.close()
+        self.restore_mode()
+        if self._timer:
+            self.end_waiting(context)
+
+    abandon = cancel  # see guard.py
+
+    def end_waiting(self, context):
+        context.window_manager.event_timer_remove(self._timer)
+        self._timer = None
+        if context.window:
+            context.window.cursor_modal_restore()
+        if context.workspace:
+            context.workspace.status_text_set(None)
+
+    def begin(self, context):
+        """The steps of the work, with the armature in Object mode."""
+        self._mode, armature = context.mode, context.active_object
+        selected = selected_bones(armature) if context.mode != "OBJECT" else None
+        if context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        return self.convert(context, armature, selected)
+
+    def go_on(self, seconds=math.inf):
+        """Works so long; what the operator ends with, or None when there is more to do."""
+        end = time.perf_counter() + seconds
+        try:
+            next(self._steps)
+            while time.perf_counter() < end:
+                next(self._steps)
+        except StopIteration as last:
+            # Undo of Edit mode knows the bones alone, so it is not the mode to end in.
+            if self._mode != "OBJECT":
+                bpy.ops.object.mode_set(mode="POSE")
+            self.tell(last.value)
+            return {"FINISHED"}
+        return None
+
+    def restore_mode(self):
+        if self._mode not in {None, "OBJECT"}:
+            bpy.ops.object.mode_set(mode="POSE" if self._mode == "POSE" else "EDIT")
+
+    def convert(self, context, armature, selected):
+        """selected: names of the bones that are, or None for all."""
+        if self.count == 1:
+            raise Refused("One bone cannot bend: give 2 or more, or 0 for an exact conversion")
+        if self.parameter == "GROUP" and not self.group:
+            raise Refused("Name the vertex group that says where along the bone a vertex is")
+        names = bendy_bones(armature)
+        if not names:
+            raise Refused(
+                f"'{armature.name}' has no bendy bones: none that deforms has more than 1 segment"
+            )
+        if self.only_selected and selected is not None:
+            names = [name for name in names if name in selected]
+            if not names:
+                raise Refused("No bendy bone that deforms is selected")
+        return (
+            yield from convert_in_steps(
+                armature,
+                names,
+                context.view_layer,
+                self.count,
+                self.parameter,
+                self.group,
+                self.hierarchy == "CHAIN",
+            )
+        )
+
+    def tell(self, done):
+        for bone, ob in done.locked.items():
+            self.report(
+                {"WARNING"}, f"'{bone}' is left as it was: its vertex group in '{ob}' is locked"
+            )
+        for ob, group in done.kept_groups:
+            self.report({"WARNING"}, f"'{ob}': the vertex group '{group}' stays, it has other uses")
+        if done.most_influences > GAME_INFLUENCES:
+            self.report(
+                {"WARNING"},
+                f"There are vertices with {done.most_influences} influences: exporters keep "
+                f"{GAME_INFLUENCES} unless set otherwise",
+            )
+        if done.sheared:
+            self.report(
+                {"WARNING"},
+                f"{len(done.sheared)} of the new bones shear in this pose (first: "
+                f"'{done.sheared[0]}'), which glTF cannot hold",
+            )
+        self.report({"INFO"}, summary(done))
+
+
+def refuse_context(context):
+    """Why the operator cannot run here, or None."""
+    armature = context.active_object
+    if not armature or armature.type != "ARMATURE":
+        return "The active object is not an armature"
+    if context.mode not in MODES:
+        return "Works in Object, Pose and Edit mode"
+    if current_session():
+        return "A session is running: accept or cancel it first"
+    if not armature.visible_get():
+        return f"'{armature.name}' is hidden"
+    try:
+        refuse_armature(armature)
+    except Refused as reason:
+        return str(reason)
+    return None
+
+
+def summary(done):
+    """One line for people."""
+    bones = sum(len(names) for names in done.names.values())
+    one = len(done.names) == 1
+    line = f"{len(done.names)} bendy bone{'' if one else 's'} became {bones} bones"
+    if not done.meshes:
+        return f"{line}; no mesh has their vertex groups"
+    line += f", with groups in {names_in_line(done.meshes)}"
+    if not done.difference:
+        return f"{line}; no visible mesh shows the difference"
+    worst = max(done.difference, key=done.difference.get)
+    return (
+        f"{line}; in this pose no vertex moved by more than {done.difference[worst]:.1e} of the "
+        f"size of '{worst}'"
+    )

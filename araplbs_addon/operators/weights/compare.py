@@ -1,0 +1,134 @@
+"""The operator "Compare Methods"."""
+
+from pathlib import Path
+
+import bpy
+from bpy.props import StringProperty
+from bpy.types import Operator
+
+from ...blender.data.views import redraw_views
+from ...blender.read.targets import find_targets
+from ...core.base.refusal import Refused
+from ...core.comparison.compare import CompareOptions
+from ...core.comparison.compare_files import INDEX, refuse_folder, write_comparisons
+from ...core.comparison.compare_methods import find_methods
+from ...core.comparison.compare_report import compare_summary
+from ...tasks.comparing import CompareTask
+from ..base.properties import OptionProperties, folder_property, option_names, option_properties
+from ..base.work import WorkOperator, poll_targets
+
+IDNAME = "object.araplbs_compare"
+ASK = "object.araplbs_compare_methods"
+LABEL = "Compare Methods"
+
+
+def real_folder(directory):
+    """The path of what a folder property says. Raises Refused for one beside a file that was never
+    saved."""
+    if not directory.strip():
+        raise Refused("Name a folder for the page")
+    if directory.startswith("//") and not bpy.data.filepath:
+        raise Refused(f"Save the file first, or name a folder: '{directory}' is one beside it")
+    return Path(bpy.path.abspath(directory))
+
+
+def page_of(directory):
+    """The page that is there, or None."""
+    try:
+        path = real_folder(directory) / INDEX
+        return path if path.is_file() else None
+    except (Refused, OSError):
+        return None
+
+
+class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
+    """Weight the selected meshes by all methods, judge these in poses that none was optimized in, \
+and write a page with pictures and tables. Nothing in the file is changed"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    __annotations__ = option_properties(CompareOptions) | {
+        "directory": folder_property(),
+        "methods": StringProperty(
+            name="Methods",
+            description="Only these, as the command line names them, with commas between them",
+            options={"HIDDEN", "SKIP_SAVE"},
+        ),
+    }
+    option_table = CompareOptions
+    task_kind = CompareTask
+    doing = "Comparing"
+    _folder = None
+
+    @staticmethod
+    def find(context):
+        return find_targets(context, posing=True)
+
+    def take_settings(self, context):
+        settings = context.scene.araplbs
+        for name in (*option_names(CompareOptions), "directory"):
+            if not self.properties.is_property_set(name):
+                has = name in settings.comparison.bl_rna.properties
+                setattr(self, name, getattr(settings.comparison if has else settings, name))
+
+    def start(self, context):
+        self._folder = real_folder(self.directory)
+        refuse_folder(self._folder)
+        wanted = [name.strip() for name in self.methods.split(",") if name.strip()]
+        find_methods(wanted)
+        super().start(context)
+        self._task.methods = wanted or None
+
+    def finish(self, task):
+        report = task.apply()
+        made = [(report["character"], report.pop("page"), report)]
+        index = write_comparisons(self._folder, made)
+        for line in task.warnings:
+            self.report({"WARNING"}, line)
+        self.report({"INFO"}, f"{compare_summary(report)}. The page: {index}")
+        count = len(report["methods"])
+        self.report({"INFO"}, f"{count} methods compared: Open Page in Check and Repair shows them")
+        redraw_views()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_compare_methods(Operator):
+    """Weight the selected meshes by all methods there are, and make a page that compares them. \
+Takes some minutes"""
+
+    bl_idname = ASK
+    bl_label = "Compare Methods..."
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return poll_targets(cls, context, OBJECT_OT_araplbs_compare.find)
+
+    def draw(self, context):
+        self.layout.use_property_split = True
+        for name in ("directory", "judged_poses", "judged_frames"):
+            self.layout.prop(context.scene.araplbs.comparison, name)
+
+    def invoke(self, context, _event):
+        return context.window_manager.invoke_props_dialog(self, width=400)
+
+    def execute(self, _context):
+        bpy.ops.object.araplbs_compare("INVOKE_DEFAULT")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_open_comparison(Operator):
+    """Open the page of the comparison in a browser"""
+
+    bl_idname = "object.araplbs_open_comparison"
+    bl_label = "Open Page"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    def execute(self, context):
+        path = page_of(context.scene.araplbs.comparison.directory)
+        if not path:
+            self.report({"ERROR"}, "There is no page in this folder")
+            return {"CANCELLED"}
+        return bpy.ops.wm.url_open(url=path.as_uri())

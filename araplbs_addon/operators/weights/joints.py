@@ -1,0 +1,99 @@
+"""The operator "Optimize Joints (ARAP)", live in a window and at once without, and the one that
+locks joints."""
+
+from bpy.props import BoolProperty, EnumProperty
+from bpy.types import Operator
+
+from ...blender.read.targets import find_targets
+from ...blender.write.joint_effects import refuse_armature
+from ...core.base.refusal import Refused
+from ...core.reports.last_lines import joint_line
+from ...core.solvers.joints import JointOptions, joint_summary
+from ...live.joints import JointSession
+from ...tasks.joints import JointTask
+from ..base.live import LiveOperator
+from ..base.properties import OptionProperties, option_properties
+from ..base.work import tell
+
+IDNAME = "object.araplbs_optimize_joints"
+LABEL = "Optimize Joints (ARAP)"
+
+
+def find_joint_targets(context):
+    """The Targets of this operator. Raises Refused with what is to be done."""
+    if context.mode not in {"OBJECT", "POSE"}:
+        raise Refused("Works in Object and Pose mode")
+    targets = find_targets(context, posing=True)
+    refuse_armature(targets.armature, targets.meshes)
+    return targets
+
+
+class OBJECT_OT_araplbs_optimize_joints(LiveOperator, OptionProperties, Operator):
+    """Move the joints of the armature to where the selected meshes keep their shape best when \
+posed. The meshes stay as they are at rest"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: a window shows the way before it is written
+
+    __annotations__ = option_properties(JointOptions)
+    option_table = JointOptions
+    own_options = ("volume",)  # it works on the surface
+    cancelled = "Optimizing joints was cancelled: nothing was changed"
+
+    task_kind, session_kind = JointTask, JointSession
+    find = staticmethod(find_joint_targets)
+
+    def tell(self, report, task):
+        self.report({"INFO"}, joint_summary(report))
+        return tell(self, report["weights"], task, joint_line(report))
+
+
+class OBJECT_OT_araplbs_lock_joints(Operator):
+    """Lock the joints of the selected bones, or free them: Optimize Joints leaves locked ones \
+where they are"""
+
+    bl_idname = "object.araplbs_lock_joints"
+    bl_label = "Lock Joints"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    lock: BoolProperty(
+        name="Lock", description="Lock the joints; turn off to unlock them", default=True
+    )
+    ends: EnumProperty(
+        name="Ends",
+        items=(
+            ("BOTH", "Both", "Heads and tails"),
+            ("HEAD", "Heads", "Where bones begin"),
+            ("TAIL", "Tails", "Where bones end"),
+        ),
+    )
+
+    @classmethod
+    def poll(cls, context):
+        if context.mode not in {"POSE", "EDIT_ARMATURE"}:
+            cls.poll_message_set("Works in Pose mode and in Edit mode of an armature")
+            return False
+        data = context.active_object.data
+        if data.library or data.override_library:
+            cls.poll_message_set("The armature is linked from another file")
+            return False
+        return True
+
+    def execute(self, context):
+        bones = self._selected(context)
+        if not bones:
+            self.report({"ERROR"}, "No bone is selected")
+            return {"CANCELLED"}
+        for bone in bones:
+            if self.ends != "TAIL":
+                bone.araplbs_joint.lock_head = self.lock
+            if self.ends != "HEAD":
+                bone.araplbs_joint.lock_tail = self.lock
+        return {"FINISHED"}
+
+    @staticmethod
+    def _selected(context):
+        if context.mode == "EDIT_ARMATURE":
+            return list(context.selected_editable_bones or ())
+        return [posed.bone for posed in context.selected_pose_bones or ()]

@@ -1,0 +1,266 @@
+"""What the last weightings have brought: the Result box of the sidebar, and what can be done there.
+
+Outcomes are kept in memory, never in the file. Meshes carry the mark of the one that they show, and
+whether it is its weights or those before: undo takes the mark back with the weights."""
+
+import hashlib
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.props import EnumProperty, IntProperty
+from bpy.types import Operator
+
+from ...blender.data.bones import chosen_bones
+from ...blender.data.references import Reference
+from ...blender.data.views import redraw_views
+from ...blender.read.read_mesh import group_entries, read_topology
+from ...blender.write.select_bones import select_bones
+from ...blender.write.select_region import select_region
+from ...blender.write.weight_slots import WeightSlot
+from ...core.base.refusal import Refused
+from ...core.character.rigid_parts import loose_parts
+from ...core.checks.findings import Finding
+from ...core.reports.last_lines import result_line
+from ...core.reports.notes import Note, result_notes
+from ...live.session import current_session
+from ..base.work import tell
+
+SHOW = "object.araplbs_show_weights"
+SELECT = "object.araplbs_select_note"
+MOST = 2  # that are kept: each holds all weights twice
+BEFORE, AFTER = "BEFORE", "AFTER"
+
+
+@dataclass
+class Outcome:
+    """Of one weighting."""
+
+    armature: Reference
+    objects: list[Reference]
+    facts: dict  # see core/gains.py
+    notes: list[Note]
+    warnings: list[str]
+    bones: list[str]  # of the skeleton that was solved
+    chosen: tuple[int, int] | None  # bones that were free, and all; None: all were
+    slots: dict[str, list[WeightSlot]]  # by BEFORE and AFTER
+    findings: list[Finding] | None = None
+    poses: np.ndarray | None = None  # in which they were found
+    token: str = ""  # the same for the same weights
+
+    def shown(self):
+        """BEFORE or AFTER; None where the meshes are not as this outcome has left them."""
+        marks = {each.get().data.araplbs.weighting for each in self.objects}
+        token, _colon, which = marks.pop().partition(":")
+        return which if token == self.token and not marks else None
+
+    def mark(self, which):
+        for each in self.objects:
+            each.get().data.araplbs.weighting = f"{self.token}:{which}"
+
+    def show(self, which):
+        """Gives the meshes these weights; what they have now is kept in place of the others, so
+        nothing that was painted since is lost."""
+        now = self.shown()
+        if now == which:
+            return
+        self.slots[now] = [slot.again() for slot in self.slots[now]]
+        for slot in self.slots[which]:
+            slot.put()
+        self.mark(which)
+
+
+_outcomes: list[Outcome] = []  # the latest last
+
+
+def keep_outcome(report, task):
+    """What a WeightingTask has brought, just written."""
+    armature, objects = task.find_objects()
+    facts = getattr(task, "facts", None) or _plain_facts(report)
+    before = [
+        WeightSlot(*each) for each in zip(objects, task.reading.entries, strict=True) if each[1]
+    ]
+    if len(before) < len(objects) or not any(slot.filled for slot in before):
+        before = []
+    outcome = Outcome(
+        task.armature,
+        list(task.objects),
+        facts,
+        result_notes(report, locked_groups(objects, armature)),
+        list(task.warnings),
+        list(task.problem.skeleton.names),
+        task.chosen,
+        {BEFORE: before, AFTER: [WeightSlot(ob) for ob in objects]},
+    )
+    outcome.findings = getattr(task, "findings", None)
+    poses = getattr(task, "judged_poses", None)
+    outcome.poses = None if poses is None else poses.transforms
+    outcome.token = _token(task.solution.rows)
+    outcome.mark(AFTER)
+    _outcomes.append(outcome)
+    del _outcomes[:-MOST]
+    return outcome
+
+
+def _token(rows):
+    state = hashlib.blake2b(digest_size=4)
+    for array in rows:
+        state.update(np.ascontiguousarray(array).tobytes())
+    return state.hexdigest()
+
+
+def _plain_facts(report):
+    """Those that every report has; of before where that is what there was."""
+    both = report["deformation"]
+    before = (
+        both["before"]["surface_strain"] if report["options"]["start_from"] == "PRESENT" else None
+    )
+    return {"stretch": (before, both["after"]["surface_strain"])}
+
+
+def locked_groups(objects, armature):
+    bones = armature.data.bones
+    return len(
+        {g.name for ob in objects for g in ob.vertex_groups if g.lock_weight and g.name in bones}
+    )
+
+
+def outcome_at_hand(context):
+    """The latest Outcome of what is active, as its meshes show it, or None."""
+    ob = context.active_object
+    if not ob:
+        return None
+    for outcome in reversed(_outcomes):
+        mine = {outcome.armature.uid, *(each.uid for each in outcome.objects)}
+        try:
+            if ob.session_uid in mine and outcome.shown():
+                return outcome
+        except (Refused, ReferenceError):
+            continue
+    return None
+
+
+def tell_outcome(operator, report, task):
+    """As tell(), and in the Result box; the last line says what was gained."""
+    outcome = keep_outcome(report, task)
+    tell(operator, report, task)
+    count = len(outcome.warnings) + sum(note.urgent for note in outcome.notes)
+    operator.report({"INFO"}, result_line(report, outcome.facts, count))
+    return {"FINISHED"}
+
+
+class OfOutcome:
+    @classmethod
+    def poll(cls, context):
+        if current_session():
+            cls.poll_message_set("A session is running: accept or cancel it first")
+            return False
+        if not outcome_at_hand(context):
+            cls.poll_message_set("Auto-weight first")
+            return False
+        return True
+
+
+class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
+    """Look at the weights from before and at the new ones by turns. What is painted meanwhile is \
+kept with those that it was painted on"""
+
+    bl_idname = SHOW
+    bl_label = "Show Weights"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    which: EnumProperty(
+        name="Weights",
+        items=(
+            (BEFORE, "Before", "Those that the meshes had before the last Auto-weight"),
+            (AFTER, "After", "Those that Auto-weight has made"),
+        ),
+    )
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        if not outcome.slots[BEFORE]:
+            raise Refused("The meshes had no weights before")
+        outcome.show(self.which)
+        redraw_views()
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
+    """Select what the note is about"""
+
+    bl_idname = SELECT
+    bl_label = "Select"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    index: IntProperty(name="Index", description="Number of the note", min=0)
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        if self.index >= len(outcome.notes):
+            raise Refused(f"There is no note {self.index}: there are {len(outcome.notes)}")
+        note = outcome.notes[self.index]
+        if note.bones:
+            select_bones(context, outcome.armature.get(), note.bones)
+        elif note.selects:
+            self._select_vertices(context, outcome, note)
+        self.report({"INFO"}, note.text)
+        return {"FINISHED"}
+
+    @staticmethod
+    def _select_vertices(context, outcome, note):
+        chosen = {}
+        for reference in outcome.objects:
+            ob = reference.get()
+            vertices = (
+                vertices_above(ob, note.above, outcome.bones)
+                if note.above
+                else _parts(ob, note.places)
+            )
+            if len(vertices):
+                chosen[ob] = vertices
+        if not chosen:
+            raise Refused("Nothing of it is left")
+        for ob, vertices in chosen.items():
+            select_region(context, ob, vertices)
+
+
+def _parts(ob, places):
+    """Vertices of the loose parts that these vertices are of; None: all."""
+    own = [vertex for name, vertex in places if name == ob.name]
+    if None in own:
+        return np.arange(len(ob.data.vertices))
+    if not own:
+        return np.zeros(0, int)
+    label = loose_parts(read_topology(ob))
+    return np.flatnonzero(np.isin(label, label[own]))
+
+
+def vertices_above(ob, most, bones):
+    """Those that more bones than this move."""
+    is_bone = np.array([group.name in bones for group in ob.vertex_groups] + [False])
+    vertices, groups, weights = group_entries(ob.data)
+    take = is_bone[np.minimum(groups, len(is_bone) - 1)] & (weights > 0)
+    return np.flatnonzero(np.bincount(vertices[take], minlength=len(ob.data.vertices)) > most)
+
+
+def free_bones(armature, deform_names):
+    """(bones that are chosen in Pose mode, all) of these."""
+    chosen = chosen_bones(armature)
+    names = [b.name for b, is_chosen in zip(armature.data.bones, chosen, strict=True) if is_chosen]
+    return len(set(names) & set(deform_names)), len(deform_names)
+
+
+@persistent
+def _forget(*_arguments):
+    _outcomes.clear()
+
+
+def register():
+    bpy.app.handlers.load_pre.append(_forget)
+
+
+def unregister():
+    bpy.app.handlers.load_pre.remove(_forget)
+    _outcomes.clear()

@@ -1,0 +1,135 @@
+"""Presets of the operator in the sidebar: which one its settings are, and loading, adding and
+removing them. They are the files that Blender's own preset menu of the operator has, too."""
+
+from pathlib import Path
+
+import bpy
+from bl_operators.presets import AddPresetBase
+from bpy.path import display_name
+from bpy.props import StringProperty
+from bpy.types import Menu, Operator
+
+from ...core.base.refusal import Refused
+from ...core.disk.presets import ORDER, is_in_use, preset_text, preset_values
+from ..base.properties import option_names
+from ..base.settings import settings_of
+from .auto_weight import IDNAME
+
+SUBDIR = f"operator/{IDNAME}"
+CUSTOM = "Custom"
+LOAD = "object.araplbs_load_preset"
+ADD = "object.araplbs_add_preset"
+
+_read: dict[Path, tuple[int, dict]] = {}  # values of files, and when these were written
+
+
+def preset_files():
+    """{name: file}: those of the add-on in their order, then the user's."""
+    folders = bpy.utils.preset_paths(SUBDIR)
+    files = {_name(file): file for folder in folders for file in Path(folder).glob("*.py")}
+    own = len(ORDER)
+    place = {name: at for at, name in enumerate(ORDER)}
+    return dict(sorted(files.items(), key=lambda each: (place.get(each[0], own), each[0])))
+
+
+def _name(file):
+    return display_name(file.name, title_case=False)
+
+
+def _values(file):
+    """Of a preset file; {} where it cannot be read."""
+    try:
+        written = file.stat().st_mtime_ns
+        if _read.get(file, (None,))[0] != written:
+            _read[file] = written, preset_values(file.read_text(encoding="utf-8"))
+        return _read[file][1]
+    except (OSError, SyntaxError, ValueError):
+        return {}
+
+
+def preset_in_use(settings):
+    """The name of the preset that these settings are: the one that was loaded last, where they are
+    as it has them, else the first that has them; CUSTOM where none has."""
+    files = preset_files()
+    names = [settings.preset, *files] if settings.preset in files else list(files)
+    return next((name for name in names if is_in_use(_values(files[name]), settings)), CUSTOM)
+
+
+class VIEW3D_MT_araplbs_presets(Menu):
+    """What the weights are for"""
+
+    bl_label = "Presets"
+    preset_subdir = SUBDIR
+    preset_operator = LOAD
+
+    def draw(self, context):
+        now = preset_in_use(settings_of(context))
+        for name, file in preset_files().items():
+            icon = "CHECKMARK" if name == now else "BLANK1"
+            self.layout.operator(LOAD, text=name, icon=icon).filepath = str(file)
+
+
+class OBJECT_OT_araplbs_load_preset(Operator):
+    """Use the settings of this preset"""
+
+    bl_idname = LOAD
+    bl_label = "Load Auto-weight Preset"
+    bl_options = {"INTERNAL", "UNDO"}  # noqa: RUF012
+
+    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
+    menu_idname: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
+
+    def execute(self, context):
+        preset = f"Preset '{display_name(self.filepath, title_case=False)}'"
+        try:
+            with open(self.filepath, encoding="utf-8") as file:
+                values = preset_values(file.read())
+        except (OSError, SyntaxError, ValueError) as error:
+            raise Refused(f"{preset}: {error}") from error
+        wrong = set_all(settings_of(context), values)
+        if wrong:
+            raise Refused(
+                f"{preset}: this version knows no {wrong} {values[wrong]!r}; nothing was loaded"
+            )
+        settings_of(context).preset = _name(Path(self.filepath))
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_add_preset(AddPresetBase, Operator):
+    """Add the settings of the tab to the presets, or remove the one in use"""
+
+    bl_idname = ADD
+    bl_label = "Add Auto-weight Preset"
+    preset_menu = "VIEW3D_MT_araplbs_presets"
+    preset_subdir = SUBDIR
+
+    def add(self, context, filepath):
+        settings = settings_of(context)
+        values = {name: getattr(settings, name) for name in option_names()}
+        Path(filepath).write_text(preset_text(values), encoding="utf-8")
+        settings.preset = _name(Path(filepath))
+
+    def execute(self, context):
+        if self.remove_active:
+            name = preset_in_use(settings_of(context))
+            if name in ORDER or name == CUSTOM:
+                raise Refused("Only presets of your own can be removed")
+            self.remove_active, self.remove_name, self.name = False, True, preset_files()[name].stem
+        return super().execute(context)
+
+
+def set_all(settings, values):
+    """Sets the options among the values, all or none: the name of one that cannot be set, or
+    None."""
+    names = [name for name in option_names() if name in values]
+    before = {name: getattr(settings, name) for name in names if settings.is_property_set(name)}
+    for name in names:
+        try:
+            setattr(settings, name, values[name])
+        except (TypeError, ValueError, OverflowError):
+            for each in names:
+                settings.property_unset(each)
+            for each, value in before.items():
+                setattr(settings, each, value)
+            return name
+    return None

@@ -1,0 +1,45 @@
+"""The operator "Quantize Weights"."""
+
+from bpy.types import Operator
+
+from ...core.tools.quantize import QuantizeOptions, summary_of_quantized
+from ...tasks.quantizing import QuantizeTask
+from ..base.properties import OptionProperties, option_properties
+from ..base.work import WorkOperator
+
+IDNAME = "object.araplbs_quantize_weights"
+LABEL = "Quantize Weights"
+
+
+class OBJECT_OT_araplbs_quantize_weights(WorkOperator, OptionProperties, Operator):
+    """Make the present weights of the selected meshes what game engines store: steps of 8 or 16 \
+bits that sum to 1 exactly, and no more influences than the platform takes"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+
+    __annotations__ = option_properties(QuantizeOptions)
+    option_table = QuantizeOptions
+    task_kind = QuantizeTask
+    doing = "Quantizing"
+
+    def take_settings(self, context):
+        """The panel has none of these."""
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "bits")
+        layout.prop(self, "platform")
+        row = layout.row()
+        row.active = self.platform == "CUSTOM"
+        row.prop(self, "max_influences")
+        layout.prop(self, "threshold")
+
+    def tell(self, report, task):
+        for line in task.warnings:
+            self.report({"WARNING"}, line)
+        self.report({"INFO"}, summary_of_quantized(report))
+        return {"FINISHED"}

@@ -1,0 +1,113 @@
+"""The operators "Transfer Weights (ARAP)" and "Show Matches"."""
+
+from bpy.types import Operator
+
+from ...blender.data.references import Reference
+from ...blender.data.views import redraw_views
+from ...blender.read.transfer_targets import find_transfer_targets
+from ...core.base.faults import refusals
+from ...core.base.steps import finish
+from ...core.reports.last_lines import transfer_line
+from ...core.tools.transfer import TransferOptions, transfer_summary
+from ...preferences import preferred_threads
+from ...tasks.transfer import TransferTask
+from ..base.properties import OptionProperties, option_properties
+from ..base.shown_matches import hide, show, shown, transfer_options
+from ..base.work import WorkOperator, poll_targets
+
+IDNAME = "object.araplbs_transfer_weights"
+LABEL = "Transfer Weights (ARAP)"
+SHOW = "object.araplbs_show_matches"
+
+
+def _find(context):
+    return find_transfer_targets(context, transfer_options(context).sources)
+
+
+def _poll(cls, context):
+    return poll_targets(cls, context, _find)
+
+
+class OBJECT_OT_araplbs_transfer_weights(WorkOperator, OptionProperties, Operator):
+    """Give the other selected meshes (clothes, hair, levels of detail) the weights of the active \
+one where they lie close to it, and fill in and optimize the rest"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    __annotations__ = option_properties(TransferOptions)
+    option_table = TransferOptions
+    doing = "Transferring"
+
+    poll = classmethod(_poll)
+
+    def draw(self, _context):
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        draw_transfer_options(self.layout, self, self)
+
+    def start(self, context):
+        options = self.read_options()
+        targets = find_transfer_targets(context, options.sources)
+        self._task = TransferTask(options, preferred_threads(context))
+        self._reading = self._task.read_in_steps(targets, context.view_layer)
+
+    def tell(self, report, task):
+        hide()
+        self.report({"INFO"}, transfer_summary(report))
+        for line in task.warnings:
+            self.report({"WARNING"}, line)
+        self.report({"INFO"}, transfer_line(report))
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_show_matches(Operator):
+    """Show which vertices of the other selected meshes match the active one: they take its \
+weights, those that do not are filled in. Nothing is written; again: hide them"""
+
+    bl_idname = SHOW
+    bl_label = "Show Matches"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return bool(shown) or _poll(cls, context)
+
+    def execute(self, context):
+        was = [reference for reference, _ in shown]
+        hide()
+        redraw_views()
+        try:
+            options = transfer_options(context)
+            targets = find_transfer_targets(context, options.sources)
+            if was == [Reference.to(ob) for ob in targets.meshes]:
+                return {"FINISHED"}
+            task = TransferTask(options, preferred_threads(context))
+            finish(task.read_in_steps(targets, context.view_layer))
+            show(task)
+        except refusals():
+            if was:
+                return {"FINISHED"}
+            raise
+        found = [matched for _reference, matched in shown]
+        count, matched = sum(map(len, found)), sum(int(each.sum()) for each in found)
+        self.report(
+            {"INFO"}, f"{matched:,} of {count:,} vertices match {task.reading.source.label}"
+        )
+        return {"FINISHED"}
+
+
+def draw_transfer_options(layout, own, common):
+    """own, common: what has the options of a transfer alone, and those of the weights too."""
+    layout.prop(own, "sources")
+    column = layout.column(align=True)
+    column.prop(own, "distance")
+    column.prop(own, "angle")
+    layout.prop(own, "two_sided")
+    layout.prop(own, "refine")
+    layout.prop(own, "bones")
+    layout.prop(own, "mix")
+    layout.prop(common, "max_influences")
+    if own == common:
+        layout.prop(common, "iterations")

@@ -1,0 +1,40 @@
+"""The operator "Weight Only What Is New"."""
+
+from bpy.types import Operator
+
+from ...blender.read.targets import find_targets
+from ...core.reports.last_lines import new_line
+from ...core.reports.report import summary_of_new
+from ...tasks.new_weights import NewWeightsTask
+from ..base.properties import BoneChoice, OptionProperties, draw_folded_options, draw_result_options
+from ..base.work import WorkOperator, tell
+
+IDNAME = "object.araplbs_weight_new"
+LABEL = "Weight Only What Is New"
+
+
+class OBJECT_OT_araplbs_weight_new(WorkOperator, BoneChoice, OptionProperties, Operator):
+    """Weight the vertices that have no weights, or in Edit mode and behind a paint mask the \
+selected ones, so that they go on from those around. All other vertices stay as they are"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    own_options = ("start_from", "volume")  # it works on the surface, from what is around
+    task_kind = NewWeightsTask
+
+    @staticmethod
+    def find(context):
+        return find_targets(context, editing=True)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_result_options(layout, self)
+        draw_folded_options(layout, self)
+
+    def tell(self, report, task):
+        self.report({"INFO"}, summary_of_new(report))
+        return tell(self, report, task, new_line(report))

@@ -1,0 +1,45 @@
+"""What all work on an armature and its meshes has in common: it is read, solved, and written."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from ..core.base.progress import Listener
+from ..core.base.steps import Steps, finish
+from ..core.character.options import OptionTable
+
+if TYPE_CHECKING:
+    import bpy
+
+
+class Task(ABC):
+    """The main thread reads and applies, any thread may solve.
+
+    Until apply() nothing in Blender's data is changed. reading: what was read, frozen; None before.
+    warnings: for people.
+    """
+
+    reading: Any = None
+    options: Any
+    warnings: list[str]
+
+    def __init__(self, options: OptionTable, threads: int = 0) -> None:
+        self.options, self.threads, self.warnings = options, threads, []
+
+    def read(self, targets: Any, view_layer: bpy.types.ViewLayer) -> None:
+        """Raises Refused where there is nothing to do, or it cannot be done."""
+        finish(self.read_in_steps(targets, view_layer))
+
+    @abstractmethod
+    def read_in_steps(self, targets: Any, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """The same as a generator of short steps; sets `reading`."""
+
+    @abstractmethod
+    def solve(self, progress: Listener | None = None) -> None:
+        """Keeps the solution. Raises araplbs.Cancelled when progress (a Listener) stops it."""
+
+    @abstractmethod
+    def apply(self) -> dict[str, Any]:
+        """Writes what was solved, all of it or nothing; the report. Raises Refused where the
+        objects are not what they were."""

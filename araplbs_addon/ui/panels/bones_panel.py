@@ -1,0 +1,134 @@
+"""The panel "Bones and Parts": which bones count, which parts keep their shape, and what an artist
+has asked for at single vertices; and what single bones are, in their properties."""
+
+from bpy.types import Panel, UIList
+
+from ...blender.read import control_bones
+from ...operators.base.settings import settings_of
+from ...operators.edits import bone_roles, edit, rigid
+from ...operators.weights.weight_new import IDNAME as WEIGHT_NEW
+from .sidebar import Closed
+
+
+class DATA_UL_araplbs_control_bones(UIList):
+    def draw_item(self, _context, layout, _data, bone, _icon, _active, _property, _index=0):
+        row = layout.row(align=True)
+        row.label(text=bone.name, icon="BONE_DATA")
+        row.label(text=control_bones.reason(bone))
+        for operator, icon in (
+            (bone_roles.OBJECT_OT_araplbs_take_in, "ADD"),
+            (bone_roles.OBJECT_OT_araplbs_deform_off, "X"),
+        ):
+            row.operator(operator.bl_idname, text="", icon=icon).bone = bone.name
+
+    def filter_items(self, _context, data, name):
+        shown = self.bitflag_filter_item
+        return [shown * control_bones.is_left_out(bone) for bone in getattr(data, name)], []
+
+
+class DATA_UL_araplbs_edits(UIList):
+    def draw_item(self, _context, layout, _data, item, _icon, _active, _property, _index=0):
+        kind = item.bl_rna.properties["kind"].enum_items[item.kind]
+        row = layout.row(align=True)
+        row.active = item.use
+        row.prop(item, "name", text="", emboss=False, icon=kind.icon)
+        layout.prop(item, "use", text="")
+
+
+class VIEW3D_PT_araplbs_bones(Closed, Panel):
+    bl_label = "Bones and Parts"
+    bl_parent_id = "VIEW3D_PT_araplbs"
+
+    def draw(self, context):
+        layout = self.split_layout()
+        layout.prop(settings_of(context), "rigid_parts")
+        armature = bone_roles.armature_at_hand(context)
+        if has_control_bones(armature):
+            self._draw_control_bones(context, layout, armature.data)
+        ob = context.active_object
+        if ob and ob.type == "MESH":
+            draw_corrections(layout, context)
+        layout.operator_context = "INVOKE_DEFAULT"
+        if context.mode != "POSE":
+            layout.operator(WEIGHT_NEW)
+
+    def _draw_control_bones(self, context, layout, armature):
+        layout.label(text="Control bones that were left out:")
+        layout.template_list(
+            DATA_UL_araplbs_control_bones.__name__,
+            "",
+            *(armature, "bones"),
+            *(context.window_manager, "araplbs_control_bone"),
+            rows=3,
+        )
+        row = layout.row(align=True)
+        for operator in (
+            bone_roles.OBJECT_OT_araplbs_take_in,
+            bone_roles.OBJECT_OT_araplbs_deform_off,
+        ):
+            row.operator(operator.bl_idname, text=f"All: {operator.bl_label}").bone = ""
+
+
+def has_control_bones(armature):
+    """Whether some bones of it were left out."""
+    return bool(
+        armature
+        and armature.type == "ARMATURE"
+        and any(control_bones.is_left_out(bone) for bone in armature.data.bones)
+    )
+
+
+def draw_corrections(layout, context):
+    """Those of the active mesh."""
+    ob = context.active_object
+    settings = ob.data.araplbs
+    layout.label(text="Corrections:")
+    if settings.edits:
+        layout.template_list(
+            DATA_UL_araplbs_edits.__name__, "", settings, "edits", settings, "active", rows=3
+        )
+        row = layout.row(align=True)
+        row.operator(edit.OBJECT_OT_araplbs_select_edit.bl_idname, text="Select").index = -1
+        row.operator(edit.OBJECT_OT_araplbs_remove_edit.bl_idname, text="Remove").index = -1
+    if context.mode == "PAINT_WEIGHT":
+        _draw_for_selected(layout, context, ob)
+    row = layout.row(align=True)
+    count = sum(item.kind == "RIGID" and item.use for item in settings.edits)
+    text = f"Rigid Parts: {count}" if count else "Mark Rigid Part"
+    row.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)
+
+
+def _draw_for_selected(layout, context, ob):
+    """The selection is seen there, by the mask."""
+    column = layout.column(align=True)
+    column.label(text="At the selected vertices:")
+    bone = edit.active_bone(ob) or ""
+    for kind, text, remove in (
+        ("WEIGHT", "Pin Weight", False),
+        ("INFLUENCE", "Add Influence", False),
+        ("INFLUENCE", "Remove Influence", True),
+        ("SMOOTH", "Smooth Weights", False),
+    ):
+        button = column.operator(edit.OBJECT_OT_araplbs_edit_vertices.bl_idname, text=text)
+        button.kind, button.bone, button.remove_influence = kind, bone, remove
+        if kind == "WEIGHT":
+            button.weight = context.scene.araplbs_brush.weight
+        button.strength = context.scene.araplbs_brush.strength
+    column.operator(edit.OBJECT_OT_araplbs_add_link.bl_idname)
+
+
+class BONE_PT_araplbs(Panel):
+    bl_label = "Auto-weight (ARAP)"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "bone"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context):
+        return context.bone is not None
+
+    def draw(self, context):
+        self.layout.use_property_split = True
+        self.layout.prop(context.bone, "araplbs_deformer")
+        self.layout.prop(context.bone, "araplbs_deforms")

@@ -1,0 +1,35 @@
+"""The panel "Clothes and LODs": weights and shape keys of one mesh for others."""
+
+from bpy.types import Panel
+
+from ...blender.read.transfer_targets import find_transfer_targets
+from ...core.base.refusal import Refused
+from ...core.reports.report import names_in_line
+from ...operators.base.settings import settings_of
+from ...operators.weights import shapes, transfer
+from .sidebar import Closed, draw_large, draw_wrapped
+
+
+class VIEW3D_PT_araplbs_clothes(Closed, Panel):
+    bl_label = "Clothes and LODs"
+    own_modes = ("OBJECT",)
+
+    def draw(self, context):
+        layout, settings = self.split_layout(), settings_of(context).transfer
+        try:
+            targets = find_transfer_targets(context, settings.sources)
+        except Refused as reason:
+            draw_wrapped(layout, context, str(reason), icon="INFO", indent=8)
+        else:
+            column = layout.column(align=True)
+            for word, meshes in (("From", targets.sources), ("To", targets.meshes)):
+                names = names_in_line([ob.name for ob in meshes])
+                column.label(text=f"{word}: {names}", icon="MESH_DATA")
+        row, _button = draw_large(
+            layout, transfer.IDNAME, text="Transfer", icon="MOD_DATA_TRANSFER"
+        )
+        shown = bool(transfer.shown)
+        row.operator(transfer.SHOW, text="", icon="HIDE_OFF" if shown else "HIDE_ON", depress=shown)
+        layout.operator(shapes.IDNAME, text="Shape Keys", icon="SHAPEKEY_DATA")
+        layout.prop(settings, "sources")
+        layout.prop(settings, "distance")

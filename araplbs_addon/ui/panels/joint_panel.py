@@ -1,0 +1,37 @@
+"""The panel "Joints": the way to better joints, and which of them stay."""
+
+from bpy.types import Panel
+
+from ...operators.base.settings import settings_of
+from ...operators.weights.joints import IDNAME, OBJECT_OT_araplbs_lock_joints
+from .sidebar import Closed, draw_large
+
+MAIN = ("optimize_weights", "anchor")
+FEW = ("reach", "least_length", "centering", "joint_stiffness", "joint_iterations")
+
+
+class VIEW3D_PT_araplbs_joints(Closed, Panel):
+    bl_label = "Joints"
+    own_modes = ("OBJECT", "POSE", "EDIT_ARMATURE")
+
+    def draw(self, context):
+        layout, settings = self.split_layout(), settings_of(context).joints
+        draw_large(layout, IDNAME, text="Optimize Joints", icon="GROUP_BONE")
+        for name in MAIN:
+            layout.prop(settings, name)
+        self._draw_bone(context, layout)
+
+    def _draw_bone(self, context, layout):
+        bone = context.active_bone
+        ob = context.active_object
+        if not bone or not ob or ob.type != "ARMATURE":
+            return
+        layout.separator()
+        layout.label(text=bone.name, icon="BONE_DATA")
+        column = layout.column(heading="Lock")
+        column.prop(bone.araplbs_joint, "lock_head", text="Head")
+        column.prop(bone.araplbs_joint, "lock_tail", text="Tail")
+        row = layout.row(align=True)
+        name = OBJECT_OT_araplbs_lock_joints.bl_idname
+        row.operator(name, text="Lock Selected", icon="LOCKED").lock = True
+        row.operator(name, text="Free Selected", icon="UNLOCKED").lock = False

@@ -1,0 +1,61 @@
+"""The Result box: what the last weighting has brought, in an artist's words."""
+
+from ...core.reports.last_lines import from_to, percent
+from ...operators.findings.show_problems import IDNAME as PROBLEMS
+from ...operators.weights import outcome as outcomes
+from ...operators.weights.refine import IDNAME as REFINE
+from .sidebar import draw_wrapped
+
+MOST_WARNINGS = 3  # that are shown; the Info log has all
+ARROW = "\N{RIGHTWARDS ARROW}"
+
+
+def draw_result(layout, context, outcome):
+    box = layout.box()
+    column = box.column(align=True)
+    _draw_gains(column, outcome)
+    for index, note in enumerate(outcome.notes):
+        _draw_note(column, index, note)
+    for warning in outcome.warnings[:MOST_WARNINGS]:
+        draw_wrapped(column, context, warning, icon="ERROR", indent=8)
+    more = len(outcome.warnings) - MOST_WARNINGS
+    if more > 0:
+        column.label(text=f"{more} more in the Info log", icon="BLANK1")
+    if outcome.slots[outcomes.BEFORE]:
+        row, shown = box.row(align=True), outcome.shown()
+        for which, text in ((outcomes.BEFORE, "Before"), (outcomes.AFTER, "After")):
+            row.operator(outcomes.SHOW, text=text, depress=which == shown).which = which
+    if context.mode != "PAINT_WEIGHT":  # where it is the large button
+        row = box.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator(REFINE, text="Refine Live", icon="PLAY")
+
+
+def _draw_gains(layout, outcome):
+    facts = outcome.facts
+    if "problems" in facts:
+        row = layout.row(align=True)
+        text = from_to(facts["problems"], str, ARROW)
+        good = not facts["problems"][1]
+        row.label(text=f"Visible problems {text}", icon="CHECKMARK" if good else "VIEWZOOM")
+        if outcome.findings:
+            button = row.row()
+            button.alignment = "RIGHT"
+            button.operator(PROBLEMS, text="Show")
+    if facts["stretch"][1] is not None:
+        text = from_to(facts["stretch"], percent, ARROW)
+        layout.label(text=f"Stretch in poses {text} %", icon="MOD_LATTICE")
+    if outcome.chosen:
+        free, every = outcome.chosen
+        layout.label(text=f"{free} of {every} bones", icon="BONE_DATA")
+
+
+def _draw_note(layout, index, note):
+    row = layout.row(align=True)
+    row.label(text=note.text, icon="ERROR" if note.urgent else "INFO")
+    button = row.row()
+    button.alignment = "RIGHT"
+    if note.control:
+        button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
+    elif note.selects:
+        button.operator(outcomes.SELECT, text="Select").index = index

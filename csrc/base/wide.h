@@ -1,0 +1,34 @@
+/* Functions compiled for wider SIMD as well, and which of the two runs is seen when it is called:
+ *
+ *     ARAP_WIDE_PART void sum_plain(const double *x, double *out) { ... }
+ *     ARAP_WIDE(sum, (const double *x, double *out), (x, out))
+ *
+ * makes sum(x, out) of sum_plain. Without fused multiply-add: bits are the same. Not by
+ * target_clones, which systems other than Linux do not have, nor what zig links. */
+#ifndef ARAP_WIDE_H
+#define ARAP_WIDE_H
+
+#include "base/processor.h"
+
+#ifdef __x86_64__
+#define ARAP_WIDE(name, parameters, arguments)                                                     \
+    __attribute__((target("avx2"))) static void name##_avx2 parameters { name##_plain arguments; } \
+    static void name parameters {                                                                  \
+        if (arap_has_avx2())                                                                       \
+            name##_avx2 arguments;                                                                 \
+        else                                                                                       \
+            name##_plain arguments;                                                                \
+    }
+#else
+#define ARAP_WIDE(name, parameters, arguments)                                                     \
+    static void name parameters { name##_plain arguments; }
+#endif
+
+/* A task (base/context.h). */
+#define ARAP_WIDE_TASK(name)                                                                       \
+    ARAP_WIDE(name, (void *data, int chunk, int worker), (data, chunk, worker))
+
+/* A part of such a function: compiled with it. */
+#define ARAP_WIDE_PART static inline __attribute__((always_inline))
+
+#endif

@@ -1,0 +1,148 @@
+/* Idle bones: see idle_bones.h.
+ *
+ * A short bone between two others of a chain matters little to the energy: its neighbors blend to
+ * nearly where it would take the skin. Under a limit of influences it may therefore lose all of its
+ * vertices, and an animator who rotates it finds it dead. The initial weights show which bones have
+ * skin: those with a weight of at least OWN somewhere. An idle one of these gets the weight w by
+ * which its initial weights exceed STRONG times the largest of them, so that its influence fades
+ * out to all sides. w replaces the smallest weight where the row is full, and the others are scaled
+ * by 1 - w. Of several idle bones at a vertex, the one with the largest w is taken. On the mirror
+ * plane only bones that are their own partners get weight, and an influence that makes room takes
+ * its partner along, so that rows stay symmetric.
+ *
+ * O(influences). Fails only without memory. */
+#include "solver/idle_bones.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solver/steering.h"
+#include "weights/influences.h"
+
+#define OWN 0.05
+#define STRONG 0.5
+
+/* (bones) the largest initial weight of each bone that has none in `in`; 0: it is not idle. */
+static int find_idle(const arap_solver *s, const arap_influences *in, double *largest) {
+    const arap_influences *initial = &s->initial;
+    int found = 0, bones = s->skeleton.deform_count;
+    memset(largest, 0, (size_t)bones * sizeof *largest);
+    for (size_t e = 0; e < initial->start[initial->count]; e++)
+        largest[initial->bone[e]] = fmax(largest[initial->bone[e]], initial->weight[e]);
+    for (size_t e = 0; e < in->start[in->count]; e++)
+        if (in->weight[e] > 0) largest[in->bone[e]] = 0;
+    for (int b = 0; b < bones; b++) {
+        if (largest[b] < OWN) largest[b] = 0;
+        found += largest[b] > 0;
+    }
+    return found;
+}
+
+/* The weight that vertex i gives to an idle bone, 0: to none. At least what counts as one. */
+static double find_weight(const arap_solver *s, const arap_influences *in, int i,
+                          const double *largest, int *bone) {
+    const arap_influences *initial = &s->initial;
+    double given = 0, most = s->settings.least_weight;
+    if (s->mesh.ring[i] == s->mesh.ring[i + 1]) return 0; /* no skin */
+    if (s->parts.count && s->parts.number[i] >= 0) return 0;
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (in->locked[e]) return 0;
+    for (size_t e = initial->start[i]; e < initial->start[i + 1]; e++) {
+        int b = initial->bone[e];
+        double weight = initial->weight[e] - STRONG * largest[b];
+        if (!largest[b] || weight <= most) continue;
+        if (arap_symmetry_image(&s->symmetry, i) == i && s->symmetry.bone[b] != b) continue;
+        if (arap_closing(s) && arap_is_barred(s, i, b)) continue;
+        given = most = weight;
+        *bone = b;
+    }
+    return given;
+}
+
+/* Which entries of the row of vertex i make room for this weight: the smallest one, if necessary,
+ * and those that it makes too small. Returns how many stay. */
+static int make_room(const arap_solver *s, const arap_influences *in, int i, double weight,
+                     char *keep) {
+    size_t begin = in->start[i], end = in->start[i + 1], least = begin;
+    int left = 0;
+    for (size_t e = begin; e < end; e++)
+        if (in->weight[e] < in->weight[least]) least = e;
+    if ((int)(end - begin) >= s->settings.max_influences) {
+        keep[least] = 0;
+        if (arap_symmetry_image(&s->symmetry, i) == i)
+            keep[arap_find_influence(in, i, s->symmetry.bone[in->bone[least]])] = 0;
+    }
+    for (size_t e = begin; e < end; e++) {
+        keep[e] = keep[e] && in->weight[e] * (1 - weight) >= s->settings.least_weight;
+        left += keep[e];
+    }
+    return left;
+}
+
+/* The row of vertex i with what is kept of it and this weight of a bone. */
+static void fill_row(const arap_influences *in, const char *keep, int i, int bone, double weight,
+                     arap_influences *out) {
+    size_t begin = in->start[i], end = in->start[i + 1], to = out->start[i], e = begin;
+    double sum = 0;
+    for (size_t k = begin; k < end; k++) sum += keep[k] ? in->weight[k] : 0;
+    for (int added = 0; e < end || !added;) {
+        if (!added && (e == end || bone < in->bone[e])) {
+            added = 1;
+            out->bone[to] = bone;
+            out->weight[to++] = sum > 0 ? weight : 1;
+            continue;
+        }
+        if (keep[e]) {
+            out->bone[to] = in->bone[e];
+            out->weight[to++] = in->weight[e] * (1 - weight) / sum;
+        }
+        e++;
+    }
+}
+
+static void copy_row(const arap_influences *in, int i, arap_influences *out) {
+    size_t from = in->start[i], to = out->start[i], size = in->start[i + 1] - from;
+    memcpy(out->bone + to, in->bone + from, size * sizeof *in->bone);
+    memcpy(out->weight + to, in->weight + from, size * sizeof *in->weight);
+    memcpy(out->locked + to, in->locked + from, size);
+}
+
+arap_status arap_wake_bones(arap_context *context, const arap_solver *s, arap_influences *weights) {
+    arap_influences woken = {0};
+    arap_status status = ARAP_OK;
+    size_t entries = weights->start[weights->count];
+    if (s->settings.max_influences < 2) return status;
+    double *largest = ARAP_NEW(double, s->skeleton.deform_count);
+    double *given = ARAP_NEW(double, weights->count);
+    int *bone = ARAP_NEW(int, weights->count), *sizes = ARAP_NEW(int, weights->count);
+    char *keep = ARAP_NEW(char, entries);
+    if (!largest || !given || !bone || !sizes || !keep) {
+        status = arap_fail_memory(&context->error, "the weights");
+        goto done;
+    }
+    if (!find_idle(s, weights, largest)) goto done;
+    memset(keep, 1, entries);
+    for (int i = 0; i < weights->count; i++) {
+        given[i] = find_weight(s, weights, i, largest, &bone[i]);
+        sizes[i] = given[i] > 0 ? make_room(s, weights, i, given[i], keep) + 1
+                                : (int)(weights->start[i + 1] - weights->start[i]);
+    }
+    status = arap_influences_create(context, weights->count, sizes, &woken);
+    if (status) goto done;
+    for (int i = 0; i < weights->count; i++)
+        if (given[i] > 0)
+            fill_row(weights, keep, i, bone[i], given[i], &woken);
+        else
+            copy_row(weights, i, &woken);
+    arap_influences_clear(weights);
+    *weights = woken;
+
+done:
+    arap_free(largest);
+    arap_free(given);
+    arap_free(bone);
+    arap_free(sizes);
+    arap_free(keep);
+    return status;
+}

@@ -1,0 +1,435 @@
+/* The search for rigid parts: see rigid_search.h.
+ *
+ * All vertices have weights, each its own row w_i. Moved by one row u, a
+ * part departs from that by
+ *     D^2 = sum A_i sum_poses w_p |sum_b (w_ib - u_b) T_b v_i|^2 / (sum w_p  sum A_i |v_i - c|^2),
+ * relative to its own radius about its center c; A are areas. A part that departs by little is
+ * rigid already, and the common row only makes that exact; a part that bends, twists or shears
+ * departs by more.
+ *
+ * One bone. u is the bone inside the part where it reaches around one (surround.h), else the one
+ * with the largest mean weight. Most parts, props, armor, limbs of robots, may depart by `most`,
+ * the setting. One that reaches around several bones has skin to bend, and may depart by SPANNING
+ * of that; a box with a bone inside has no vertices to bend with, and follows it.
+ *
+ * One blend. A buckle on a belt departs far from any bone, beside its size, but follows the skin
+ * beneath: u is then the mean row, if the part departs from that by BLENDED of `most`.
+ *
+ * Parts that are images of each other become rigid together, to rows that are images, or not at
+ * all; one that is its own image takes a bone that is, too. Left out are strands, which have no
+ * faces and bend with the skin that they grow on, and parts with locked weights or constraints.
+ * O(entries x influences) and the rays of surround.c. Fails without memory only, or cancelled. */
+#include "solver/rigid_search.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "energy/stiffness.h"
+#include "solver/rigid.h"
+#include "supports/surround.h"
+
+#define REACHED 0.4  /* of the rays from a bone: with less a part does not reach around it */
+#define SPANNING 0.2 /* of what may depart: parts around more than one bone */
+#define BLENDED 0.25 /* the same for blends */
+#define BOX 8        /* vertices: parts of no more have nothing to bend with */
+#define LEAST 0.05   /* mean weight of a bone of a blend */
+#define SAME 1e-9    /* weights that differ by no more */
+
+typedef struct candidate {
+    int first, size; /* its vertices, in `vertices` */
+    int open;        /* it may become rigid */
+    int blends;      /* by the mean row, not by one bone */
+    int bone;
+    int image;          /* part of the images of its vertices, -1: they have none */
+    int around, inside; /* how many bones it reaches around, and which it surrounds most of */
+    double share;       /* of the rays from that bone */
+    double departure, radius2;
+} candidate;
+
+typedef struct search {
+    const arap_solver *solver;
+    candidate *parts;     /* (loose parts) */
+    int *vertices;        /* (vertices) by part, those of each ascending */
+    double *mean;         /* (deforming bones) scratch */
+    arap_influences rows; /* of the loose parts; none for those that are not open */
+} search;
+
+/* An arap_surround_fn. */
+static void note_inside(void *data, int bone, int part, double share, double off) {
+    candidate *c = (candidate *)data + part;
+    (void)off;
+    if (share < REACHED) return;
+    c->around++;
+    if (share <= c->share) return;
+    c->share = share;
+    c->inside = bone;
+}
+
+static void sort_vertices(search *s) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    for (int i = 0; i < mesh->count; i++) s->parts[mesh->part[i]].size++;
+    for (int p = 1; p < mesh->part_count; p++)
+        s->parts[p].first = s->parts[p - 1].first + s->parts[p - 1].size;
+    for (int p = 0; p < mesh->part_count; p++) s->parts[p].size = 0;
+    for (int i = 0; i < mesh->count; i++) {
+        candidate *c = &s->parts[mesh->part[i]];
+        s->vertices[c->first + c->size++] = i;
+    }
+}
+
+static void measure_radius(search *s, candidate *c) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    double center[3] = {0}, area = 0;
+    for (int k = 0; k < c->size; k++) {
+        int i = s->vertices[c->first + k];
+        for (int x = 0; x < 3; x++) center[x] += mesh->area[i] * mesh->v[3 * (size_t)i + (size_t)x];
+        area += mesh->area[i];
+    }
+    for (int x = 0; x < 3; x++) center[x] /= area;
+    for (int k = 0; k < c->size; k++) {
+        int i = s->vertices[c->first + k];
+        c->radius2 += mesh->area[i] * arap_distance2(mesh->v + 3 * (size_t)i, center);
+    }
+}
+
+/* The mean row of a part, by area, into s->mean. */
+static void take_mean(const search *s, const candidate *c) {
+    const arap_solver *solver = s->solver;
+    const arap_influences *in = &solver->influences;
+    double area = 0;
+    memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
+    for (int k = 0; k < c->size; k++) {
+        int i = s->vertices[c->first + k];
+        area += solver->mesh.area[i];
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
+    }
+    for (int b = 0; b < solver->skeleton.deform_count && area > 0; b++) s->mean[b] /= area;
+}
+
+/* Is a vertex of the part the image of another one of it? */
+static int is_own_image(const search *s, const candidate *c) {
+    const arap_solver *solver = s->solver;
+    for (int k = 0; k < c->size; k++) {
+        int i = s->vertices[c->first + k], image = arap_symmetry_image(&solver->symmetry, i);
+        if (image >= 0 && solver->mesh.part[image] == solver->mesh.part[i]) return 1;
+    }
+    return 0;
+}
+
+/* The bone with the largest of s->mean, of those that are their own images where `central`, or -1.
+ * Of equal ones but for rounding the first. */
+static int largest(const search *s, int central) {
+    const arap_solver *solver = s->solver;
+    int best = -1;
+    for (int b = 0; b < solver->skeleton.deform_count; b++) {
+        if (!(s->mean[b] > 0) || (central && solver->symmetry.bone[b] != b)) continue;
+        if (best < 0 || s->mean[b] > s->mean[best] * (1 + 1e-9)) best = b;
+    }
+    return best;
+}
+
+/* Which parts are tried, and with which bone. */
+static int choose_bones(search *s) {
+    const arap_solver *solver = s->solver;
+    const arap_influences *in = &solver->influences;
+    int open = 0;
+    for (size_t k = 0; k < solver->mesh.triangle_count; k++)
+        s->parts[solver->mesh.part[solver->mesh.triangles[3 * k]]].open = 1;
+    for (int p = 0; p < solver->mesh.part_count; p++) {
+        candidate *c = &s->parts[p];
+        c->open = c->open && c->size > 1;
+        for (int k = 0; k < c->size && c->open; k++) {
+            int i = s->vertices[c->first + k];
+            c->open = !solver->parts.count || solver->parts.number[i] < 0;
+            for (size_t e = in->start[i]; e < in->start[i + 1]; e++) c->open &= !in->locked[e];
+        }
+    }
+    int own = solver->constraints.peaks + solver->constraints.attachments;
+    for (int r = own; r < solver->constraints.list.count; r++)
+        s->parts[solver->mesh.part[solver->constraints.list.rows[r].vertex]].open = 0;
+    for (int p = 0; p < solver->mesh.part_count; p++) {
+        candidate *c = &s->parts[p];
+        if (!c->open) continue;
+        measure_radius(s, c);
+        take_mean(s, c);
+        c->bone = c->around == 1 ? c->inside : largest(s, is_own_image(s, c));
+        c->blends = c->bone < 0;
+        open++;
+    }
+    return open;
+}
+
+/* How many bones the row of a part has at most; half of the limit, since the row of its image is
+ * joined with it where the part is its own. */
+static int most_blended(const arap_solver *s) {
+    return s->settings.max_influences ? s->settings.max_influences / 2 : s->skeleton.deform_count;
+}
+
+/* Leave the largest of s->mean; returns how many. */
+static int cut_mean(const search *s) {
+    int count = 0, most = most_blended(s->solver), bones = s->solver->skeleton.deform_count;
+    for (int b = 0; b < bones; b++) {
+        if (s->mean[b] < LEAST) s->mean[b] = 0;
+        count += s->mean[b] > 0;
+    }
+    for (; count > most; count--) {
+        int least = -1;
+        for (int b = 0; b < bones; b++)
+            if (s->mean[b] > 0 && (least < 0 || s->mean[b] < s->mean[least])) least = b;
+        s->mean[least] = 0;
+    }
+    return count;
+}
+
+/* s->rows. */
+static arap_status make_rows(arap_context *context, search *s) {
+    const arap_solver *solver = s->solver;
+    int count = solver->mesh.part_count, *sizes = ARAP_NEW_ZERO(int, count);
+    arap_status status = ARAP_OK;
+    if (!sizes) return arap_fail_memory(&context->error, "the rigid parts");
+    arap_influences_clear(&s->rows);
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int p = 0; p < count; p++) {
+            candidate *c = &s->parts[p];
+            if (!c->open) continue;
+            size_t at = fill ? s->rows.start[p] : 0;
+            if (!c->blends) {
+                sizes[p] = 1;
+                if (!fill) continue;
+                s->rows.bone[at] = c->bone;
+                s->rows.weight[at] = 1;
+                continue;
+            }
+            take_mean(s, c);
+            sizes[p] = cut_mean(s);
+            c->open = sizes[p] > 0;
+            for (int b = 0; b < solver->skeleton.deform_count && fill; b++) {
+                if (!(s->mean[b] > 0)) continue;
+                s->rows.bone[at] = b;
+                s->rows.weight[at++] = s->mean[b];
+            }
+        }
+        if (!fill) status = arap_influences_create(context, count, sizes, &s->rows);
+    }
+    arap_free(sizes);
+    for (int p = 0; p < count && !status; p++) {
+        double sum = 0;
+        for (size_t e = s->rows.start[p]; e < s->rows.start[p + 1]; e++) sum += s->rows.weight[e];
+        for (size_t e = s->rows.start[p]; e < s->rows.start[p + 1]; e++) s->rows.weight[e] /= sum;
+    }
+    return status;
+}
+
+/* The rows of the open parts less those of their vertices; none for other vertices. */
+static arap_status make_differences(arap_context *context, const search *s, arap_influences *out) {
+    const arap_solver *solver = s->solver;
+    const arap_influences *in = &solver->influences;
+    int *sizes = ARAP_NEW_ZERO(int, in->count);
+    arap_status status = ARAP_OK;
+    if (!sizes) return arap_fail_memory(&context->error, "the rigid parts");
+    for (int fill = 0; fill < 2 && !status; fill++) {
+        for (int i = 0; i < in->count; i++) {
+            int part = solver->mesh.part[i];
+            size_t e = in->start[i], f = s->rows.start[part], end = s->rows.start[part + 1];
+            size_t at = fill ? out->start[i] : 0;
+            if (!s->parts[part].open) continue;
+            for (sizes[i] = 0; e < in->start[i + 1] || f < end; sizes[i]++) {
+                int from = e < in->start[i + 1] ? in->bone[e] : INT_MAX;
+                int to = f < end ? s->rows.bone[f] : INT_MAX;
+                double weight = from <= to ? -in->weight[e++] : 0;
+                if (to <= from) weight += s->rows.weight[f++];
+                if (!fill) continue;
+                out->bone[at] = from < to ? from : to;
+                out->weight[at++] = weight;
+            }
+        }
+        if (!fill) status = arap_influences_create(context, in->count, sizes, out);
+    }
+    arap_free(sizes);
+    return status;
+}
+
+/* The departures of the open parts, from which the rows take them. */
+static arap_status measure_departures(arap_context *context, search *s) {
+    const arap_solver *solver = s->solver;
+    arap_influences step = {0};
+    double *block = NULL;
+    size_t widest = 0;
+    arap_status status = make_differences(context, s, &step);
+    for (int i = 0; i < step.count && !status; i++) {
+        size_t own = step.start[i + 1] - step.start[i];
+        widest = own > widest ? own : widest;
+    }
+    if (!status) {
+        block = ARAP_NEW(double, widest * widest);
+        if (!block) status = arap_fail_memory(&context->error, "the rigid parts");
+    }
+    for (int p = 0; p < solver->mesh.part_count && !status; p++) {
+        candidate *c = &s->parts[p];
+        double sum = 0;
+        for (int k = 0; k < c->size && c->open; k++) {
+            int i = s->vertices[c->first + k];
+            const double *d = step.weight + step.start[i], *q = block;
+            int own = (int)(step.start[i + 1] - step.start[i]);
+            arap_gram_block(&solver->mesh, &solver->poses, &step, i, i, 1, block);
+            for (int a = 0; a < own; a++)
+                for (int b = 0; b < own; b++) sum += solver->mesh.area[i] * d[a] * d[b] * *q++;
+        }
+        c->departure = sqrt(fmax(sum, 0) / (solver->poses.total * c->radius2));
+        if (p % 64 == 0) status = arap_progress(context, "rigid parts", (double)p / step.count);
+    }
+    arap_free(block);
+    arap_influences_clear(&step);
+    return status;
+}
+
+/* May the part depart this far? */
+static int departs_little(const search *s, const candidate *c) {
+    double most = s->solver->settings.rigid_departure;
+    if (c->blends) return c->departure <= BLENDED * most;
+    if (c->around && c->size <= BOX) return 1;
+    return c->departure <= (c->around > 1 ? SPANNING : 1) * most;
+}
+
+/* Are the rows of parts p and q images of each other? */
+static int rows_mirror(const search *s, int p, int q) {
+    const arap_influences *rows = &s->rows;
+    size_t own = rows->start[p + 1] - rows->start[p];
+    if (rows->start[q + 1] - rows->start[q] != own) return 0;
+    for (size_t e = rows->start[p]; e < rows->start[p + 1]; e++) {
+        int partner = s->solver->symmetry.bone[rows->bone[e]];
+        if (partner < 0 || arap_find_influence(rows, q, partner) < 0) return 0;
+    }
+    return 1;
+}
+
+/* Refuse parts whose images are refused, are vertices of several parts, or have rows that are no
+ * images where those of the vertices are: what is rigid has images that are, whatever its row. */
+static void refuse_lopsided(search *s) {
+    const arap_symmetry *symmetry = &s->solver->symmetry;
+    const int *part = s->solver->mesh.part;
+    for (int p = 0; p < s->solver->mesh.part_count; p++) s->parts[p].image = -1;
+    for (int changed = symmetry->vertex != NULL; changed;) {
+        changed = 0;
+        for (int i = 0; i < s->solver->mesh.count; i++) {
+            candidate *c = &s->parts[part[i]];
+            if (!c->open || symmetry->vertex[i] < 0) continue;
+            int image = part[symmetry->vertex[i]];
+            if (c->image < 0) c->image = image;
+            if (image == c->image && s->parts[image].open &&
+                (!symmetry->symmetric[i] || rows_mirror(s, part[i], image)))
+                continue;
+            c->open = 0;
+            changed = 1;
+        }
+    }
+}
+
+/* First with one bone each, then with a blend those that depart too far from it. */
+static arap_status try_parts(arap_context *context, search *s) {
+    const arap_solver *solver = s->solver;
+    for (int round = 0; round < 2; round++) {
+        arap_status status = make_rows(context, s);
+        if (!status) status = measure_departures(context, s);
+        if (status) return status;
+        int again = 0;
+        for (int p = 0; p < solver->mesh.part_count; p++) {
+            candidate *c = &s->parts[p];
+            if (!c->open || departs_little(s, c)) continue;
+            c->open = !c->blends && c->around < 2 && most_blended(solver) > 0;
+            c->blends = 1;
+            again |= c->open;
+        }
+        if (!again) break;
+    }
+    arap_status status = make_rows(context, s);
+    if (!status) refuse_lopsided(s);
+    return status;
+}
+
+/* Does a vertex of an open part have another row than that? */
+static int changes_rows(const search *s) {
+    const arap_influences *in = &s->solver->influences;
+    for (int i = 0; i < in->count; i++) {
+        int part = s->solver->mesh.part[i];
+        size_t e = in->start[i], f = s->rows.start[part], own = in->start[i + 1] - e;
+        if (!s->parts[part].open) continue;
+        if (s->rows.start[part + 1] - f != own) return 1;
+        for (size_t k = 0; k < own; k++)
+            if (in->bone[e + k] != s->rows.bone[f + k] ||
+                fabs(in->weight[e + k] - s->rows.weight[f + k]) > SAME)
+                return 1;
+    }
+    return 0;
+}
+
+/* The present rows, of the open parts theirs. */
+static arap_status make_maps(arap_context *context, const search *s, arap_influences *out) {
+    const arap_solver *solver = s->solver;
+    const arap_influences *in = &solver->influences;
+    int *sizes = ARAP_NEW(int, in->count);
+    if (!sizes) return arap_fail_memory(&context->error, "the rigid parts");
+    for (int i = 0; i < in->count; i++) {
+        int part = solver->mesh.part[i];
+        const arap_influences *from = s->parts[part].open ? &s->rows : in;
+        int row = from == in ? i : part;
+        sizes[i] = (int)(from->start[row + 1] - from->start[row]);
+    }
+    arap_status status = arap_influences_create(context, in->count, sizes, out);
+    arap_free(sizes);
+    for (int i = 0; i < in->count && !status; i++) {
+        int part = solver->mesh.part[i];
+        const arap_influences *from = s->parts[part].open ? &s->rows : in;
+        size_t at = out->start[i], row = from->start[from == in ? i : part];
+        size_t own = out->start[i + 1] - at;
+        memcpy(out->bone + at, from->bone + row, own * sizeof *out->bone);
+        memcpy(out->weight + at, from->weight + row, own * sizeof *out->weight);
+        if (from == in) memcpy(out->locked + at, in->locked + row, own);
+    }
+    if (!status) arap_symmetry_weights(&solver->symmetry, out);
+    return status;
+}
+
+arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
+                                  arap_influences *maps) {
+    size_t parts = (size_t)solver->mesh.part_count;
+    search s = {.solver = solver,
+                .parts = ARAP_NEW_ZERO(candidate, parts),
+                .vertices = ARAP_NEW(int, solver->mesh.count),
+                .mean = ARAP_NEW(double, solver->skeleton.deform_count)};
+    arap_bone_lines lines = {0};
+    char *found = ARAP_NEW_ZERO(char, parts);
+    arap_status status = ARAP_OK;
+    int any = 0;
+    *maps = (arap_influences){0};
+    if (!s.parts || !s.vertices || !s.mean || !found) {
+        status = arap_fail_memory(&context->error, "the rigid parts");
+        goto done;
+    }
+    sort_vertices(&s);
+    status = arap_bone_lines_create(context, &solver->skeleton, &lines);
+    if (!status)
+        status = arap_visit_surrounded(context, &solver->mesh, &lines, "rigid parts", note_inside,
+                                       s.parts);
+    if (status || !choose_bones(&s)) goto done;
+    status = try_parts(context, &s);
+    if (status) goto done;
+    for (size_t p = 0; p < parts; p++) any |= found[p] = (char)s.parts[p].open;
+    if (!any) goto done;
+    if (changes_rows(&s)) status = make_maps(context, &s, maps);
+    if (!status) status = arap_add_rigid_parts(context, solver, found);
+    if (status) arap_influences_clear(maps);
+
+done:
+    arap_free(s.parts);
+    arap_free(s.vertices);
+    arap_free(s.mean);
+    arap_free(found);
+    arap_influences_clear(&s.rows);
+    arap_bone_lines_clear(&lines);
+    return status;
+}

@@ -1,0 +1,153 @@
+/* Which parts of the mesh surround which bones: see surround.h.
+ *
+ * At each of SECTIONS places along a bone, RAYS rays leave it crosswise. A part is judged by how
+ * many of them meet it within REACH, each counted at its first hit.
+ *
+ * The directions come from the skeleton and the surface, not from the coordinate axes, so that
+ * rotating the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory. Fails
+ * only without memory or when cancelled. */
+#include "supports/surround.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "mesh/bvh.h"
+#include "mesh/nearest.h"
+
+#define RAYS 12        /* around a bone */
+#define SECTIONS 4     /* along it */
+#define REACH 0.3      /* length of a ray, of the size of the mesh */
+#define NO_LENGTH 1e-6 /* bones shorter than it have no direction */
+#define PI 3.141592653589793
+
+/* What rays from one bone have met. */
+typedef struct view {
+    const arap_mesh *mesh;
+    const arap_bone_lines *lines;
+    double center[3]; /* of the surface */
+    double *nearest;  /* (parts) share of the ray at which it meets each part, or 2 */
+    int *hit, count;  /* parts that this ray meets */
+    double *sums;     /* (parts, 4) of the rays so far: how many, distance, along x and y */
+    int *met, met_count;
+} view;
+
+/* An arap_hit_fn that notes what the ray meets and goes on. */
+static int note_hit(const void *data, int index, const double *a, const double *b) {
+    view *v = *(view *const *)data;
+    const int *tri = v->mesh->triangles + 3 * (size_t)index;
+    int part = v->mesh->part[tri[0]];
+    double at =
+        arap_cross_triangle(a, b, v->mesh->v + 3 * (size_t)tri[0], v->mesh->v + 3 * (size_t)tri[1],
+                            v->mesh->v + 3 * (size_t)tri[2]);
+    if (!(at >= 0 && at <= 1)) return 0;
+    if (v->nearest[part] > 1) v->hit[v->count++] = part;
+    v->nearest[part] = fmin(v->nearest[part], at);
+    return 0;
+}
+
+static void find_center(view *v) {
+    const arap_mesh *mesh = v->mesh;
+    double all = 0;
+    for (int i = 0; i < mesh->count; i++) {
+        for (int c = 0; c < 3; c++)
+            v->center[c] += mesh->area[i] * mesh->v[3 * (size_t)i + (size_t)c];
+        all += mesh->area[i];
+    }
+    for (int c = 0; c < 3; c++) v->center[c] /= all;
+}
+
+/* Two unit vectors across a bone, the first of them towards the middle of the surface, or else to
+ * the head of another bone. */
+static void axes_across(const view *v, const arap_bone_line *l, double *x, double *y) {
+    const double *towards = v->center;
+    x[0] = x[1] = x[2] = 0;
+    for (int b = 0; b <= v->lines->count; b++) {
+        double from[3];
+        arap_sub(towards, l->head, from);
+        double along = arap_dot(from, l->along);
+        for (int c = 0; c < 3; c++) x[c] = from[c] - along * l->along[c];
+        double length = sqrt(arap_dot(x, x));
+        for (int c = 0; c < 3 && length > 0; c++) x[c] /= length;
+        if (length > 1e-3 * v->mesh->size) break;
+        if (b < v->lines->count) towards = v->lines->line[b].head;
+    }
+    if (!(arap_dot(x, x) > 0.5)) { /* all in one line: any direction is as good */
+        double any[3] = {0, 0, 0};
+        int least = 0;
+        for (int c = 1; c < 3; c++)
+            if (fabs(l->along[c]) < fabs(l->along[least])) least = c;
+        any[least] = 1;
+        arap_cross(l->along, any, x);
+        double length = sqrt(arap_dot(x, x));
+        for (int c = 0; c < 3; c++) x[c] /= length;
+    }
+    arap_cross(l->along, x, y);
+}
+
+/* The sums of all rays from one bone. */
+static void look_around(view *v, const arap_bvh *faces, const arap_bone_line *l) {
+    double x[3], y[3], reach = REACH * v->mesh->size;
+    v->met_count = 0;
+    if (l->length < NO_LENGTH) return;
+    axes_across(v, l, x, y);
+    for (int k = 0; k < SECTIONS * RAYS; k++) {
+        double angle = 2 * PI * (k % RAYS + 0.5) / RAYS, a[3], b[3];
+        double place = l->length * (k / RAYS + 0.5) / SECTIONS;
+        for (int c = 0; c < 3; c++) {
+            a[c] = l->head[c] + place * l->along[c];
+            b[c] = a[c] + reach * (cos(angle) * x[c] + sin(angle) * y[c]);
+        }
+        v->count = 0;
+        arap_bvh_crossed(faces, a, b, note_hit, &v);
+        for (int j = 0; j < v->count; j++) {
+            double *sum = v->sums + 4 * v->hit[j], d = v->nearest[v->hit[j]];
+            if (sum[0] == 0) v->met[v->met_count++] = v->hit[j];
+            sum[0] += 1;
+            sum[1] += d;
+            sum[2] += d * cos(angle);
+            sum[3] += d * sin(angle);
+            v->nearest[v->hit[j]] = 2;
+        }
+    }
+}
+
+arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
+                                  const arap_bone_lines *lines, const char *stage,
+                                  arap_surround_fn visit, void *data) {
+    size_t parts = (size_t)mesh->part_count;
+    arap_bvh *faces = NULL;
+    view v = {.mesh = mesh,
+              .lines = lines,
+              .nearest = ARAP_NEW(double, parts),
+              .hit = ARAP_NEW(int, parts),
+              .sums = ARAP_NEW_ZERO(double, 4 * parts),
+              .met = ARAP_NEW(int, parts)};
+    arap_status status = ARAP_OK;
+    if (!v.nearest || !v.hit || !v.sums || !v.met) {
+        status = arap_fail_memory(&context->error, "what surrounds the bones");
+        goto done;
+    }
+    status = arap_face_bvh(context, mesh, NULL, &faces);
+    find_center(&v);
+    for (size_t p = 0; p < parts; p++) v.nearest[p] = 2;
+    for (int b = 0; b < lines->count && !status; b++) {
+        look_around(&v, faces, &lines->line[b]);
+        for (int k = 0; k < v.met_count; k++) {
+            double *sum = v.sums + 4 * v.met[k];
+            double off = sqrt(sum[2] * sum[2] + sum[3] * sum[3]);
+            visit(data, b, v.met[k], sum[0] / (SECTIONS * RAYS), sum[1] > 0 ? off / sum[1] : 1);
+            memset(sum, 0, 4 * sizeof *sum);
+        }
+        status = arap_progress(context, stage, (b + 1.0) / lines->count);
+    }
+
+done:
+    arap_bvh_free(faces);
+    arap_free(v.nearest);
+    arap_free(v.hit);
+    arap_free(v.sums);
+    arap_free(v.met);
+    return status;
+}

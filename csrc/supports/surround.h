@@ -1,0 +1,18 @@
+/* Which parts of the mesh surround which bones. */
+#ifndef ARAP_SURROUND_H
+#define ARAP_SURROUND_H
+
+#include "supports/bone_lines.h"
+
+/* A part around a bone. share: the share of the bone's rays that meet the part; off: the length of
+ * their mean vector relative to their mean length: 0 with the bone in the middle, 0.64 in the axis
+ * of half a tube. */
+typedef void (*arap_surround_fn)(void *data, int bone, int part, double share, double off);
+
+/* Call `visit` for every deforming bone, in ascending order, and every part that its rays meet.
+ * stage: the name under which progress is reported. */
+arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
+                                  const arap_bone_lines *lines, const char *stage,
+                                  arap_surround_fn visit, void *data);
+
+#endif

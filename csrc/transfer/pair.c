@@ -1,0 +1,116 @@
+/* Source and target of a transfer: see pair.h.
+ *
+ * Welding and one search through the hierarchy of faces for each vertex of the target; what is
+ * known is found island by island, O(edges). Fails without memory, for meshes that arap_mesh_create
+ * refuses, for settings out of range, and where nothing matches. */
+#include "transfer/pair.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "mesh/rings.h"
+
+#define TABLE(rows) {sizeof rows / sizeof *rows, rows}
+
+static const arap_setting match_rows[] = {
+#define ARAP_SETTINGS_OF arap_transfer_settings
+#define ARAP_SETTINGS_MATCH
+#include "settings.def"
+};
+static const arap_setting weight_rows[] = {
+#define ARAP_SETTINGS_OF arap_transfer_settings
+#define ARAP_SETTINGS_MATCH
+#define ARAP_SETTINGS_TRANSFER
+#include "settings.def"
+};
+static const arap_setting shape_rows[] = {
+#define ARAP_SETTINGS_OF arap_transfer_settings
+#define ARAP_SETTINGS_MATCH
+#define ARAP_SETTINGS_SHAPES
+#include "settings.def"
+};
+static const arap_setting all_rows[] = {
+#define ARAP_SETTINGS_OF arap_transfer_settings
+#define ARAP_SETTINGS_MATCH
+#define ARAP_SETTINGS_TRANSFER
+#define ARAP_SETTINGS_SHAPES
+#include "settings.def"
+};
+const arap_setting_table arap_match_settings_table = TABLE(match_rows);
+const arap_setting_table arap_transfer_settings_table = TABLE(weight_rows);
+const arap_setting_table arap_shape_settings_table = TABLE(shape_rows);
+static const arap_setting_table all_settings = TABLE(all_rows);
+
+void arap_transfer_settings_default(arap_transfer_settings *settings) {
+    arap_settings_fill(&all_settings, settings);
+}
+
+arap_status arap_pair_match(arap_context *context, const arap_geometry *source,
+                            const arap_geometry *target, const arap_transfer_settings *settings,
+                            const arap_matches *out, arap_pair *pair) {
+    arap_status status = arap_settings_check(&context->error, &all_settings, settings);
+    if (!status) status = arap_progress(context, "matching", 0);
+    if (!status) status = arap_mesh_create(context, source, ARAP_WELD_TOLERANCE, &pair->source);
+    if (!status && !pair->source.triangle_count)
+        status = arap_fail(&context->error, ARAP_BAD_VALUE, "the source has no faces");
+    if (!status) status = arap_mesh_create(context, target, ARAP_WELD_TOLERANCE, &pair->target);
+    if (!status)
+        status = arap_match_find(context, &pair->source, &pair->target, settings, &pair->match);
+    for (int i = 0; i < pair->target.input_count && !status; i++) {
+        int v = pair->target.weld[i];
+        out->matched[i] = pair->match.matched[v];
+        out->distance[i] = pair->match.distance[v];
+        out->angle[i] = pair->match.angle[v];
+    }
+    return status;
+}
+
+/* Fails where nothing matches. */
+static arap_status check_matches(arap_context *context, const arap_pair *pair,
+                                 const arap_transfer_settings *settings) {
+    int count = 0;
+    double nearest = INFINITY;
+    for (int i = 0; i < pair->target.count; i++) {
+        count += pair->match.matched[i];
+        nearest = fmin(nearest, pair->match.distance[i]);
+    }
+    if (count) return ARAP_OK;
+    return arap_fail(&context->error, ARAP_BAD_VALUE,
+                     "no vertex of the target is within reach of the source: the nearest is "
+                     "%.3g of its size away, the limits are %.3g and %.3g degrees",
+                     nearest / pair->source.diagonal, settings->distance,
+                     settings->angle * 180 / acos(-1));
+}
+
+arap_status arap_pair_known(arap_context *context, arap_pair *pair,
+                            const arap_transfer_settings *settings, char *known) {
+    int n = pair->target.count, islands;
+    int *island = NULL, *stack = NULL;
+    char *some = NULL;
+    arap_status status = check_matches(context, pair, settings);
+    if (!status) status = arap_mesh_connect(context, &pair->target, NULL, 0, 0);
+    if (status) return status;
+    island = ARAP_NEW(int, n);
+    stack = ARAP_NEW(int, n);
+    if (!island || !stack) goto no_memory;
+    islands = arap_find_islands(&pair->target, island, stack);
+    some = ARAP_NEW_ZERO(char, islands);
+    if (!some) goto no_memory;
+    for (int i = 0; i < n; i++) some[island[i]] |= pair->match.matched[i];
+    for (int i = 0; i < n; i++) known[i] = pair->match.matched[i] || !some[island[i]];
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the islands of the target");
+done:
+    arap_free(island);
+    arap_free(stack);
+    arap_free(some);
+    return status;
+}
+
+void arap_pair_clear(arap_pair *pair) {
+    arap_match_clear(&pair->match);
+    arap_mesh_clear(&pair->source);
+    arap_mesh_clear(&pair->target);
+}

@@ -1,0 +1,263 @@
+/* Transfer of shapes: see transfer.h.
+ *
+ * Where a vertex p of the target matches (match.c), with q its nearest point of the source, it goes
+ * to q' + R (p - q): q' is where the shape takes q, R how it turns the surface there, the rotation
+ * nearest to those of the corners mixed. The rotation of a vertex is the one nearest to
+ * sum a_ik e'_ik e_ik^T over its edges, as in the energy. Islands in which nothing matches follow
+ * their nearest points without rotation, which would fling them about at their distance. Elsewhere
+ * the displacements are continued over the target (inpaint.c), all shapes by one factorization, and
+ * are no longer than the longest that is known. Then vertices are kept above the surface (above.c).
+ *
+ * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded; of
+ * coincident vertices of the source the first counts.
+ *
+ * Beside the matches and the factor, O(n) for each shape that moves anything near the target,
+ * O(f log f) where something may end below; memory 24 bytes for each vertex of the target and such
+ * shape. Fails without memory, where nothing matches, for a shape whose faces overflow,
+ * and when it is cancelled. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "linalg/rotation.h"
+#include "mesh/rings.h"
+#include "transfer/above.h"
+#include "transfer/inpaint.h"
+#include "transfer/pair.h"
+#include "transfer/transfer.h"
+
+#define CHUNK 256
+#define FARTHEST 1e6 /* in sizes of the source: of squares of more, rounding decides */
+
+typedef struct following {
+    arap_pair pair;
+    char *known;   /* (target vertices) */
+    double *skin;  /* (source vertices, 3) in the present shape, units of the source */
+    char *moves;   /* (source vertices) they, or a neighbor, have moved */
+    double *place; /* columns x, y, z (target vertices) of the present shape */
+} following;
+
+/* Sets skin and moves; *some: a vertex of a face has moved. */
+static arap_status bend(arap_context *context, following *f, const arap_geometry *source,
+                        const double *shape, int number, int *some) {
+    const arap_mesh *mesh = &f->pair.source;
+    *some = 0;
+    for (int v = 0; v < mesh->count; v++) {
+        const double *to = shape + 3 * (size_t)mesh->first[v],
+                     *from = source->vertices + 3 * (size_t)mesh->first[v];
+        f->moves[v] = 0;
+        for (int c = 0; c < 3; c++) {
+            double off = (to[c] - from[c]) / mesh->diagonal;
+            f->skin[3 * (size_t)v + (size_t)c] = mesh->v[3 * (size_t)v + (size_t)c] + off;
+            f->moves[v] |= off != 0;
+        }
+    }
+    for (size_t k = 0; k < 3 * mesh->triangle_count; k++) {
+        int v = mesh->triangles[k];
+        if (!f->moves[v]) continue;
+        *some = 1;
+        for (int c = 0; c < 3; c++)
+            if (!(fabs(f->skin[3 * (size_t)v + (size_t)c]) < FARTHEST))
+                return arap_fail(&context->error, ARAP_BAD_VALUE,
+                                 "shape %d takes vertex %d to %g: more than %g sizes off", number,
+                                 mesh->first[v], shape[3 * (size_t)mesh->first[v] + (size_t)c],
+                                 FARTHEST);
+    }
+    /* 2: a neighbor has moved. */
+    for (int v = 0; v < mesh->count; v++)
+        for (size_t e = mesh->ring[v]; e < mesh->ring[v + 1] && !f->moves[v]; e++)
+            if (f->moves[mesh->neighbor[e]] == 1) f->moves[v] = 2;
+    return ARAP_OK;
+}
+
+/* Is a known vertex of the target over a face that moves? */
+static int takes_part(const following *f) {
+    for (int i = 0; i < f->pair.target.count; i++) {
+        const int *tri = f->pair.source.triangles + 3 * (size_t)f->pair.match.triangle[i];
+        if (f->known[i] && (f->moves[tri[0]] || f->moves[tri[1]] || f->moves[tri[2]])) return 1;
+    }
+    return 0;
+}
+
+/* Adds share times the rotation of vertex v. */
+static void add_rotation(const following *f, int v, double share, double *out) {
+    const arap_mesh *mesh = &f->pair.source;
+    double sum[9] = {0}, rotation[9];
+    for (size_t e = mesh->ring[v]; e < mesh->ring[v + 1]; e++) {
+        double from[3], to[3];
+        arap_mesh_edge(mesh, v, e, from);
+        arap_sub(f->skin + 3 * (size_t)mesh->neighbor[e], f->skin + 3 * (size_t)v, to);
+        for (int k = 0; k < 9; k++) sum[k] += mesh->edge_weight_sym[e] * to[k / 3] * from[k % 3];
+    }
+    arap_nearest_rotation(sum, rotation);
+    for (int k = 0; k < 9; k++) out[k] += share * rotation[k];
+}
+
+/* How far the known vertex i goes. */
+static void follow(const following *f, int i, double *out) {
+    const arap_mesh *from = &f->pair.source;
+    const int *tri = from->triangles + 3 * (size_t)f->pair.match.triangle[i];
+    const double *bary = f->pair.match.bary + 3 * (size_t)i;
+    double mixed[9] = {0}, rotation[9], off[3];
+    int moves = 0;
+    arap_match_place(from, &f->pair.target, i, off);
+    for (int c = 0; c < 3; c++) out[c] = 0;
+    for (int c = 0; c < 3; c++) {
+        const double *rest = from->v + 3 * (size_t)tri[c], *now = f->skin + 3 * (size_t)tri[c];
+        moves |= f->moves[tri[c]];
+        for (int k = 0; k < 3; k++) {
+            out[k] += bary[c] * (now[k] - rest[k]);
+            off[k] -= bary[c] * rest[k];
+        }
+    }
+    if (!moves || !f->pair.match.matched[i]) return;
+    for (int c = 0; c < 3; c++)
+        if (bary[c] > 0) add_rotation(f, tri[c], bary[c], mixed);
+    arap_nearest_rotation(mixed, rotation);
+    for (int k = 0; k < 3; k++) out[k] += arap_dot(rotation + 3 * (size_t)k, off) - off[k];
+}
+
+static void follow_chunk(void *data, int chunk, int worker) {
+    (void)worker;
+    const following *f = data;
+    size_t n = (size_t)f->pair.target.count, end = (size_t)(chunk + 1) * CHUNK;
+    for (size_t i = (size_t)chunk * CHUNK; i < end && i < n; i++) {
+        double move[3];
+        if (!f->known[i]) continue;
+        follow(f, (int)i, move);
+        for (int c = 0; c < 3; c++) f->place[(size_t)c * n + i] = move[c];
+    }
+}
+
+/* Columns (3, n) as moves (n, 3), those that were filled in no longer than the longest known. */
+static void take_moves(const double *columns, const char *known, int count, double *move) {
+    double longest = 0;
+    size_t n = (size_t)count;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t c = 0; c < 3; c++) move[3 * i + c] = columns[c * n + i];
+        if (known[i]) longest = fmax(longest, arap_dot(move + 3 * i, move + 3 * i));
+    }
+    longest = sqrt(longest);
+    for (size_t i = 0; i < n; i++) {
+        double length = sqrt(arap_dot(move + 3 * i, move + 3 * i));
+        for (size_t c = 0; c < 3 && length > longest; c++) move[3 * i + c] *= longest / length;
+    }
+}
+
+static void write(const following *f, const arap_geometry *target, const double *move,
+                  double *out) {
+    for (int i = 0; i < f->pair.target.input_count; i++)
+        for (int c = 0; c < 3; c++) {
+            size_t at = 3 * (size_t)i + (size_t)c;
+            out[at] = target->vertices[at] + move[3 * (size_t)f->pair.target.weld[i] + (size_t)c] *
+                                                 f->pair.source.diagonal;
+        }
+}
+
+/* column (count): the first of three of each shape that takes part, else -1. Returns their number
+ * in *parts. */
+static arap_status number_columns(arap_context *context, following *f, const arap_geometry *source,
+                                  const arap_shapes *shapes, int *column, int *parts) {
+    arap_status status = ARAP_OK;
+    *parts = 0;
+    for (int k = 0; k < shapes->count && !status; k++) {
+        int some;
+        const double *shape = shapes->vertices + 3 * (size_t)source->vertex_count * (size_t)k;
+        status = bend(context, f, source, shape, k, &some);
+        if (!status) status = arap_listen(context);
+        column[k] = !status && some && takes_part(f) ? 3 * (*parts)++ : -1;
+    }
+    return status;
+}
+
+/* Displacements of the known vertices, in values (columns, target vertices). */
+static arap_status follow_all(arap_context *context, following *f, const arap_geometry *source,
+                              const arap_shapes *shapes, const int *column, double *values) {
+    int n = f->pair.target.count;
+    arap_status status = ARAP_OK;
+    for (int k = 0; k < shapes->count && !status; k++) {
+        int some;
+        if (column[k] < 0) continue;
+        const double *shape = shapes->vertices + 3 * (size_t)source->vertex_count * (size_t)k;
+        f->place = values + (size_t)column[k] * (size_t)n;
+        status = arap_progress(context, "following", k / (double)shapes->count);
+        if (!status) status = bend(context, f, source, shape, k, &some);
+        if (!status) status = arap_parallel(context, (n + CHUNK - 1) / CHUNK, follow_chunk, f);
+    }
+    return status;
+}
+
+/* The target in each shape, kept above the source if `above` is given. */
+static arap_status write_all(arap_context *context, following *f, const arap_geometry *source,
+                             const arap_shapes *shapes, const arap_geometry *target,
+                             const int *column, const double *values, const arap_above *above,
+                             const arap_moved_shapes *out) {
+    size_t n = (size_t)f->pair.target.count;
+    double *move = ARAP_NEW(double, 3 * n);
+    arap_status status = ARAP_OK;
+    if (!move) return arap_fail_memory(&context->error, "the shapes of the target");
+    for (int k = 0; k < shapes->count && !status; k++) {
+        int some = column[k] >= 0;
+        const double *shape = shapes->vertices + 3 * (size_t)source->vertex_count * (size_t)k;
+        out->lifted[k] = out->below[k] = 0;
+        if (column[k] < 0)
+            memset(move, 0, 3 * n * sizeof *move);
+        else
+            take_moves(values + (size_t)column[k] * n, f->known, (int)n, move);
+        if (above) {
+            status = arap_progress(context, "lifting", k / (double)shapes->count);
+            if (!status) status = bend(context, f, source, shape, k, &some);
+            if (!status && some)
+                status = arap_above_keep(context, &f->pair, above, f->skin, move, out->lifted + k,
+                                         out->below + k);
+        }
+        if (!status)
+            write(f, target, move,
+                  out->vertices + 3 * (size_t)f->pair.target.input_count * (size_t)k);
+    }
+    arap_free(move);
+    return status;
+}
+
+arap_status arap_transfer_shapes(arap_context *context, const arap_geometry *source,
+                                 const arap_shapes *shapes, const arap_geometry *target,
+                                 const arap_transfer_settings *settings, const arap_matches *out,
+                                 const arap_moved_shapes *moved) {
+    following f = {0};
+    arap_above above = {0};
+    int *column = NULL, parts = 0;
+    double *values = NULL;
+    arap_status status = arap_pair_match(context, source, target, settings, out, &f.pair);
+    if (status) goto done;
+    f.known = ARAP_NEW(char, f.pair.target.count);
+    f.skin = ARAP_NEW(double, 3 * (size_t)f.pair.source.count);
+    f.moves = ARAP_NEW(char, f.pair.source.count);
+    column = ARAP_NEW(int, shapes->count);
+    if (!f.known || !f.skin || !f.moves || !column) goto no_memory;
+    status = arap_pair_known(context, &f.pair, settings, f.known);
+    if (!status) status = arap_mesh_connect(context, &f.pair.source, NULL, 0, 0);
+    if (!status && settings->keep_above) status = arap_above_create(context, &f.pair, &above);
+    if (!status) status = number_columns(context, &f, source, shapes, column, &parts);
+    if (status) goto done;
+    values = ARAP_NEW_ZERO(double, 3 * (size_t)parts * (size_t)f.pair.target.count);
+    if (!values) goto no_memory;
+    status = follow_all(context, &f, source, shapes, column, values);
+    if (!status) status = arap_inpaint(context, &f.pair.target, f.known, 3 * parts, values);
+    if (!status)
+        status = write_all(context, &f, source, shapes, target, column, values,
+                           settings->keep_above ? &above : NULL, moved);
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the shapes of the target");
+done:
+    arap_above_clear(&above);
+    arap_pair_clear(&f.pair);
+    arap_free(f.known);
+    arap_free(f.skin);
+    arap_free(f.moves);
+    arap_free(column);
+    arap_free(values);
+    return status;
+}

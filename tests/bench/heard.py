@@ -1,0 +1,36 @@
+"""The longest time between two calls of progress, in which Esc is not heard, over every function.
+
+heard.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
+
+import sys
+import time
+from pathlib import Path
+
+from in_blender import ROOT
+from results import say, table, write_page
+
+sys.path.append(str(ROOT / "tests/core"))
+import gaps
+
+NOTE = """\
+Problems that are large for what they ask (`tests/core/gaps.py`), on one thread; seconds of the
+processor. *calls*: of the progress function. *longest*: from one to the next, in which Esc is not
+heard; the work asks every 0.05 s where it can."""
+
+
+def main(_zip_path, output, *_asked):
+    lines = []
+    for name in gaps.PROBLEMS:
+        begin = time.thread_time()
+        found = gaps.measure(name)
+        seconds = time.thread_time() - begin
+        lines.append(
+            (name, f"{seconds:.1f}", str(found.calls), f"{found.longest:.3f}", found.where)
+        )
+        say(*lines[-1])
+    head = ("problem", "s", "calls", "longest s", "between")
+    write_page(Path(output), "heard", "How soon Esc is heard", NOTE, table(head, lines), rows=lines)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,201 @@
+"""A production rig as its maker left it: the weights of its file, of Blender's heat and of the
+operator, and poses of its own actions.
+
+rig_weights.py ZIP RIG.blend RESULT.npz      in a headless Blender
+
+The rig is the armature of the file that deforms the most vertices. Nothing is prepared by hand:
+collections and objects are shown, and each way begins with the file opened anew and the groups of
+its bones gone. RESULT.npz has the arrays of a character of ../shared/data in the space of the
+armature, `W` being the file's own weights, and `heat`, `ours`, the seconds of both, and the
+`heat_error` or `error` with which one ended. Exit code 3: no mesh has an Armature modifier."""
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "demo"))
+
+import bpy
+import compare
+import numpy as np
+
+MOST_ACTIONS, FRAMES = 12, 8  # frames of an action
+LEAST_BONES = 3  # of the armature that an action moves
+MOVED = 0.02  # entries of all transforms; a pose that moves less is left out
+NO_RIG = 3  # exit code
+
+
+def open_file(path):
+    """With all of it shown, in Object mode."""
+    bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+    layer = bpy.context.view_layer
+    show(layer.layer_collection)
+    for ob in layer.objects:
+        ob.hide_viewport = ob.hide_select = False
+        ob.hide_set(False)
+        if ob.mode != "OBJECT":
+            layer.objects.active = ob
+            bpy.ops.object.mode_set(mode="OBJECT")
+    layer.update()  # what was hidden has no place before
+
+
+def show(collection):
+    collection.exclude = collection.hide_viewport = False
+    collection.collection.hide_viewport = False
+    for child in collection.children:
+        show(child)
+
+
+def largest_rig():
+    """(armature, meshes) of the most vertices, or None."""
+    objects = bpy.context.view_layer.objects
+    found = {
+        armature: [ob for ob in objects if ob.type == "MESH" and modifiers_of(ob, armature)]
+        for armature in objects
+        if armature.type == "ARMATURE"
+    }
+    if not any(found.values()):
+        return None
+    return max(found.items(), key=lambda item: sum(len(ob.data.vertices) for ob in item[1]))
+
+
+def modifiers_of(ob, armature):
+    return [m for m in ob.modifiers if m.type == "ARMATURE" and m.object == armature]
+
+
+def surface(armature, meshes):
+    """(n, 3) points in the space of the armature, (f, 3) triangles."""
+    points, triangles, first = [], [], 0
+    for ob in meshes:
+        ob.data.calc_loop_triangles()
+        own = np.empty(3 * len(ob.data.vertices), np.float32)
+        corners = np.empty(3 * len(ob.data.loop_triangles), np.int32)
+        ob.data.vertices.foreach_get("co", own)
+        ob.data.loop_triangles.foreach_get("vertices", corners)
+        to = np.array(armature.matrix_world.inverted() @ ob.matrix_world)
+        points.append(own.reshape(-1, 3) @ to[:3, :3].T + to[:3, 3])
+        triangles.append(corners.reshape(-1, 3) + first)
+        first += len(ob.data.vertices)
+    return np.concatenate(points), np.concatenate(triangles)
+
+
+def group_weights(meshes, names):
+    """(n, bones)"""
+    column, rows = {name: i for i, name in enumerate(names)}, []
+    for ob in meshes:
+        of_group = {g.index: column[g.name] for g in ob.vertex_groups if g.name in column}
+        for vertex in ob.data.vertices:
+            row = np.zeros(len(names), np.float32)
+            for element in vertex.groups:
+                if element.group in of_group:
+                    row[of_group[element.group]] = element.weight
+            rows.append(row)
+    return np.array(rows)
+
+
+def moves(action, names):
+    """Whether an action moves bones of these names; Blender 5 has slots alone."""
+    paths = {curve.data_path for curve in getattr(action, "fcurves", ())}
+    for layer in getattr(action, "layers", ()):
+        for strip in layer.strips:
+            for bag in getattr(strip, "channelbags", ()):
+                paths |= {curve.data_path for curve in bag.fcurves}
+    return len({path.split('"')[1] for path in paths if '"' in path} & names) >= LEAST_BONES
+
+
+def play(armature, action):
+    data = armature.animation_data or armature.animation_data_create()
+    data.action = action
+    if len(getattr(action, "slots", ())):
+        data.action_slot = action.slots[0]
+
+
+def own_poses(armature, names):
+    """(poses, bones, 4, 4) from rest, in frames of the actions of the file that move the rig."""
+    rest = [np.linalg.inv(np.array(armature.data.bones[name].matrix_local)) for name in names]
+    poses = []
+    chosen = [action for action in bpy.data.actions if moves(action, set(names))]
+    for action in chosen[:MOST_ACTIONS]:
+        try:
+            play(armature, action)
+        except (AttributeError, RuntimeError):  # what plays is another file's, or locked
+            continue
+        for frame in np.linspace(*action.frame_range, FRAMES):
+            bpy.context.scene.frame_set(round(frame))
+            posed = [np.array(armature.pose.bones[name].matrix) for name in names]
+            poses.append([at @ back for at, back in zip(posed, rest, strict=True)])
+    poses = np.array(poses) if poses else np.zeros((0, len(names), 4, 4))
+    return poses[np.abs(poses - np.eye(4)).max((1, 2, 3), initial=0) > MOVED]
+
+
+def prepared(path, names, rig):
+    """(armature, meshes) of the file opened anew, without weights and selected."""
+    open_file(path)
+    armature, *meshes = (bpy.data.objects[name] for name in rig)
+    for ob in meshes:
+        for group in [g for g in ob.vertex_groups if g.name in names]:
+            ob.vertex_groups.remove(group)
+    compare.select(armature, meshes)
+    return armature, meshes
+
+
+def timed(work):
+    """(seconds, the sentence with which it ended or None)"""
+    start, error = time.perf_counter(), None
+    try:
+        work()
+    except RuntimeError as reason:
+        error = str(reason)
+    return time.perf_counter() - start, error
+
+
+def heat_weights(path, names, rig):
+    armature, meshes = prepared(path, names, rig)
+    for ob in meshes:
+        for modifier in modifiers_of(ob, armature):
+            ob.modifiers.remove(modifier)
+        place = ob.matrix_world.copy()
+        ob.parent, ob.matrix_world = None, place
+    armature.data.pose_position = "REST"
+    seconds, error = timed(lambda: bpy.ops.object.parent_set(type="ARMATURE_AUTO"))
+    return {
+        "heat": group_weights(meshes, names), "heat_seconds": seconds, "heat_error": error or "",
+    }  # fmt: skip
+
+
+def our_weights(path, names, rig):
+    _armature, meshes = prepared(path, names, rig)
+    seconds, error = timed(lambda: bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT"))
+    return {"ours": group_weights(meshes, names), "seconds": seconds, "error": error or ""}
+
+
+def main(zip_path, path, result):
+    open_file(path)
+    found = largest_rig()
+    if not found:
+        return NO_RIG
+    armature, meshes = found
+    bones, rig = armature.data.bones, (armature.name, *(ob.name for ob in meshes))
+    names = [bone.name for bone in bones]
+    points, triangles = surface(armature, meshes)
+    arrays = {
+        "V": points,
+        "F": triangles,
+        "W": group_weights(meshes, names),
+        "bone_names": np.array(names),
+        "bone_head": np.array([bone.head_local for bone in bones]),
+        "bone_tail": np.array([bone.tail_local for bone in bones]),
+        "bone_parent": np.array([names.index(b.parent.name) if b.parent else -1 for b in bones]),
+        "bone_deform": np.array([bone.use_deform for bone in bones]),
+        "to_world": np.array(armature.matrix_world.to_3x3().normalized()),
+        "anim": own_poses(armature, names),
+    }
+    arrays |= heat_weights(path, names, rig)
+    compare.install_extension(zip_path)
+    arrays |= our_weights(path, names, rig)
+    np.savez_compressed(result, **arrays)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[sys.argv.index("--") + 1 :]))

@@ -1,0 +1,123 @@
+"""Production rigs as their makers left them, weighted by the operator and by bone heat, judged on
+their own animations.
+
+rigs.py ZIP OUTPUT_FOLDER [RIG...]     (bench.py calls it)
+
+The rigs are those of ../shared/rigs, or of the folder that the environment variable RIGS names
+(`make bench PART=rigs RIGS=folder`): then the page goes to build/bench/some. The pictures go to the
+folder `looks` beside it."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import paths
+import rig_pictures
+from in_blender import BUILD, run_in_blender
+from results import say, table, write_page
+from rig_judge import AS_FILE, AS_HEAT, MOST_EXTRA, SOME, falls_short, judge
+
+FOLDER = BUILD / "rigs"
+LIMIT = 1800  # seconds for one file
+PICTURES = 5
+NOTE = f"""\
+Every file as its maker left it: the rig that deforms the most vertices, all its meshes, control
+rig, constraints and drivers. The weights of its bones are taken away, and *ours* are those of the
+operator by its defaults, *heat* Blender's automatic weights, *file* those that were there. Strain
+by area and of the worst percent of the faces, in %, on up to 24 frames of the file's own actions
+(files without actions have none); *extra*: share of our weight on bones that the file leaves
+empty; seconds of the whole operator and of heat. A file falls short where it fails, where the
+strain is above {AS_HEAT} of heat's or {AS_FILE} of the file's, where more than
+{100 * MOST_EXTRA:.0f} % of the weight is extra, or where a bone with {100 * SOME} % of the file's
+weight or more has none of ours. A - where heat or the file leaves vertices without weights."""
+WORST = """\
+## The worst
+
+Those whose strain is the highest multiple of heat's or the file's, in the frame where it is most
+above both; the strain by area in that frame. Blue: without weights."""
+HEAD = [
+    *("file", "vertices", "deform bones", "poses", "area heat / ours / file"),
+    *("p99 heat / ours / file", "extra %", "s ours / heat", "falls short"),
+]
+
+
+def files(asked):
+    """Those asked for by name, or all. Exits without any."""
+    folder = Path(os.environ.get("RIGS") or paths.RIGS)
+    found = {path.stem: path for path in sorted(folder.glob("*.blend"))}
+    unknown = set(asked) - set(found)
+    if unknown or not found:
+        sys.exit(f"bench: no rig {', '.join(sorted(unknown))} in {folder}")
+    return [path for name, path in found.items() if not asked or name in asked]
+
+
+def arrays_of(zip_path, path):
+    """What rig_weights.py makes of a file, unless a run of the same extension has left it; or a
+    line on what went wrong."""
+    result = FOLDER / f"{path.stem}.npz"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    newest = max(each.stat().st_mtime for each in (zip_path, path))
+    if not result.exists() or result.stat().st_mtime < newest:
+        error = run_in_blender("rig_weights.py", zip_path, path, result, limit=LIMIT)
+        if error:
+            return error
+    with np.load(result) as file:
+        return dict(file)
+
+
+def shown(number, form, factor=100):
+    return "-" if np.isnan(number) else f"{factor * number:{form}}"
+
+
+def row(judged):
+    ways = ("heat", "ours", "file")
+    return [
+        judged.name, f"{judged.vertices:,}", judged.bones, len(judged.poses),
+        " / ".join(shown(judged.area(way), ".1f") for way in ways),
+        " / ".join(shown(judged.p99(way), ".0f") for way in ways),
+        f"{100 * judged.extra:.1f}", f"{judged.seconds:.1f} / {judged.heat_seconds:.1f}",
+        "; ".join(falls_short(judged)) or "",
+    ]  # fmt: skip
+
+
+def means(rows):
+    """A table of ratios over the files where both strains are known."""
+    lines = []
+    for way, what in (("heat", "heat's"), ("file", "the file's")):
+        ratios = np.array([judged.ratio(way) for judged in rows])
+        ratios = ratios[np.isfinite(ratios)]
+        if len(ratios):
+            mean = np.exp(np.log(ratios).mean())
+            lines.append([f"of {what}", f"{mean:.2f}", f"{ratios.max():.2f}", len(ratios)])
+    return table(["strain by area", "geometric mean", "worst", "files"], lines)
+
+
+def main(zip_path, output, *asked):
+    output = BUILD / "some" if os.environ.get("RIGS") else Path(output)
+    rows, arrays, failures = [], {}, []
+    for path in files(asked):
+        found = arrays_of(Path(zip_path), path)
+        if isinstance(found, str):
+            failures.append(f"{path.stem}: {found}")
+            say(failures[-1])
+            continue
+        arrays[path.stem] = found
+        rows.append(judge(path.stem, found))
+        say(*row(rows[-1]))
+    short = [judged for judged in rows if falls_short(judged)]
+    worst = sorted(
+        (judged for judged in rows if judged.strain["ours"] is not None and len(judged.poses)),
+        key=lambda judged: -judged.worst_ratio,
+    )[:PICTURES]
+    folder = output.parent / "looks"
+    drawn = [rig_pictures.picture(arrays[each.name], each, folder) for each in worst]
+    blocks = [NOTE, f"{len(short)} of {len(rows)} fall short.", means(rows)]
+    blocks += [table(HEAD, [row(judged) for judged in rows]), *failures, WORST]
+    pictures = [f"../looks/{name}" for name in drawn]
+    write_page(output, "rigs", "Rigs from the wild", *blocks, pictures=pictures)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

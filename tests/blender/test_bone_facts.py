@@ -1,0 +1,325 @@
+"""What a file says of bones: each fact by the bones that it holds for, and what comes of it."""
+
+import bpy
+import numpy as np
+import pytest
+from paths import RIGS
+from scenes import add_armature, add_mesh, add_object, add_tube, addon, auto_weight, bind, weights
+from test_rigs_table import opened
+
+BONES = [
+    ("lower", (0, 0, 0.05), (0, 0, 1), None),
+    ("middle", (0, 0, 1), (0, 0, 2), "lower"),
+    ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
+    ("helper", (0.1, 0, 2), (0.1, 0, 2.9), "middle"),
+    ("other", (0.1, 0.1, 2), (0.1, 0.1, 2.9), "middle"),
+]
+ACTION = 'pose.bones["helper"].location'
+
+
+@pytest.fixture
+def rig():
+    return add_armature(bones=BONES)
+
+
+def read(rig):
+    skeleton = addon("blender.read.read_armature").read_armature(rig, use_joint_limits=False)
+    return addon("blender.rig.bone_facts").read_facts(rig, skeleton), skeleton
+
+
+def bones_with(fact, rig):
+    facts, skeleton = read(rig)
+    return [skeleton.names[bone] for bone in np.flatnonzero(facts.known(fact))]
+
+
+def constrain(rig, bone, kind, target="helper", **values):
+    constraint = rig.pose.bones[bone].constraints.new(kind)
+    if kind == "ARMATURE":
+        constraint.targets.new().target = rig
+    else:
+        constraint.target, constraint.subtarget = rig, target
+    for name, value in values.items():
+        setattr(constraint, name, value)
+    return constraint
+
+
+@pytest.mark.parametrize(
+    ("kind", "fact"),
+    [
+        ("IK", "ik_target"),
+        ("COPY_LOCATION", "followed"),
+        *(
+            (kind, "aimed_at")
+            for kind in ("STRETCH_TO", "TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK")
+        ),
+    ],
+)
+def test_targets(rig, kind, fact):
+    constrain(rig, "upper", kind)
+    assert bones_with(fact, rig) == ["helper"]
+    rig.pose.bones["upper"].constraints[0].mute = True  # it is a target all the same
+    assert bones_with(fact, rig) == ["helper"]
+
+
+@pytest.mark.parametrize("kind", ["COPY_ROTATION", "CHILD_OF", "LIMIT_DISTANCE", "ARMATURE"])
+def test_what_is_pointed_at_by_skin_as_well(rig, kind):
+    constrain(rig, "upper", kind)
+    assert not any(bones_with(f, rig) for f in ("ik_target", "followed", "aimed_at", "choice"))
+
+
+def test_pole_target(rig):
+    pole = constrain(rig, "upper", "IK", pole_target=rig)
+    pole.pole_subtarget = "other"
+    assert bones_with("pole_target", rig) == ["other"]
+    assert bones_with("ik_target", rig) == ["helper"]
+
+
+def test_target_in_another_rig(rig):
+    other = add_armature("Other", BONES)
+    constrain(rig, "upper", "IK").target = other
+    assert not bones_with("ik_target", rig)
+
+
+@pytest.mark.parametrize(("chain", "pulled"), [(1, ["upper"]), (2, ["middle", "upper"])])
+def test_pulled(rig, chain, pulled):
+    ik = constrain(rig, "upper", "IK", chain_count=chain)
+    assert bones_with("pulled", rig) == pulled
+    ik.influence = 0
+    assert not bones_with("pulled", rig)
+
+
+def test_pulled_up_to_the_root(rig):
+    constrain(rig, "upper", "IK", chain_count=0)
+    assert bones_with("pulled", rig) == ["upper"]
+
+
+def test_copies_and_choices(rig):
+    copy = constrain(rig, "upper", "COPY_TRANSFORMS", influence=0)
+    assert bones_with("copies", rig) == ["upper"] and not bones_with("choice", rig)
+    constrain(rig, "upper", "COPY_TRANSFORMS", "other")
+    assert bones_with("choice", rig) == ["helper", "other"]
+    copy.subtarget = "other"
+    assert not bones_with("choice", rig)
+
+
+def test_handles_of_bendy_bones(rig):
+    bone = rig.data.bones["upper"]
+    bone.bbone_custom_handle_start = rig.data.bones["helper"]
+    bone.bbone_custom_handle_end = rig.data.bones["other"]
+    assert not bones_with("handle", rig)
+    bone.bbone_segments = 4
+    assert bones_with("handle", rig) == ["helper", "other"]
+
+
+def test_apart_from_the_collection_of_deform_bones(rig):
+    """It has none but deform bones, and most of them."""
+    bones = rig.data.bones
+    together = rig.data.collections.new("Body")
+    for name in ("lower", "middle"):
+        together.assign(bones[name])
+    assert not bones_with("apart", rig)
+    together.assign(bones["upper"])
+    assert bones_with("apart", rig) == ["helper", "other"]
+    bones["helper"].use_deform = False
+    assert bones_with("apart", rig) == ["other"]
+    together.assign(bones["helper"])
+    assert not bones_with("apart", rig)
+
+
+def test_objects_that_a_bone_carries(rig):
+    empty = add_object("Empty", None)
+    mesh = add_mesh("Box", [(0, 0, 0)], [], [])
+    for ob, bone in ((empty, "helper"), (mesh, "other")):
+        ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", bone
+    assert bones_with("carries", rig) == ["helper"]
+    camera = add_object("Camera", bpy.data.cameras.new("Camera"))
+    follow = camera.constraints.new("COPY_LOCATION")
+    follow.target, follow.subtarget = rig, "other"
+    assert bones_with("carries", rig) == ["helper", "other"]
+
+
+def test_drivers(rig):
+    """By a property of its own; a corrective that looks at the turn of a limb says nothing."""
+    for bone, path in (
+        ("helper", 'pose.bones["helper"]["switch"]'),
+        ("other", 'pose.bones["other"].rotation_euler[0]'),
+    ):
+        rig.pose.bones[bone]["switch"] = 1.0  # which only one driver looks at
+        variable = rig.pose.bones["upper"].driver_add("location", 0).driver.variables.new()
+        variable.targets[0].id, variable.targets[0].data_path = rig, path
+    assert bones_with("drives", rig) == ["helper"]
+
+
+def test_setup(rig):
+    posed, bone = rig.pose.bones["helper"], rig.data.bones["helper"]
+    for fact in ("shaped", "colored", "locked", "bendy", "deform_collection", "control_collection"):
+        assert not bones_with(fact, rig)
+    posed.custom_shape = add_object("Shape", None)
+    posed.color.palette = "THEME01"
+    posed.lock_location = posed.lock_rotation = posed.lock_scale = (True, True, True)
+    bone.bbone_segments = 4
+    for fact in ("shaped", "colored", "locked", "bendy"):
+        assert bones_with(fact, rig) == ["helper"]
+    posed.lock_scale = (True, True, False)
+    assert not bones_with("locked", rig)
+
+
+def test_color_of_the_bone(rig):
+    rig.data.bones["other"].color.palette = "CUSTOM"
+    assert bones_with("colored", rig) == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        *((name, "control_collection") for name in ("Arm.L (IK)", "MCH", "Controls", "Tweak")),
+        *((name, "deform_collection") for name in ("DEF", "Deform", "Skin")),
+    ],
+)
+def test_collections(rig, name, fact):
+    collections = rig.data.collections
+    collections.new(name).assign(rig.data.bones["helper"])
+    assert bones_with(fact, rig) == ["helper"]
+    collections.new("Deform").assign(rig.data.bones["helper"])  # which counts for more
+    assert bones_with("deform_collection", rig) == ["helper"]
+    assert not bones_with("control_collection", rig)
+
+
+def test_visible(rig):
+    hidden = rig.data.collections.new("Layer 2")
+    hidden.assign(rig.data.bones["upper"])
+    hidden.is_visible = False
+    assert bones_with("visible", rig) == ["lower", "middle", "helper", "other"]
+
+
+def animate(rig, bone, way):
+    """An action in which the bone goes so far along X."""
+    posed = rig.pose.bones[bone]
+    for frame, x in ((1, 0), (20, way)):
+        posed.location.x = x
+        posed.keyframe_insert("location", frame=frame)
+    posed.location.x = 0
+
+
+def strays(rig):
+    module = addon("blender.rig.bone_facts")
+    _facts, skeleton = read(rig)
+    points, asked = np.array([[0.3, 0, 2.5]]), skeleton.deform.copy()
+    found = module.read_strays(rig, skeleton, points, bpy.context.view_layer, asked)
+    return [skeleton.names[bone] for bone in np.flatnonzero(found)]
+
+
+def test_strays(rig):
+    assert strays(rig) == []
+    animate(rig, "helper", 0.5)  # less than its length
+    assert strays(rig) == []
+    animate(rig, "helper", 3.0)
+    assert strays(rig) == ["helper"]
+
+
+def test_a_bone_that_takes_others_along_does_not_stray(rig):
+    animate(rig, "middle", 3.0)
+    assert strays(rig) == []
+
+
+def test_an_action_that_names_a_group_of_properties(rig):
+    """It moves nothing, and what an animation moves is put back without it."""
+    animate(rig, "helper", 3.0)
+    rig.pose.bones["upper"]["group"] = {"a": 1}
+    rig.pose.bones["upper"]["name"] = "text"
+    curves = addon("blender.poses.pose_sources").action_curves(rig.animation_data.action)
+    own = [curve for _slot, curve in curves]
+    for key in ("group", "name"):
+        own[-1].data_path = f'pose.bones["upper"]["{key}"]'
+        assert strays(rig) == ["helper"]
+    assert rig.pose.bones["upper"]["name"] == "text"
+
+
+def weighted(tube):
+    names = [group.name for group in tube.vertex_groups]
+    return {names[element.group] for vertex in tube.data.vertices for element in vertex.groups}
+
+
+def test_panel_says_what_told(rig):
+    """A target inside the skin, which place alone would keep."""
+    tube = add_tube()
+    auto_weight(tube, rig)
+    assert {"helper", "other"} <= weighted(tube)
+    constrain(rig, "upper", "IK", chain_count=2, mute=True)
+    rig.data.bones["helper"].name = "handIK"
+    report = auto_weight(tube, rig)
+    assert report == {"FINISHED"}
+    bone = rig.data.bones["handIK"]
+    assert bone.araplbs_control == "SERVED" and bone.araplbs_evidence == "IK target, name"
+    assert addon("blender.read.control_bones").reason(bone) == "Not Needed: IK target, name"
+    assert "handIK" not in weighted(tube)
+    bpy.ops.object.araplbs_take_in(bone="handIK")
+    auto_weight(tube, rig)
+    assert "handIK" in weighted(tube) and bone.araplbs_evidence == ""
+
+
+def test_a_copy_with_a_constraint_is_skin():
+    """A whole copy of an arm, as of a second layer of skin; without constraints it is a control."""
+    arm = BONES[:3]
+    copies = [(f"copy {n}", h, t, f"copy {p}" if p else None) for n, h, t, p in arm[1:]]
+    copies[0] = (*copies[0][:3], None)
+    rig = add_armature(bones=[*arm, *copies])
+    control = addon("blender.read.control_bones")
+    auto_weight(add_tube(), rig)
+    assert control.is_left_out(rig.data.bones["copy middle"])
+    for name in ("middle", "upper"):
+        constrain(rig, f"copy {name}", "COPY_TRANSFORMS", name)
+    auto_weight(add_tube(), rig)
+    assert not any(control.is_left_out(bone) for bone in rig.data.bones)
+
+
+def test_weights_made_by_hand_keep_a_bone(rig):
+    """It leads what other bones are nearer to; where it is the nearest itself that says nothing."""
+    constrain(rig, "upper", "IK", chain_count=2, mute=True)
+    tube = add_tube()
+    bind(tube, rig)
+    group = tube.vertex_groups.new(name="helper")
+    near = [v.index for v in tube.data.vertices if v.co.z > 2.1 and v.co.x > 0.25]
+    group.add(near, 1.0, "REPLACE")
+    auto_weight(tube, rig)
+    assert rig.data.bones["helper"].araplbs_control == "SERVED"
+    low = [v.index for v in tube.data.vertices if v.co.z < 1]
+    tube.vertex_groups["helper"].add(low, 1.0, "REPLACE")
+    auto_weight(tube, rig)
+    assert rig.data.bones["helper"].araplbs_control == "NONE"
+    assert weights(tube, ["helper"]).any()
+
+
+# Of rigs as riggers leave them: what is left out.
+LEFT_OUT = {
+    "freehand_hand": {"camera", "viewcenter"},
+    "jeremy_rig": set(),
+    "kaiopua_hero": {"CalfStretchBone_L", "CalfBend_L", "CalfStretchBone_R", "CalfBend_R"}
+    | {"HandObject_L", "HandObject_R", "ArmBend_R"},
+    "lc_character": {"attach_point"},  # its camera and master hold weights made by hand
+    "lc_hobo": {"root", "knee_l", "knee_r"},
+    "lc_seven": {"root"},
+    "openhand_hand": set(),
+    "tps_red_robot": {"EYEORIENT"}
+    | {f"{side}-{name}" for side in "LR" for name in ("ARMORIENT", "LEGORIENT", "ARMIK", "LEGIK")}
+    | {f"{side}-EXTENDERIK" for side in "LR"},
+    "xrtools_hand_r": {"Palm_R"}
+    | {f"{finger}_Tip_R" for finger in ("Thumb", "Index", "Middle", "Ring", "Little")},
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+@pytest.mark.slow
+def test_production_rigs(name):
+    if not (RIGS / f"{name}.blend").exists():
+        pytest.skip("no ../shared/rigs here")
+    rig, meshes = opened(RIGS / f"{name}.blend")
+    layer, finish = bpy.context.view_layer, addon("core.base.steps").finish
+    skeleton = addon("blender.read.read_armature").read_armature(rig, use_joint_limits=False)
+    free = np.zeros(len(skeleton.names), bool)
+    read = addon("blender.read.read_mesh").read_mesh_in_steps
+    meshes = [ob for ob in meshes if ob.data.polygons]
+    parts = [finish(read(ob, rig, skeleton, layer, False, free, None)) for ob in meshes]
+    leave_out = addon("blender.read.control_bones").leave_out_of_armature_in_steps
+    left = finish(leave_out(rig, meshes, parts, skeleton, layer, 0))[1]
+    assert {skeleton.names[bone] for bone in np.flatnonzero(left.left_out)} == LEFT_OUT[name]

@@ -1,0 +1,403 @@
+"""No operator, command or preset ends in a traceback: one sentence, and the scene as it was."""
+
+import threading
+
+import bpy
+import numpy as np
+import pytest
+from command import run, save
+from deep import deep_snapshot, difference
+from flaws import flawed, remove
+from scenes import (
+    MODULE,
+    add_armature,
+    add_mesh,
+    add_tube,
+    addon,
+    auto_weight,
+    bind,
+    entries,
+    select,
+    tube_and_rig,
+)
+
+FAULT = "failed by a fault of the program .ZeroDivisionError: division by zero.. Please report"
+
+
+def operators():
+    """All operator classes of the add-on, registered or not."""
+    found, left = [], [bpy.types.Operator]
+    while left:
+        for cls in left.pop().__subclasses__():
+            left.append(cls)
+            if cls.__module__.startswith(MODULE):
+                found.append(cls)
+    return found
+
+
+def test_every_operator_is_guarded():
+    classes = operators()
+    assert len(classes) > 25
+    for cls in classes:
+        assert cls.is_registered, cls
+        doors = [n for n in ("poll", "invoke", "execute", "modal") if hasattr(cls, n)]
+        assert doors
+        for name in doors:
+            assert hasattr(getattr(cls, name), "guarded"), f"{cls.__name__}.{name}"
+
+
+def weighted_pair():
+    """Two weighted tubes, so that the second can fail when the first is written."""
+    tube, rig = tube_and_rig()
+    other = add_tube("Other", shift=(1, 0, 0))
+    bind(other, rig)
+    auto_weight(tube, other, rig)
+    for ob in (tube, other):
+        ob.vertex_groups["middle"].add(range(40, 90), 0.9, "REPLACE")
+    select(tube, other, rig)
+    return tube, other, rig
+
+
+def mesh_is_active():
+    tube, _other, _rig = weighted_pair()
+    bpy.context.view_layer.objects.active = tube
+
+
+def edited_pair():
+    tube, other, _rig = weighted_pair()
+    select(other, tube)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+
+
+def fresh_pair():
+    """A mesh that is bound, and one that hangs on nothing yet and has a group of its own."""
+    tube, rig = tube_and_rig()
+    other = add_tube("Other", shift=(1, 0, 0))
+    other.vertex_groups.new(name="Own").add([3, 1, 2], 0.5, "REPLACE")
+    select(tube, other, rig)
+
+
+def new_pair():
+    for ob in weighted_pair()[:2]:
+        remove(ob, range(60, 80))
+
+
+def clothed():
+    tube, _other, _rig = weighted_pair()
+    sleeves = [add_tube(name, radius=0.32, caps=False) for name in ("Inner", "Outer")]
+    select(*sleeves, tube)
+
+
+def shaped():
+    """A body with two shape keys, and two sleeves, one of which has keys of its own."""
+    clothed()
+    tube = bpy.data.objects["Tube"]
+    for ob in (tube, bpy.data.objects["Outer"]):
+        for name in ("Basis", "Up", "Along"):
+            block = ob.shape_key_add(name=name, from_mix=False)
+            for point in block.data:
+                point.co.z += {"Up": 0.2, "Along": 0.1 * point.co.x}.get(name, 0)
+
+
+def moved():
+    """Meshes with modifiers that can be baked, on an armature with an action."""
+    tube, other, rig = weighted_pair()
+    for ob in (tube, other):
+        ob.modifiers.new("Smooth", "CORRECTIVE_SMOOTH")
+    bone = rig.pose.bones["upper"]
+    bone.rotation_mode = "XYZ"
+    for frame in (1, 10):
+        bone.rotation_euler.x = frame / 10
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(1)
+
+
+def flawed_tube():
+    flawed("SPECKLE", "INFLUENCES")
+
+
+WEIGHTING = "tasks.weighting"
+# operator: (scene, options, [(module, what fails there, in which of its calls)])
+TABLE = {
+    "auto_weight": (
+        fresh_pair,
+        {},
+        [
+            (WEIGHTING, "read_armature", 1),
+            (WEIGHTING, "solve", 1),
+            (WEIGHTING, "write_weights", 2),
+            (WEIGHTING, "bind", 2),
+            (WEIGHTING, "mark_control_bones", 1),
+            (WEIGHTING, "make_report", 1),
+        ],
+    ),
+    "refine_weights": (weighted_pair, {}, [(WEIGHTING, "write_weights", 2)]),
+    "optimize_joints": (
+        weighted_pair,
+        {"pose_count": 40},
+        [("tasks.joints", "write_weights", 2)],
+    ),
+    "weight_new": (
+        new_pair,
+        {},
+        [("tasks.new_weights", "write_weights", 2), (WEIGHTING, "make_report", 1)],
+    ),
+    "weight_new in Edit mode": (
+        edited_pair,
+        {},
+        [("tasks.new_weights", "write_in_edit_mode", 2), (WEIGHTING, "make_report", 1)],
+    ),
+    "quantize_weights": (weighted_pair, {}, [("tasks.quantizing", "write_weights", 2)]),
+    "transfer_weights": (
+        clothed,
+        {},
+        [("tasks.transfer", "write_weights", 2), ("tasks.transfer", "transfer_report", 1)],
+    ),
+    "transfer_shapes": (
+        shaped,
+        {"sliders": "FOLLOW"},
+        [("tasks.shapes", "write_shapes", 2), ("tasks.shapes", "shapes_report", 1)],
+    ),
+    "repair": (flawed_tube, {}, [("tasks.repairing", "RepairTask._report", 1)]),
+    "bake": (
+        moved,
+        {"poses": "SCENE", "new_bones": 2},
+        [
+            ("tasks.baking", "key_new_bones", 1),
+            ("tasks.baking", "write_weights", 2),
+            ("tasks.baking", "bake_report", 1),
+        ],
+    ),
+    "select_worst": (mesh_is_active, {}, [("operators.edits.select_worst", "worst", 1)]),
+    "mark_rigid": (
+        mesh_is_active,
+        {"source": "GROUP"},
+        [("operators.edits.rigid", "_of_group", 1)],
+    ),
+}
+CASES = [
+    pytest.param(name, *fault, id=f"{name}-{fault[1]}")
+    for name, (_scene, _options, faults) in TABLE.items()
+    for fault in faults
+]
+
+
+def break_call(monkeypatch, module, name, number):
+    """The call of this number divides by zero, where it ends."""
+    owner = addon(module)
+    *inside, name = name.split(".")
+    for each in inside:
+        owner = getattr(owner, each)
+    real, calls = getattr(owner, name), []
+
+    def call(*arguments, **named):
+        calls.append(1)
+        result = real(*arguments, **named)
+        return 1 / 0 if len(calls) == number else result
+
+    monkeypatch.setattr(owner, name, call)
+    return calls
+
+
+@pytest.mark.parametrize("operator, module, name, number", CASES)
+def test_fault(operator, module, name, number, monkeypatch, capfd):
+    """At any place of the work: the sentence, the traceback in the console, all data as before."""
+    scene, options, _faults = TABLE[operator]
+    scene()
+    bpy.context.view_layer.update()
+    before = deep_snapshot()
+    calls = break_call(monkeypatch, module, name, number)
+    with pytest.raises(RuntimeError, match=FAULT) as error:
+        call = getattr(bpy.ops.object, f"araplbs_{operator.partition(' ')[0]}")
+        call("EXEC_DEFAULT", **options)
+    assert len(calls) == number
+    assert "Traceback" not in str(error.value)
+    assert "ZeroDivisionError" in capfd.readouterr().err
+    bpy.context.view_layer.update()
+    assert difference(before, deep_snapshot()) == {}
+
+
+def said(operator, **options):
+    """The sentence of an operator that refuses, after a look that nothing was changed."""
+    bpy.context.view_layer.update()
+    before = deep_snapshot()
+    with pytest.raises(RuntimeError) as error:
+        getattr(bpy.ops.object, f"araplbs_{operator}")("EXEC_DEFAULT", **options)
+    text = str(error.value)
+    assert "Traceback" not in text and len(text.strip().splitlines()) == 1
+    assert difference(before, deep_snapshot()) == {}
+    return text
+
+
+def test_far_apart():
+    tube, rig = tube_and_rig()
+    other = add_tube("Other")
+    other.location.x = 1e9
+    select(tube, other, rig)
+    assert "too far apart" in said("auto_weight")
+
+
+def test_armature_at_infinity():
+    rig, tube = add_armature(), add_tube()
+    rig.location.x = float("inf")
+    select(tube, rig)
+    assert "bone 0, at 0 to 0, is too far from the mesh" in said("auto_weight")
+
+
+def test_bone_far_away():
+    tube, rig = tube_and_rig()
+    rig.location.x = 1e9
+    tube.parent = None
+    select(tube, rig)
+    assert "too far" in said("auto_weight")
+
+
+def test_more_new_bones_than_vertices():
+    moved()
+    _tube, _other, rig = (bpy.data.objects[name] for name in ("Tube", "Other", "Rig"))
+    small = add_tube("Small", rings=2, sides=3, caps=False)
+    bind(small, rig)
+    auto_weight(small, rig)
+    small.modifiers.new("Smooth", "CORRECTIVE_SMOOTH")
+    assert "program" not in said("bake", poses="SCENE", new_bones=40)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_joints_of_a_mesh_at_one_point(count):
+    rig = add_armature()
+    point = add_mesh("Point", np.tile([0, 0, 1], (count, 1)), [])
+    bind(point, rig)
+    select(point, rig)
+    assert "at one point" in said("optimize_joints")
+
+
+def test_no_memory(monkeypatch):
+    """Errors without a text have a sentence, too."""
+    tube, rig = tube_and_rig()
+
+    def fail(*_arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(addon("tasks.weighting"), "solve", fail)
+    select(tube, rig)
+    assert "There is not enough memory" in said("auto_weight")
+
+
+def test_poll(monkeypatch):
+    """Grey, and the reason is said."""
+    monkeypatch.setattr(addon("operators.base.work"), "poll_targets", lambda *_rest: 1 / 0)
+    with pytest.raises(RuntimeError, match=FAULT):
+        bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT")
+    assert not bpy.ops.object.araplbs_auto_weight.poll()
+
+
+def test_interrupted(monkeypatch):
+    """Ctrl-C is no fault; what was written is put back all the same."""
+    fresh_pair()
+    before = deep_snapshot()
+
+    def interrupt(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(addon("tasks.weighting"), "make_report", interrupt)
+    with pytest.raises((KeyboardInterrupt, RuntimeError)):
+        bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT")
+    bpy.context.view_layer.update()
+    assert difference(before, deep_snapshot()) == {}
+
+
+class Press:
+    """Presses the button, once at a time; what came of it."""
+
+    def __init__(self):
+        self.told, self.busy = [], False
+
+    def __call__(self, *_arguments):
+        if not self.busy and len(self.told) < 5:
+            self.busy = True
+            try:
+                self.told.append(bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT"))
+            except RuntimeError as error:
+                self.told.append(str(error))
+            self.busy = False
+        return 0.0
+
+
+def test_operators_in_the_midst_of_another(monkeypatch):
+    """Reading a scene evaluates it: what drivers and handlers call meanwhile is refused."""
+    tube, rig = tube_and_rig()
+    press, task = Press(), addon("tasks.weighting")
+    read = task.read_armature
+
+    def read_and_press(*arguments):
+        press()
+        return read(*arguments)
+
+    monkeypatch.setattr(task, "read_armature", read_and_press)
+    assert auto_weight(tube, rig) == {"FINISHED"}
+    assert press.told == ["Error: Auto-weight (ARAP) is at work: not now\n"]
+    assert auto_weight(tube, rig) == {"FINISHED"}
+
+
+def test_operators_in_another_thread():
+    """As a driver calls them that is evaluated there."""
+    tube, rig = tube_and_rig()
+    select(tube, rig)
+    before, press = deep_snapshot(), Press()
+    thread = threading.Thread(target=press)
+    thread.start()
+    thread.join()
+    assert len(press.told) == 1
+    assert "Blender is evaluating the scene: not now" in press.told[0]
+    assert difference(before, deep_snapshot()) == {}
+
+
+def test_operators_that_drivers_call():
+    tube, rig = tube_and_rig()
+    select(tube, rig)
+    bpy.app.driver_namespace["press"] = press = Press()
+    try:
+        driver = rig.pose.bones["upper"].driver_add("location", 0).driver
+        driver.expression = "press()"
+        assert bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT") == {"FINISHED"}
+    finally:
+        del bpy.app.driver_namespace["press"]
+    assert len(press.told)
+    assert any(entries(tube))
+
+
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("op.max_influences = 2\nop.initial = 'MAGIC'", "initial 'MAGIC'"),
+        ("op.max_influences = 2\nop.truss = 'stiff'", "truss 'stiff'"),
+        ("op.max_influences = 2\nop.seed = 10**99", "line 2 gives no plain value"),
+        ("op.max_influences = 10000000000", "max_influences 10000000000"),
+        ("op.max_influences = 2\nop.tet_file = 5", "tet_file 5"),
+    ],
+)
+def test_preset_of_another_version(text, name, tmp_path):
+    """Nothing of it is loaded."""
+    preset = tmp_path / "old_one.py"
+    preset.write_text(text)
+    assert "Preset 'old one'" in (found := said("load_preset", filepath=str(preset)))
+    assert name in found
+
+
+def test_command(monkeypatch, tmp_path, capfd):
+    """Of one file, and of the command itself."""
+    tube_and_rig()
+    source = save(tmp_path / "in.blend")
+    out = tmp_path / "out.blend"
+    cli = addon("cli")
+    with monkeypatch.context() as patch:
+        patch.setattr(addon("tasks.weighting"), "make_report", lambda *_rest: 1 / 0)
+        assert run("weight", source, "--output", out) == 1
+    last = capfd.readouterr().err.strip().splitlines()[-1]
+    assert last.startswith("araplbs: ") and "(ZeroDivisionError: division by zero)" in last
+    monkeypatch.setattr(cli, "read_command", lambda *_rest: 1 / 0)
+    assert run("weight", source, "--output", out) == 1
+    last = capfd.readouterr().err.strip().splitlines()[-1]
+    assert last.startswith("araplbs: The command failed by a fault of the program")
+    assert not out.exists()

@@ -1,0 +1,474 @@
+"""What the Result box says after a weighting, and what can be done there: notes, Before and After,
+the list of problems, Show Pose, presets."""
+
+import bpy
+import flaws
+import numpy as np
+import pytest
+from scenes import (
+    add_armature,
+    add_cube,
+    add_tube,
+    addon,
+    assert_good,
+    auto_weight,
+    deform_names,
+    entries,
+    select,
+    tube_and_rig,
+    weights,
+)
+
+
+@pytest.fixture(autouse=True)
+def seen(monkeypatch):
+    """As where somebody looks at it."""
+    monkeypatch.setattr(addon("operators.weights.auto_weight"), "is_seen", lambda: True)
+
+
+def at_hand():
+    return addon("operators.weights.outcome").outcome_at_hand(bpy.context)
+
+
+def weighted(**options):
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig, **options)
+    return tube, rig
+
+
+def shown(which):
+    return bpy.ops.object.araplbs_show_weights(which=which)
+
+
+def test_nothing_before():
+    """There is nothing to compare with, and nothing to go back to."""
+    weighted()
+    facts = at_hand().facts
+    assert facts["problems"][0] is None and facts["stretch"][0] is None
+    assert 0 < facts["stretch"][1] < 1 and not at_hand().slots["BEFORE"]
+    with pytest.raises(RuntimeError, match="had no weights before"):
+        shown("BEFORE")
+
+
+def test_compared_with_what_was_there(capfd):
+    """The numbers are those that the yardstick and Check Weights give for both."""
+    tube, rig = tube_and_rig()
+    for name, low in (("lower", 0), ("middle", 1), ("upper", 2)):
+        z = np.array([v.co.z for v in tube.data.vertices])
+        own = np.flatnonzero((z >= low) & (z < low + 1 + (name == "upper")))
+        tube.vertex_groups.new(name=name).add(own.tolist(), 1.0, "REPLACE")
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    visible = addon("core.checks.gains").visible
+    before = visible(flaws.found().findings)
+    capfd.readouterr()
+    auto_weight()
+    last = capfd.readouterr().out.strip().splitlines()[-1]
+    bpy.ops.object.araplbs_check()
+    after = visible(flaws.found().findings)
+    facts = at_hand().facts
+    assert facts["problems"] == (before, after) and after < before
+    first, second = facts["stretch"]
+    assert second < first
+    assert f"{before} -> {after} visible problems, stretch {100 * first:.1f} -> " in last
+    auto_weight()
+    first, second = at_hand().facts["stretch"]
+    assert first == pytest.approx(second, rel=1e-4), "the weights before are the same"
+
+
+LONG = "A name as long as Blender lets anybody make the name of a thing"
+STRAINS = {when: {"surface_strain": 0.999} for when in ("before", "after")}
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        (
+            "result_line",
+            (
+                {"vertices": 1234567, "seconds": 123.4},
+                {"problems": (123, 123), "stretch": (0.999, 0.999)},
+                12,
+            ),
+        ),
+        ("new_line", ({"new_vertices": 1234567, "seconds": 123.4, "deformation": STRAINS},)),
+        (
+            "joint_line",
+            (
+                {
+                    "moved_bones": [LONG] * 1000,
+                    "bones": 1234,
+                    "largest_move": 0.5,
+                    "deformation": STRAINS,
+                    "seconds": 123.4,
+                },
+            ),
+        ),
+        (
+            "transfer_line",
+            (
+                {
+                    "objects": [{"name": LONG, "vertices": 1234567, "matched": 1234567}],
+                    "sources": [LONG],
+                },
+            ),
+        ),
+        (
+            "bake_line",
+            (
+                {
+                    "objects": [
+                        {"name": LONG, "error_before": {"rms": 0.5}, "error_after": {"rms": 0.5}}
+                    ]
+                },
+            ),
+        ),
+    ],
+)
+def test_last_lines_fit(line, arguments):
+    """1280 pixels hold so many letters beside what the status bar has at its ends."""
+    lines = addon("core.reports.last_lines")
+    assert 20 < len(getattr(lines, line)(*arguments)) <= lines.MOST_LETTERS
+
+
+def test_last_line_of_weights():
+    result_line = addon("core.reports.last_lines").result_line
+    report = {"vertices": 13380, "seconds": 1.23}
+    facts = {"problems": (13, 2), "stretch": (0.2734, 0.2016)}
+    assert result_line(report, facts, 2) == (
+        "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems, stretch 27.3 -> 20.2 %. "
+        "2 notes"
+    )
+    facts = {"problems": (None, 2), "stretch": (None, None)}
+    assert result_line(report, facts) == "Weighted 13,380 vertices in 1.2 s: 2 visible problems"
+
+
+def test_before_and_after():
+    tube, rig = weighted(truss=50)
+    before = entries(tube)
+    auto_weight(truss=1)
+    after = entries(tube)
+    assert before != after and at_hand().shown() == "AFTER"
+    shown("BEFORE")
+    assert entries(tube) == before and at_hand().shown() == "BEFORE"
+    shown("BEFORE")
+    shown("AFTER")
+    assert entries(tube) == after
+    assert_good(tube, rig)
+
+
+def test_what_is_painted_meanwhile_is_kept():
+    tube, _rig = weighted(truss=50)
+    auto_weight(truss=1)
+    tube.vertex_groups["upper"].add([3], 0.75, "REPLACE")
+    painted = entries(tube)
+    shown("BEFORE")
+    assert entries(tube) != painted
+    shown("AFTER")
+    assert entries(tube) == painted
+
+
+def test_of_other_vertices():
+    tube, _rig = weighted(truss=50)
+    auto_weight(truss=1)
+    tube.data.vertices.add(1)
+    assert at_hand() is None
+
+
+def test_the_box_follows_undo_and_what_is_active():
+    """Meshes carry the mark of what they show, which undo takes back with the weights."""
+    tube, rig = weighted()
+    first, mark = at_hand(), tube.data.araplbs.weighting
+    auto_weight(truss=1)
+    assert at_hand() is not first
+    tube.data.araplbs.weighting = mark
+    assert at_hand() is first
+    tube.data.araplbs.weighting = ""
+    assert at_hand() is None
+    tube.data.araplbs.weighting = mark
+    select(rig)
+    assert at_hand() is first
+    other = add_cube("Other", (5, 5, 5))
+    select(other)
+    assert at_hand() is None
+
+
+def texts():
+    return [note.text for note in at_hand().notes]
+
+
+def test_notes_select_what_they_are_about():
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1.5), None),
+        ("upper", (0, 0, 1.5), (0, 0, 2.95), "lower"),
+    ]
+    tube, rig = add_tube(), add_armature(bones=bones)
+    far = add_cube("Far", (0, 0, 60))
+    tube.vertex_groups.new(name="lower").lock_weight = True
+    auto_weight(tube, far, rig)
+    assert "1 locked group kept" in texts()
+    index = texts().index("1 part on one bone")
+    bpy.ops.object.araplbs_select_note(index=index)
+    assert bpy.context.active_object == far and all(v.select for v in far.data.vertices)
+    with pytest.raises(RuntimeError, match="There is no note 99"):
+        bpy.ops.object.araplbs_select_note(index=99)
+
+
+def test_notes_select_bones():
+    select_bones = addon("blender.write.select_bones").select_bones
+    _tube, rig = weighted()
+    select(rig)
+    select_bones(bpy.context, rig, ["middle"])
+    assert bpy.context.mode == "POSE"
+    assert addon("blender.data.bones").selected_bones(rig) == ["middle"]
+    assert rig.data.bones.active.name == "middle"
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(addon("core.base.refusal").Refused, match="'Rig' is in Edit mode"):
+        select_bones(bpy.context, rig, ["middle"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rig.hide_set(True)
+    with pytest.raises(addon("core.base.refusal").Refused, match="'Rig' is hidden"):
+        select_bones(bpy.context, rig, ["middle"])
+
+
+REPORT = {
+    "idle_in_skin": ["head_leaf", "Thumb.End_L", "lip.L"],
+    "far_from_bones": [{"object": "Coat", "all": False, "count": 3, "vertex": 5}],
+    "unseen_parts": [
+        {"object": "Body", "vertex": 7, "size": 3, "rigid": True},
+        {"object": "Body", "vertex": 9, "size": 3, "rigid": False},
+    ],
+    "rigid": [{"object": "Sword", "vertex": 0, "size": 8, "bone": "hand"}],
+    "above_limit": 22,
+    "control_bones": {"root": "ROOT", "pole": "APART"},
+    "options": {"max_influences": 4},
+}
+
+
+def test_notes_of_a_report():
+    """Ends of chains need no skin, whatever importers make of them; the urgent come first."""
+    notes = addon("core.reports.notes").result_notes(REPORT)
+    assert [(note.text, note.urgent) for note in notes] == [
+        ("1 bone without skin", True),
+        ("3 vertices far from all bones", True),
+        ("1 part beyond all bones", True),
+        ("22 vertices have more than 4: locked groups", True),
+        ("1 part on one bone", False),
+        ("2 control bones left out", False),
+        ("1 rigid part", False),
+    ]
+    assert notes[0].bones == ("lip.L",) and notes[5].control and not notes[5].selects
+    assert notes[1].places == (("Coat", 5),) and notes[3].above == 4
+
+
+def test_vertices_above_a_limit():
+    tube, _rig = weighted()
+    for name in ("lower", "middle", "upper"):
+        tube.vertex_groups[name].add([8], 0.3, "REPLACE")
+    above = addon("operators.weights.outcome").vertices_above
+    assert above(tube, 2, ["lower", "middle", "upper"]).tolist() == [8]
+    assert above(tube, 2, ["lower", "middle"]).tolist() == []
+
+
+def test_bones_that_were_free():
+    tube, rig = weighted()
+    select(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    for flag in addon("blender.data.bones").bone_flags(rig):
+        flag.select = flag.name == "middle"
+    before = weights(tube, ["upper"])
+    auto_weight(only_selected_bones=True, truss=1)
+    assert at_hand().chosen == (1, 3)
+    np.testing.assert_array_equal(weights(tube, ["upper"]), before)
+    auto_weight(truss=1)
+    assert at_hand().chosen is None
+
+
+def posed(rig):
+    bpy.context.view_layer.update()
+    return np.array([bone.matrix for bone in rig.pose.bones])
+
+
+def test_show_pose_and_back():
+    """The bones are where the finding was measured; then all is as it was, constraints too."""
+    tube, rig = tube_and_rig()
+    for name in deform_names(rig):
+        tube.vertex_groups.new(name=name)
+    for vertex in tube.data.vertices:
+        name = "upper" if vertex.co.z > 1.5 else "lower"
+        tube.vertex_groups[name].add([vertex.index], 1.0, "REPLACE")
+    bone = rig.pose.bones["middle"]
+    bone.rotation_mode, bone.rotation_euler = "XYZ", (0.3, 0.2, 0.1)
+    limit = bone.constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x = limit.use_limit_y = limit.use_limit_z = True
+    own = posed(rig)
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    flaws.choose("STRETCH")
+    finding = flaws.found().findings[flaws.shown().active]
+    assert finding.pose >= 0 and "pose 1" not in finding.words
+    bpy.ops.object.araplbs_show_pose()
+    there = posed(rig)
+    rest = np.array([bone.matrix_local for bone in rig.data.bones])
+    wanted = flaws.found().list.poses[finding.pose] @ rest
+    np.testing.assert_allclose(there[:, :3], wanted, atol=1e-4)
+    assert limit.mute and np.abs(there - own).max() > 0.1
+    bpy.ops.object.araplbs_show_pose(index=flaws.shown().active)
+    np.testing.assert_allclose(posed(rig), there, atol=1e-5)
+    assert bpy.ops.object.araplbs_own_pose() == {"FINISHED"}
+    np.testing.assert_allclose(posed(rig), own, atol=1e-6)
+    assert not limit.mute and tuple(bone.rotation_euler) == pytest.approx((0.3, 0.2, 0.1))
+    assert not bpy.ops.object.araplbs_own_pose.poll()
+
+
+def test_files_hold_the_own_pose(tmp_path):
+    tube, rig = tube_and_rig()
+    select(tube, rig)
+    auto_weight()
+    module, rest = addon("operators.findings.show_pose"), posed(rig)
+    turned = {"upper": np.array([(0, -1, 0, 0), (1, 0, 0, 0), (0, 0, 1, 0.0)])}
+    module._posed[:] = [addon("blender.poses.pose_rig").PosedRig(rig, turned)]
+    assert np.abs(posed(rig) - rest).max() > 0.1
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    np.testing.assert_allclose(posed(rig), rest, atol=1e-6)
+    assert not module.posed_rig()
+
+
+def test_no_pose_to_show():
+    flaws.flawed("UNWEIGHTED")
+    bpy.ops.object.araplbs_check()
+    flaws.choose("UNWEIGHTED")
+    with pytest.raises(RuntimeError, match="the same in every pose"):
+        bpy.ops.object.araplbs_show_pose()
+
+
+def test_problems_of_the_box_are_those_of_the_list(monkeypatch):
+    """Show lists what was found while weighting; the weights need no other check."""
+    weighted()
+    outcome = at_hand()
+    outcome.findings = outcome.findings or []
+    module = addon("operators.findings.show_problems")
+    called = []
+    monkeypatch.setattr(module, "show_list", lambda: called.append(True))
+    bpy.ops.object.araplbs_show_problems()
+    assert called and flaws.found().findings == outcome.findings
+    assert not flaws.found().out_of_date
+
+
+def settings():
+    return bpy.context.scene.araplbs
+
+
+def test_the_preset_in_use():
+    presets = addon("operators.weights.presets")
+    assert presets.preset_in_use(settings()) == "Game 4"
+    names = list(presets.preset_files())
+    assert names[:3] == ["Game 4", "Game 8", "Unity"] and names[-1].startswith("As published")
+    for name in names:
+        bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()[name]))
+        assert presets.preset_in_use(settings()) == name
+    bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()["VRChat"]))
+    settings().max_influences = 3
+    assert presets.preset_in_use(settings()) == "Custom"
+    settings().max_influences = 8
+    assert presets.preset_in_use(settings()) == "Game 8"
+
+
+def test_add_and_remove_a_preset():
+    presets = addon("operators.weights.presets")
+    settings().truss, settings().seed = 7.5, 3
+    assert bpy.ops.object.araplbs_add_preset(name="My Film 2") == {"FINISHED"}
+    assert presets.preset_in_use(settings()) == "My Film 2"
+    settings().truss = 1
+    assert presets.preset_in_use(settings()) == "Custom"
+    file = presets.preset_files()["My Film 2"]
+    bpy.ops.object.araplbs_load_preset(filepath=str(file))
+    assert settings().truss == 7.5 and settings().seed == 3
+    assert bpy.ops.object.araplbs_add_preset(remove_active=True) == {"FINISHED"}
+    assert not file.exists() and presets.preset_in_use(settings()) == "Custom"
+    file.parent.rmdir()  # as other tests expect it
+    bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()["Crisp"]))
+    with pytest.raises(RuntimeError, match="Only presets of your own can be removed"):
+        bpy.ops.object.araplbs_add_preset(remove_active=True)
+
+
+def test_experts_alone_see_how_it_is_computed():
+    """Twenty settings are in the tab without the preference; the paper's are in no panel."""
+    panel = addon("ui.panels.expert_panel").VIEW3D_PT_araplbs_expert
+    tube, rig = tube_and_rig()
+    select(tube, rig)
+    preferences = bpy.context.preferences.addons["bl_ext.user_default.araplbs"].preferences
+    assert not panel.poll(bpy.context)
+    preferences.expert = True
+    try:
+        assert panel.poll(bpy.context)
+    finally:
+        preferences.expert = False
+
+
+def test_manual():
+    """F1 over anything of ours leads to the page that the manifest names."""
+    import tomllib
+    from pathlib import Path
+
+    manual = addon("ui.views.manual")
+    manifest = Path(__file__).parents[2] / "blender_manifest.toml"
+    assert tomllib.loads(manifest.read_text("utf-8"))["website"] == manual.WEBSITE
+    prefix, pages = manual.manual_map()
+    assert prefix == manual.WEBSITE and ("bpy.ops.object.araplbs*", "") in pages
+    assert manual.manual_map in bpy.utils._manual_map
+
+
+class Layout:
+    """Notes what a panel draws: (what, name or text)."""
+
+    def __init__(self, seen):
+        self.__dict__["seen"] = seen
+
+    def __setattr__(self, _name, _value):
+        pass
+
+    def __getattr__(self, name):
+        def call(*args, text=None, **_options):
+            if name == "prop":
+                told = text
+                if told is None:
+                    told = args[0].bl_rna.properties[args[1]].name
+                self.seen.append((name, args[1], told))
+            elif name in {"label", "operator", "menu"}:
+                self.seen.append((name, args[0] if args else "", text or ""))
+            return Layout(self.seen)
+
+        return call
+
+
+def drawn(panel):
+    """What a panel draws in the present context."""
+    seen = []
+    own = {name: getattr(panel, name) for name in dir(panel) if name.startswith("_draw")}
+    stand_in = type("Panel", (), {**own, "layout": Layout(seen)})()
+    stand_in.split_layout = lambda: stand_in.layout
+    panel.draw(stand_in, bpy.context)
+    return seen
+
+
+def test_first_sight_is_short():
+    """At most thirty words, six closed panels included, and twenty settings in all of the tab."""
+    tube, rig = tube_and_rig()
+    sleeve = add_tube("Sleeve", radius=0.35)
+    select(sleeve, tube, rig, active=tube)  # clothes, and what they take weights from
+    panels = [
+        kind
+        for kind in addon("ui.panels.panels").CLASSES
+        if hasattr(kind, "draw") and getattr(kind, "bl_category", "") == "Auto-weight"
+    ]
+    first = drawn(panels[0])
+    shown = [kind for kind in panels[1:] if kind.poll(bpy.context)]
+    assert len(shown) == 6 and all("DEFAULT_CLOSED" in kind.bl_options for kind in shown)
+    words = [text for _what, _name, text in first] + [kind.bl_label for kind in shown]
+    words.append(panels[0].bl_label)
+    assert len(" ".join(words).split()) <= 30, words
+    seen = [each for kind in (panels[0], *shown) for each in drawn(kind)]
+    settings = {name for what, name, _text in seen if what == "prop"}
+    assert len(settings) + 1 <= 20, settings  # and the preset
+    assert not settings & {"edge_power", "kept_sum", "relative", "paper_constraints"}

@@ -1,0 +1,81 @@
+"""Esc is heard within 0.2 seconds in every function and stage, which takes a call of progress at
+least every 0.1 seconds of the processor here, and more on slower ones: the limit is relative to a
+loop that is timed in the same process."""
+
+import ast
+import time
+from pathlib import Path
+
+import araplbs
+import gaps
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIMIT = 0.1  # seconds where the loop takes LOOP
+LOOP = 0.06
+
+
+@pytest.fixture(scope="module")
+def slowness():
+    """How much slower than the machine on which LOOP was measured, 1 at least."""
+    times = []
+    for _ in range(5):
+        begin = time.thread_time()
+        sum(k * k for k in range(1_000_000))
+        times.append(time.thread_time() - begin)
+    return max(1.0, min(times) / LOOP)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", gaps.PROBLEMS)
+def test_nothing_is_deaf_for_long(name, slowness):
+    found = gaps.measure(name)
+    assert found.longest < 2 * LIMIT * slowness, f"{found.longest:.2f} s from {found.where}"
+
+
+def test_the_table_has_all_that_takes_progress():
+    """By the stubs."""
+    tree = ast.parse((ROOT / "csrc/araplbs-stubs/__init__.pyi").read_text())
+    source = Path(gaps.__file__).read_text()
+    found = []
+    for part in tree.body:
+        functions = [part] if isinstance(part, ast.FunctionDef) else getattr(part, "body", [])
+        for function in functions:
+            arguments = getattr(function, "args", None)
+            if arguments and any(a.arg == "progress" for a in arguments.kwonlyargs):
+                found.append(part.name)
+    assert len(found) >= 10
+    others = {"optimize_joints": "JointSolver", "Deformation": "deformation"}
+    for name in found:
+        assert f"araplbs.{others.get(name, name)}(" in source, name
+
+
+@pytest.mark.parametrize(
+    "work, stages",
+    [
+        (gaps.inspection(3_000, 12), {"neighbors", "gaps"}),
+        (gaps.nearest(3_000), {"nearest points"}),
+        (gaps.mixed(200, 3), {"mixed elements"}),
+    ],
+)
+def test_false_stops_a_look(work, stages):
+    """At every report."""
+    told = []
+    work(lambda stage, _fraction: told.append(stage))
+    assert stages <= set(told)
+    for call in range(len(told)):
+        count = iter(range(call + 1))
+        with pytest.raises(araplbs.Cancelled, match=f"cancelled during {told[call]}"):
+            work(lambda *_told, count=count, last=call: next(count) != last)
+
+
+def test_work_without_reports_of_its_own_is_heard(monkeypatch):
+    """Between two reports of a stage, the same one comes again; False there stops the work."""
+    calls = []
+    work = gaps.centers(1_500, 12, 10)
+    work(lambda *report: calls.append(report))
+    again = [k for k in range(1, len(calls)) if calls[k] == calls[k - 1]]
+    assert again, "no report came again: the problem is too small for this machine"
+    count = iter(range(len(calls) + 1000))
+    with pytest.raises(araplbs.Cancelled, match="cancelled during centers of rotation"):
+        work(lambda *_: next(count) != again[0])

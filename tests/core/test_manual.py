@@ -1,0 +1,49 @@
+"""The manual: every picture is made by a test of the window and shown on a page; every link leads
+somewhere."""
+
+import re
+
+import pytest
+from paths import ROOT
+
+MANUAL = ROOT / "docs/manual"
+PAGES = [*sorted(MANUAL.glob("*.md")), ROOT / "README.md", ROOT / "docs/bench/brings.md"]
+CUT = re.findall(
+    r'^ +\("([\w-]+)", \w+, "(\w+)"\),$', (ROOT / "tools/manual_pictures.py").read_text(), re.M
+)
+NOT_OF_THE_WINDOW = {"compare", "through_rig"}  # a page in a browser; a drawing
+
+
+def test_pictures_are_made_by_tests_of_the_window():
+    """So that none shows what there no longer is."""
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests/gui").glob("test_*.py"))
+    assert {path.stem for path in MANUAL.glob("*.png")} == {
+        *(name for _picture, name in CUT),
+        *NOT_OF_THE_WINDOW,
+    }
+    for picture, _name in CUT:
+        assert f'ui.picture("{picture}")' in tests, picture
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        place, _hash, part = link.partition("#")
+        if place.startswith("http"):
+            continue
+        target = (page.parent / place).resolve() if place else page
+        assert target.exists(), link
+        if part and target.suffix == ".md":
+            heads = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.M)
+            assert part in {anchor(head) for head in heads}, link
+
+
+def anchor(head):
+    """As GitHub makes it of a heading."""
+    return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
+
+
+def test_every_picture_is_shown():
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    for path in MANUAL.glob("*.png"):
+        assert path.name in text, path.name

@@ -1,0 +1,235 @@
+"""Loose parts that are found rigid: props, buckles, boxes, and what stays soft; how far a part may
+depart against NumPy; symmetry; and real characters."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from shared_data import Character
+from test_symmetry import BONES as TWO_ARMS
+from test_symmetry import PARTNERS, PLANE, body
+
+BONES = shapes.chain(3)
+TUBE = shapes.tube(10, 13)
+FIRST = len(TUBE[0])
+
+
+def solved(mesh, bones=BONES, **settings):
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, precision="double", **settings)
+    solver.solve()
+    return solver
+
+
+def plate(at, size=(0.05, 0.1, 0.3)):
+    """A thin box beside the tube."""
+    return shapes.box(size, (0.25, 0, at))
+
+
+def found(solver, mesh, parts):
+    """Which of the parts, by their numbers of vertices, are rigid; none is so in part."""
+    assert len(mesh[0]) == sum(parts)
+    whole = []
+    for own in np.split(np.arange(len(mesh[0])), np.cumsum(parts)[:-1]):
+        numbers = np.unique(solver.rigid_parts[own])
+        assert len(numbers) == 1
+        if numbers[0] >= 0:
+            rows = solver.weights[own]
+            assert (rows == rows[0]).all()
+        whole.append(bool(numbers[0] >= 0))
+    assert solver.report["found_rigid_parts"] == sum(whole)
+    return whole
+
+
+def test_what_moves_as_one_is_found():
+    """A plate beside a bone is rigid but for little; the tube and a long sleeve are not."""
+    sleeve = shapes.tube(10, 13, radius=0.3)
+    mesh = shapes.join(TUBE, plate(0.6), sleeve)
+    parts = [FIRST, 8, len(sleeve[0])]
+    free = solved(mesh, rigid_departure=0)
+    assert found(free, mesh, parts) == [False] * 3
+    solver = solved(mesh)
+    assert found(solver, mesh, parts) == [False, True, False]
+    assert (solver.weights[FIRST : FIRST + 8] > 0).sum() == 8, "one bone"
+    assert solver.energy < 1.02 * free.energy
+    starts = solver.report["stage_starts"]
+    assert starts == [*free.report["stage_starts"], len(free.energies)], "one more stage"
+    assert len(solver.energies) == 1 + solver.report["iterations"] + len(starts)
+    soft = np.r_[:FIRST, FIRST + 8 : len(mesh[0])]
+    assert np.abs(solver.weights - free.weights)[soft].max() < 0.05
+
+
+@pytest.mark.parametrize("deformer", ["linear", "dual_quaternions"])
+def test_stages_begin_in_order_after_an_edit(deformer):
+    """Those after the one that an edit goes back to begin anew, or not at all."""
+    solver = solved(shapes.join(TUBE, plate(0.6)), deformer=deformer)
+    before = solver.report["stage_starts"]
+    solver.edit(rigid_parts=np.repeat([-1, 0], [FIRST, 8]))
+    edited = len(solver.energies)
+    solver.solve()
+    starts = solver.report["stage_starts"]
+    assert starts == sorted(starts)
+    assert starts[-1] >= edited
+    assert len(starts) == len(before) - 1, "the plate is rigid before any search"
+
+
+def test_nothing_starts_again_where_nothing_changes():
+    cube = shapes.box((0.2, 0.2, 0.2), (9, 0, 0))
+    mesh = shapes.join(TUBE, cube)
+    free, solver = (solved(mesh, rigid_departure=share) for share in (0, 0.3))
+    assert found(solver, mesh, [FIRST, 8]) == [False, True]
+    np.testing.assert_array_equal(solver.weights, free.weights)
+    np.testing.assert_array_equal(solver.energies, free.energies)
+
+
+def departure(mesh, own, weights, row, poses):
+    """The share of their radius by which these vertices go elsewhere with one row."""
+    a, b, c = (mesh[0][mesh[1][:, k]] for k in range(3))
+    area = np.zeros(len(mesh[0]))
+    np.add.at(area, mesh[1], np.linalg.norm(np.cross(b - a, c - a), axis=1)[:, None] / 6)
+    area, points = area[own, None], mesh[0][own]
+    points_h = np.c_[points, np.ones(len(points))]
+    apart = np.einsum("vb,pbij,vj->pvi", weights[own] - row, poses, points_h)
+    center = (area * points).sum(0) / area.sum()
+    radius2 = (area * (points - center) ** 2).sum()
+    return np.sqrt((area * apart**2).sum() / len(poses) / radius2)
+
+
+def test_departure_is_that_of_numpy():
+    """Of a plate across a joint from where it is, by the bone with the largest mean weight."""
+    mesh = shapes.join(TUBE, plate(0.7))
+    own = np.arange(FIRST, len(mesh[0]))
+    poses = araplbs.sample_poses(*BONES, 12)
+    settings = {"poses": poses, "pose_count": 0, "max_influences": 1}  # no room for blends
+    weights = solved(mesh, rigid_departure=0, **{**settings, "max_influences": 4}).weights
+    settings["max_influences"] = 4
+    area = np.ones(len(own)) / len(own)  # of a box: the corners are equal but for its triangles
+    row = np.eye(3)[(area @ weights[own]).argmax()]
+    share = departure(mesh, own, weights, row, poses)
+    assert share > 0.05
+    blend = departure(mesh, own, weights, weights[own].mean(0), poses)
+    for limit, is_rigid in ((1.001 * share, True), (0.999 * share, False)):
+        solver = solved(mesh, rigid_departure=limit, **settings)
+        one_bone = (solver.weights[own] == 1).any()
+        assert one_bone == is_rigid, (share, blend)
+
+
+def test_a_buckle_follows_the_skin_beneath():
+    """As a whole, by one blend: a single bone would take it off."""
+    skin = shapes.tube(16, 41)
+    mesh = shapes.join(skin, shapes.box((0.04, 0.1, 0.1), (0.24, 0, 1.0)))
+    first = len(skin[0])
+    solver = solved(mesh, shapes.chain(2))
+    assert found(solver, mesh, [first, 8]) == [False, True]
+    row = solver.weights[first]
+    beneath = np.linalg.norm(mesh[0][:first] - [0.2, 0, 1], axis=1) < 0.09
+    np.testing.assert_allclose(row, solver.weights[:first][beneath].mean(0), atol=0.1)
+    assert 0.2 < row[0] < 0.8
+
+
+def test_a_blend_has_room_under_the_limit():
+    skin = shapes.tube(16, 41)
+    mesh = shapes.join(skin, shapes.box((0.04, 0.1, 0.1), (0.24, 0, 1.0)))
+    for most in (1, 2, 3):
+        solver = solved(mesh, shapes.chain(2), max_influences=most)
+        assert (solver.weights > 0).sum(1).max() <= most
+
+
+def test_a_box_follows_the_bone_inside():
+    """Whatever its vertices would rather do: they are too few to bend."""
+    arm = shapes.box((0.6, 0.6, 0.9), (0, 0, 0.45))
+    mesh = shapes.join(shapes.tube(10, 13, 0.2), arm)
+    bones = shapes.chain(2)
+    solver = solved(mesh, bones)
+    assert found(solver, mesh, [len(mesh[0]) - 8, 8])[1]
+    np.testing.assert_array_equal(solver.weights[-8:], [[1, 0]] * 8)
+
+
+def test_what_reaches_around_two_bones_is_soft():
+    """A sleeve around a joint that bends little is near to rigid, yet there to bend."""
+    sleeve = shapes.tube(10, 7, 0.3, 1.0)
+    sleeve = sleeve[0] + [0, 0, 0.5], sleeve[1]
+    bones = shapes.chain(2)
+    little = {"swing": 0.8, "twist": 0.0}
+    around, beside = sleeve, (sleeve[0] + [0.9, 0, 0], sleeve[1])
+    for part, is_rigid in ((around, False), (beside, True)):
+        mesh = shapes.join(shapes.tube(10, 13), part)
+        solver = solved(mesh, bones, **little)
+        assert found(solver, mesh, [len(mesh[0]) - len(part[0]), len(part[0])])[1] == is_rigid
+
+
+def test_images_become_rigid_together():
+    mesh, _map = body()
+    plates = [shapes.box((0.2, 0.1, 0.05), (x, 0.2, 1.5)) for x in (0.5, -0.5)]
+    middle = shapes.box((0.1, 0.05, 0.1), (0, 0.3, 0.5))
+    mesh = shapes.join(mesh, *plates, middle)
+    solver = solved(mesh, TWO_ARMS, symmetry=(PARTNERS, *PLANE))
+    assert found(solver, mesh, [len(mesh[0]) - 24, 8, 8, 8])[1:] == [True] * 3
+    left, right, center = solver.weights[-24], solver.weights[-16], solver.weights[-8]
+    np.testing.assert_array_equal(left[PARTNERS], right)
+    np.testing.assert_array_equal(center[PARTNERS], center)
+
+
+def test_images_without_images_of_their_rows():
+    """Bones without a partner: each plate has a row of its own, and is rigid where the other is."""
+    mesh, _map = body()
+    first = len(mesh[0])
+    plates = [shapes.box((0.2, 0.1, 0.05), (x, 0.2, 1.5)) for x in (0.5, -0.5)]
+    mesh = shapes.join(mesh, *plates)
+    partners = [0, 1, -1, -1, -1, -1]
+    for constraints, both in ((None, True), (([first], [3], [0.5]), False)):
+        solver = solved(mesh, TWO_ARMS, symmetry=(partners, *PLANE), constraints=constraints)
+        assert found(solver, mesh, [first, 8, 8])[1:] == [both] * 2
+        np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-9)
+
+
+def test_marked_wanted_and_locked_parts_are_not_searched():
+    mesh = shapes.join(TUBE, plate(0.33))
+    labels = np.repeat([-1, 5], [FIRST, 8])
+    solver = solved(mesh, rigid_parts=labels)
+    assert (solver.report["rigid_parts"], solver.report["found_rigid_parts"]) == (1, 0)
+    solver.edit()
+    solver.solve()
+    assert (solver.report["rigid_parts"], solver.report["found_rigid_parts"]) == (1, 1)
+    solver.edit(constraints=([FIRST], [2], [0.5]))
+    solver.solve()
+    assert solver.report["rigid_parts"] == 0, "what has wanted weights is left alone"
+    locked = np.arange(len(mesh[0])) == FIRST
+    weights = np.full((len(mesh[0]), 3), 1 / 3)
+    solver = solved(mesh, weights=weights, locked_vertices=locked)
+    assert solver.report["rigid_parts"] == 0
+
+
+def test_strands_bend_with_the_skin():
+    """Without faces, and short beside the bones."""
+    strands = [[(x, 0, 0.8 + 0.02 * k) for x in (0.2, 0.25)] for k in range(20)]
+    roots = len(TUBE[0]) + 2 * np.arange(20)
+    vertices = np.concatenate([TUBE[0], *strands])
+    solver = solved((vertices, TUBE[1]), edges=np.column_stack([roots, roots + 1]))
+    assert solver.report["found_rigid_parts"] == 0
+
+
+def test_threads_change_nothing():
+    mesh = shapes.join(TUBE, plate(0.33), plate(1.0))
+    one, three = (solved(mesh, threads=threads) for threads in (1, 3))
+    np.testing.assert_array_equal(one.weights, three.weights)
+    np.testing.assert_array_equal(one.rigid_parts, three.rigid_parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "share"),
+    [("q_robot", 45, 0.99), ("knight", 8, 0.99), ("mage", 8, 0.99), ("cesium_man", 0, 1)],
+)
+def test_what_is_found_was_rigid_to_the_artist(name, least, share):
+    """By vertices, with the bones that the artist uses."""
+    c = Character(name)
+    deform = np.asarray(c.artist).any(0)
+    solver = araplbs.Solver(*c.arguments, **{**c.more, "bone_deform": deform})
+    solver.solve()
+    label = solver.rigid_parts
+    assert label.max() + 1 >= least
+    same = sum(
+        int((label == number).sum())
+        for number in range(label.max() + 1)
+        if np.ptp(c.artist[label == number], axis=0).max() < 1e-3
+    )
+    assert same >= share * (label >= 0).sum()

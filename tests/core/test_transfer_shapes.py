@@ -1,0 +1,369 @@
+"""Shapes of one mesh for another: followed and continued ones beside dense NumPy, what is kept
+above the surface, refusals."""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from refusals import changed, refuse
+from test_transfer import nearest_by_hand, shell
+
+SOURCE = shapes.sphere(11, 16, 1.0)
+TURN = np.array([[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]])
+
+
+def transfer(given, target, source=SOURCE, **options):
+    """(shapes (s, k, 3), matched, distances, angles, lifted, below)"""
+    return araplbs.transfer_shapes(*source, given, *target, **options)
+
+
+def bent(vertices):
+    """Swollen, tapered and twisted."""
+    x, y, z = vertices.T
+    angle = 0.4 * z
+    wide = 1 + 0.2 * z + 0.1 * x
+    return np.column_stack(
+        [
+            wide * (np.cos(angle) * x - np.sin(angle) * y),
+            wide * (np.sin(angle) * x + np.cos(angle) * y),
+            1.1 * z + 0.05 * x**2,
+        ]
+    )
+
+
+def rings(triangles, count):
+    """Neighbors of all vertices."""
+    found = [set() for _ in range(count)]
+    for triangle in triangles.tolist():
+        for i in triangle:
+            found[i] |= set(triangle) - {i}
+    return [sorted(ring) for ring in found]
+
+
+def nearest_rotation(matrix):
+    u, _, v = np.linalg.svd(matrix)
+    return u @ np.diag([1, 1, np.linalg.det(u @ v)]) @ v
+
+
+def test_rigid_motion():
+    """Whatever lies on a body that moves as a whole moves with it, however far off it matches."""
+    target = shell(0.03)
+    moved = SOURCE[0] @ TURN.T + [0.3, -2, 1]
+    [found], matched, *_ = transfer(moved[None], target)
+    assert matched.all()
+    np.testing.assert_allclose(found, target[0] @ TURN.T + [0.3, -2, 1], atol=1e-9)
+
+
+def test_follows_the_nearest_point_and_turns():
+    """Beside the same by hand, in a shape that is rigid around each of two halves."""
+    vertices, triangles = SOURCE
+    upper = vertices[:, 2:] > 0.45
+    lower = vertices[:, 2:] < -0.45
+    moved = np.where(upper, vertices @ TURN.T + [0, 0, 0.5], vertices)
+    moved = np.where(lower, vertices @ TURN - [0, 0, 0.25], moved)
+    target = shell(0.02)
+    [found], matched, *_ = transfer(moved[None], target, keep_above=False)
+    assert matched.all()
+    ring = rings(triangles, len(vertices))
+    looked = 0
+    for i, p in enumerate(target[0]):
+        _, corners, bary = nearest_by_hand(p, *SOURCE)
+        around = {k for c in corners for k in [c, *ring[c]]}
+        for region, turn in ((upper, TURN), (lower, TURN.T)):
+            if all(region[k] for k in around):
+                q, to = bary @ vertices[corners], bary @ moved[corners]
+                np.testing.assert_allclose(found[i], to + turn @ (p - q), atol=1e-9)
+                looked += 1
+    assert looked > 40
+
+
+def test_turns_as_the_one_rings():
+    """A one-ring of equal edges: its rotation beside that of a singular value decomposition."""
+    n = 6
+    around = np.column_stack(
+        [np.cos(np.arange(n) * 2 * np.pi / n), np.sin(np.arange(n) * 2 * np.pi / n), np.zeros(n)]
+    )
+    vertices = np.vstack([[0, 0, 0], around])
+    triangles = np.array([[0, 1 + k, 1 + (k + 1) % n] for k in range(n)])
+    moved = bent(vertices) + np.random.default_rng(3).normal(0, 0.1, vertices.shape)
+    point = np.array([[0.0, 0, 0.05], [0.02, 0, 0.05], [0, 0.02, 0.05]])
+    [found], matched, *_ = araplbs.transfer_shapes(
+        vertices, triangles, moved[None], point, [[0, 1, 2]], keep_above=False
+    )
+    assert matched.all()
+    turn = nearest_rotation((moved[1:] - moved[0]).T @ (vertices[1:] - vertices[0]))
+    np.testing.assert_allclose(found[0], moved[0] + turn @ point[0], atol=1e-9)
+
+
+def bilaplacian(vertices, triangles):
+    """Q = L M^-1 L, dense."""
+    n = len(vertices)
+    laplacian, mass = np.zeros((n, n)), np.zeros(n)
+    for triangle in triangles:
+        corners = vertices[triangle]
+        area = np.linalg.norm(np.cross(corners[1] - corners[0], corners[2] - corners[0])) / 2
+        mass[triangle] += area / 3
+        for k in range(3):
+            i, j, o = triangle[(k + 1) % 3], triangle[(k + 2) % 3], triangle[k]
+            a, b = vertices[i] - vertices[o], vertices[j] - vertices[o]
+            half = a @ b / np.linalg.norm(np.cross(a, b)) / 2
+            laplacian[i, j] -= half
+            laplacian[j, i] -= half
+            laplacian[i, i] += half
+            laplacian[j, j] += half
+    return laplacian @ np.diag(1 / mass) @ laplacian
+
+
+def test_what_does_not_match_is_continued():
+    """Several shapes at once, each beside a dense solution of the bi-Laplacian."""
+    vertices, triangles = shell(0.0)
+    target = vertices * [1, 1, 1.5], triangles
+    given = np.stack([SOURCE[0] + [0, 0, 0.1], bent(SOURCE[0]), SOURCE[0], 0.9 * SOURCE[0]])
+    found, matched, *_ = transfer(given, target, keep_above=False)
+    assert 0 < matched.sum() < len(matched)
+    q, free = bilaplacian(*target), ~matched
+    for moved in found:
+        move = moved - target[0]
+        expected = -np.linalg.solve(q[np.ix_(free, free)], q[np.ix_(free, matched)] @ move[matched])
+        longest = np.linalg.norm(move[matched], axis=1).max()
+        length = np.linalg.norm(expected, axis=1)
+        expected *= np.minimum(1, longest / np.maximum(length, 1e-30))[:, None]
+        np.testing.assert_allclose(move[free], expected, atol=1e-6)
+        assert np.linalg.norm(move, axis=1).max() <= longest * (1 + 1e-9)
+
+
+def test_an_island_without_a_match_follows_what_is_nearest():
+    """A button in front of a coat goes along, and is not thrown about."""
+    coat, (button, faces) = shell(0.02), shapes.box((0.1, 0.1, 0.1), (1.5, 0.02, 0.03))
+    n = len(coat[0])
+    target = np.concatenate([coat[0], button]), np.concatenate([coat[1], faces + n])
+    moved = SOURCE[0] @ TURN.T
+    [found], matched, *_ = transfer(moved[None], target, keep_above=False)
+    assert not matched[n:].any()
+    for i in range(n, len(found)):
+        _, corners, bary = nearest_by_hand(target[0][i], *SOURCE)
+        way = bary @ (moved - SOURCE[0])[corners]
+        np.testing.assert_allclose(found[i], target[0][i] + way, atol=1e-9)
+
+
+def test_what_a_shape_does_not_move_stays_to_the_last_bit():
+    """Half of the body moves; and a shape of nothing."""
+    half = SOURCE[0] + [0, 0, 0.2] * (SOURCE[0][:, 2:] > 0.6)
+    target = shell(0.02)
+    found, matched, _, _, lifted, below = transfer(np.stack([half, SOURCE[0]]), target)
+    assert matched.all()
+    away = target[0][:, 2] < 0
+    np.testing.assert_array_equal(found[0][away], target[0][away])
+    assert np.abs(found[0] - target[0])[target[0][:, 2] > 0.8].min(1).max() < 0.3
+    np.testing.assert_array_equal(found[1], target[0])
+    assert lifted[1] == below[1] == 0
+
+
+def radius_of(found):
+    return np.linalg.norm(found, axis=1)
+
+
+def wide_skirt():
+    """A shell that matches at the top alone, and a body that swells below it."""
+    vertices, triangles = shell(0.02, 20, 24, lambda v: v[2] > -0.9)
+    out = 1 + 0.5 * np.clip(0.7 - vertices[:, 2:], 0, None)
+    swollen = SOURCE[0] * (1 + 0.9 * np.exp(-(((SOURCE[0][:, 2:] + 0.2) / 0.3) ** 2)))
+    return (vertices * out, triangles), swollen
+
+
+def test_vertices_are_kept_above_the_surface():
+    """What stands off is not moved by what swells below it, but lifted, no farther than needed."""
+    target, swollen = wide_skirt()
+    [plain], matched, *_ = transfer(swollen[None], target, keep_above=False)
+    [kept], _, _, _, [lifted], [below] = transfer(swollen[None], target)
+    assert not matched.all()
+
+    def height(points):
+        return araplbs.nearest_points(swollen, SOURCE[1], points)[2]
+
+    under = height(plain) < 0
+    assert 20 < under.sum() <= lifted < len(kept)
+    assert below == 0
+    assert height(kept).min() > 0
+    changed_ones = np.abs(kept - plain).max(1) > 0
+    assert changed_ones.sum() == lifted
+    size = np.linalg.norm(np.ptp(SOURCE[0], axis=0))
+    clearance = height(kept)[changed_ones]
+    assert clearance.min() > 0.9e-3 * size and clearance.max() < 2.1e-3 * size
+
+
+def test_close_cloth_keeps_a_share_of_its_height():
+    """A vertex nearer than the usual clearance is not pushed away: its own height counts."""
+    target = shell(0.0, 11, 16)
+    thin = target[0] * 1.001, target[1]
+    [found], *_, [lifted], [below] = transfer(SOURCE[0][None] * 1.2, thin)
+    assert below == 0
+    assert radius_of(found).max() < 1.2 * 1.002
+    assert lifted == 0
+
+
+def test_what_was_below_stays_below():
+    """A lining inside of the skin is nobody's to lift; nor is what lies on it."""
+    for offset in (-0.02, 0.0):
+        target = shell(offset, 11, 16)
+        [found], *_, [lifted], [below] = transfer(SOURCE[0][None] * 0.8, target)
+        assert lifted == below == 0
+        [plain], *_ = transfer(SOURCE[0][None] * 0.8, target, keep_above=False)
+        np.testing.assert_array_equal(found, plain)
+
+
+def test_between_parts_that_pass_through_each_other():
+    """There is no place above both: the vertex stays where it was, and is counted."""
+    body, faces = shapes.sphere(9, 12, 1.0)
+    there = body + np.array([3, 0, 0])
+    two = np.concatenate([body, there]), np.concatenate([faces, faces + len(body)])
+    moved = two[0] - [1.5, 0, 0] * (two[0][:, :1] > 1.5)
+    sleeve = shell(0.01, 9, 12)
+    [plain], *_ = transfer(moved[None], sleeve, two, keep_above=False)
+    [found], *_, [lifted], [below] = transfer(moved[None], sleeve, two)
+    stuck = np.abs(found - plain).max(1) == 0
+    assert lifted == (~stuck).sum()
+    assert 0 <= below < len(sleeve[0])
+    heights = araplbs.nearest_points(moved, two[1], found)[2]
+    assert (heights < 0).sum() == below
+
+
+def test_beside_the_border_there_are_no_sides():
+    """A sheet over an open sheet, which shrinks below it: what hangs over its edge stays."""
+    x, y = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9))
+    flat = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
+    i = np.arange(81).reshape(9, 9)
+    a, b, c, d = i[:-1, :-1].ravel(), i[:-1, 1:].ravel(), i[1:, 1:].ravel(), i[1:, :-1].ravel()
+    faces = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    over = flat * 1.05 + [0, 0, 0.01]
+    lifted_sheet = flat * 0.5 + [0, 0, 0.2] * (np.abs(flat).max(1, keepdims=True) < 0.3)
+    target = over, faces
+    [found], *_, [lifted], _ = transfer(
+        lifted_sheet[None], target, (flat, faces), distance=0.004, near=0.006
+    )
+    assert np.isfinite(found).all()
+    edge = np.abs(flat).max(1) == 1
+    [plain], *_ = transfer(
+        lifted_sheet[None], target, (flat, faces), distance=0.004, near=0.006, keep_above=False
+    )
+    np.testing.assert_array_equal(found[edge], plain[edge])
+    assert lifted >= 0
+
+
+def test_seams_do_not_crack():
+    """Every triangle for itself, on both meshes."""
+    target = shell(0.0)
+    target = target[0] * [1, 1, 1.5], target[1]
+    soup = target[0][target[1]].reshape(-1, 3), np.arange(3 * len(target[1])).reshape(-1, 3)
+    torn = SOURCE[0][SOURCE[1]].reshape(-1, 3), np.arange(3 * len(SOURCE[1])).reshape(-1, 3)
+    whole = transfer(bent(SOURCE[0])[None], target)[0][0]
+    found = transfer(bent(torn[0])[None], soup, torn)[0][0]
+    np.testing.assert_allclose(found, whole[target[1].ravel()], atol=1e-7)
+
+
+def test_no_shapes():
+    found, matched, *_, lifted, below = transfer(np.zeros((0, len(SOURCE[0]), 3)), shell(0.02))
+    assert found.shape == (0, len(matched), 3)
+    assert lifted.shape == below.shape == (0,)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_units_do_not_matter(scale):
+    target, swollen = wide_skirt()
+    found = transfer(swollen[None], target)
+    moved = scale * (swollen[None] + 7)
+    source = scale * (SOURCE[0] + 7), SOURCE[1]
+    other = transfer(moved, (scale * (target[0] + 7), target[1]), source)
+    np.testing.assert_allclose(other[0] / scale - 7, found[0], atol=1e-6)
+    np.testing.assert_array_equal(other[4], found[4])
+
+
+def test_threads_do_not_matter():
+    target, swollen = wide_skirt()
+    given = np.stack([swollen, bent(SOURCE[0])])
+    one = transfer(given, target, threads=1)
+    for threads in (2, 5):
+        for a, b in zip(transfer(given, target, threads=threads), one, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_progress_and_cancel():
+    target, swollen = wide_skirt()
+    stages = []
+    transfer(swollen[None], target, progress=lambda stage, share: stages.append((stage, share)))
+    names = ["matching", "following", "inpainting", "lifting"]
+    assert list(dict.fromkeys(stage for stage, _ in stages)) == names
+    assert all(0 <= share <= 1 for _, share in stages)
+    for stop in names:
+        with pytest.raises(araplbs.Cancelled):
+            transfer(swollen[None], target, progress=lambda stage, _share, stop=stop: stage != stop)
+
+
+def test_the_callers_arrays_stay():
+    target, swollen = wide_skirt()
+    arrays = [a.copy() for a in (*SOURCE, swollen[None], *target)]
+    before = [a.copy() for a in arrays]
+    araplbs.transfer_shapes(*arrays)
+    for a, b in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+GOOD = {
+    "vertices": SOURCE[0],
+    "triangles": SOURCE[1],
+    "shapes": SOURCE[0][None] * 1.1,
+    "target_vertices": shell(0.02)[0],
+    "target_triangles": shell(0.02)[1],
+}
+NONE = np.zeros((0, 3))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "bad"),
+    [
+        ("the source has no vertices",
+         {"vertices": NONE, "triangles": NONE.astype(int), "shapes": np.zeros((1, 0, 3))}),
+        ("the target has no vertices", {"target_vertices": NONE, "target_triangles": None}),
+        ("the source has no faces", {"triangles": np.zeros((0, 3), int)}),
+        ("no vertex of the target is within reach of the source: the nearest is 2.42 of its size",
+         {"target_vertices": GOOD["target_vertices"] + 6}),
+        ("shapes has shape", {"shapes": SOURCE[0]}),
+        ("shapes has shape", {"shapes": SOURCE[0][None, 1:]}),
+        ("shapes holds nan: not finite", {"shapes": changed(GOOD["shapes"], (0, 3, 1), np.nan)}),
+        (r"shape 0 takes vertex 3 to 1e\+09: more than 1e\+06 sizes off",
+         {"shapes": changed(GOOD["shapes"], (0, 3, 1), 1e9)}),
+        (r"target_triangles\[2, 0\] is -1",
+         {"target_triangles": changed(GOOD["target_triangles"], (2, 0), -1)}),
+        ("distance is -1", {"distance": -1.0}),
+        ("threads", {"threads": -1}),
+    ],
+)  # fmt: skip
+def test_what_is_refused(pattern, bad):
+    refuse(ValueError, pattern, araplbs.transfer_shapes, **{**GOOD, **bad})
+
+
+def test_settings_of_weights_are_not_taken():
+    refuse(TypeError, "max_influences", araplbs.transfer_shapes, **GOOD, max_influences=3)
+    weights = np.ones((len(SOURCE[0]), 1))
+    target = shell(0.02)
+    refuse(TypeError, "keep_above", araplbs.transfer_weights, vertices=SOURCE[0],
+           triangles=SOURCE[1], weights=weights, target_vertices=target[0],
+           target_triangles=target[1], keep_above=True)  # fmt: skip
+
+
+def test_vertices_leave_a_fold():
+    """Two balls that come to overlap a little, and what lay on one of them: up from either leads
+    into the other, but there is a way out of the fold."""
+    body, faces = shapes.sphere(25, 36, 1.0)
+    there = body + np.array([2.4, 0, 0])
+    two = np.concatenate([body, there]), np.concatenate([faces, faces + len(body)])
+    moved = two[0] - [0.48, 0, 0] * (two[0][:, :1] > 1.2)
+    sleeve = shell(0.01, 49, 72)
+    [plain], *_ = transfer(moved[None], sleeve, two, keep_above=False)
+    [found], *_, [lifted], [below] = transfer(moved[None], sleeve, two)
+    before = (araplbs.nearest_points(moved, two[1], plain)[2] < 0).sum()
+    heights = araplbs.nearest_points(moved, two[1], found)[2]
+    assert before > 4
+    assert (heights < 0).sum() == below <= 1
+    assert lifted >= before - 1
+    assert np.linalg.norm(found - plain, axis=1).max() < 0.05 * 5.3

@@ -1,0 +1,137 @@
+"""The tab as somebody sees it who opens it for the first time, and what it says after the first
+click; the pictures are those of the manual."""
+
+import bpy
+import scenes
+from driver import (
+    Draws,
+    open_sidebar,
+    over,
+    reset_settings,
+    session,
+    show,
+    still,
+    wait_for_end,
+    wait_until,
+)
+
+CLOSED = ("bones", "poses", "check", "clothes", "joints", "export")
+
+
+def make_character():
+    """The demo's, bound, without weights; (rig, [meshes])."""
+    import character
+
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    reset_settings()
+    rig, meshes = character.make_character()
+    for ob in meshes:
+        scenes.bind(ob, rig)
+    return rig, meshes
+
+
+def start(ui):
+    rig, meshes = make_character()
+    scenes.select(*meshes, rig)
+    show(ui)
+    bpy.ops.ed.undo_push(message="set-up")
+    yield from open_sidebar(ui)
+    return rig, meshes
+
+
+def weigh(ui):
+    with ui.override():
+        assert bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    yield from wait_for_end(120)
+    yield 1.5
+
+
+def test_first_screen(ui):
+    """Six closed panels below the first; nothing of the experts."""
+    with Draws() as draws:
+        yield from start(ui)
+        yield 0.5
+        drawn = draws.since()
+        ui.picture("first-screen")
+    assert "VIEW3D_PT_araplbs" in drawn
+    assert not {f"VIEW3D_PT_araplbs_{name}" for name in (*CLOSED, "expert")} & drawn
+
+
+def test_first_result(ui):
+    """The box stays; weights that were there before, here those of Blender, are compared with."""
+    rig, meshes = yield from start(ui)
+    with ui.override():
+        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
+    yield 0.2
+    ui.picture("first-progress")
+    yield from wait_for_end(120)
+    yield 1.5
+    ui.picture("first-result")
+    outcome = scenes.addon("operators.weights.outcome").outcome_at_hand(bpy.context)
+    assert outcome.facts["problems"][0] is None, "there was nothing before"
+    with ui.override():
+        bpy.ops.object.araplbs_show_problems()
+    yield 1
+    ui.picture("first-problems")
+    ui.key("ESC")
+    yield 0.3
+    yield from see_the_worst(ui, rig)
+    for ob in meshes:
+        ob.vertex_groups.clear()
+    scenes.select(*meshes, rig)
+    with ui.override():
+        bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    bpy.ops.ed.undo_push(message="Blender's weights")
+    yield from weigh(ui)
+    yield from still(ui)
+    outcome = scenes.addon("operators.weights.outcome").outcome_at_hand(bpy.context)
+    assert None not in (*outcome.facts["problems"], *outcome.facts["stretch"])
+    assert outcome.facts["problems"][1] < outcome.facts["problems"][0]
+    ui.picture("second-result")
+    rig = bpy.data.objects[outcome.armature.name]
+    scenes.select(rig)
+    with ui.override():
+        bpy.ops.object.mode_set(mode="POSE")
+        assert bpy.ops.object.araplbs_auto_weight.poll()
+    yield 0.5
+    ui.picture("first-pose-mode")
+    with ui.override():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    reset_settings()
+
+
+def see_the_worst(ui, rig):
+    """In its pose, and back."""
+    found = scenes.addon("operators.findings.found").found
+    worst = next(k for k, finding in enumerate(found.findings) if finding.pose >= 0)
+    own = [bone.matrix.copy() for bone in rig.pose.bones]
+    with ui.override():
+        bpy.ops.object.araplbs_show_pose(index=worst)
+    yield 0.5
+    ui.picture("first-pose-shown")
+    assert any(bone.matrix != was for bone, was in zip(rig.pose.bones, own, strict=True))
+    with ui.override():
+        bpy.ops.object.araplbs_own_pose()
+    yield 0.3
+
+
+def test_first_in_weight_paint(ui):
+    _rig, meshes = yield from start(ui)
+    yield from weigh(ui)
+    scenes.select(meshes[0])
+    with ui.override():
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        bpy.ops.wm.tool_set_by_id(name="builtin.gradient")  # other tests leave theirs
+    yield 0.5
+    ui.picture("first-weight-paint")
+    with ui.override():
+        bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT")
+    yield 0.3
+    tools = bpy.context.workspace.tools
+    assert tools.from_space_view3d_mode("PAINT_WEIGHT").idname == "araplbs.weight"
+    yield from wait_until(lambda: session() and session().settled)
+    yield 0.5
+    ui.picture("first-session")
+    ui.key("ESC")
+    yield from over()
