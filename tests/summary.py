@@ -2,13 +2,35 @@
 
 usage: summary.py ROWS.tsv     with lines  name  version  seconds  exit code  results.xml
                                or          name  -  -  skip|fail  reason
-Exit code 1 when a run failed, or when there was none.
+Exit code 1 when a run failed, or when there was none. What failed stands last, a line for a test:
+of a long log the end is what everybody sees.
 """
 
 import sys
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
+
+
+TOLD = 6  # failures of one run
+
+
+def failures(results):
+    """A line for each test that failed, with the first line of its message."""
+    for case in ElementTree.parse(results).iter("testcase"):
+        for found in case:
+            if found.tag in ("failure", "error"):
+                message = (found.get("message") or found.text or "").strip().partition("\n")[0]
+                yield f"{case.get('name')}: {message}"[:150]
+
+
+def hangs(log):
+    """Where, in a test's own file, a run stood that was given up."""
+    return [
+        line.strip()
+        for line in log.read_text(errors="replace").splitlines()
+        if line.lstrip().startswith('File "') and "/test_" in line
+    ][:2]
 
 
 def counts(results):
@@ -44,13 +66,27 @@ def main():
         table.append(cells)
         good &= fine
         reasons.update(skipped)
+    for reason, times in sorted(reasons.items()):
+        print(f"  skipped {times} x {reason}")
     widths = [max(len(cells[i]) for cells in table) for i in range(6)]
     for cells in table:
         left = [cells[i].ljust(widths[i]) for i in range(2)]
         right = [cells[i].rjust(widths[i]) for i in range(2, 6)]
         print("  ".join([*left, *right, cells[6]]).rstrip())
-    for reason, times in sorted(reasons.items()):
-        print(f"  skipped {times} x {reason}")
+    for name, _, _, code, what in rows:
+        results, log = Path(what), Path(what).with_suffix(".hung.log")
+        if log.exists():
+            print(f"{name} hung:", *hangs(log))
+        if code not in ("0", "skip", "fail") and not results.exists():
+            log = results.with_suffix(".log")
+            last = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
+            print(f"{name}:", *(line[:200] for line in last), sep="\n  ")
+        elif results.exists():
+            lines = list(failures(results))
+            for line in lines[:TOLD]:
+                print(f"{name}: {line}")
+            if len(lines) > TOLD:
+                print(f"{name}: and {len(lines) - TOLD} more")
     print("all good" if good else "FAILED")
     return 0 if good else 1
 
