@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-
 TOLD = 6  # failures of one run
 
 
