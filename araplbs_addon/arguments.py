@@ -5,12 +5,13 @@ import math
 from dataclasses import fields
 from pathlib import Path
 
-from .commands import COMMANDS
 from .core.base.native_module import version
 from .farm import commands as farm
 from .farm import tasks
+from .operators import modules
 
 COMMAND = "araplbs"
+COMMANDS = tuple(module.COMMAND for module in modules() if hasattr(module, "COMMAND"))
 
 
 def make_parser():

@@ -34,8 +34,8 @@ BYTES_OF_VERTEX = 60  # of a file that cannot be looked into
 
 # Where --timeout does not say: an hour, or this many times what the file will cost.
 TIMEOUT, SLOWER = 3600.0, 30.0
-# Commands that a task may have: those with add_arguments().
-COMMANDS = ("weight", "joints", "bake", "transfer", "shapes", "quantize", "repair")
+# Commands that no task has: these do tasks, or reports of them.
+NO_TASKS = ("task", "serve", "merge")
 
 # What commands have in place of these arguments that are for one file after the other only.
 NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
@@ -213,7 +213,8 @@ def _is_task(task):
         isinstance(words, list)
         and all(isinstance(word, str) for word in words)
         and words[:1] != []
-        and words[0] in COMMANDS
+        and words[0].isidentifier()
+        and words[0] not in NO_TASKS
         and all(isinstance(task.get(name), str) for name in ("input", "output"))
         and all(type(each) in (int, float) and 0 <= each < math.inf for each in numbers)
     )

@@ -1,2 +1,26 @@
 """The operators. They ask for work and report on it; tasks/ and live/ do it.
-A room imports from itself and from those before it in ROOMS of tests/core/test_layers.py."""
+
+A new operator is a file in one of the rooms, found by modules(). What it declares there:
+  CLASSES                   what is registered, in this order
+  COMMAND                   what the command line has of it, where it has something
+  places, icon of a class   its entries in menus and panels (base/placed.py)
+  register(), unregister()  properties and handlers, where it has some; after CLASSES, and before
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+ROOMS = ("base", "weights", "edits", "findings")
+
+
+def modules():
+    """All modules with operators: room by room, in each by name."""
+    for room in ROOMS:
+        package = import_module(f"{__name__}.{room}")
+        for found in iter_modules(package.__path__):
+            yield import_module(f"{package.__name__}.{found.name}")
+
+
+def classes():
+    """All that they register."""
+    return [each for module in modules() for each in getattr(module, "CLASSES", ())]

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from scenes import MODULE, auto_weight, tube_and_rig
+from scenes import MODULE, addon, auto_weight, tube_and_rig
 
 FOLDER = Path(sys.modules[MODULE].__file__).parent
 CLASSES = (
@@ -50,7 +50,7 @@ def test_disable_and_enable():
     """Nothing is left behind, and all is there again."""
     for _ in range(2):
         assert registered() == list(CLASSES)
-        assert menu_entries() == [f"{MODULE}.ui.panels.menus"] * 5 and len(presets()) == 1
+        assert menu_entries() == [f"{MODULE}.ui.panels.menus"] * 3 and len(presets()) == 1
         bpy.ops.preferences.addon_disable(module=MODULE)
         assert not registered() and not menu_entries() and not presets()
         bpy.ops.preferences.addon_enable(module=MODULE)
@@ -150,3 +150,54 @@ def imports_of(path):
             yield node.module
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
+
+
+NEW = """
+from bpy.types import Operator
+from {package}.operators.base.command import Command
+from {package}.operators.base.placed import Placed
+
+class OBJECT_OT_araplbs_new(Placed, Operator):
+    bl_idname = "object.araplbs_new"
+    bl_label = "New"
+    places = (("VIEW3D_MT_object_parent", 35), ("VIEW3D_PT_araplbs_export", 15))
+
+CLASSES = (OBJECT_OT_araplbs_new,)
+COMMAND = Command("new", "", "", None, None, None)
+"""
+
+
+def test_a_file_is_all_that_a_new_operator_needs(monkeypatch, tmp_path):
+    (tmp_path / "new.py").write_text(NEW.format(package=MODULE), encoding="utf-8")
+    operators = addon("operators")
+    room = addon("operators.weights")
+    monkeypatch.setattr(room, "__path__", [*room.__path__, str(tmp_path)])
+    try:
+        new = operators.classes()
+        command = [m.COMMAND.name for m in operators.modules() if hasattr(m, "COMMAND")]
+        entries = addon("operators.base.placed").entries
+        rows = [kind.bl_label for kind in entries(new, "VIEW3D_PT_araplbs_export")]
+        menu = [kind.bl_label for kind in entries(new, "VIEW3D_MT_object_parent")]
+    finally:
+        sys.modules.pop(f"{MODULE}.operators.weights.new", None)
+        vars(room).pop("new", None)
+    assert "new" in command
+    assert rows.index("New") == rows.index("Quantize Weights") + 1
+    assert menu[0] == "Auto-weight (ARAP)" and menu[3] == "New"
+
+
+def test_operators_forget_nothing():
+    """Each class that Blender must know is declared, each place is there."""
+    operators = addon("operators")
+    declared = operators.classes()
+    assert len(set(declared)) == len(declared)
+    of_blender = (bpy.types.Operator, bpy.types.PropertyGroup, bpy.types.Menu)
+    for module in operators.modules():
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, of_blender):
+                assert kind in declared or not kind.__module__.startswith(MODULE), kind
+    for kind in declared:
+        for place, _order in getattr(kind, "places", ()):
+            assert hasattr(bpy.types, place), (kind, place)
+    names = [module.COMMAND.name for module in operators.modules() if hasattr(module, "COMMAND")]
+    assert len(set(names)) == len(names) == 9

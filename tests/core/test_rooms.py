@@ -10,7 +10,7 @@ ADDON = ROOT / "araplbs_addon"
 # From the ground up.
 LAYERS = [
     *("core", "farm", "blender", "tasks", "live", "preferences"),
-    *("operators", "commands", "arguments", "cli", "ui", "registration", "notice"),
+    *("operators", "arguments", "cli", "ui", "registration", "notice"),
 ]
 ROOMS = {
     "core": [

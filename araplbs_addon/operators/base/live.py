@@ -8,6 +8,7 @@ from ...blender.data.views import redraw_views
 from ...core.measures.deformation import in_percent
 from ...live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
 from ...preferences import preferred_threads
+from .placed import Placed
 from .work import moves_view, poll_targets
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done
@@ -15,7 +16,7 @@ LEAST_WORK, MOST_WORK = 0.01, 0.02  # seconds of work in one of them
 WORK_SHARE = 0.15  # of the time between them, where drawing takes long
 
 
-class LiveOperator:
+class LiveOperator(Placed):
     """To be mixed into an operator with OptionProperties, and with these members:
 
     task_kind, session_kind: classes of the work at once, and live. find(context): its Targets;
@@ -244,3 +245,6 @@ class OBJECT_OT_araplbs_restore(_OfSession, Operator):
         if session:  # it can end while it is asked
             session.restore()
         return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_accept, OBJECT_OT_araplbs_restore)

@@ -46,6 +46,9 @@ def option_names(table=Options):
     return [option.name for option in fields(table)]
 
 
+BESIDE = ("only_selected_bones", "directory")  # properties of the panel that are no options
+
+
 class OptionProperties:
     """To be mixed into an operator."""
 
@@ -56,15 +59,15 @@ class OptionProperties:
     def take_settings(self, context):
         """For invoke(): what the caller does not say is as the panel shows it."""
         settings = context.scene.araplbs
-        for name in option_names(self.option_table):
-            if name in self.own_options or self.properties.is_property_set(name):
+        shown = (settings, settings.joints, settings.transfer, settings.comparison)
+        for name in (*option_names(self.option_table), *BESIDE):
+            if not hasattr(self, name) or name in self.own_options:
                 continue
-            places = (settings, settings.joints, settings.transfer)
-            place = next(place for place in places if name in place.bl_rna.properties)
-            setattr(self, name, getattr(place, name))
-        choice = "only_selected_bones"
-        if hasattr(self, choice) and not self.properties.is_property_set(choice):
-            setattr(self, choice, getattr(settings, choice))
+            if not self.properties.is_property_set(name):
+                for group in shown:
+                    if name in group.bl_rna.properties:
+                        setattr(self, name, getattr(group, name))
+                        break
 
     def read_options(self):
         return options_of(self, self.option_table)

@@ -58,6 +58,14 @@ def present_options(context):
     return options_of(settings_of(context))
 
 
+CLASSES = (
+    ARAPLBS_joint_settings,
+    ARAPLBS_transfer_settings,
+    ARAPLBS_compare_settings,
+    ARAPLBS_settings,
+)
+
+
 def register():
     bpy.types.Scene.araplbs = PointerProperty(type=ARAPLBS_settings)
 

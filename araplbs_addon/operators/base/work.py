@@ -11,6 +11,7 @@ from ...live.session import current_session
 from ...preferences import preferred_threads
 from ...tasks.judged import MEASURING
 from ...tasks.weighting import WeightingTask
+from .placed import Placed
 from .progress import end_progress, show_progress
 
 AT_ONCE = 0.3  # seconds of reading before the window gets turns
@@ -56,7 +57,7 @@ def poll_targets(operator, context, find):
     return True
 
 
-class WorkOperator:
+class WorkOperator(Placed):
     """To be mixed into an operator that reads, solves in a thread and writes: at once, or beside a
     window. task_kind: class of the work; find(context): its Targets."""
 

@@ -74,3 +74,6 @@ class OBJECT_OT_araplbs_deform_off(_OfBone, Operator):
 
     def change(self, bone):
         bone.use_deform = False
+
+
+CLASSES = (OBJECT_OT_araplbs_take_in, OBJECT_OT_araplbs_deform_off)

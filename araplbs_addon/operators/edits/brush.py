@@ -307,3 +307,6 @@ def mirror_images(mesh, vertices):
         if len(near) and distance.min() <= most:
             pairs.append((k, near[distance.argmin()]))
     return np.array(pairs, int).reshape(-1, 2)
+
+
+CLASSES = (ARAPLBS_brush, OBJECT_OT_araplbs_brush)

@@ -217,3 +217,11 @@ class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
         mesh = context.active_object.data
         select_vertices(mesh, edited_vertices(mesh, mesh.araplbs.edits[index]))
         return {"FINISHED"}
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_edit_vertices,
+    OBJECT_OT_araplbs_add_link,
+    OBJECT_OT_araplbs_remove_edit,
+    OBJECT_OT_araplbs_select_edit,
+)

@@ -12,6 +12,7 @@ from ...blender.data.edits import add_rigid_part, leave_rigid_parts
 from ...blender.read.read_mesh import read_topology
 from ...core.base.refusal import Refused
 from ...core.character.rigid_parts import loose_parts
+from ..base.placed import Placed
 from .edit import Change, OfMesh
 
 FACE_SETS = ".sculpt_face_set"
@@ -164,8 +165,13 @@ class OBJECT_OT_araplbs_clear_rigid(_OfAnyMode, Operator):
         return {"FINISHED"}
 
 
-class VIEW3D_MT_araplbs_rigid(bpy.types.Menu):
+class VIEW3D_MT_araplbs_rigid(Placed, bpy.types.Menu):
     bl_label = "Rigid Parts"
+    places = (("VIEW3D_MT_edit_mesh_vertices", 10),)
+
+    @classmethod
+    def draw_entry(cls, layout):
+        layout.menu(cls.__name__)
 
     def draw(self, _context):
         mark = OBJECT_OT_araplbs_mark_rigid.bl_idname
@@ -177,3 +183,6 @@ class VIEW3D_MT_araplbs_rigid(bpy.types.Menu):
         clear = OBJECT_OT_araplbs_clear_rigid.bl_idname
         self.layout.operator(clear, text="Clear Selected").everything = False
         self.layout.operator(clear, text="Clear All").everything = True
+
+
+CLASSES = (OBJECT_OT_araplbs_mark_rigid, OBJECT_OT_araplbs_clear_rigid, VIEW3D_MT_araplbs_rigid)

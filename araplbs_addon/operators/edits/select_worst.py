@@ -57,3 +57,6 @@ others"""
             f"{100 * strain[chosen].min():.1f} to {100 * strain[chosen].max():.1f} %",
         )
         return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_select_worst,)

@@ -10,8 +10,10 @@ from ...blender.read.targets import find_checked
 from ...blender.write.edit_mode import flush_edit_mode
 from ...blender.write.select_region import select_region
 from ...core.base.refusal import Refused
-from ...core.checks.findings import health
-from ...tasks.checking import CheckTask
+from ...core.character.options import Options
+from ...core.checks.findings import LEVELS, check_summary, health
+from ...tasks.checking import CHECKED, CheckTask, check_exit_code
+from ..base.command import Command, find_read
 from ..base.properties import OptionProperties
 from ..base.work import WorkOperator
 from .found import found, quietly
@@ -39,6 +41,12 @@ collapse, skin that follows a wrong bone, vertices without weights... Nothing is
     bl_idname = IDNAME
     bl_label = "Check Weights"
     bl_options = {"REGISTER"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_MT_object_parent", 50),
+        ("VIEW3D_MT_paint_weight", 50),
+        ("VIEW3D_MT_edit_mesh_weights", 20),
+    )
+    icon = "VIEWZOOM"
 
     task_kind = CheckTask
     doing = "Checking"
@@ -145,3 +153,33 @@ class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
 
 def _size(ob):
     return float(np.linalg.norm(ob.dimensions))
+
+
+def _fail_on(parser):
+    parser.add_argument(
+        "--fail-on",
+        choices=[*LEVELS, "never"],
+        default="high",
+        help="end with exit code 3 for findings of this severity or above (default: high)",
+    )
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_check,
+    OBJECT_OT_araplbs_select_finding,
+    OBJECT_OT_araplbs_view_finding,
+)
+COMMAND = Command(
+    "check",
+    "say what is wrong with the weights of .blend files",
+    "Prints findings about the weights of every armature's meshes, the worst first, and "
+    "writes no .blend file. Exit codes: 0 nothing is as bad as --fail-on, 3 something is, 1 a "
+    "file could not be checked.",
+    CheckTask,
+    Options,
+    check_summary,
+    find=find_read,
+    own=_fail_on,
+    only=CHECKED,
+    finish=check_exit_code,
+)

@@ -259,6 +259,9 @@ HANDLERS = (
 )
 
 
+CLASSES = (ARAPLBS_finding, ARAPLBS_check)
+
+
 def register():
     bpy.types.WindowManager.araplbs_check = PointerProperty(type=ARAPLBS_check)
     for name, handler in HANDLERS:

@@ -1,13 +1,18 @@
 """The operator "Repair"."""
 
+from dataclasses import replace
+from functools import partial
+
 from bpy.props import EnumProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import Targets, find_checked
 from ...core.base.refusal import Refused
+from ...core.character.options import Options
 from ...core.checks.findings import KINDS
 from ...preferences import preferred_threads
-from ...tasks.repairing import EVERY_KIND, RepairTask, repair_notes, repair_summary
+from ...tasks.repairing import EVERY_KIND, RepairTask, repair_lines, repair_notes, repair_summary
+from ..base.command import WHICH, Command
 from ..base.properties import (
     BoneChoice,
     OptionProperties,
@@ -93,3 +98,34 @@ as they are. Where the new ones are not better, the old ones stay, too"""
             self.report({"WARNING"}, line)
         self.report({"INFO"}, repair_summary(report))
         return {"FINISHED"}
+
+
+def _kind(parser):
+    parser.add_argument(
+        "--kind",
+        choices=[kind.lower() for kind, _name, _about in KINDS],
+        action="append",
+        default=[],
+        help="only findings of this kind; repeatable",
+    )
+
+
+def _choose_kinds(command, arguments):
+    if not arguments.kind:
+        return command
+    kinds = frozenset(kind.upper() for kind in arguments.kind)
+    return replace(command, task=partial(RepairTask, kinds=kinds))
+
+
+CLASSES = (OBJECT_OT_araplbs_repair,)
+COMMAND = Command(
+    "repair",
+    "repair what is wrong with the weights of .blend files",
+    "Solves the weights of every armature's meshes again where `check` finds something, and "
+    f"nowhere else: {WHICH}",
+    RepairTask,
+    Options,
+    repair_lines,
+    own=_kind,
+    choose=_choose_kinds,
+)

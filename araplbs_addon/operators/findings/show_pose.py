@@ -102,6 +102,9 @@ def _before_saving(*_arguments):
 HANDLERS = (("load_pre", _forget), ("save_pre", _before_saving))
 
 
+CLASSES = (OBJECT_OT_araplbs_show_pose, OBJECT_OT_araplbs_own_pose)
+
+
 def register():
     for name, handler in HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)

@@ -29,3 +29,6 @@ class OBJECT_OT_araplbs_show_problems(OfOutcome, Operator):
 
 def show_list():
     bpy.ops.wm.call_panel(name="VIEW3D_PT_araplbs_check", keep_open=True)
+
+
+CLASSES = (OBJECT_OT_araplbs_show_problems,)

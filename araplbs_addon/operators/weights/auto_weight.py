@@ -1,11 +1,18 @@
 """The operator "Auto-weight (ARAP)"."""
 
+from dataclasses import replace
+
 import bpy
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
+from ...core.base.refusal import Refused
+from ...core.character.options import Options
+from ...core.reports.report import summary, summary_of_new
 from ...tasks.judged import JudgedWeighting
+from ...tasks.new_weights import NewWeightsTask
 from ...tasks.weighting import WeightingTask
+from ..base.command import WHICH, Command
 from ..base.properties import (
     BoneChoice,
     OptionProperties,
@@ -26,6 +33,8 @@ as well as possible when posed"""
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    places = (("VIEW3D_MT_object_parent", 10), ("VIEW3D_MT_paint_weight", 10))
+    icon = "MOD_VERTEX_WEIGHT"
 
     tell = tell_outcome
 
@@ -48,3 +57,37 @@ as well as possible when posed"""
 def is_seen():
     """Whether somebody looks at what is done: then it is compared with what was there before."""
     return not bpy.app.background
+
+
+def _only_new(parser):
+    parser.add_argument(
+        "--only-new",
+        action="store_true",
+        help="weight the vertices without weights alone: all others stay as they are",
+    )
+
+
+def _choose_new(command, arguments):
+    if not arguments.only_new:
+        return command
+    for name, usual in (("volume", "none"), ("start_from", "fresh")):
+        value = getattr(arguments, name)
+        if value != usual:
+            flag = name.replace("_", "-")
+            raise Refused(f"--only-new and --{flag} {value} exclude each other")
+    return replace(command, task=NewWeightsTask, summary=summary_of_new)
+
+
+CLASSES = (OBJECT_OT_araplbs_auto_weight,)
+COMMAND = Command(
+    "weight",
+    "weight the meshes of .blend files",
+    f"Weights every armature's meshes: {WHICH}",
+    WeightingTask,
+    Options,
+    summary,
+    own=_only_new,
+    choose=_choose_new,
+    weights_of=lambda report: report,
+    has_pictures=True,
+)

@@ -5,6 +5,7 @@ from bpy.types import Operator
 from ...core.reports.last_lines import bake_line
 from ...core.tools.bake import BakeOptions, bake_summary
 from ...tasks.baking import BakeTask
+from ..base.command import WHICH, Command
 from ..base.properties import BoneChoice, OptionProperties, option_names, option_properties
 from ..base.work import WorkOperator
 
@@ -23,12 +24,23 @@ modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, c
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_MT_object_parent", 40),
+        ("VIEW3D_MT_paint_weight", 40),
+        ("VIEW3D_PT_araplbs_export", 30),
+    )
+    icon = "MOD_MESHDEFORM"
 
     __annotations__ = option_properties(BakeOptions)
     option_table = BakeOptions
     own_options = tuple(n for n in option_names(BakeOptions) if n not in option_names())
     task_kind = BakeTask
     doing = "Baking"
+
+    @classmethod
+    def draw_row(cls, layout):
+        text = "Bake Modifiers to Weights"
+        layout.operator_menu_enum(cls.bl_idname, "poses", text=text, icon=cls.icon)
 
     def draw(self, _context):
         layout = self.layout
@@ -44,3 +56,15 @@ modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, c
             self.report({"WARNING"}, line)
         self.report({"INFO"}, bake_line(report))
         return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_bake,)
+COMMAND = Command(
+    "bake",
+    "bake what modifiers do into weights",
+    "Gives every armature's meshes the weights with which bones alone come nearest to what "
+    f"all modifiers do: {WHICH}",
+    BakeTask,
+    BakeOptions,
+    bake_summary,
+)

@@ -13,6 +13,7 @@ from ...blender.data.bones import selected_bones
 from ...core.base.refusal import Refused
 from ...core.reports.report import names_in_line
 from ...live.session import current_session
+from ..base.placed import Placed
 
 IDNAME = "object.araplbs_bendy_to_bones"
 PATIENCE = 0.4  # seconds that a window stands still before it says why
@@ -21,13 +22,19 @@ MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
 GAME_INFLUENCES = 4  # of a vertex, in most engines and in the glTF exporter unless set otherwise
 
 
-class OBJECT_OT_araplbs_bendy_to_bones(Operator):
+class OBJECT_OT_araplbs_bendy_to_bones(Placed, Operator):
     """Replace what bendy bones do to meshes by plain bones with vertex groups of their own, for \
 export to games. The bendy bones stay as controls that the new bones follow"""
 
     bl_idname = IDNAME
     bl_label = "Bendy Bones to Bones (ARAP)"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_MT_pose", 20),
+        ("VIEW3D_MT_edit_armature", 10),
+        ("VIEW3D_PT_araplbs_export", 20),
+    )
+    icon = "GROUP_BONE"
 
     only_selected: BoolProperty(
         name="Selected Only",
@@ -258,3 +265,6 @@ def summary(done):
         f"{line}; in this pose no vertex moved by more than {done.difference[worst]:.1e} of the "
         f"size of '{worst}'"
     )
+
+
+CLASSES = (OBJECT_OT_araplbs_bendy_to_bones,)

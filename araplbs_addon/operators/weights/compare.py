@@ -1,5 +1,7 @@
 """The operator "Compare Methods"."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import bpy
@@ -11,10 +13,12 @@ from ...blender.read.targets import find_targets
 from ...core.base.refusal import Refused
 from ...core.comparison.compare import CompareOptions
 from ...core.comparison.compare_files import INDEX, refuse_folder, write_comparisons
-from ...core.comparison.compare_methods import find_methods
+from ...core.comparison.compare_methods import METHODS, find_methods
 from ...core.comparison.compare_report import compare_summary
-from ...tasks.comparing import CompareTask
-from ..base.properties import OptionProperties, folder_property, option_names, option_properties
+from ...tasks.comparing import CompareTask, comparison_files, write_pages
+from ..base.command import Command, find_read
+from ..base.placed import Placed
+from ..base.properties import OptionProperties, folder_property, option_properties
 from ..base.work import WorkOperator, poll_targets
 
 IDNAME = "object.araplbs_compare"
@@ -66,13 +70,6 @@ and write a page with pictures and tables. Nothing in the file is changed"""
     def find(context):
         return find_targets(context, posing=True)
 
-    def take_settings(self, context):
-        settings = context.scene.araplbs
-        for name in (*option_names(CompareOptions), "directory"):
-            if not self.properties.is_property_set(name):
-                has = name in settings.comparison.bl_rna.properties
-                setattr(self, name, getattr(settings.comparison if has else settings, name))
-
     def start(self, context):
         self._folder = real_folder(self.directory)
         refuse_folder(self._folder)
@@ -94,13 +91,14 @@ and write a page with pictures and tables. Nothing in the file is changed"""
         return {"FINISHED"}
 
 
-class OBJECT_OT_araplbs_compare_methods(Operator):
+class OBJECT_OT_araplbs_compare_methods(Placed, Operator):
     """Weight the selected meshes by all methods there are, and make a page that compares them. \
 Takes some minutes"""
 
     bl_idname = ASK
     bl_label = "Compare Methods..."
     bl_options = {"INTERNAL"}  # noqa: RUF012
+    places = (("VIEW3D_MT_object_parent", 60), ("VIEW3D_MT_paint_weight", 60))
 
     @classmethod
     def poll(cls, context):
@@ -132,3 +130,39 @@ class OBJECT_OT_araplbs_open_comparison(Operator):
             self.report({"ERROR"}, "There is no page in this folder")
             return {"CANCELLED"}
         return bpy.ops.wm.url_open(url=path.as_uri())
+
+
+def _method(parser):
+    names = ", ".join(method.identifier.lower().replace("_", "-") for method in METHODS)
+    parser.add_argument(
+        "--method", metavar="NAME", action="append", help=f"only this; repeatable: {names}"
+    )
+
+
+def _choose_methods(command, arguments):
+    find_methods(arguments.method)
+    return replace(command, task=partial(CompareTask, methods=arguments.method))
+
+
+CLASSES = (
+    OBJECT_OT_araplbs_compare,
+    OBJECT_OT_araplbs_compare_methods,
+    OBJECT_OT_araplbs_open_comparison,
+)
+COMMAND = Command(
+    "compare",
+    "compare all methods on the characters of a .blend file",
+    "Weights every armature's meshes by all methods and judges them in poses that none was "
+    "optimized in. Writes FOLDER/index.html, a page that needs nothing else, and "
+    "FOLDER/report.json; the .blend file is left as it is. Of several armatures each has a "
+    "page.",
+    CompareTask,
+    CompareOptions,
+    compare_summary,
+    find=find_read,
+    own=_method,
+    choose=_choose_methods,
+    finish=write_pages,
+    also_writes=comparison_files,
+    names_stages=True,
+)

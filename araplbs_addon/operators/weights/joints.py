@@ -11,6 +11,7 @@ from ...core.reports.last_lines import joint_line
 from ...core.solvers.joints import JointOptions, joint_summary
 from ...live.joints import JointSession
 from ...tasks.joints import JointTask
+from ..base.command import WHICH, Command
 from ..base.live import LiveOperator
 from ..base.properties import OptionProperties, option_properties
 from ..base.work import tell
@@ -35,6 +36,8 @@ posed. The meshes stay as they are at rest"""
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: a window shows the way before it is written
+    places = (("VIEW3D_MT_object_parent", 70), ("VIEW3D_MT_pose", 10))
+    icon = "GROUP_BONE"
 
     __annotations__ = option_properties(JointOptions)
     option_table = JointOptions
@@ -97,3 +100,16 @@ where they are"""
         if context.mode == "EDIT_ARMATURE":
             return list(context.selected_editable_bones or ())
         return [posed.bone for posed in context.selected_pose_bones or ()]
+
+
+CLASSES = (OBJECT_OT_araplbs_optimize_joints, OBJECT_OT_araplbs_lock_joints)
+COMMAND = Command(
+    "joints",
+    "optimize the joints of the armatures of .blend files",
+    "Moves the joints of every armature to where its meshes deform best, and weights these: "
+    f"{WHICH}",
+    JointTask,
+    JointOptions,
+    joint_summary,
+    weights_of=lambda report: report["weights"],
+)

@@ -257,6 +257,9 @@ def _forget(*_arguments):
     _outcomes.clear()
 
 
+CLASSES = (OBJECT_OT_araplbs_show_weights, OBJECT_OT_araplbs_select_note)
+
+
 def register():
     bpy.app.handlers.load_pre.append(_forget)
 

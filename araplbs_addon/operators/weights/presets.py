@@ -133,3 +133,6 @@ def set_all(settings, values):
                 setattr(settings, each, value)
             return name
     return None
+
+
+CLASSES = (OBJECT_OT_araplbs_load_preset, OBJECT_OT_araplbs_add_preset, VIEW3D_MT_araplbs_presets)

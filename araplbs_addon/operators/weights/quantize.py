@@ -4,7 +4,8 @@ from bpy.types import Operator
 
 from ...core.tools.quantize import QuantizeOptions, summary_of_quantized
 from ...tasks.quantizing import QuantizeTask
-from ..base.properties import OptionProperties, option_properties
+from ..base.command import WHICH, Command
+from ..base.properties import OptionProperties, option_names, option_properties
 from ..base.work import WorkOperator
 
 IDNAME = "object.araplbs_quantize_weights"
@@ -18,14 +19,14 @@ bits that sum to 1 exactly, and no more influences than the platform takes"""
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    places = (("VIEW3D_PT_araplbs_export", 10),)
+    icon = "MOD_VERTEX_WEIGHT"
 
     __annotations__ = option_properties(QuantizeOptions)
     option_table = QuantizeOptions
+    own_options = tuple(option_names(QuantizeOptions))  # the panel has none of these
     task_kind = QuantizeTask
     doing = "Quantizing"
-
-    def take_settings(self, context):
-        """The panel has none of these."""
 
     def draw(self, _context):
         layout = self.layout
@@ -43,3 +44,14 @@ bits that sum to 1 exactly, and no more influences than the platform takes"""
             self.report({"WARNING"}, line)
         self.report({"INFO"}, summary_of_quantized(report))
         return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_quantize_weights,)
+COMMAND = Command(
+    "quantize",
+    "make the weights of .blend files what game engines store",
+    f"Quantizes the weights of every armature's meshes: {WHICH}",
+    QuantizeTask,
+    QuantizeOptions,
+    summary_of_quantized,
+)

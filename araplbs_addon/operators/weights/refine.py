@@ -48,6 +48,8 @@ of Weight Paint mode, until you accept or cancel them"""
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: nothing of it could be adjusted afterwards
+    places = (("VIEW3D_MT_object_parent", 20), ("VIEW3D_MT_paint_weight", 20))
+    icon = "PLAY"
 
     __annotations__ = option_properties(start_from="PRESENT")
     own_options = ("start_from", "volume")  # it works on the surface
@@ -89,6 +91,9 @@ of Weight Paint mode, until you accept or cancel them"""
 def _has_our_tool(context):
     tool = context.workspace.tools.from_space_view3d_mode(context.mode)
     return bool(tool and tool.idname.startswith("araplbs."))
+
+
+CLASSES = (OBJECT_OT_araplbs_refine_weights,)
 
 
 def register():

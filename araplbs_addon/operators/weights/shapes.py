@@ -1,10 +1,13 @@
 """The operator "Transfer Shape Keys"."""
 
+from operator import attrgetter
+
 from bpy.types import Operator
 
-from ...blender.read.transfer_targets import find_shape_targets
+from ...blender.read.transfer_targets import find_shape_targets, find_shapes_in_file
 from ...core.tools.shapes import ShapeOptions, shapes_summary
 from ...tasks.shapes import ShapesTask
+from ..base.command import Command
 from ..base.properties import OptionProperties, option_properties
 from ..base.work import WorkOperator, tell
 
@@ -19,6 +22,8 @@ active one: where they lie close to it they follow it, and the rest is filled in
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (("VIEW3D_MT_make_links", 20),)
+    icon = "SHAPEKEY_DATA"
 
     __annotations__ = option_properties(ShapeOptions)
     option_table = ShapeOptions
@@ -40,3 +45,33 @@ active one: where they lie close to it they follow it, and the rest is filled in
 
     def tell(self, report, task):
         return tell(self, None, task, shapes_summary(report))
+
+
+def _wearer_and_target(parser):
+    parser.add_argument(
+        "--source", metavar="NAME", required=True, help="mesh that has the shape keys"
+    )
+    parser.add_argument(
+        "--target",
+        metavar="NAME",
+        action="append",
+        required=True,
+        help="mesh that gets them; repeatable",
+    )
+
+
+CLASSES = (OBJECT_OT_araplbs_transfer_shapes,)
+COMMAND = Command(
+    "shapes",
+    "transfer shape keys between meshes of .blend files",
+    "Gives meshes the shape keys of another that they lie close to. The input is left as it is "
+    "unless it is also the output.",
+    ShapesTask,
+    ShapeOptions,
+    shapes_summary,
+    find=lambda arguments, view_layer: [
+        find_shapes_in_file(view_layer, arguments.source, arguments.target)
+    ],
+    subject=attrgetter("source"),
+    own=_wearer_and_target,
+)

@@ -4,13 +4,14 @@ from bpy.types import Operator
 
 from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
-from ...blender.read.transfer_targets import find_transfer_targets
+from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
 from ...core.base.faults import refusals
 from ...core.base.steps import finish
 from ...core.reports.last_lines import transfer_line
 from ...core.tools.transfer import TransferOptions, transfer_summary
 from ...preferences import preferred_threads
 from ...tasks.transfer import TransferTask
+from ..base.command import Command
 from ..base.properties import OptionProperties, option_properties
 from ..base.shown_matches import hide, show, shown, transfer_options
 from ..base.work import WorkOperator, poll_targets
@@ -35,6 +36,8 @@ one where they lie close to it, and fill in and optimize the rest"""
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (("VIEW3D_MT_make_links", 10),)
+    icon = "MOD_DATA_TRANSFER"
 
     __annotations__ = option_properties(TransferOptions)
     option_table = TransferOptions
@@ -111,3 +114,28 @@ def draw_transfer_options(layout, own, common):
     layout.prop(common, "max_influences")
     if own == common:
         layout.prop(common, "iterations")
+
+
+def _source_and_target(parser):
+    for name, text in (("source", "mesh that has weights"), ("target", "mesh that gets them")):
+        parser.add_argument(
+            f"--{name}", metavar="NAME", action="append", required=True, help=f"{text}; repeatable"
+        )
+
+
+CLASSES = (OBJECT_OT_araplbs_transfer_weights, OBJECT_OT_araplbs_show_matches)
+COMMAND = Command(
+    "transfer",
+    "transfer weights between meshes of .blend files",
+    "Gives meshes the weights of others on the same armature where they lie close to these, "
+    "and fills in and optimizes the rest. The input is left as it is unless it is also the "
+    "output.",
+    TransferTask,
+    TransferOptions,
+    transfer_summary,
+    find=lambda arguments, view_layer: [
+        find_transfer_in_file(view_layer, arguments.source, arguments.target)
+    ],
+    own=_source_and_target,
+    without=("sources",),
+)

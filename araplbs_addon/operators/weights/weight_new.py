@@ -20,6 +20,12 @@ selected ones, so that they go on from those around. All other vertices stay as 
     bl_idname = IDNAME
     bl_label = LABEL
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (
+        ("VIEW3D_MT_object_parent", 30),
+        ("VIEW3D_MT_paint_weight", 30),
+        ("VIEW3D_MT_edit_mesh_weights", 10),
+    )
+    icon = "MOD_VERTEX_WEIGHT"
 
     own_options = ("start_from", "volume")  # it works on the surface, from what is around
     task_kind = NewWeightsTask
@@ -38,3 +44,6 @@ selected ones, so that they go on from those around. All other vertices stay as 
     def tell(self, report, task):
         self.report({"INFO"}, summary_of_new(report))
         return tell(self, report, task, new_line(report))
+
+
+CLASSES = (OBJECT_OT_araplbs_weight_new,)

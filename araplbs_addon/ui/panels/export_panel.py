@@ -2,8 +2,7 @@
 
 from bpy.types import Panel
 
-from ...operators.weights import bake, bendy
-from ...operators.weights.quantize import IDNAME as QUANTIZE
+from .menus import draw_rows
 from .sidebar import Closed
 
 
@@ -12,12 +11,7 @@ class VIEW3D_PT_araplbs_export(Closed, Panel):
 
     def draw(self, context):
         layout = self.layout
-        layout.operator_context = "INVOKE_DEFAULT"
-        layout.operator(QUANTIZE, icon="MOD_VERTEX_WEIGHT")
-        layout.operator(bendy.IDNAME, text="Bendy Bones to Bones", icon="GROUP_BONE")
-        layout.operator_menu_enum(
-            bake.IDNAME, "poses", text="Bake Modifiers to Weights", icon="MOD_MESHDEFORM"
-        )
+        draw_rows(layout, type(self).__name__)
         ob = context.active_object
         material = ob.active_material if ob and ob.type == "MESH" else None
         if material:
