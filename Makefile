@@ -1,6 +1,7 @@
 # Every target is a line or two: the work is done by tools/ and tests/run.sh.
 # Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
-.PHONY: help build extension extension-all demo check test test-core test-blender bench asan tsan fuzz clean
+.PHONY: help build extension extension-all sdist release-check demo check test test-core test-blender \
+	bench asan tsan fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -15,6 +16,12 @@ extension: build  ## dist/araplbs-VERSION.zip, validated by Blender
 extension-all: build  ## wheels and zips for Windows, macOS and Linux, x86-64 and ARM, made here
 	@build/venv/bin/python tools/cross.py
 	@build/venv/bin/python -m pytest -q tests/cross
+
+sdist: build  ## dist/araplbs-VERSION.tar.gz, the source package
+	@tools/build_sdist.sh
+
+release-check: extension-all sdist  ## tests the rules of docs/release.md on every zip and the source package
+	@tools/release_check.sh
 
 demo: extension  ## build/demo: a character before and after; FILE=my.blend for your own
 	@tools/demo.sh $(if $(FILE),"$(FILE)")

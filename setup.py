@@ -8,7 +8,8 @@ OpenBLAS from the package scipy-openblas32.  Every symbol is hidden and every BL
 prefix scipy_, because Blender itself loads another CHOLMOD and another BLAS into the same process.
 
 Environment:
-  ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ in the cache folder
+  ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ in the cache folder, in the
+                           source package beside this file
   ARAPLBS_CACHE            the cache folder; default: araplbs/ in the user's cache
   ARAPLBS_WERROR=1         warnings in csrc/ are errors
   ARAPLBS_ASAN=1           address and undefined-behavior sanitizers, and allocations that tests
@@ -19,6 +20,7 @@ Environment:
 import importlib.metadata
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +29,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext as _build_ext
 from setuptools.command.egg_info import egg_info as _egg_info
+from setuptools.command.sdist import sdist as _sdist
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
 import sources
@@ -39,8 +42,29 @@ WERROR = os.environ.get("ARAPLBS_WERROR") == "1"
 BUILD = "build/asan" if ASAN else "build/tsan" if TSAN else "build"
 
 
+class sdist(_sdist):
+    """The source package has CHOLMOD's sources with it: it builds where a compiler is, no more."""
+
+    def make_release_tree(self, base_dir, files):
+        if not sources.suitesparse_version():
+            sys.exit(f"setup.py: no SuiteSparse sources in {SUITESPARSE}")
+        super().make_release_tree(base_dir, files)
+        for file in sources.suitesparse_files():
+            target = Path(base_dir, "suitesparse", file.relative_to(SUITESPARSE))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        for name in self.distribution.metadata.license_files:  # of which setuptools leaves some out
+            target = Path(base_dir, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(name, target)
+
+
 class egg_info(_egg_info):
     """License texts of all that is compiled in or bundled go into the wheel."""
+
+    def finalize_options(self):
+        (ROOT / "build").mkdir(exist_ok=True)
+        super().finalize_options()
 
     def run(self):
         if sources.suitesparse_version():
@@ -102,8 +126,14 @@ class build_ext(_build_ext):
 
         ext.libraries = [scipy_openblas32.get_library(), "m"]
         ext.library_dirs = [scipy_openblas32.get_lib_dir()]
-        # For the build in place; auditwheel replaces it when it takes OpenBLAS into the wheel.
-        ext.runtime_library_dirs = ext.library_dirs
+        if sources.IN_SDIST:  # pip throws the package of OpenBLAS away after the build
+            ext.runtime_library_dirs = ["$ORIGIN/araplbs.libs"]
+            beside = Path(self.build_lib, "araplbs.libs")
+            beside.mkdir(parents=True, exist_ok=True)
+            for library in Path(scipy_openblas32.get_lib_dir()).glob("*.so*"):
+                shutil.copyfile(library, beside / library.name)
+        else:  # the build in place; auditwheel replaces it when it takes OpenBLAS into the wheel
+            ext.runtime_library_dirs = ext.library_dirs
         # The linking, with its own test whether anything is newer, is left to setuptools.
         listing = temp / "objects.txt"  # changes when a source file is added or taken away
         if not listing.exists() or listing.read_text().split() != objects:
@@ -158,7 +188,7 @@ if __name__ == "__main__":
         packages=["araplbs-stubs"] if stubs else [],
         package_dir={"araplbs-stubs": "csrc/araplbs-stubs"} if stubs else {},
         package_data={"araplbs-stubs": ["*.pyi", "py.typed"]} if stubs else {},
-        cmdclass={"build_ext": build_ext, "egg_info": egg_info},
+        cmdclass={"build_ext": build_ext, "egg_info": egg_info, "sdist": sdist},
         options={
             "build": {
                 "build_base": BUILD, "build_lib": f"{BUILD}/lib", "build_temp": f"{BUILD}/obj"

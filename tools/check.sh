@@ -1,7 +1,8 @@
 #!/bin/bash
 # What can be said about the sources without running them, in under two minutes: ruff, clang-format,
 # warnings of the compiler, shellcheck, the workflows against GitHub's schema, types of
-# araplbs_addon/core and tasks, the stubs against the built module, words that read as translated.
+# araplbs_addon/core and tasks, the stubs against the built module, words that read as translated,
+# what Blender's extensions platform asks of the code.
 # usage: check.sh [RESULTS.xml]     the results in pytest's XML form
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -47,6 +48,7 @@ cp -r csrc/araplbs-stubs $STUBS/araplbs
 step "types" types
 step "stubs" stubs
 step "words" "$VENV/bin/python" tools/words.py
+step "rules of a release" "$VENV/bin/python" tools/release_check.py --tree
 
 [ -z "$RESULTS" ] || echo "<testsuite>${cases[*]}</testsuite>" >"$RESULTS"
 exit $bad

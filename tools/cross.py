@@ -298,11 +298,15 @@ def write_wheel(target, binaries, texts, folder):
         f"Name: {PROJECT['name']}",
         f"Version: {VERSION}",
         f"Summary: {PROJECT['description']}",
+        f"Keywords: {','.join(PROJECT['keywords'])}",
+        *(f"Classifier: {line}" for line in PROJECT["classifiers"]),
         *(f"Author: {author['name']}" for author in PROJECT["authors"]),
         f"License-Expression: {PROJECT['license']}",
         *(f"License-File: {f.name}" for f in texts),
         f"Requires-Python: {PROJECT['requires-python']}",
         *(f"Requires-Dist: {package}" for package in PROJECT["dependencies"]),
+        "Description-Content-Type: text/markdown",
+        f"\n{(ROOT / PROJECT['readme']).read_text('utf-8').rstrip()}",
     ]
     tag = target.wheel.split("-", 2)[2].removesuffix(".whl")
     wheel = ["Wheel-Version: 1.0", "Generator: araplbs", "Root-Is-Purelib: false", f"Tag: {tag}"]
@@ -332,7 +336,7 @@ def made_of(name):
     files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
     files += [*TOOLS.glob("*.py"), *TOOLS.glob("requirements*.txt"), TOOLS / "pyconfig.h"]
     files += [ROOT / n for n in ("blender_manifest.toml", "pyproject.toml", "LICENSE")]
-    files += [ROOT / "THIRD_PARTY.md", sources.SUITESPARSE / "ORIGIN"]
+    files += [ROOT / "THIRD_PARTY.md", ROOT / PROJECT["readme"], sources.SUITESPARSE / "ORIGIN"]
     all_of = hashlib.sha256(f"{name} {sys.version}".encode())
     for file in sorted(f for f in files if f.exists()):
         all_of.update(f"\n{file} {hashlib.sha256(file.read_bytes()).hexdigest()}".encode())

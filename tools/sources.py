@@ -6,7 +6,8 @@ OpenBLAS from the package scipy-openblas32. Every BLAS name carries the prefix s
 Blender itself loads another BLAS into the same process.
 
 Environment:
-  ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ in the cache folder
+  ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ beside setup.py in the
+                           source package, else in the cache folder
   ARAPLBS_CACHE            the cache folder; default: araplbs/ in the user's cache
 """
 
@@ -24,7 +25,10 @@ CACHE = Path(
     os.environ.get("ARAPLBS_CACHE")
     or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "araplbs")
 )
-SUITESPARSE = Path(os.environ.get("ARAPLBS_SUITESPARSE_DIR") or CACHE / "suitesparse")
+IN_SDIST = (ROOT / "PKG-INFO").exists()  # unpacked from the source package
+SUITESPARSE = Path(
+    os.environ.get("ARAPLBS_SUITESPARSE_DIR") or (ROOT if IN_SDIST else CACHE) / "suitesparse"
+)
 
 # What csrc/ uses of CHOLMOD: real double, int32 indices, no graph partitioning (METIS).
 CHOLMOD_MODULES = ("Core", "Utility", "Check", "Cholesky", "MatrixOps", "Modify", "Supernodal")
@@ -62,6 +66,17 @@ def suitesparse_sources():
     files = [f for d in folders for f in sorted(d.glob("*.c"))]
     files = [f for f in files if not re.match(r"t_|(cholmod|amd|colamd)_l[_12.]", f.name)]
     return [*files, SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.c"]
+
+
+def suitesparse_files():
+    """What a build needs of the tree, and its license texts."""
+    folders = [SUITESPARSE / "CHOLMOD" / m for m in (*CHOLMOD_MODULES, "Include", "Doc")]
+    folders += [
+        SUITESPARSE / p / d for p in ("AMD", "COLAMD") for d in ("Source", "Include", "Doc")
+    ]
+    files = [f for d in folders for f in d.rglob("*") if f.suffix in {".c", ".h", ".txt"}]
+    files += [*(SUITESPARSE / "SuiteSparse_config").glob("*.[ch]"), SUITESPARSE / "ORIGIN"]
+    return sorted(f for f in files if f.exists())
 
 
 def own_sources():

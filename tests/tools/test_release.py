@@ -1,0 +1,247 @@
+"""Every rule of `make release-check` is broken by a zip, or a source package, that is bad in just
+that way, and docs/release.md names each."""
+
+import io
+import re
+import tarfile
+import zipfile
+
+import pytest
+import release_check
+from paths import ROOT
+from release_code import uses
+from release_rules import RULES, read_zip
+
+NAME = "araplbs-1.2.3-linux_x64.zip"
+WHEEL = "wheels/araplbs-1.2.3-cp311-abi3-manylinux_2_27_x86_64.whl"
+MANIFEST = f"""
+schema_version = "1.0.0"
+id = "araplbs"
+version = "1.2.3"
+name = "Auto-weight"
+tagline = "Weights"
+maintainer = "Us"
+website = "https://example.org/"
+type = "add-on"
+tags = ["Rigging"]
+blender_version_min = "4.2.0"
+platforms = ["linux-x64"]
+license = ["SPDX:GPL-3.0-or-later"]
+copyright = ["2026 Us"]
+wheels = ["./{WHEEL}"]
+[permissions]
+files = "Write reports"
+"""
+GOOD = {
+    "blender_manifest.toml": MANIFEST,
+    "__init__.py": "from . import more\n",
+    "more.py": "x = 1\n",
+    "LICENSE": "GNU GENERAL PUBLIC LICENSE",
+    "THIRD_PARTY.md": "`a.txt`",
+    "licenses/a.txt": "text",
+    WHEEL: "wheel",
+}
+# What the code of the extension does, in the files that release_code.py lists for it.
+SAMPLES = {
+    "search path": "import sys\nsys.path[0] = 'x'\n",
+    "network": "import socket\n",
+    "process": "import subprocess\n",
+    "__file__": "x = __file__\n",
+    "write": "open('x', 'w')\n",
+}
+
+
+def good_files(tmp_path, monkeypatch):
+    import release_code
+    import release_rules
+
+    monkeypatch.setattr(release_rules, "ROOT", tmp_path)
+    made = tmp_path / "build/cross" / WHEEL
+    made.parent.mkdir(parents=True)
+    made.write_text(GOOD[WHEEL])
+    files = dict(GOOD)
+    for kind, names in release_code.WANTED.items():
+        for name in names:
+            files[name] = files.get(name, "") + SAMPLES[kind]
+    return files
+
+
+def zipped(files, name=NAME, times=((2026, 1, 1, 0, 0, 0),), link=None):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for number, (path, text) in enumerate(files.items()):
+            entry = zipfile.ZipInfo(path, times[number % len(times)])
+            entry.external_attr = (0o120777 if path == link else 0o100644) << 16
+            archive.writestr(entry, text)
+    return read_zip(name, out.getvalue())
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    return good_files(tmp_path, monkeypatch)
+
+
+def broken(zip):
+    return {name for name, _ in release_check.broken_in_zip(zip)}
+
+
+def test_a_good_zip_breaks_no_rule(files):
+    assert release_check.broken_in_zip(zipped(files)) == []
+
+
+def changed(old, new):
+    assert old in MANIFEST
+    return {"blender_manifest.toml": MANIFEST.replace(old, new)}
+
+
+CASES = [
+    ("manifest", changed('maintainer = "Us"', "")),
+    ("manifest", changed('maintainer = "Us"', 'maintainer = ""')),
+    ("manifest", changed('"Rigging"', '"Riging"')),
+    ("manifest", changed("1.0.0", "1.1.0")),
+    ("manifest", changed("https:", "http:")),
+    ("name_and_tagline", changed('"Auto-weight"', '"Auto-weight for Blender"')),
+    ("name_and_tagline", changed('"Weights"', '"Weights."')),
+    ("name_and_tagline", changed('"Weights"', f'"{"w" * 65}"')),
+    ("blender_versions", changed("4.2.0", "4.1.0")),
+    ("blender_versions", changed("platforms", 'blender_version_max = "5.3.0"\nplatforms')),
+    ("platform", changed("linux-x64", "linux-x32")),
+    ("name_of_the_file", changed("1.2.3", "1.2.4")),
+    ("permissions", changed("files =", "network ='Because'\nfiles =")),
+    ("permissions", changed('files = "Write reports"', "")),
+    ("license_and_copyright", changed("GPL-3.0-or-later", "GPL-3.0-only")),
+    ("license_and_copyright", changed("2026 Us", "Us")),
+    ("license_and_copyright", {"LICENSE": "MIT"}),
+    ("license_and_copyright", {"THIRD_PARTY.md": "`b.txt`"}),
+    ("wheel", changed(f'"./{WHEEL}"', "")),
+    ("wheel", {"wheels/numpy-2.0-py3-none-any.whl": ""}),
+    ("wheel", changed("linux-x64", "linux-arm64")),
+    ("wheel_unmodified", {WHEEL: "another"}),
+    ("nothing_else", {"more.pyc": "x"}),
+    ("nothing_else", {".hidden/a.py": ""}),
+    ("nothing_else", {"test_more.py": ""}),
+    ("nothing_else", {"more.txt": "a\0b"}),
+    ("paths", {"mehr_größe.py": ""}),
+    ("paths", {"More.py": ""}),
+    ("paths", {"a" * 98 + ".py": ""}),
+    ("reviewable", {"more.py": "x ="}),
+    ("reviewable", {"more.py": f"x = '{'a' * 160}'"}),
+    ("no_bl_info", {"more.py": "bl_info = {}"}),
+    ("own_name_space", {"more.py": "from araplbs_addon.core import x"}),
+    ("code", {"more.py": "eval('1')"}),
+    ("code", {"more.py": "import subprocess"}),
+    ("code", {"core/disk/files.py": ""}),  # what is listed and no longer used
+]
+
+
+@pytest.mark.parametrize("rule, change", CASES, ids=lambda x: x if isinstance(x, str) else "")
+def test_every_rule_of_zips_can_be_broken(files, rule, change):
+    assert rule in broken(zipped(files | change))
+
+
+def test_rules_about_the_archive_itself(files, monkeypatch):
+    monkeypatch.setattr("release_rules.SIZE_LIMIT", 100)
+    assert broken(zipped(files)) == {"size"}
+    monkeypatch.undo()
+    assert "same_bits" in broken(
+        zipped(files, times=((2026, 1, 1, 0, 0, 0), (2026, 1, 2, 0, 0, 0)))
+    )
+    assert "nothing_else" in broken(zipped(files, link="more.py"))
+
+
+def test_every_rule_has_a_case():
+    assert {rule for rule, _ in CASES} | {"size", "same_bits"} == set(RULES)
+
+
+@pytest.mark.parametrize(
+    "text, kind",
+    [
+        ("exec('x')", "eval"),
+        ("import sys\nsys.path.insert(0, 'x')", "search path"),
+        ("import sys\nsys.modules['x'] = 1", "search path"),
+        ("import urllib.request", "network"),
+        ("from urllib import request", "network"),
+        ("import os\nos.system('x')", "process"),
+        ("print(__file__)", "__file__"),
+        ("p.open('w')", "write"),
+        ("open(p, mode=m)", "write"),
+        ("p.write_bytes(b'')", "write"),
+        ("import shutil\nshutil.rmtree(p)", "write"),
+    ],
+)
+def test_what_code_does_is_found(text, kind):
+    assert kind in uses(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("open(p)", "open(p, 'rb')", "p.open('rb')", "x = sys.path", "text.replace('a', 'b')"),
+        *("re.compile('a')", "from urllib.parse import quote", "ast.literal_eval('1')"),
+    ],
+)
+def test_what_it_may_do_is_not(text):
+    assert uses(text) == {}
+
+
+def packed(files, link=None):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(f"araplbs-1/{name}")
+            member.size = len(data)
+            if name == link:
+                member.type, member.size, member.linkname = tarfile.SYMTYPE, 0, "x"
+            archive.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+def good_sdist():
+    files = {
+        f.relative_to(ROOT).as_posix(): b""
+        for f in (ROOT / "csrc").rglob("*")
+        if f.is_file() and "__pycache__" not in f.parts
+    }
+    text = (ROOT / "tools/release_check.py").read_text("utf-8")
+    block = text.split("def sdist_sources")[1].split("for name in wanted")[0]
+    files |= {name: b"" for name in re.findall(r'"([\w./]+)"', block) if "_" not in name[:1]}
+    project = release_check.PROJECT
+    lines = [
+        *(f"Name: {project['name']}", f"Version: {release_check.VERSION}"),
+        f"Summary: {project['description']}",
+        f"License-Expression: {project['license']}",
+        f"Requires-Python: {project['requires-python']}",
+        "Description-Content-Type: text/markdown",
+        *("Keywords: a", "Classifier: Typing :: Typed", "License-File: LICENSE"),
+        *("Requires-Dist: numpy", "", "text"),
+    ]
+    return files | {"PKG-INFO": "\n".join(lines).encode()}
+
+
+def test_rules_of_the_source_package():
+    good = good_sdist()
+
+    def broken(files, **more):
+        return {name for name, _ in release_check.broken_in_sdist(packed(files, **more))}
+
+    assert broken(good) == set()
+    for gone in ("csrc/arap.h", "suitesparse/ORIGIN", "tools/sources.py"):
+        assert broken({n: d for n, d in good.items() if n != gone}) == {"sdist_sources"}
+    for more in ("docs/a.md", "csrc/.hidden"):
+        assert broken(good | {more: b""}) == {"sdist_nothing_else"}
+    assert broken(good | {"csrc/a.so": b"\0"}) == {"sdist_nothing_else"}
+    assert broken(good, link="setup.py") == {"sdist_nothing_else"}
+    assert broken(good | {"PKG-INFO": b"Name: other\n\n"}) == {"sdist_metadata"}
+    missing = good["PKG-INFO"].replace(b"License-File: LICENSE", b"License-File: OTHER")
+    assert broken(good | {"PKG-INFO": missing}) == {"sdist_metadata"}
+    huge = b"x" * (release_check.SDIST_LIMIT + 1)
+    assert broken(good | {"csrc/a.c": huge}) == {"sdist_size"}
+
+
+def test_the_page_names_every_rule():
+    text = (ROOT / "docs/release.md").read_text("utf-8")
+    column = [line.rsplit("|", 2)[1] for line in text.splitlines() if line.startswith("|")]
+    named = set(re.findall(r"`(\w+)`", " ".join(column)))
+    assert named == {*RULES, *release_check.SDIST_RULES}
+    for path in re.findall(r"`(tests/[\w./]+)`", text):
+        assert (ROOT / path).exists(), path

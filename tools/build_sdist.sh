@@ -1,0 +1,9 @@
+#!/bin/bash
+# Makes dist/araplbs-VERSION.tar.gz: the module's sources, CHOLMOD's with them. It builds where a C
+# compiler and Python are, by `pip install`.
+. "$(dirname "$0")/lib.sh"
+cd "$ROOT"
+export SOURCE_DATE_EPOCH=1767225600
+"$VENV/bin/python" -m build -q --sdist --no-isolation -o dist >"$(log sdist)" 2>&1 ||
+  { tail -20 "$(log sdist)" >&2; fail "the source package could not be made"; }
+say "dist/araplbs-$VERSION.tar.gz, $(stat -c %s "dist/araplbs-$VERSION.tar.gz") bytes"

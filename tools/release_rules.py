@@ -1,0 +1,303 @@
+"""What Blender's extensions platform asks of a zip, as far as a zip shows it: RULES, each a
+function that yields what is wrong with it. docs/release.md says where each comes from.
+
+The platform publishes its rules as text for people, so the limits here are the hardest that we
+found in them, in its validator and in threads of refused add-ons.
+"""
+
+import ast
+import io
+import re
+import stat
+import tomllib
+import zipfile
+from typing import NamedTuple
+
+from release_code import WANTED, uses
+from sources import ROOT
+
+RULES = {}  # name: function of a Zip
+ID = "araplbs"
+TEXT = {".py", ".toml", ".md", ".txt", ""}
+SIZE_LIMIT = 10_000_000  # of the platform's alpha; since 2024 it takes more
+# What its server takes. linux-arm64 passes Blender's own validator and is refused on upload.
+SERVER_PLATFORMS = {"windows-x64", "windows-arm64", "macos-x64", "macos-arm64", "linux-x64"}
+WHEEL_ENDS = {
+    "windows-x64": "win_amd64",
+    "windows-arm64": "win_arm64",
+    "macos-x64": "_x86_64",
+    "macos-arm64": "_arm64",
+    "linux-x64": "_x86_64",
+    "linux-arm64": "_aarch64",
+}
+TAGS = {  # of add-ons
+    *("3D View", "Add Curve", "Add Mesh", "Animation", "Bake", "Camera", "Compositing"),
+    *("Development", "Game Engine", "Geometry Nodes", "Grease Pencil", "Import-Export"),
+    *("Lighting", "Material", "Mesh", "Modeling", "Node", "Object", "Paint", "Physics"),
+    *("Pipeline", "Render", "Rigging", "Scene", "Sculpt", "Sequencer", "System", "Text Editor"),
+    *("Tracking", "User Interface", "UV"),
+}
+NEEDED = {
+    *("schema_version", "id", "version", "name", "tagline", "maintainer", "type", "license"),
+    "blender_version_min",
+}
+KNOWN = NEEDED | {"website", "tags", "platforms", "copyright", "permissions", "wheels", "build"}
+PERMISSIONS = {"files", "network", "clipboard", "camera", "microphone"}
+
+
+class Zip(NamedTuple):
+    name: str
+    size: int
+    files: dict  # name: bytes
+    modes: dict  # name: Unix mode, 0 where there is none
+    times: set
+    manifest: dict
+
+    @property
+    def platforms(self):
+        made = self.manifest.get("build", {}).get("generated", {})
+        return made.get("platforms", self.manifest.get("platforms", []))
+
+    def python(self):
+        return {n: d.decode("utf-8") for n, d in self.files.items() if n.endswith(".py")}
+
+
+def read_zip(name, data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        infos = [info for info in archive.infolist() if not info.is_dir()]
+        files = {info.filename: archive.read(info) for info in infos}
+    manifest = tomllib.loads(files.get("blender_manifest.toml", b"").decode("utf-8"))
+    modes = {info.filename: info.external_attr >> 16 for info in infos}
+    return Zip(name, len(data), files, modes, {info.date_time for info in infos}, manifest)
+
+
+def rule(function):
+    RULES[function.__name__] = function
+    return function
+
+
+def terse(text, most=64):
+    """What is wrong with a line that people read in a list."""
+    if not text or len(text) > most:
+        yield f"'{text}' has {len(text)} characters: 1 to {most}"
+    if text != text.strip() or not (text[-1:].isalnum() or text[-1:] == ")"):
+        yield f"'{text}' ends with '{text[-1:]}'"
+
+
+@rule
+def name_of_the_file(zip):
+    """ID-VERSION-PLATFORM.zip, one platform a zip"""
+    if len(zip.platforms) != 1:
+        yield f"{len(zip.platforms)} platforms"
+    for platform in zip.platforms[:1]:
+        wanted = f"{ID}-{zip.manifest.get('version')}-{platform.replace('-', '_')}.zip"
+        if zip.name != wanted:
+            yield f"is not called {wanted}"
+
+
+@rule
+def size(zip):
+    """below the limit of the platform"""
+    if zip.size > SIZE_LIMIT:
+        yield f"{zip.size} bytes, more than {SIZE_LIMIT}"
+
+
+@rule
+def manifest(zip):
+    """complete, of schema 1.0.0, and without fields that are empty or that nobody knows"""
+    m = zip.manifest
+    for key in sorted(NEEDED - m.keys()):
+        yield f"no {key}"
+    for key in sorted(m.keys() - KNOWN):
+        yield f"{key} is not known"
+    for key, value in m.items():
+        if value in ("", [], {}):
+            yield f"{key} is empty"
+    if (m.get("schema_version"), m.get("id"), m.get("type")) != ("1.0.0", ID, "add-on"):
+        yield "schema_version, id or type is another"
+    if not re.fullmatch(r"\d+\.\d+\.\d+", m.get("version", "")):
+        yield "version is not MAJOR.MINOR.PATCH"
+    for tag in m.get("tags", []):
+        if tag not in TAGS:
+            yield f"no such tag: {tag}"
+    if not m.get("website", "").startswith("https://"):
+        yield "website is no https address"
+
+
+@rule
+def name_and_tagline(zip):
+    """short, without the name Blender, without a period at the end"""
+    for key in ("name", "tagline"):
+        text = zip.manifest.get(key, "")
+        yield from terse(text)
+        if "blender" in text.lower():
+            yield f"{key}: '{text}' names Blender"
+
+
+@rule
+def blender_versions(zip):
+    """blender_version_min is the oldest with extensions or newer; no blender_version_max: the
+    module is of Python's stable ABI, and an upper bound would lock people out of the next one"""
+    lowest = zip.manifest.get("blender_version_min", "0")
+    if tuple(map(int, lowest.split("."))) < (4, 2, 0):
+        yield f"blender_version_min {lowest}"
+    if "blender_version_max" in zip.manifest:
+        yield "has a blender_version_max"
+
+
+@rule
+def platform(zip):
+    """one that Blender runs on"""
+    for name in zip.platforms:
+        if name not in WHEEL_ENDS:
+            yield f"no such platform: {name}"
+
+
+@rule
+def permissions(zip):
+    """just those that the code uses, each with a reason"""
+    given = zip.manifest.get("permissions", {})
+    for key, reason in given.items():
+        if key not in PERMISSIONS:
+            yield f"no such permission: {key}"
+        yield from terse(reason)
+    found = {kind for text in zip.python().values() for kind in uses(text)}
+    for key, kind in (("files", "write"), ("network", "network")):
+        needed = kind in found and not _only_elsewhere(zip, kind)
+        if needed != (key in given):
+            yield f"{key} is {'needed' if needed else 'asked for, and not needed'}"
+
+
+def _only_elsewhere(zip, kind):
+    """Does nothing but what runs outside of Blender use it?"""
+    users = {name for name, text in zip.python().items() if kind in uses(text)}
+    return users <= {"farm/dask_client.py", "farm/__main__.py"}
+
+
+@rule
+def license_and_copyright(zip):
+    """GPL-3.0-or-later, its text, holders with years, and the texts of all that is bundled"""
+    if zip.manifest.get("license") != ["SPDX:GPL-3.0-or-later"]:
+        yield f"license {zip.manifest.get('license')}"
+    for line in zip.manifest.get("copyright", [""]):
+        if not re.fullmatch(r"\d{4}(-\d{4})? \S.*", line):
+            yield f"copyright '{line}' is not YEAR NAME"
+    if b"GNU GENERAL PUBLIC LICENSE" not in zip.files.get("LICENSE", b"")[:400]:
+        yield "LICENSE is not the GNU General Public License"
+    third = zip.files.get("THIRD_PARTY.md", b"").decode("utf-8")
+    texts = {n.removeprefix("licenses/") for n in zip.files if n.startswith("licenses/")}
+    for name in sorted(set(re.findall(r"`([\w.-]+\.txt)`", third)) - texts):
+        yield f"THIRD_PARTY.md names licenses/{name}, which is not there"
+    if not third or not texts:
+        yield "nothing about what is bundled"
+
+
+@rule
+def wheel(zip):
+    """one, in ./wheels/, as listed, of this platform and of Python's stable ABI"""
+    listed = zip.manifest.get("wheels", [])
+    there = [f"./{n}" for n in zip.files if n.endswith(".whl")]
+    if len(listed) != 1 or sorted(listed) != sorted(there):
+        yield f"lists {listed}, holds {there}"
+    for path in listed:
+        name = path.removeprefix("./wheels/")
+        end = WHEEL_ENDS.get((zip.platforms or [""])[0], "?")
+        version = zip.manifest.get("version")
+        if not re.fullmatch(rf"{ID}-{version}-cp311-abi3-\w*{end}\.whl", name):
+            yield f"{path} is not for {zip.platforms}"
+
+
+@rule
+def wheel_unmodified(zip):
+    """bit for bit the wheel that goes to the package index"""
+    for name, data in zip.files.items():
+        made = ROOT / "build/cross/wheels" / name.removeprefix("wheels/")
+        if name.endswith(".whl") and (not made.is_file() or made.read_bytes() != data):
+            yield f"{name} is not build/cross/wheels/{made.name}"
+
+
+@rule
+def nothing_else(zip):
+    """no byte code, binaries besides the wheel, links, hidden files, tests, or files of systems"""
+    for name in zip.files:
+        parts, end = name.split("/"), re.search(r"(\.\w+)?$", name)[0]
+        if parts[0] == "wheels" and end == ".whl":
+            continue
+        if end not in TEXT or any(p.startswith(".") or p == "__pycache__" for p in parts):
+            yield f"{name} has no business here"
+        elif b"\0" in zip.files[name]:
+            yield f"{name} is binary"
+        if "tests" in parts or parts[-1].startswith("test_"):
+            yield f"{name} is a test"
+    for name, mode in zip.modes.items():
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            yield f"{name} is no plain file"
+
+
+@rule
+def paths(zip):
+    """short ASCII names in small folders, which every system can unpack"""
+    folded = {}
+    for name in zip.files:
+        if (
+            not re.fullmatch(r"[\w./+() -]+", name, re.ASCII)
+            or ".." in name
+            or name.startswith("/")
+        ):
+            yield f"the name {name}"
+        if len(name) > 100:
+            yield f"{name} has {len(name)} characters"
+        if folded.setdefault(name.lower(), name) != name:
+            yield f"{name} and {folded[name.lower()]} are one file on Windows"
+
+
+@rule
+def reviewable(zip):
+    """readable Python that the oldest Blender parses: no line that hides something"""
+    if "__init__.py" not in zip.files:
+        yield "no __init__.py"
+    for name, text in zip.python().items():
+        try:
+            ast.parse(text, name, feature_version=(3, 11))
+        except SyntaxError as error:
+            yield f"{name}: {error}"
+        if max(map(len, text.splitlines()), default=0) > 160:
+            yield f"{name} has a line of more than 160 characters"
+
+
+@rule
+def no_bl_info(zip):
+    """the manifest alone describes it"""
+    for name, text in zip.python().items():
+        if re.search(r"^\s*bl_info\b", text, re.MULTILINE):
+            yield f"{name} has bl_info"
+
+
+@rule
+def code(zip):
+    """no eval, no change of Python's search path, no pip, no network, no process, no written file
+    and no use of __file__ but those that release_code.py lists with a reason"""
+    found = {name: uses(text) for name, text in zip.python().items()}
+    for name, kinds in found.items():
+        for kind, lines in kinds.items():
+            if name not in WANTED.get(kind, {}):
+                yield f"{name}:{lines[0]}: {kind}"
+    for kind, names in WANTED.items():
+        for name in names:
+            if kind not in found.get(name, {}):
+                yield f"release_code.py lists {name} for '{kind}', which it does not use"
+
+
+@rule
+def own_name_space(zip):
+    """own files by relative imports alone: the package has another name in every repository"""
+    for name, text in zip.python().items():
+        for line in re.findall(r"^\s*(?:from|import) (?:araplbs_addon|bl_ext)\b.*", text, re.M):
+            yield f"{name}: {line.strip()}"
+
+
+@rule
+def same_bits(zip):
+    """one time for all files: the same sources give the same zip"""
+    if len(zip.times) != 1:
+        yield f"{len(zip.times)} times"
