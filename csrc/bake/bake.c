@@ -34,11 +34,6 @@ static const arap_setting rows[] = {
 };
 const arap_setting_table arap_bake_settings_table = {sizeof rows / sizeof *rows, rows};
 
-arap_status arap_bake_progress(arap_bake_state *state, const char *stage, double fraction) {
-    double share = (state->done + fraction) / state->planned;
-    return arap_progress(state->context, stage, share < 1 ? share : 1);
-}
-
 static arap_status check(arap_error *error, const arap_bake_problem *p,
                          const arap_bake_settings *s) {
     int n = p->geometry.vertex_count, bones = p->bone_count + s->new_bones;

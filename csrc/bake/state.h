@@ -43,6 +43,10 @@ static inline double *arap_bake_values(const arap_bake_weights *w, int vertex) {
 }
 
 /* Progress of the pass that runs, 0 to 1. */
-arap_status arap_bake_progress(arap_bake_state *state, const char *stage, double fraction);
+static inline arap_status arap_bake_progress(arap_bake_state *state, const char *stage,
+                                             double fraction) {
+    double share = (state->done + fraction) / state->planned;
+    return arap_progress(state->context, stage, share < 1 ? share : 1);
+}
 
 #endif

@@ -24,6 +24,15 @@ static inline double arap_distance2(const double *a, const double *b) {
     return arap_dot(d, d);
 }
 
+/* Area of the triangle with the given corners; never NaN. */
+static inline double arap_triangle_area(const double *a, const double *b, const double *c) {
+    double u[3], v[3], n[3];
+    arap_sub(b, a, u);
+    arap_sub(c, a, v);
+    arap_cross(u, v, n);
+    return 0.5 * sqrt(arap_dot(n, n));
+}
+
 /* Point of the segment [a, b] nearest to p into `out`; returns the squared distance.
  * A segment of no length is its point a. */
 static inline double arap_nearest_on_segment(const double *p, const double *a, const double *b,

@@ -30,7 +30,7 @@ void arap_automatic_settings_default(arap_automatic_settings *settings) {
 arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
                                const int *order, arap_initial method, double floor,
-                               arap_influences *out, arap_heat_report *report) {
+                               arap_influences *out, arap_islands_report *report) {
     switch (method) {
     case ARAP_INITIAL_NEAREST:
         return arap_nearest_bones(context, mesh, visibility, 1, out);
@@ -100,7 +100,7 @@ arap_status arap_automatic_weights(arap_context *context, const arap_geometry *g
                                    const arap_bones *bones, const arap_automatic_settings *settings,
                                    arap_influences *out) {
     arap_rigged_mesh rigged = {0};
-    arap_heat_report report = {0};
+    arap_islands_report report = {0};
     arap_influences all = {0};
     arap_status status =
         arap_settings_check(&context->error, &arap_automatic_settings_table, settings);
@@ -111,7 +111,7 @@ arap_status arap_automatic_weights(arap_context *context, const arap_geometry *g
                                     rigged.order, settings->method,
                                     fmin(FLOOR, settings->least_weight), &all, &report);
     if (!status) status = hand_out(context, &rigged.mesh, &rigged.skeleton, settings, &all, out);
-    arap_heat_report_clear(&report);
+    arap_islands_report_clear(&report);
     arap_influences_clear(&all);
     arap_rigged_mesh_clear(&rigged);
     return status;

@@ -12,7 +12,7 @@
 arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
                                const int *order, arap_initial method, double floor,
-                               arap_influences *out, arap_heat_report *report);
+                               arap_influences *out, arap_islands_report *report);
 
 typedef struct arap_automatic_settings {
 #define ARAP_SETTINGS_AUTOMATIC

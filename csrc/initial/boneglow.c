@@ -166,7 +166,7 @@ static arap_status make_shares(arap_context *context, const glow_task *task, ara
 arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
                                   const int *order, double floor, arap_influences *out,
-                                  arap_heat_report *report) {
+                                  arap_islands_report *report) {
     size_t n = (size_t)mesh->count;
     int chunks = (mesh->count + CHUNK - 1) / CHUNK, bones = skeleton->deform_count;
     arap_bvh *faces = NULL;

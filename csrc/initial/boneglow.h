@@ -8,6 +8,6 @@
 arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
                                   const int *order, double floor, arap_influences *out,
-                                  arap_heat_report *report);
+                                  arap_islands_report *report);
 
 #endif

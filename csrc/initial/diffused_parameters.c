@@ -113,7 +113,7 @@ arap_status arap_diffuse_parameters(arap_context *context, const arap_geometry *
                                     const arap_bones *bones, int link_parts, double *out) {
     arap_rigged_mesh rigged = {0};
     arap_heat_system system = {0};
-    arap_heat_report report = {0};
+    arap_islands_report report = {0};
     int *segments = ARAP_NEW(int, bones->count);
     arap_bones any = *bones; /* bendy ones of whatever segments: these do not matter */
     arap_status status = segments ? ARAP_OK : arap_fail_memory(&context->error, "the skeleton");
@@ -131,7 +131,7 @@ arap_status arap_diffuse_parameters(arap_context *context, const arap_geometry *
 
 done:
     arap_free(segments);
-    arap_heat_report_clear(&report);
+    arap_islands_report_clear(&report);
     arap_heat_system_clear(&system);
     arap_rigged_mesh_clear(&rigged);
     return status;

@@ -15,27 +15,13 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "initial/surface_handles.h"
 #include "mesh/bvh.h"
 #include "mesh/embed.h"
 #include "mesh/rings.h"
 
 #define MOST_SAMPLES 1000 /* points on a bone */
 #define INSIDE 1e-9       /* nearer to a tet than this: in it */
-
-arap_status arap_add_handle(arap_context *context, arap_handles *list, int vertex, int bone) {
-    for (int h = 0; h < list->count && list->bones[vertex]; h++)
-        if (list->handle[h].vertex == vertex && list->handle[h].bone == bone) return ARAP_OK;
-    if (list->count == list->capacity) {
-        int capacity = list->capacity ? 2 * list->capacity : 256;
-        struct arap_handle *grown = arap_realloc(list->handle, (size_t)capacity, sizeof *grown);
-        if (!grown) return arap_fail_memory(&context->error, "the handles of bones");
-        list->handle = grown;
-        list->capacity = capacity;
-    }
-    list->handle[list->count++] = (struct arap_handle){vertex, bone};
-    list->bones[vertex]++;
-    return ARAP_OK;
-}
 
 /* A vertex becomes a handle of the bones nearest to it. */
 static arap_status claim(arap_context *context, const arap_visibility *visibility, int vertex,
@@ -161,10 +147,4 @@ arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
                              ? find_inside(context, mesh, skeleton, visibility, list)
                              : arap_find_cores(context, mesh, skeleton, visibility, list);
     return status ? status : reach_islands(context, mesh, visibility, list);
-}
-
-void arap_handles_clear(arap_handles *handles) {
-    arap_free(handles->handle);
-    arap_free(handles->bones);
-    *handles = (arap_handles){0};
 }

@@ -75,7 +75,7 @@ static arap_status gather(arap_context *context, const arap_mesh *mesh,
 arap_status arap_diffuse_shares(arap_context *context, const arap_mesh *mesh, int bones,
                                 const arap_visibility *visibility, const int *order,
                                 const arap_influences *shares, double floor, arap_influences *out,
-                                arap_heat_report *report) {
+                                arap_islands_report *report) {
     arap_heat_system system = {0};
     arap_entries list = {0};
     double *sum = NULL;
@@ -86,7 +86,7 @@ arap_status arap_diffuse_shares(arap_context *context, const arap_mesh *mesh, in
     if (!status)
         status = solve_bones(context, mesh, shares, order, &system, bones, floor, &list, sum);
     if (!status) status = gather(context, mesh, visibility, &list, sum, system.rigid_bone, out);
-    if (status) arap_heat_report_clear(report);
+    if (status) arap_islands_report_clear(report);
     arap_heat_system_clear(&system);
     arap_entries_clear(&list);
     arap_free(sum);
@@ -96,7 +96,7 @@ arap_status arap_diffuse_shares(arap_context *context, const arap_mesh *mesh, in
 arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
                               const int *order, double floor, arap_influences *out,
-                              arap_heat_report *report) {
+                              arap_islands_report *report) {
     arap_influences shares = {0};
     arap_status status = arap_nearest_bones(context, mesh, visibility, ARAP_MOST_SHARED, &shares);
     if (!status)
@@ -104,9 +104,4 @@ arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                                      &shares, floor, out, report);
     arap_influences_clear(&shares);
     return status;
-}
-
-void arap_heat_report_clear(arap_heat_report *report) {
-    arap_free(report->unseen);
-    *report = (arap_heat_report){0};
 }

@@ -2,27 +2,21 @@
 #ifndef ARAP_HEAT_H
 #define ARAP_HEAT_H
 
-#include "initial/visibility.h"
+#include "initial/islands.h"
 #include "weights/influences.h"
-
-typedef struct arap_heat_report {
-    int unseen_count;    /* islands of which no vertex sees a bone */
-    arap_island *unseen; /* (unseen_count) */
-} arap_heat_report;
 
 /* Weights of all deforming bones, clamped at 0 and normalized; entries below `floor` are left
  * out (0 keeps all). `order` is a fill-reducing order of the mesh. */
 arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
                               const int *order, double floor, arap_influences *out,
-                              arap_heat_report *report);
+                              arap_islands_report *report);
 
 /* The same, the heat of each vertex coming from several bones: rows of shares that sum to 1. What
  * vertices see, and how far it is, is said by `visibility`. */
 arap_status arap_diffuse_shares(arap_context *context, const arap_mesh *mesh, int bones,
                                 const arap_visibility *visibility, const int *order,
                                 const arap_influences *shares, double floor, arap_influences *out,
-                                arap_heat_report *report);
-void arap_heat_report_clear(arap_heat_report *report);
+                                arap_islands_report *report);
 
 #endif

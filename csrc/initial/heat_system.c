@@ -70,7 +70,7 @@ static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, con
 /* M H of every vertex into `source`; islands without sight are reported. */
 static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
                                 const arap_visibility *visibility, double *source, int *rigid_bone,
-                                arap_heat_report *report) {
+                                arap_islands_report *report) {
     char *shines = ARAP_NEW(char, mesh->count);
     if (!shines) return arap_fail_memory(&context->error, "the heat sources");
     arap_status status = arap_judge_islands(context, mesh, visibility, shines, rigid_bone, report);
@@ -109,11 +109,11 @@ static arap_status factor_heat(arap_context *context, const arap_mesh *mesh, con
 
 arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh,
                                     const arap_visibility *visibility, const int *order,
-                                    arap_heat_system *system, arap_heat_report *report) {
+                                    arap_heat_system *system, arap_islands_report *report) {
     size_t n = (size_t)mesh->count;
     *system = (arap_heat_system){
         .place = ARAP_NEW(int, n), .source = ARAP_NEW(double, n), .rigid_bone = ARAP_NEW(int, n)};
-    *report = (arap_heat_report){0};
+    *report = (arap_islands_report){0};
     arap_status status;
     if (!system->place || !system->source || !system->rigid_bone) {
         status = arap_fail_memory(&context->error, "the heat system");
@@ -126,7 +126,7 @@ arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh
 done:
     if (status) {
         arap_heat_system_clear(system);
-        arap_heat_report_clear(report);
+        arap_islands_report_clear(report);
     }
     return status;
 }

@@ -15,7 +15,7 @@ typedef struct arap_heat_system {
 /* `order`: a fill-reducing order of the mesh. Islands without sight of a bone are reported. */
 arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh,
                                     const arap_visibility *visibility, const int *order,
-                                    arap_heat_system *system, arap_heat_report *report);
+                                    arap_heat_system *system, arap_islands_report *report);
 void arap_heat_system_clear(arap_heat_system *system);
 
 #endif

@@ -40,7 +40,7 @@ static void gather_facts(const arap_mesh *mesh, const arap_visibility *visibilit
 
 arap_status arap_judge_islands(arap_context *context, const arap_mesh *mesh,
                                const arap_visibility *visibility, char *shines, int *rigid_bone,
-                               arap_heat_report *report) {
+                               arap_islands_report *report) {
     int n = mesh->count;
     int *island = ARAP_NEW(int, n);
     island_facts *facts = NULL;
@@ -68,9 +68,14 @@ arap_status arap_judge_islands(arap_context *context, const arap_mesh *mesh,
 
 no_memory:
     status = arap_fail_memory(&context->error, "the islands of the mesh");
-    arap_heat_report_clear(report);
+    arap_islands_report_clear(report);
 done:
     arap_free(island);
     arap_free(facts);
     return status;
+}
+
+void arap_islands_report_clear(arap_islands_report *report) {
+    arap_free(report->unseen);
+    *report = (arap_islands_report){0};
 }

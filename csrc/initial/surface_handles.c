@@ -1,4 +1,4 @@
-/* Handles of bones on a surface: see handles.h.
+/* Handles of bones on a surface: see surface_handles.h.
  *
  * Bounded biharmonic weights are defined on the inside, where bones lie. A surface, a sheet or a
  * wire has no vertex on its bones, so those have to be chosen that stand for them. The vertices
@@ -16,11 +16,12 @@
  * border is handle as a whole, one that is far from all bones that of the nearest.
  *
  * O(edges log edges); it fails without memory only. */
+#include "initial/surface_handles.h"
+
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "initial/handles.h"
 #include "initial/islands.h"
 
 #define CORE 0.85
@@ -159,7 +160,7 @@ arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
                             const arap_skeleton *skeleton, const arap_visibility *visibility,
                             arap_handles *list) {
     size_t n = (size_t)mesh->count, bones = (size_t)skeleton->deform_count;
-    arap_heat_report report = {0};
+    arap_islands_report report = {0};
     cells c = {.mesh = mesh,
                .visibility = visibility,
                .waiting = {.visits = ARAP_NEW(visit, n + mesh->ring[n])},
@@ -183,7 +184,7 @@ arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
             status = claim_core(context, &c, i, list);
 
 done:
-    arap_heat_report_clear(&report);
+    arap_islands_report_clear(&report);
     arap_free(c.waiting.visits);
     arap_free(c.shines);
     arap_free(c.rigid_bone);

@@ -19,6 +19,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "joints/chains.h"
 
 #define LEGS 3
 #define BLOCKS 8

@@ -28,30 +28,13 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "joints/chains.h"
 #include "joints/spine_system.h"
 #include "linalg/blas.h"
 
 #define RIDGE 1e-12      /* of the unit: for joints that nothing holds */
 #define LEAST_OWN 1e-6   /* of the stiffest joint: for joints without stiffness of their own */
 #define LEAST_DRIFT 1e-9 /* of the stiffness between components: together they move freely */
-
-static void make_chains(arap_joint_system *s) {
-    const arap_joints *joints = s->joints;
-    int n = joints->deforming;
-    memset(s->chain, 0, (size_t)n * (size_t)n * sizeof(double));
-    for (int d = 0; d < n; d++)
-        for (int a = d; joints->up[a] >= 0; a = joints->up[a]) s->chain[d * n + a] = 1;
-    for (int a = 0; a < n; a++) {
-        double sum = 0, count = 0;
-        for (int d = 0; d < n; d++)
-            if (joints->component[d] == joints->component[a]) {
-                sum += joints->segments[d] * s->chain[d * n + a];
-                count += joints->segments[d];
-            }
-        for (int d = 0; d < n; d++)
-            if (joints->component[d] == joints->component[a]) s->chain[d * n + a] -= sum / count;
-    }
-}
 
 /* `joined` and `inverse`, and S in `squeezed` becomes S - S P X P^T S; 0: no inverse. */
 static int free_components(arap_joint_system *s, double drift, double *inner, double *squeezed) {
@@ -225,7 +208,7 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
         status = arap_fail_memory(&context->error, "the joint system");
         goto done;
     }
-    make_chains(s);
+    arap_joint_chains(s);
     if (spines) {
         status = arap_joint_spine_system_create(context, s);
         if (!status) status = find_curvature(context, energy, curvature);
@@ -275,24 +258,6 @@ void arap_joint_system_clear(arap_joint_system *s) {
     arap_free(s->columns_joined);
     arap_free(s->columns_work);
     *s = (arap_joint_system){0};
-}
-
-void arap_joint_push_down(const arap_joint_system *s, const double *in, double *out) {
-    int n = s->joints->deforming;
-    memset(out, 0, 3 * (size_t)n * sizeof(double));
-    for (int d = 0; d < n; d++)
-        for (int a = 0; a < n; a++) {
-            double x = s->chain[d * n + a];
-            for (int r = 0; x != 0 && r < 3; r++) out[3 * a + r] += x * in[3 * d + r];
-        }
-}
-
-void arap_joint_carry_down(const arap_joint_system *s, const double *in, double *out) {
-    int n = s->joints->deforming;
-    memset(out, 0, 3 * (size_t)n * sizeof(double));
-    for (int d = 0; d < n; d++)
-        for (int a = 0; a < n; a++)
-            for (int r = 0; r < 3; r++) out[3 * d + r] += s->chain[d * n + a] * in[3 * a + r];
 }
 
 void arap_joint_right_side(const arap_joint_system *s, const double *force, double *right) {

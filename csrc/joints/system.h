@@ -58,10 +58,6 @@ arap_status arap_joint_solve(arap_context *context, const arap_joint_system *sys
 void arap_joint_transforms(const arap_joint_system *system, const double *moves,
                            const double *force, const double *before, double *transforms);
 
-/* out (deforming, 3) = C^T in and C in, of one pose; not in place. */
-void arap_joint_push_down(const arap_joint_system *system, const double *in, double *out);
-void arap_joint_carry_down(const arap_joint_system *system, const double *in, double *out);
-
 /* One coordinate of X (P^T f), the components' answer to a force on each of them. */
 static inline double arap_joint_answer(const arap_joint_system *s, int component,
                                        const double *pull, int r) {

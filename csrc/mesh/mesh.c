@@ -22,14 +22,6 @@
 #include "mesh/extent.h"
 #include "mesh/tets.h"
 
-double arap_triangle_area(const double *a, const double *b, const double *c) {
-    double u[3], v[3], n[3];
-    arap_sub(b, a, u);
-    arap_sub(c, a, v);
-    arap_cross(u, v, n);
-    return 0.5 * sqrt(arap_dot(n, n));
-}
-
 void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal) {
     const int *tri = mesh->triangles + 3 * t;
     const double *a = mesh->v + 3 * (size_t)tri[0];

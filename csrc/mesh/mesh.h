@@ -115,7 +115,4 @@ double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest);
 void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal);
 void arap_vertex_normals(const arap_mesh *mesh, double *normals);
 
-/* Area of the triangle with the given corners; never NaN. */
-double arap_triangle_area(const double *a, const double *b, const double *c);
-
 #endif

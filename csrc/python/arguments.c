@@ -9,8 +9,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "python/input.h"
-
 #define ROW(name, type, shape, usual, about)                                                       \
     {#name, type, offsetof(arap_inputs, name), shape, usual, about},
 static const arap_argument arguments[] = {

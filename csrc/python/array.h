@@ -42,6 +42,11 @@ const long long *arap_longs(arap_arrays *arrays, PyObject *argument, const char 
 const char *arap_bools(arap_arrays *arrays, PyObject *argument, const char *name,
                        arap_shape *shape);
 
+/* Transforms (count, items, 3 or 4, 4) as (count, items, 3, 4); NULL with an exception. shape: of
+ * count and items, replaced by what was found. */
+const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const char *name,
+                              const char *item, arap_shape *shape);
+
 /* New arrays holding a copy. NULL with an exception when out of memory. */
 PyObject *arap_new_doubles(int dimensions, const npy_intp *sizes, const double *data);
 PyObject *arap_new_ints(int dimensions, const npy_intp *sizes, const int *data);

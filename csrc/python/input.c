@@ -3,7 +3,6 @@
 #include "python/input.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,36 +81,6 @@ int arap_bones_from_inputs(arap_inputs *in, arap_bones *bones) {
                           .stretch = in->bone_stretch,
                           .segments = in->bone_segments};
     return take_kinds(in, bones);
-}
-
-const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const char *name,
-                              const char *item, arap_shape *shape) {
-    shape->dimensions = 4;
-    shape->size[2] = -1;
-    shape->size[3] = 4;
-    const double *data = arap_doubles(arrays, argument, name, shape);
-    if (!data) return NULL;
-    npy_intp rows = shape->size[2], count = shape->size[0], items = shape->size[1];
-    if (count && rows != 3 && rows != 4) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd rows per transform, expected 3 or 4", name,
-                     rows);
-        return NULL;
-    }
-    if (rows != 4) return data;
-    npy_intp sizes[4] = {count, items, 3, 4}; /* drop the last rows */
-    double *to = arap_hold(arrays, PyArray_SimpleNew(4, sizes, NPY_DOUBLE));
-    for (npy_intp i = 0; to && i < count * items; i++) {
-        const double *last = data + 16 * i + 12;
-        double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
-        if (!(off <= 1e-5)) { /* rounding of a matrix product is no perspective */
-            PyErr_Format(PyExc_ValueError,
-                         "%s[%zd] of %s %zd has a last row other than (0, 0, 0, 1)", name,
-                         i / items, item, i % items);
-            return NULL;
-        }
-        memcpy(to + 12 * i, data + 16 * i, 12 * sizeof(double));
-    }
-    return to;
 }
 
 int arap_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_poses *poses) {

@@ -18,11 +18,6 @@ int arap_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_
 /* The same where bends and segment_poses need bone_kinds, and there must be poses. */
 int arap_some_poses_from_inputs(arap_inputs *in, const arap_bones *bones, arap_given_poses *poses);
 
-/* Transforms (count, items, 3 or 4, 4) as (count, items, 3, 4); NULL with an exception. shape: of
- * count and items, replaced by what was found. */
-const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const char *name,
-                              const char *item, arap_shape *shape);
-
 /* posed (poses, n, 3), or with one_pose also (n, 3), n the one of the inputs; NULL with an
  * exception. */
 const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *poses);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/steering.h"
+#include "solver/barred.h"
 #include "weights/influences.h"
 
 #define OWN 0.05
@@ -53,7 +53,7 @@ static double find_weight(const arap_solver *s, const arap_influences *in, int i
         double weight = initial->weight[e] - STRONG * largest[b];
         if (!largest[b] || weight <= most) continue;
         if (arap_symmetry_image(&s->symmetry, i) == i && s->symmetry.bone[b] != b) continue;
-        if (arap_closing(s) && arap_is_barred(s, i, b)) continue;
+        if (arap_barred_of(s) && arap_is_barred(s, i, b)) continue;
         given = most = weight;
         *bone = b;
     }

@@ -110,7 +110,7 @@ static arap_status keep_peaks(arap_context *context, arap_solver *s,
 }
 
 static arap_status fresh_weights(arap_context *context, const arap_solver *s, arap_influences *out,
-                                 arap_heat_report *report) {
+                                 arap_islands_report *report) {
     return arap_fresh_weights(context, &s->mesh, &s->skeleton, &s->visibility, s->order,
                               s->settings.initial, s->settings.heat_floor, out, report);
 }
@@ -136,14 +136,14 @@ static arap_status fresh_start(arap_context *context, arap_solver *s) {
 /* Pruned fresh weights, for vertices that have none. */
 static arap_status fresh_rows(arap_context *context, arap_solver *s, arap_influences *out) {
     arap_influences all = {0};
-    arap_heat_report report = {0};
+    arap_islands_report report = {0};
     arap_status status = look(context, s);
     if (status) return status;
     status = fresh_weights(context, s, &all, &report);
     if (!status)
         status =
             arap_choose_supports(context, &s->mesh, &s->skeleton, &all, &s->settings.support, out);
-    arap_heat_report_clear(&report);
+    arap_islands_report_clear(&report);
     arap_influences_clear(&all);
     arap_lap(s, ARAP_TIME_HEAT);
     return status;

@@ -275,11 +275,6 @@ void arap_coarse_free(arap_solver *s) {
     s->coarse = NULL;
 }
 
-arap_status arap_coarse_weights(arap_context *context, const arap_solver *s, arap_influences *out) {
-    return arap_prolong(context, &s->mesh, &s->clusters, &s->coarse->influences,
-                        s->skeleton.deform_count, out);
-}
-
 /* Peak rows for the seeds of held clusters: with all vertices of a cluster, bones would be held
  * in a far larger region than by heat weights of this level. */
 static arap_status inherit_peaks(arap_context *context, const arap_solver *s,
@@ -316,7 +311,7 @@ done:
 
 /* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. */
 static arap_status inherit_islands(arap_context *context, arap_solver *s) {
-    arap_heat_report *report = &s->heat_report;
+    arap_islands_report *report = &s->heat_report;
     int n = s->mesh.count;
     int *island = ARAP_NEW(int, n), *stack = ARAP_NEW(int, n), *size = ARAP_NEW_ZERO(int, n),
         *first = ARAP_NEW(int, n);
@@ -326,7 +321,7 @@ static arap_status inherit_islands(arap_context *context, arap_solver *s) {
         goto done;
     }
     *report = s->coarse->heat_report;
-    s->coarse->heat_report = (arap_heat_report){0};
+    s->coarse->heat_report = (arap_islands_report){0};
     if (!report->unseen_count) goto done;
     arap_find_islands(&s->mesh, island, stack);
     for (int i = 0; i < n; i++)

@@ -14,8 +14,11 @@ void arap_coarse_free(arap_solver *solver);
 arap_status arap_coarse_edit(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
 /* The present weights of the coarse level for the vertices of this one. */
-arap_status arap_coarse_weights(arap_context *context, const arap_solver *solver,
-                                arap_influences *out);
+static inline arap_status arap_coarse_weights(arap_context *context, const arap_solver *s,
+                                              arap_influences *out) {
+    return arap_prolong(context, &s->mesh, &s->clusters, &s->coarse->influences,
+                        s->skeleton.deform_count, out);
+}
 
 /* Take over from the coarse level: the rows that keep bones useful, for the seeds of
  * their clusters, in front of the present ones; and its report of unseen islands. */

@@ -9,7 +9,7 @@
 #include "solver/idle_bones.h"
 #include "solver/levels.h"
 #include "solver/solver.h"
-#include "solver/steering.h"
+#include "solver/barred.h"
 
 void arap_solver_report(const arap_solver *s, arap_report *report) {
     *report = (arap_report){0};
@@ -73,7 +73,7 @@ static arap_status present_weights(arap_context *context, const arap_solver *s,
     if (!status) status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, out);
     if (!status)
         status = arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count,
-                                 arap_closing(s), s, out);
+                                 arap_barred_of(s), s, out);
     if (status) arap_influences_clear(out);
     return status;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/steering.h"
+#include "solver/barred.h"
 
 /* Are all input vertices of vertex v locked as input vertex `other` is? */
 static int is_locked_as(const arap_solver *s, int v, int other) {
@@ -59,15 +59,15 @@ arap_status arap_take_rigid_parts(arap_context *context, arap_solver *s, const a
 }
 
 static arap_status share_parts(arap_context *context, const arap_solver *s, arap_influences *maps) {
-    return arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count, arap_closing(s),
-                           s, maps);
+    return arap_rigid_maps(context, &s->parts, &s->mesh, s->skeleton.deform_count,
+                           arap_barred_of(s), s, maps);
 }
 
 arap_status arap_share_maps(arap_context *context, arap_solver *s, arap_influences *maps) {
     arap_status status = share_parts(context, s, maps);
     if (status || !s->symmetry.vertex) return status;
-    status = arap_symmetry_maps(context, &s->symmetry, s->skeleton.deform_count, arap_closing(s), s,
-                                maps);
+    status = arap_symmetry_maps(context, &s->symmetry, s->skeleton.deform_count, arap_barred_of(s),
+                                s, maps);
     if (!status) status = share_parts(context, s, maps);
     if (!status && s->settings.rigid_influences == 1) arap_rigid_unmirror(&s->parts, &s->symmetry);
     return status;

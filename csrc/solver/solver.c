@@ -31,6 +31,7 @@
 #include "energy/energy.h"
 #include "mesh/links.h"
 #include "mesh/rings.h"
+#include "solver/barred.h"
 #include "solver/dual_stage.h"
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
@@ -49,14 +50,6 @@
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",   "truss",  "visibility", "heat",
                                                    "poses",  "levels", "maps",       "assembly",
                                                    "factor", "local",  "solve",      "result"};
-
-void arap_lap(arap_solver *s, enum arap_timing stage) {
-    double now = arap_seconds();
-    s->seconds[stage] += now - s->lap;
-    s->lap = now;
-}
-
-void arap_start_lap(arap_solver *s) { s->lap = arap_seconds(); }
 
 void arap_settings_default(arap_settings *settings) {
     arap_settings_fill(&arap_sampling_settings, &settings->sampling);
@@ -158,7 +151,7 @@ arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
 static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
     arap_status status = arap_widen_influences(
-        context, &s->mesh, &s->influences, s->skeleton.deform_count, arap_closing(s), s, &wider);
+        context, &s->mesh, &s->influences, s->skeleton.deform_count, arap_barred_of(s), s, &wider);
     return status ? status : take_maps(context, s, &wider);
 }
 
@@ -421,7 +414,7 @@ static arap_status make_truss(arap_context *context, arap_solver *s, const arap_
     }
     if (!status)
         status = arap_truss_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
-                                   s->settings.truss, arap_closing(s), s, bones, whole);
+                                   s->settings.truss, arap_barred_of(s), s, bones, whole);
 
 done:
     arap_free(bones);
@@ -571,7 +564,7 @@ void arap_solver_free(arap_solver *s) {
     arap_two_rings_clear(&s->harmonic);
     arap_free(s->smoothed);
     arap_visibility_clear(&s->visibility);
-    arap_heat_report_clear(&s->heat_report);
+    arap_islands_report_clear(&s->heat_report);
     arap_influences_clear(&s->initial);
     arap_influences_clear(&s->influences);
     arap_free(s->order);

@@ -99,7 +99,7 @@ struct arap_solver {
     double *smoothed; /* (count) s_i^2 of smoothness.h; NULL: nothing is */
     arap_visibility visibility;
     int has_visibility;
-    arap_heat_report heat_report;
+    arap_islands_report heat_report;
     arap_locks locks;
     int *rigid_labels; /* (input vertices) of the edits, then those found; NULL: none */
     int found_rigid;   /* how many were found */
@@ -141,10 +141,14 @@ arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const
 arap_status arap_solver_reduce(arap_context *context, arap_solver *solver);
 
 /* Add the time since the last lap to a stage of the report; laps leave no gaps. */
-void arap_lap(arap_solver *solver, enum arap_timing stage);
+static inline void arap_lap(arap_solver *s, enum arap_timing stage) {
+    double now = arap_seconds();
+    s->seconds[stage] += now - s->lap;
+    s->lap = now;
+}
 
 /* Begin a lap: the time before it was not this solver's, or is counted by its coarser level. */
-void arap_start_lap(arap_solver *solver);
+static inline void arap_start_lap(arap_solver *s) { s->lap = arap_seconds(); }
 
 /* What tests look at. */
 struct arap_inside {

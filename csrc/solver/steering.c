@@ -1,11 +1,11 @@
 /* The edits of a solver: see steering.h.
  *
  * A constraint of the user is a row at the vertex and another at its mirror image. The rows of
- * peaks and attachments stay in place, as do spokes; marks decide whether they count. A bone is
- * barred from a vertex by a lock or by a mark that forbids the pair. O(edits log edits + rows);
- * fails only without memory, since edits are checked before. */
+ * peaks and attachments stay in place, as do spokes; marks decide whether they count. O(edits log
+ * edits + rows); fails only without memory, since edits are checked before. */
 #include "solver/steering.h"
 
+#include "solver/barred.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
 #include "supports/spokes.h"
@@ -49,18 +49,6 @@ arap_status arap_take_edits(arap_context *context, arap_solver *s, const arap_ed
     }
     arap_release_constraints(s);
     return status ? status : arap_smooth(context, s, edits);
-}
-
-int arap_is_barred(const void *solver, int vertex, int bone) {
-    const arap_solver *s = solver;
-    if (arap_find_mark(&s->marks, arap_lead(&s->parts, vertex), bone) & ARAP_FORBIDDEN) return 1;
-    for (int i = s->mesh.first[vertex]; i >= 0 && s->locks.vertex; i = s->mesh.next[i])
-        if (arap_is_locked(&s->locks, i, bone)) return 1;
-    return 0;
-}
-
-arap_barred_fn arap_closing(const arap_solver *s) {
-    return s->locks.vertex || s->marks.count ? arap_is_barred : NULL;
 }
 
 arap_status arap_apply_edits(arap_context *context, const arap_solver *s,

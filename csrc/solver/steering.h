@@ -14,11 +14,4 @@ void arap_release_constraints(arap_solver *solver);
 arap_status arap_apply_edits(arap_context *context, const arap_solver *solver,
                              const arap_influences *offered, arap_influences *influences);
 
-/* Non-zero if the bone is locked for any of the caller's vertices in this one, or forbidden to it;
- * an arap_closed_fn. */
-int arap_is_barred(const void *solver, int vertex, int bone);
-
-/* It, where something can be closed, else NULL. */
-arap_barred_fn arap_closing(const arap_solver *solver);
-
 #endif

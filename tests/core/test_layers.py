@@ -1,4 +1,5 @@
-"""The rooms of csrc/: a file includes only what is in its own room or in one below."""
+"""The rooms of csrc/: a file includes only what is in its own room or in one below, and files call
+each other in circles only where they must."""
 
 import os
 import re
@@ -28,8 +29,13 @@ ROOMS = [
     "python",
 ]
 PUBLIC = ("arap.h", "settings.def")  # the second is a part of the first
+# Files that need each other: a solver owns a solver for its coarse level.
+CIRCLES = [{"solver/levels.c", "solver/solver.c"}]
 FILES = sorted(f for f in CSRC.rglob("*") if f.suffix in {".c", ".h", ".def"})
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+DEFINITION = re.compile(r"^(?!static|else)\w[\w *]*?\b(\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
 
 
 def floor(file):
@@ -46,6 +52,52 @@ def wrong_includes(file, text):
             continue
         if not (CSRC / name).is_file() or len(Path(name).parts) != 2 or floor(name) > floor(file):
             yield f"{file} includes {name}"
+
+
+def uses(texts):
+    """For each C file, of which `texts` has the text: those whose functions it names."""
+    texts = {name: COMMENT_OR_TEXT.sub(" ", text) for name, text in texts.items()}
+    home = {f: name for name, text in texts.items() for f in DEFINITION.findall(text)}
+    return {
+        name: {home[word] for word in re.findall(r"\w+", text) if word in home} - {name}
+        for name, text in texts.items()
+    }
+
+
+def circles(graph):
+    """Sets of the nodes that lead to each other."""
+    reached = {}
+    for node in graph:
+        reached[node], waiting = set(), [node]
+        while waiting:
+            new = graph[waiting.pop()] - reached[node]
+            reached[node] |= new
+            waiting += new
+    found = {
+        frozenset(other for other in there if node in reached[other])
+        for node, there in reached.items()
+        if node in there
+    }
+    return sorted(map(set, found), key=sorted)
+
+
+def test_files_call_each_other_in_one_direction():
+    sources = {
+        f.relative_to(CSRC).as_posix(): f.read_text("utf-8") for f in FILES if f.suffix == ".c"
+    }
+    graph = uses(sources)
+    assert len(graph) > 150 and sum(map(len, graph.values())) > 800  # it reads C at all
+    assert circles(graph) == CIRCLES
+
+
+def test_circles_are_found():
+    texts = {
+        "a.c": "int *arap_a(int x,\n            int y) {\n    return arap_b();\n}\n",
+        "b.c": "/* int arap_c(void) { */\nint arap_b(void) {\n    return arap_c(1);\n}\n",
+        "c.c": "static int own(void) {\n}\nstruct s arap_c(int x) {\n    return t[arap_a];\n}\n",
+        "d.c": "int arap_d(void) {\n    return arap_a(1, 2) + own();\n}\n",
+    }
+    assert circles(uses(texts)) == [{"a.c", "b.c", "c.c"}]
 
 
 def test_every_room_has_its_floor():

@@ -1,0 +1,39 @@
+/* A chain of bones, its joints turned: what all methods of inverse kinematics work on. */
+#ifndef ARAP_IK_CHAIN_H
+#define ARAP_IK_CHAIN_H
+
+#include "rig/joint_range.h"
+
+/* A chain; what its root hangs on stays at rest. */
+typedef struct arap_ik_chain {
+    int count;                      /* bones, the root first */
+    const double *points;           /* (count + 1, 3) at rest: their heads, and the effector */
+    const double *axes;             /* (count, 3, 3) columns X, Y, Z */
+    const arap_joint_range *ranges; /* (count) */
+    double length;                  /* of the path along `points` */
+} arap_ik_chain;
+
+/* What a solve needs, of a chain of at most `most` bones; all (most, ..). Its arrays are one
+ * allocation, `turns`. */
+typedef struct arap_ik_work {
+    double *turns;     /* (most, 3) of the joints, joint_range.h: in and out */
+    double *best;      /* (most, 3) */
+    double *points;    /* (most + 1, 3) where `turns` take those of the chain */
+    double *rotations; /* (most, 3, 3) of the bones in space */
+    double *goals;     /* (most + 1, 3) of FABRIK */
+    double damping;    /* of the Jacobian */
+} arap_ik_work;
+
+arap_status arap_ik_work_create(arap_context *context, int most, arap_ik_work *work);
+void arap_ik_work_clear(arap_ik_work *work);
+
+/* Rotation of bone i and the point it ends at, from its turn and where the bone above is; then
+ * those of all bones from `first` on. */
+void arap_ik_place_bone(const arap_ik_chain *chain, int i, arap_ik_work *work);
+void arap_ik_place(const arap_ik_chain *chain, int first, arap_ik_work *work);
+
+/* Turn bone `i` by `rotation`, in space, as far as its range lets it; those after it have to be
+ * placed. */
+void arap_ik_rotate(const arap_ik_chain *chain, int i, const double *rotation, arap_ik_work *work);
+
+#endif
