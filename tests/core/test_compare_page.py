@@ -114,13 +114,32 @@ def test_every_picture(compared, text):
 
 def test_tables(compared, text):
     rows = re.findall(r"<tr[^>]*><th scope=\"row\">(.*?)</th>(.*?)</tr>", text)
-    names = [o.name for o in compared.done]
+    names = [o.name for each in compared.in_order for o in each]
     assert [name for name, _cells in rows] == 4 * names
     ours = dict(rows[: len(names)])["Auto-weight (ARAP)"]
     strain = compared.find("OURS").measures["random"]["surface_strain"]
     assert f">{100 * strain:.1f}<" in ours
     marked = [name for name, cells in rows[: len(names)] if "class=best" in cells]
     assert marked and "Elastic surface" not in marked, "a reference is not best"
+
+
+def test_ours_beside_heat_the_file_and_the_best(compared, text):
+    first, rest = compared.in_order
+    assert [o.identifier for o in first] == ["OURS", "HEAT", "PRESENT", "NEAREST"]
+    assert [o.identifier for o in rest] == ["ELASTIC"], "a reference is no rival"
+    sheet = text[text.index('class="sheet"') : text.index("Others</div>")]
+    assert re.findall('<div class="who"><b>(.*?)</b>', sheet) == [o.name for o in first]
+    assert "Baran and Popović" in sheet, "names are explained"
+    assert len(re.findall('<tr class="reference rest">', text)) == text.count("<table") == 4
+    order = "ours, bone heat, the weights in the file and the best of the others come first."
+    assert text.index(order) < text.index("Pose sheet"), "how to read it comes first"
+
+
+def test_the_order_without_a_file():
+    few = compare(tube_case(weights=False), OPTIONS, methods=["ours", "nearest"])
+    assert [o.identifier for o in few.in_order[0]] == ["OURS", "NEAREST"]
+    alone = compare(tube_case(weights=False), OPTIONS, methods=["ours"])
+    assert "less is better; ours comes first." in page(alone)
 
 
 def test_number():

@@ -17,7 +17,7 @@ from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
 from ..character.options import Options, OptionTable, option, option_of
 from ..character.sparse_weights import SparseWeights
-from .compare_judge import Case, Judge, Outcome, View
+from .compare_judge import RANDOM, Case, Judge, Outcome, View
 from .compare_methods import REFERENCE, WEIGHTS, Work, find_methods
 
 if TYPE_CHECKING:
@@ -64,6 +64,25 @@ class Comparison:
     @property
     def failed(self) -> list[Outcome]:
         return [outcome for outcome in self.outcomes if outcome.reason is not None]
+
+    @property
+    def in_order(self) -> tuple[list[Outcome], list[Outcome]]:
+        """Those of done in the order of a page: (ours, heat, the weights in the file and the best
+        of the others, in random poses; the rest in the order of the registry)."""
+        heat = "BLENDER_HEAT" if self.find("BLENDER_HEAT") else "HEAT"
+        first = [each for name in ("OURS", heat, "PRESENT") if (each := self.find(name))]
+        rest = [each for each in self.done if each not in first]
+
+        def strain(outcome: Outcome) -> float | None:
+            found: float | None = outcome.measures[RANDOM]["surface_strain"]
+            return found
+
+        others = [o for o in rest if o.kind == WEIGHTS and strain(o) is not None]
+        if others:
+            best = min(others, key=lambda o: strain(o) or 0.0)
+            first.append(best)
+            rest.remove(best)
+        return first, rest
 
     def find(self, identifier: str) -> Outcome | None:
         return next((each for each in self.done if each.identifier == identifier), None)

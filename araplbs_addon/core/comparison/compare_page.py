@@ -21,6 +21,12 @@ from .compare_tables import KINDS, measures_table, number, parts_table
 if TYPE_CHECKING:
     from .compare import Comparison
 
+SAID = {
+    "OURS": "ours",
+    "BLENDER_HEAT": "Blender's own heat",
+    "HEAT": "bone heat",
+    "PRESENT": "the weights in the file",
+}
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 READING = (
@@ -87,6 +93,7 @@ def page(
     name = escape(comparison.case.name)
     body = [
         _header(comparison, about),
+        _how_to_read(comparison),
         _sheet(comparison, pictures),
         _duel(comparison, pictures),
         *(measures_table(comparison, kind) for kind in comparison.case.poses),
@@ -123,7 +130,34 @@ def _header(comparison: Comparison, about: str) -> str:
     )
 
 
+def _how_to_read(comparison: Comparison) -> str:
+    """In two sentences."""
+    first, _rest = comparison.in_order
+    if not first:
+        return ""
+    count = len(comparison.case.poses[RANDOM])
+    said = [SAID.get(outcome.identifier, "the best of the others") for outcome in first]
+    order = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+    return (
+        '<p class="lead read">Every row is a way to weight this character and every column a pose: '
+        "skin that keeps its shape is gray, what is stretched or squeezed goes from orange to dark. "
+        f"The percentage is that stretch over {count} {KINDS[RANDOM]}, less is better; "
+        f"{order} come{'s' if len(said) == 1 else ''} first.</p>"
+    )
+
+
 def _cards(comparison: Comparison) -> Iterator[str]:
+    ours = comparison.find("OURS")
+    strain = ours and ours.measures[RANDOM]["surface_strain"]
+    if strain:
+        heat, file = (
+            f"{text}: {number(found.measures[RANDOM]['surface_strain'], 100, 1)} %"
+            if (found := comparison.find(name))
+            else ""
+            for name, text in (("BLENDER_HEAT", "Blender's automatic"), ("PRESENT", "in the file"))
+        )
+        title = f"Auto-weight: Surface Strain, {KINDS[RANDOM]}"
+        yield _card(title, f"{number(strain, 100, 1)} %", heat or file, file if heat else "")
     judged = [o for o in comparison.done if o.kind != REFERENCE]
     present = comparison.find("PRESENT")
     for kind in comparison.case.poses:
@@ -131,6 +165,8 @@ def _cards(comparison: Comparison) -> Iterator[str]:
         if not known:
             continue
         best = min(known, key=lambda o: o.measures[kind]["surface_strain"])
+        if strain and kind == RANDOM and best.identifier == "OURS":
+            continue  # that is the first card
         value = number(best.measures[kind]["surface_strain"], 100, 1)
         beside = ""
         if present and present is not best:
@@ -172,20 +208,23 @@ def _sheet(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) ->
     heads = '<div class="head"></div>' + "".join(
         f'<div class="head">{escape(view.name)}</div>' for view in comparison.views
     )
-    rows = "".join(_row(comparison, outcome, pictures) for outcome in comparison.done)
+    first, rest = (
+        "".join(_row(outcome, comparison, pictures) for outcome in outcomes)
+        for outcomes in comparison.in_order
+    )
+    others = f'<div class="others">Others</div>{rest}' if first and rest else rest
     return (
         f"<section>{radios}<h2>Pose sheet</h2>"
-        '<p class="lead">The same poses and the same cameras for every method. Color is Surface '
-        "Strain: gray keeps its shape.</p>"
+        '<p class="lead">The same poses and the same cameras for every method.</p>'
         f'<div class="controls"><span class="switch">{labels}</span>'
         f'<span class="legend">Surface Strain {legend()}</span></div>'
         f'<div class="sheet" style="grid-template-columns: minmax(150px, 1.2fr) '
-        f'repeat({columns}, minmax(104px, 1fr))">{heads}{rows}</div></section>'
+        f'repeat({columns}, minmax(104px, 1fr))">{heads}{first}{others}</div></section>'
     )
 
 
 def _row(
-    comparison: Comparison, outcome: Outcome, pictures: dict[tuple[str, int, int], str]
+    outcome: Outcome, comparison: Comparison, pictures: dict[tuple[str, int, int], str]
 ) -> str:
     shots = []
     for column, view in enumerate(comparison.views):
@@ -200,13 +239,14 @@ def _row(
     kind = " reference" if outcome.kind == REFERENCE else ""
     return (
         f'<div class="row{kind}"><div class="who"><b>{escape(outcome.name)}</b>'
-        f"<span>{strain} % in {KINDS[RANDOM]}</span></div>{''.join(shots)}</div>"
+        f"<span>{strain} % in {KINDS[RANDOM]}</span><small>{escape(outcome.about)}</small></div>{''.join(shots)}</div>"
     )
 
 
 def _duel(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) -> str:
     """Two methods over each other, with a line to pull; shown by the script alone."""
-    outcomes = comparison.done
+    first, rest = comparison.in_order
+    outcomes = first + rest
     if len(outcomes) < 2 or len(comparison.views) < 2:
         return ""
     names = [outcome.identifier for outcome in outcomes]

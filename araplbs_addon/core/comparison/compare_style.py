@@ -61,7 +61,10 @@ p { margin: 6px 0 14px; max-width: 78ch }
   justify-content: center }
 .sheet .who b { font-weight: 620; line-height: 1.25 }
 .sheet .who span { font-size: 12.5px; color: var(--soft); line-height: 1.4; margin-top: 3px }
+.sheet .who small { font-size: 11.5px; color: var(--soft); line-height: 1.35; margin-top: 5px }
 .row { display: contents }
+.sheet .others { grid-column: 1 / -1; margin-top: 14px; padding-top: 14px;
+  border-top: 1px solid var(--line); color: var(--soft); font-size: 13px }
 .shot { margin: 0; background: var(--cell); border-radius: 9px; overflow: hidden; min-width: 104px }
 .shot img, .duel img { display: block; width: 100%; height: auto }
 .reference .who b::after { content: " reference"; font-weight: 500; color: var(--accent);
@@ -94,6 +97,7 @@ tbody th { color: var(--ink); vertical-align: middle; font-size: 14px; font-weig
   white-space: nowrap }
 td.best { font-weight: 680; position: relative }
 td.best span { background: var(--best); border-radius: 6px; padding: 2px 7px; margin-right: -7px }
+tr.rest th, tr.rest td { border-top: 2px solid var(--soft) }
 tr.reference th, tr.reference td { color: var(--soft); font-style: italic }
 td.none { color: var(--soft) }
 .parts td { background: rgba(var(--warm), var(--heat, 0)); border-left: 2px solid var(--paper) }

@@ -59,9 +59,10 @@ def _table(
     columns: Sequence[Column],
     kind: str = "",
     heat: list[list[float]] | None = None,
+    first: int = 0,
 ) -> str:
     """columns: [(title, [text of each outcome], [text that counts for the best, or None], best)].
-    heat: [[how warm a cell is, 0 to 1]] by column."""
+    heat: [[how warm a cell is, 0 to 1]] by column. first: rows above the line that parts them."""
     head = "".join(f'<th scope="col">{title}</th>' for title, *_rest in columns)
     marked = [best_of(counted, best) for _title, _texts, counted, best in columns]
     lines = []
@@ -75,7 +76,8 @@ def _table(
             cells.append(
                 f"<td{f' class={look}' if look else ''}{style}><span>{texts[k]}</span>{extra}</td>"
             )
-        row = ' class="reference"' if outcome.kind == REFERENCE else ""
+        looks = ["reference"] * (outcome.kind == REFERENCE) + ["rest"] * (k == first > 0)
+        row = f' class="{" ".join(looks)}"' if looks else ""
         lines.append(f'<tr{row}><th scope="row">{escape(outcome.name)}</th>{"".join(cells)}</tr>')
     return (
         f'<div class="wide"><table{f" class={kind}" if kind else ""}><thead><tr>'
@@ -93,7 +95,8 @@ def _counted(
 
 
 def measures_table(comparison: Comparison, kind: str) -> str:
-    outcomes = comparison.done
+    first, rest = comparison.in_order
+    outcomes = first + rest
 
     def column(
         title: str,
@@ -116,7 +119,8 @@ def measures_table(comparison: Comparison, kind: str) -> str:
     title = "Measures" if kind == RANDOM else "The same in the animation"
     intro = f"In {len(comparison.case.poses[kind])} {KINDS[kind]}; less is better."
     return (
-        f'<section><h2>{title}</h2><p class="lead">{intro}</p>{_table(outcomes, columns)}{fewer}'
+        f'<section><h2>{title}</h2><p class="lead">{intro}</p>'
+        f"{_table(outcomes, columns, first=len(first))}{fewer}"
         "</section>"
     )
 
@@ -151,7 +155,8 @@ def _other_columns(outcomes: Sequence[Outcome], column: Callable[..., Column]) -
 
 
 def parts_table(comparison: Comparison, kind: str) -> str:
-    outcomes, columns, heat = comparison.done, [], []
+    first, rest = comparison.in_order
+    outcomes, columns, heat = first + rest, [], []
     for part, _bones in comparison.parts:
         values = [o.measures[kind]["parts"].get(part, {}).get("surface_strain") for o in outcomes]
         if all(value is None for value in values):
@@ -165,5 +170,5 @@ def parts_table(comparison: Comparison, kind: str) -> str:
     return (
         f"<section><h2>By body part: {KINDS[kind]}</h2>"
         '<p class="lead">Surface Strain in percent. The warmer, the more; the least of each part '
-        f"is underlined.</p>{_table(outcomes, columns, 'parts', heat)}</section>"
+        f"is underlined.</p>{_table(outcomes, columns, 'parts', heat, len(first))}</section>"
     )
