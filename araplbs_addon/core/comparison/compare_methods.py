@@ -233,7 +233,7 @@ METHODS = (
     Method(
         "HEAT",
         "Bone heat, our solver",
-        "the method of Blender's automatic weights (Baran and Popović 2007), as our engine solves it",
+        "the method of Blender's automatic weights (Baran and Popović 2007), solved by our engine",
         _automatic("heat"),
         share=0.5,
     ),
@@ -275,8 +275,8 @@ METHODS = (
     Method(
         "OURS_DUAL",
         "Auto-weight, Preserve Volume",
-        "the weights of Auto-weight under the Armature modifier's Preserve Volume (dual quaternions, "
-        "Kavan et al. 2008)",
+        "the weights of Auto-weight under the Armature modifier's Preserve Volume (dual "
+        "quaternions, Kavan et al. 2008)",
         _dual_quaternions,
         kind=DEFORMER,
         share=0.1,

@@ -140,8 +140,8 @@ def _how_to_read(comparison: Comparison) -> str:
     order = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
     return (
         '<p class="lead read">Every row is a way to weight this character and every column a pose: '
-        "skin that keeps its shape is gray, what is stretched or squeezed goes from orange to dark. "
-        f"The percentage is that stretch over {count} {KINDS[RANDOM]}, less is better; "
+        "skin that keeps its shape is gray, what is stretched or squeezed goes from orange to "
+        f"dark. The percentage is that stretch over {count} {KINDS[RANDOM]}, less is better; "
         f"{order} come{'s' if len(said) == 1 else ''} first.</p>"
     )
 
@@ -239,7 +239,8 @@ def _row(
     kind = " reference" if outcome.kind == REFERENCE else ""
     return (
         f'<div class="row{kind}"><div class="who"><b>{escape(outcome.name)}</b>'
-        f"<span>{strain} % in {KINDS[RANDOM]}</span><small>{escape(outcome.about)}</small></div>{''.join(shots)}</div>"
+        f"<span>{strain} % in {KINDS[RANDOM]}</span><small>{escape(outcome.about)}</small></div>"
+        f"{''.join(shots)}</div>"
     )
 
 
