@@ -210,13 +210,14 @@ def _own_pipes():
 def serve(run, key, end):
     """The other side: `run(arguments, results)` does a task and gives its exit code; `end` is
     called when the pipe ends in the middle of one, since nobody waits for it then."""
-    tasks, busy = queue.Queue(), threading.Event()
+    tasks, busy, left = queue.Queue(), threading.Event(), threading.Event()
     lines, replies = _own_pipes()
 
     def read():
         for line in lines:
             tasks.put(line)
         tasks.put(None)
+        left.set()
         if busy.is_set():
             end()
 
@@ -233,6 +234,8 @@ def serve(run, key, end):
             return
         results = []
         busy.set()
+        if left.is_set():  # before the task was begun
+            end()
         code = run(json.loads(line), results)
         busy.clear()
         try:

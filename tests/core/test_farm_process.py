@@ -131,7 +131,8 @@ def test_time_out(stubborn, started, monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_frozen_process(started, monkeypatch):
     monkeypatch.setattr(process, "PATIENCE", 0.5)
-    blender = started("os.kill(os.getpid(), signal.SIGSTOP)")
+    blender = started()
+    os.kill(blender.process.pid, signal.SIGSTOP)
     assert "given up after 1 s" in blender.do([], timeout=1)["results"][0]["error"]
     assert blender.process.returncode == -signal.SIGKILL
 
@@ -171,11 +172,14 @@ def test_replies_that_make_no_sense(reply):
         read_reply(stream)
 
 
-def test_end_of_the_parent(started):
-    """Nobody waits for a task any more: the process ends in the middle of it."""
-    blender = started("time.sleep(600)")
+@pytest.mark.parametrize("begun", [True, False])
+def test_end_of_the_parent(started, tmp_path, begun):
+    """Nobody waits for a task any more: the process ends in the middle of it, or before."""
+    mark = tmp_path / "begun"
+    blender = started(f"open({str(mark)!r}, 'x').close()", "time.sleep(600)")
     blender.process.stdin.write(b"[]\n")
     blender.process.stdin.flush()
-    time.sleep(1)
+    while begun and not mark.exists():
+        time.sleep(0.05)
     blender.process.stdin.close()
-    assert blender.process.wait(60) == 9
+    assert blender.process.wait(120) == 9
