@@ -38,6 +38,8 @@ BLAS_ROUTINES = [
     *("trsv", "axpy", "copy", "dot", "nrm2", "scal", "swap", "hemm", "hemv", "herk", "her2k"),
     *("potrf", "potri", "potrs"),
 ]
+# Those that CHOLMOD gets from csrc/linalg/blas.c, which calls OpenBLAS or plain loops.
+THROUGH_US = ("gemm", "gemv", "syrk", "trsm", "trsv")
 
 COMPILE_FLAGS = ["-O3", "-g0", "-fno-math-errno", "-fvisibility=hidden", "-std=gnu11"]
 # Multiplications and additions are fused nowhere but in the SIMD kernels: a compiler for ARM would
@@ -91,7 +93,9 @@ def include_dirs():
 
 def flags_of(source):
     """What the file asks for besides COMPILE_FLAGS and the folders of headers."""
-    blas = [f"-D{p}{r}_=scipy_{p}{r}_" for p in "sdcz" for r in BLAS_ROUTINES]
+    names = {f"{p}{r}_": f"scipy_{p}{r}_" for p in "sdcz" for r in BLAS_ROUTINES}
+    names |= {f"d{r}_": f"arap_d{r}_" for r in THROUGH_US}
+    blas = [f"-D{theirs}={ours}" for theirs, ours in names.items()]
     common = [*blas, "-DNPARTITION", "-DNCAMD"]
     common += [] if source.name in FUSED else ["-ffp-contract=off"]
     # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.

@@ -1,9 +1,15 @@
 /* BLAS calls: see blas.h. O(rows columns^2) for a product, O(n^3) for Cholesky, which returns
  * whether the matrix is positive definite. With more than UNHEARD rows LAPACK takes longer than an
- * Esc may wait: such a matrix is factorized panel by panel here, as LAPACK does internally. */
+ * Esc may wait: such a matrix is factorized panel by panel here, as LAPACK does internally.
+ *
+ * Where OpenBLAS computes wrongly, plain loops take its place in all of that and in CHOLMOD, which
+ * is compiled to come by here (tools/sources.py). */
 #include "linalg/blas.h"
 
 #include <stddef.h>
+
+#include "linalg/openblas.h"
+#include "linalg/plain_blas.h"
 
 /* CBLAS constants of the reference interface. */
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, UPPER = 121, NON_UNIT = 131, LEFT = 141 };
@@ -24,14 +30,33 @@ void scipy_cblas_dtrsm(int order, int side, int uplo, int trans, int diagonal, i
 
 void scipy_openblas_set_num_threads(int count);
 
-void scipy_dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
-void scipy_dpotrs_(const char *uplo, const int *n, const int *count, const double *a,
-                   const int *lda, double *b, const int *ldb, int *info, size_t);
+static int plain; /* set once, when the module is loaded */
 
 void arap_blas_single_thread(void) { scipy_openblas_set_num_threads(1); }
 
+void arap_blas_use_plain_loops(void) { plain = 1; }
+
+/* Upper triangle by rows, which is the lower one by columns. */
+static void add_gram(int rows, int columns, const double *a, double beta, double *out) {
+    if (plain)
+        arap_plain_syrk(columns, rows, 1, a, columns, beta, out, columns);
+    else
+        scipy_cblas_dsyrk(ROW_MAJOR, UPPER, TRANSPOSED, columns, rows, 1, a, columns, beta, out,
+                          columns);
+}
+
+/* By rows: C (m, n) = alpha A' B + beta C for A (k, m), B (k, n). */
+static void product_of_transposed(int m, int n, int k, double alpha, const double *a, int lda,
+                                  const double *b, int ldb, double beta, double *c, int ldc) {
+    if (plain)
+        arap_plain_gemm('N', 'T', n, m, k, alpha, b, ldb, a, lda, beta, c, ldc);
+    else
+        scipy_cblas_dgemm(ROW_MAJOR, TRANSPOSED, PLAIN, m, n, k, alpha, a, lda, b, ldb, beta, c,
+                          ldc);
+}
+
 void arap_gram(int rows, int columns, const double *a, double *out) {
-    scipy_cblas_dsyrk(ROW_MAJOR, UPPER, TRANSPOSED, columns, rows, 1, a, columns, 0, out, columns);
+    add_gram(rows, columns, a, 0, out);
     const size_t n = (size_t)columns;
     for (size_t tile = 0; tile < n; tile += TILE) /* of columns: each is read along its rows */
         for (size_t i = tile; i < n; i++)
@@ -40,25 +65,30 @@ void arap_gram(int rows, int columns, const double *a, double *out) {
 
 void arap_gram_between(int rows, int columns, const double *a, int others, const double *b,
                        double *out) {
-    scipy_cblas_dgemm(ROW_MAJOR, TRANSPOSED, PLAIN, columns, others, rows, 1, a, columns, b, others,
-                      0, out, others);
+    product_of_transposed(columns, others, rows, 1, a, columns, b, others, 0, out, others);
 }
 
 void arap_add_gram(int rows, int columns, const double *a, double *out) {
-    scipy_cblas_dsyrk(ROW_MAJOR, UPPER, TRANSPOSED, columns, rows, 1, a, columns, 1, out, columns);
+    add_gram(rows, columns, a, 1, out);
 }
 
 void arap_add_product(int rows, int inner, int columns, const double *a, const double *b,
                       double *out) {
-    scipy_cblas_dgemm(ROW_MAJOR, PLAIN, PLAIN, rows, columns, inner, 1, a, inner, b, columns, 1,
-                      out, columns);
+    if (plain)
+        arap_plain_gemm('N', 'N', columns, rows, inner, 1, b, columns, a, inner, 1, out, columns);
+    else
+        scipy_cblas_dgemm(ROW_MAJOR, PLAIN, PLAIN, rows, columns, inner, 1, a, inner, b, columns, 1,
+                          out, columns);
 }
 
-int arap_cholesky(int n, double *a) {
+int arap_lower_cholesky(int n, double *a, int lda) {
     int info = 0;
-    if (n > 0) scipy_dpotrf_("L", &n, a, &n, &info, 1);
-    return info == 0;
+    if (plain) return arap_plain_potrf(n, a, lda);
+    scipy_dpotrf_("L", &n, a, &lda, &info, 1);
+    return info;
 }
+
+int arap_cholesky(int n, double *a) { return n <= 0 || arap_lower_cholesky(n, a, n) == 0; }
 
 /* Rows and columns k to k + width of A are those of its factor, the rest is what remains. */
 static arap_status factor_panel(arap_context *context, size_t n, size_t k, size_t width,
@@ -66,28 +96,29 @@ static arap_status factor_panel(arap_context *context, size_t n, size_t k, size_
     arap_status status = ARAP_OK;
     const double *above = a + k * n;
     int lda = (int)n, rows = (int)width;
-    if (k + width < n)
-        scipy_cblas_dtrsm(ROW_MAJOR, LEFT, UPPER, TRANSPOSED, NON_UNIT, rows, (int)(n - k - width),
-                          1, above + k, lda, a + k * n + k + width, lda);
+    int after = (int)(n - k - width);
+    if (after && plain)
+        arap_plain_trsm('R', 'T', after, rows, above + k, lda, a + k * n + k + width, lda);
+    else if (after)
+        scipy_cblas_dtrsm(ROW_MAJOR, LEFT, UPPER, TRANSPOSED, NON_UNIT, rows, after, 1, above + k,
+                          lda, a + k * n + k + width, lda);
     for (size_t j = k + width; j < n && !status; j += width) {
         size_t wide = n - j < width ? n - j : width;
         status = arap_listen(context);
         if (!status)
-            scipy_cblas_dgemm(ROW_MAJOR, TRANSPOSED, PLAIN, (int)wide, (int)(n - j), rows, -1,
-                              above + j, lda, above + j, lda, 1, a + j * n + j, lda);
+            product_of_transposed((int)wide, (int)(n - j), rows, -1, above + j, lda, above + j, lda,
+                                  1, a + j * n + j, lda);
     }
     return status;
 }
 
 arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *definite) {
     arap_status status = arap_listen(context);
-    int info = 0;
     *definite = n > UNHEARD || arap_cholesky(n, a);
     if (n <= UNHEARD) return status;
     for (int k = 0; k < n && !status && *definite; k += PANEL) {
         int width = n - k < PANEL ? n - k : PANEL;
-        scipy_dpotrf_("L", &width, a + (size_t)k * (size_t)n + (size_t)k, &n, &info, 1);
-        *definite = info == 0;
+        *definite = arap_lower_cholesky(width, a + (size_t)k * (size_t)n + (size_t)k, n) == 0;
         if (*definite) status = factor_panel(context, (size_t)n, (size_t)k, (size_t)width, a);
     }
     return status;
@@ -95,5 +126,57 @@ arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *def
 
 void arap_cholesky_solve(int n, const double *a, int count, double *x) {
     int info = 0;
-    if (n > 0 && count > 0) scipy_dpotrs_("L", &n, &count, a, &n, x, &n, &info, 1);
+    if (n <= 0 || count <= 0) return;
+    if (!plain) {
+        scipy_dpotrs_("L", &n, &count, a, &n, x, &n, &info, 1);
+        return;
+    }
+    arap_plain_trsm('L', 'N', n, count, a, n, x, n);
+    arap_plain_trsm('L', 'T', n, count, a, n, x, n);
+}
+
+/* What CHOLMOD calls, in place of OpenBLAS's; dpotrf_ comes by factor.c. Steps are 1, and scales of
+ * solves too: CHOLMOD has no other calls. */
+void arap_dgemm_(const char *op_a, const char *op_b, const int *m, const int *n, const int *k,
+                 const double *alpha, const double *a, const int *lda, const double *b,
+                 const int *ldb, const double *beta, double *c, const int *ldc) {
+    if (plain)
+        arap_plain_gemm(*op_a, *op_b, *m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc);
+    else
+        scipy_dgemm_(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void arap_dsyrk_(const char *uplo, const char *op, const int *n, const int *k, const double *alpha,
+                 const double *a, const int *lda, const double *beta, double *c, const int *ldc) {
+    if (plain)
+        arap_plain_syrk(*n, *k, *alpha, a, *lda, *beta, c, *ldc);
+    else
+        scipy_dsyrk_(uplo, op, n, k, alpha, a, lda, beta, c, ldc);
+}
+
+void arap_dtrsm_(const char *side, const char *uplo, const char *op, const char *diagonal,
+                 const int *m, const int *n, const double *alpha, const double *l, const int *ldl,
+                 double *b, const int *ldb) {
+    if (plain)
+        arap_plain_trsm(*side, *op, *m, *n, l, *ldl, b, *ldb);
+    else
+        scipy_dtrsm_(side, uplo, op, diagonal, m, n, alpha, l, ldl, b, ldb);
+}
+
+void arap_dgemv_(const char *op, const int *m, const int *n, const double *alpha, const double *a,
+                 const int *lda, const double *x, const int *step_x, const double *beta, double *y,
+                 const int *step_y) {
+    int out = *op == 'N' ? *m : *n, in = *op == 'N' ? *n : *m;
+    if (plain)
+        arap_plain_gemm(*op, 'N', out, 1, in, *alpha, a, *lda, x, in, *beta, y, out);
+    else
+        scipy_dgemv_(op, m, n, alpha, a, lda, x, step_x, beta, y, step_y);
+}
+
+void arap_dtrsv_(const char *uplo, const char *op, const char *diagonal, const int *n,
+                 const double *l, const int *ldl, double *x, const int *step) {
+    if (plain)
+        arap_plain_trsm('L', *op, *n, 1, l, *ldl, x, *n);
+    else
+        scipy_dtrsv_(uplo, op, diagonal, n, l, ldl, x, step);
 }

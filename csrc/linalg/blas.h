@@ -1,5 +1,4 @@
-/* The few BLAS calls of our own. OpenBLAS comes from scipy-openblas32, whose symbols carry a
- * scipy_ prefix so that they never meet the BLAS of the process we are loaded into. */
+/* The few BLAS calls of our own, by OpenBLAS or, where that computes wrongly, by plain loops. */
 #ifndef ARAP_BLAS_H
 #define ARAP_BLAS_H
 
@@ -10,10 +9,17 @@
  * depend on who else calls. Called once, when the module is loaded. */
 void arap_blas_single_thread(void);
 
+/* Plain loops from now on, for CHOLMOD too. Called when the module is loaded, or never. */
+void arap_blas_use_plain_loops(void);
+
 /* Cholesky factor of the symmetric `a` (n, n), in place; 0 if `a` is not positive definite. With
  * it, solve for `count` right-hand sides x (count, n) in place. */
 int arap_cholesky(int n, double *a);
 void arap_cholesky_solve(int n, const double *a, int count, double *x);
+
+/* The same of a part of a larger matrix, on and below the diagonal by columns; 0, or the number of
+ * the first column that shows that it is not positive definite. */
+int arap_lower_cholesky(int n, double *a, int lda);
 
 /* The factor of what may be large, which listens: ARAP_CANCELLED; `definite`: there is one. */
 arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *definite);

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "linalg/listening_cholmod.h"
 
 struct arap_factor {
@@ -99,12 +100,11 @@ arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix,
     return status;
 }
 
-void scipy_dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-
 void arap_cholmod_potrf(cholmod_common *common, const char *uplo, const int *n, double *a,
                         const int *lda, int *info) {
+    (void)uplo; /* "L" */
     *info = 1;
-    if (!arap_listen(((arap_factor *)common)->context)) scipy_dpotrf_(uplo, n, a, lda, info);
+    if (!arap_listen(((arap_factor *)common)->context)) *info = arap_lower_cholesky(*n, a, *lda);
 }
 
 arap_status arap_factor_update(arap_context *context, arap_factor *f, const arap_matrix *matrix) {

@@ -1,11 +1,16 @@
 /* The module araplbs: it puts together the functions, the exceptions and the types. Costs
- * nothing that counts. Fails with a Python exception; then the import does. */
+ * milliseconds, for the self-test of OpenBLAS. Fails with a Python exception; then the import does.
+ */
 #define ARAP_IMPORT_ARRAY
 #include "python/array.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 #include "linalg/blas.h"
+#include "linalg/blas_test.h"
 #include "python/automatic.h"
 #include "python/bake.h"
 #include "python/deform.h"
@@ -116,10 +121,27 @@ static int add_type(PyObject *module, const char *name, PyObject *type) {
     return failed;
 }
 
+/* Plain loops where OpenBLAS computes wrongly, with a warning, or where $ARAPLBS_LINEAR_ALGEBRA is
+ * "plain"; "wrong ROUTINE" there is for tests: as if that routine were wrong. */
+static int choose_linear_algebra(PyObject *module) {
+    const char *wish = getenv("ARAPLBS_LINEAR_ALGEBRA");
+    int plain = wish && strcmp(wish, "plain") == 0;
+    const char *wrong = arap_blas_wrong(wish && !strncmp(wish, "wrong ", 6) ? wish + 6 : NULL);
+    if (plain || wrong) arap_blas_use_plain_loops();
+    if (wrong && PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                                  "OpenBLAS computes wrongly on this processor (%s): araplbs uses "
+                                  "plain loops, which are right and slower",
+                                  wrong) < 0)
+        return -1;
+    return PyModule_AddStringConstant(module, "linear_algebra",
+                                      plain || wrong ? "plain loops" : "OpenBLAS");
+}
+
 static int module_exec(PyObject *module) {
     arap_module_state *state = PyModule_GetState(module);
     if (PyArray_ImportNumPyAPI() < 0) return -1;
     arap_blas_single_thread();
+    if (choose_linear_algebra(module) < 0) return -1;
     state->solver_type = arap_make_solver_type(module);
     state->joint_solver_type = arap_make_joint_solver_type(module);
     if (!state->solver_type || PyModule_AddObjectRef(module, "Solver", state->solver_type) ||

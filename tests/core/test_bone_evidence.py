@@ -320,3 +320,10 @@ def test_bones_without_skin_in_words(idle, in_skin, note, warning):
     assert report.notes(told) == ([note] if note else [])
     found = report.warnings(told)
     assert len(found) == bool(warning) and all(warning in line for line in found)
+
+
+def test_wrong_linear_algebra_in_words():
+    report = core("reports.report")
+    told = QUIET | {"control_bones": {}, "idle_bones": [], "idle_in_skin": []}
+    assert report.warnings(told | {"linear_algebra": "plain loops"}) == [report.SLOW]
+    assert report.warnings(told | {"linear_algebra": "OpenBLAS"}) == []

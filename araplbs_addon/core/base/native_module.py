@@ -52,6 +52,11 @@ def engine_errors(*names: str) -> tuple[type[Exception], ...]:
     return tuple(getattr(module, name) for name in names if hasattr(module, name))
 
 
+def linear_algebra() -> str:
+    """Who multiplies and factorizes: "OpenBLAS" or "plain loops". Loads the module."""
+    return getattr(load(), "linear_algebra", "OpenBLAS")
+
+
 def version() -> str | None:
     """That of the extension, None where its manifest is not beside it."""
     manifest = Path(__file__).parents[2] / "blender_manifest.toml"

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.arrays import Integers
 from ..base.extent import objects_far_from_bones, taken_as_one
+from ..base.native_module import linear_algebra
 from ..character.control_bones import REASONS
 from ..character.options import Options
 from ..character.problem import Problem
@@ -22,6 +23,11 @@ MOST_NAMES = 5
 MUCH_WELDED = 0.05  # of the faces: so many that vanish when vertices are merged are worth a warning
 FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is worth a warning
 PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
+
+SLOW = (
+    "OpenBLAS computes wrongly on this processor: these weights are right, by plain loops, which "
+    "take longer. Please report it (Report a Problem)"
+)
 
 
 def names_in_line(names: Sequence[str]) -> str:
@@ -62,6 +68,7 @@ def make_report(
     above_limit: vertices with more influences than asked for, which locked groups force.
     idle_bones: deform bones that move nothing; idle_in_skin: those of them that lie in skin.
     objects: for each mesh its vertices, influences and, once written, changed entries.
+    linear_algebra: "OpenBLAS", or "plain loops" where OpenBLAS computes wrongly on this processor.
     """
     engine = solution.report
     bones = problem.skeleton.names
@@ -78,6 +85,7 @@ def make_report(
                 problem.names, problem.sizes, written or [None] * len(problem.names), strict=True
             )
         ],
+        "linear_algebra": linear_algebra(),
         "vertices": sum(problem.sizes),
         "seconds": solution.seconds,
         "triangles": len(problem.arguments["triangles"]),
@@ -209,7 +217,8 @@ def warnings(report: dict[str, Any] | None) -> list[str]:
     """Lines about what a rigger should look at, the most important last."""
     if not report:
         return []
-    lines = _deformer_lines(report)
+    lines = [SLOW] if report.get("linear_algebra", "OpenBLAS") != "OpenBLAS" else []
+    lines += _deformer_lines(report)
     lines += _size_lines(report)
     if report["above_limit"]:
         count, most = report["above_limit"], report["options"]["max_influences"]

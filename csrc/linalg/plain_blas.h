@@ -1,0 +1,23 @@
+/* The routines of BLAS and LAPACK that we and CHOLMOD call, as plain loops: what OpenBLAS is
+ * compared with when the module is loaded (blas_test.h), and what is used where it computes
+ * wrongly. All by columns, as in Fortran; triangles are lower ones with a general diagonal. */
+#ifndef ARAP_PLAIN_BLAS_H
+#define ARAP_PLAIN_BLAS_H
+
+/* 'N', or 'T' and 'C' for the transposed matrix. C (m, n) = alpha op(A) op(B) + beta C */
+void arap_plain_gemm(char op_a, char op_b, int m, int n, int k, double alpha, const double *a,
+                     int lda, const double *b, int ldb, double beta, double *c, int ldc);
+
+/* Lower triangle of C (n, n) = alpha A A' + beta C, for A (n, k). */
+void arap_plain_syrk(int n, int k, double alpha, const double *a, int lda, double beta, double *c,
+                     int ldc);
+
+/* X (m, n) in place of B: op(L) X = B for side 'L', X op(L) = B for side 'R'. */
+void arap_plain_trsm(char side, char op, int m, int n, const double *l, int ldl, double *b,
+                     int ldb);
+
+/* Lower Cholesky factor of A (n, n) in place; 0, or the number of the first column that shows that
+ * A is not positive definite. */
+int arap_plain_potrf(int n, double *a, int lda);
+
+#endif
