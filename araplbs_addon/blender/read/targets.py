@@ -157,6 +157,17 @@ def find_in_file(view_layer, armature_name=None, mesh_names=()):
     return found
 
 
+def find_armatures_in_file(view_layer, armature_name=None):
+    """[Targets] without meshes: every armature, or that of this name. Raises Refused."""
+    armatures = [ob for ob in view_layer.objects if ob.type == "ARMATURE"]
+    if armature_name:
+        armatures = [ob for ob in armatures if ob.name == armature_name]
+    if not armatures:
+        named = f" '{armature_name}'" if armature_name else ""
+        raise Refused(f"no armature{named} in the active scene")
+    return [Targets(armature, []) for armature in armatures]
+
+
 def share_meshes(found, view_layer):
     """The Targets of find_in_file(), with each mesh datablock once: it holds one set of weights.
 

@@ -152,14 +152,19 @@ class ControlPlan:
             transforms[:, :3, 3] = head - turn @ head + self.shifts[:, b]
             if b in self.places:
                 transforms = self.places[b] @ transforms
-            rest = np.array(self.rest[b])
-            own = np.linalg.inv(rest) @ transforms @ rest
-            if not bones[b].use_local_location:  # it is moved along the axes of its parent
-                up = self.skeleton.parents[b]
-                axes = rest if up < 0 else np.linalg.inv(np.array(self.rest[up])) @ rest
-                own[:, :3, 3] = own[:, :3, 3] @ axes[:3, :3].T
-            found[b] = own
+            found[b] = self.in_rest(b, transforms, bones[b].use_local_location)
         return found
+
+    def in_rest(self, b, transforms, own_axes):
+        """What bone b does in its own rest space by transforms (..., 4, 4) in armature space.
+        own_axes: it is moved along them, not along those of its parent."""
+        rest = np.array(self.rest[b])
+        own = np.linalg.inv(rest) @ transforms @ rest
+        if not own_axes:
+            up = self.skeleton.parents[b]
+            axes = rest if up < 0 else np.linalg.inv(np.array(self.rest[up])) @ rest
+            own[..., :3, 3] = own[..., :3, 3] @ axes[:3, :3].T
+        return own
 
     def pose(self, copy, k):
         """Sets pose k on a copy of the armature object that is at rest."""
@@ -173,7 +178,7 @@ class ControlPlan:
                 own = flex(each, own, self.skeleton, b, self.rest[b], self.bends[k, b])
             each.matrix_basis = own
             if b in self.locked:
-                _keep_locked(each)
+                keep_locked(each)
         copy.update_tag()
 
 
@@ -195,7 +200,7 @@ def _is_bounded(posed):
     )
 
 
-def _keep_locked(posed):
+def keep_locked(posed):
     """Exactly, what the limits of the turns keep about."""
     if any(posed.lock_location):
         posed.location = [

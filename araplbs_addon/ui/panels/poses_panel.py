@@ -6,6 +6,7 @@ from ...blender.poses.pose_sources import SourceCounts
 from ...operators.base.properties import draw_played_options
 from ...operators.base.settings import settings_of
 from ...operators.edits.bone_roles import armature_at_hand
+from .menus import draw_rows
 from .sidebar import Closed
 
 _counts = SourceCounts()
@@ -24,3 +25,4 @@ class VIEW3D_PT_araplbs_poses(Closed, Panel):
         column.prop(settings, "swing")
         column.prop(settings, "twist")
         draw_played_options(layout, settings, found)
+        draw_rows(layout, type(self).__name__)

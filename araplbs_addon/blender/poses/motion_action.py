@@ -1,0 +1,84 @@
+"""An action with keys and markers, for an armature."""
+
+import bpy
+
+from ...core.base.refusal import Refused
+
+MADE = "araplbs_motion"  # custom property of an action: for which armature it was made
+
+BEZIER, AUTO_CLAMPED = 2, 4  # as foreach_set() takes them
+CONSTANT = 0
+
+
+def refuse_action(armature):
+    """Raises Refused where it cannot be given an action."""
+    if armature.library or armature.override_library:
+        raise Refused(f"'{armature.name}' belongs to another file")
+    if armature.mode == "EDIT":
+        raise Refused(f"'{armature.name}' is in Edit mode")
+    data = armature.animation_data
+    if data and data.use_tweak_mode:
+        raise Refused(f"An NLA strip of '{armature.name}' is tweaked: leave that first")
+
+
+def write_action(armature, name, curves, markers):
+    """(the action, name of the one that was played before or None).
+
+    curves: [(bone or path, property, index, frames, values)], those of switches without a bone's
+    name before them. markers: [(name, frame)]. An action that was made for this armature before
+    goes, with everything that used it to the new one.
+    """
+    data = armature.animation_data or armature.animation_data_create()
+    before = data.action
+    action = bpy.data.actions.new(name)
+    try:
+        action[MADE] = armature.name
+        slot, bag = _bag(action, armature)
+        for each in curves:
+            _write_curve(bag, *each)
+        for marker, frame in markers:
+            action.pose_markers.new(marker).frame = frame
+    except BaseException:
+        bpy.data.actions.remove(action)
+        raise
+    old = [a for a in bpy.data.actions if a != action and a.get(MADE) == armature.name]
+    data.action = action
+    if slot is not None:
+        data.action_slot = slot
+    for each in old:
+        if not each.library:
+            each.user_remap(action)
+            bpy.data.actions.remove(each)
+    action.name = name
+    action.use_fake_user = True
+    if before is None or before in old:
+        return action, None
+    before.use_fake_user = True
+    return action, before.name
+
+
+def _bag(action, armature):
+    """(slot or None, what has its curves). Actions have slots since 4.4."""
+    if not hasattr(action, "layers"):
+        return None, action
+    slot = action.slots.new(id_type="OBJECT", name=armature.name)
+    strip = action.layers.new("Layer").strips.new(type="KEYFRAME")
+    return slot, strip.channelbag(slot, ensure=True)
+
+
+def _write_curve(bag, bone, name, index, frames, values):
+    is_switch = name.startswith("[")
+    if is_switch:
+        path, group = f"{bone}{name}", "Switches"
+        curve = bag.fcurves.new(path)
+    else:
+        path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}'
+        group, curve = bone, bag.fcurves.new(path, index=index)
+    curve.group = bag.groups.get(group) or bag.groups.new(group)
+    points = curve.keyframe_points
+    points.add(len(frames))
+    points.foreach_set("co", [x for pair in zip(frames, values, strict=True) for x in pair])
+    points.foreach_set("interpolation", [CONSTANT if is_switch else BEZIER] * len(frames))
+    for side in ("handle_left_type", "handle_right_type"):
+        points.foreach_set(side, [AUTO_CLAMPED] * len(frames))
+    curve.update()

@@ -1,0 +1,391 @@
+"""What the controls of an armature do in a range of motion: each joint alone, all together, and
+where a biped's hands and feet go.
+
+Where constraints or drivers move deform bones the poses are those of the rig's controls, tried on a
+copy that nobody sees: a control that turns no deform bone is no joint, and of the two sides of a
+switch between IK and FK the one counts on which it turns more. Elsewhere bones turn as they are.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from mathutils import Matrix
+
+from ...core.skeleton.biped import Limb, find_body, limbs_of, motions, turns_to, within_reach
+from ...core.skeleton.poses import BENDY, sample
+from ...core.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
+from ...core.skeleton.symmetry import bone_partners, symmetry_plane
+from ...core.tools.motion import chained, joint_turns
+from ..poses.flexible_bones import NEUTRAL, pose_copy
+from .rig_copy import driven_copy
+from .rig_plan import ControlPlan, keep_locked
+from .rig_poses import PILOT, plan_poses_in_steps
+from .rig_relations import drives_itself, owner_of, read_relations
+
+TRIED = 0.3  # radians, and share of a limb: so far a control goes on trial
+LEAST = 0.02  # radians: what turns a deform bone by less is no joint of it
+BENT = [name for name in NEUTRAL if name != "rotation_mode"]
+TURN = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+@dataclass
+class Motion:
+    """poses: [(name or None, {(bone, property): values})], rest where nothing is named."""
+
+    poses: list
+    rest: dict
+    joints: int
+    combinations: int
+    acts: bool
+    moved: np.ndarray  # (m,) bool: deform bones that some joint turns
+
+
+def motion_in_steps(armature, skeleton, options, symmetric_up):
+    """The Motion of an armature; a generator of short steps. symmetric_up: (3,) what is up in
+    armature space. Raises NotDrivable."""
+    relations = read_relations(armature)
+    if drives_itself(relations, skeleton):
+        kind = _OfRig
+    else:
+        kind = _OfBones
+    made = kind(armature, skeleton, relations, options)
+    yield from made.prepare_in_steps()
+    yield from made.make_in_steps(symmetric_up)
+    return made.motion()
+
+
+class _Maker:
+    """Collects poses of a copy."""
+
+    def __init__(self, armature, skeleton, relations, options):
+        self.armature, self.skeleton, self.relations = armature, skeleton, relations
+        self.options, self.own = options, options.options()
+        self.rest = [bone.matrix_local.copy() for bone in armature.data.bones]
+        self.rest_arrays = [np.array(each) for each in self.rest]
+        self.poses, self.neutral = [(None, {})], {}
+        self.joints, self.acts, self.combinations = [], False, 0
+        self.posed = set()  # of the copy
+        self.moved = np.zeros(len(skeleton.names), bool)
+
+    def prepare_in_steps(self):
+        """Sets `plan`, as driven_copy() takes it."""
+        raise NotImplementedError
+
+    def make_in_steps(self, up):
+        work = [*self._alone(), *self._together(), *(self._acts(up) if self.options.acts else ())]
+        while work:
+            with driven_copy(self.armature, self.plan) as (copy, view_layer, goes_on):
+                while work and goes_on():
+                    name, pose = work.pop(0)
+                    self.poses.append((name, pose(copy, view_layer) if pose else {}))
+                    self.put_back(copy)
+            yield
+        self.poses.append((None, {}))
+
+    def motion(self):
+        return Motion(
+            self.poses, self.neutral, len(self.joints), self.combinations, self.acts, self.moved
+        )
+
+    def _alone(self):
+        for bone, sides in self.joints:
+            turns = joint_turns(self.skeleton, bone, self.options.swing, self.options.twist)
+            for name, turn in turns:
+                yield name, self._posing({bone: turn}, sides)
+            if turns:
+                yield None, None
+
+    def _posing(self, bases, sides=None):
+        def pose(copy, _view_layer):
+            self.set(copy, bases, sides)
+            return self.read(copy, bases, sides is not None)
+
+        return pose
+
+    def set(self, copy, bases, sides=None):
+        """sides: 0 or 1, what switches are set to; None: they stay."""
+        for b, own in bases.items():
+            posed = copy.pose.bones[self.skeleton.names[b]]
+            posed.matrix_basis = Matrix(np.asarray(own).tolist())
+            keep_locked(posed)
+        self.posed.update(bases)
+        self.switch(copy, sides)
+        copy.update_tag()
+
+    def put_back(self, copy):
+        """All that was posed of a copy to rest: to set a bone takes long in Blender."""
+        identity = Matrix()
+        for b in self.posed:
+            posed = copy.pose.bones[self.skeleton.names[b]]
+            posed.matrix_basis = identity
+            if self.skeleton.kinds[b] == BENDY:
+                for name in BENT:
+                    setattr(posed, name, NEUTRAL[name])
+        self.posed = set()
+        copy.update_tag()
+
+    def switch(self, copy, sides):
+        for each in self.relations.switches if sides is not None else ():
+            owner = owner_of(copy, each.owner)
+            owner[each.name] = type(owner[each.name])(sides)
+
+    def read(self, copy, bones, switches=False):
+        """{(bone, property): values} of bones of a copy, and of switches."""
+        found = {}
+        for b in bones:
+            name = self.skeleton.names[b]
+            posed = copy.pose.bones[name]
+            turn = TURN.get(posed.rotation_mode, "rotation_euler")
+            names = ["location", turn, "scale"]
+            if self.skeleton.kinds[b] == BENDY:
+                names += BENT
+            for each in names:
+                value = getattr(posed, each)
+                found[name, each] = (value,) if isinstance(value, float) else tuple(value)
+                if (name, each) not in self.neutral:
+                    self.neutral[name, each] = _neutral(each, len(found[name, each]))
+        for each in self.relations.switches if switches else ():
+            key = each.owner, f'["{each.name}"]'
+            found[key] = (float(owner_of(copy, each.owner)[each.name]),)
+            self.neutral.setdefault(key, (float(owner_of(self.armature, each.owner)[each.name]),))
+        return found
+
+    def _acts(self, up):
+        limbs = self.limbs()
+        body = find_body(limbs, np.vstack([self.skeleton.heads, self.skeleton.tails]), up)
+        if body is None:
+            return
+        self.acts = True
+        for name, goals in motions(body):
+            bases = {}
+            for limb, goal in goals:
+                bases.update(self.reaching(body, limb, goal))
+            yield name, self._posing(bases, self.sides_of(body))
+        yield None, None
+
+    def reaching(self, body, limb, goal):
+        """{bone: (4, 4) in its rest space} that takes the end of a limb there."""
+        turns = turns_to(body, limb, goal)
+        return chained(turns, self.rest_arrays, self.skeleton.parents)
+
+
+class _OfBones(_Maker):
+    """An armature whose bones nothing else moves."""
+
+    def prepare_in_steps(self):
+        skeleton = self.skeleton
+        self.plan = _Plan(self.relations, skeleton, np.zeros(len(skeleton.names), bool))
+        self.joints = [(int(b), None) for b in np.flatnonzero(skeleton.deform)]
+        self.moved[:] = skeleton.deform
+        yield
+
+    def _together(self):
+        if not self.options.combinations:
+            return
+        symmetry = symmetry_plane(self.skeleton) if self.own.symmetric else None
+        transforms, bends = sample(self.skeleton, self.own, symmetry)
+        if bends is None:
+            bends = np.zeros((len(transforms), len(self.skeleton.names), 4))
+        self.combinations = self.options.combinations
+        for k in range(self.combinations):
+            yield f"Combination {k + 1}", self._sampled(transforms[k], bends[k])
+        yield None, None
+
+    def _sampled(self, transforms, bends):
+        def pose(copy, _view_layer):
+            pose_copy(copy, self.skeleton, self.rest, transforms, bends)
+            self.posed = set(range(len(self.rest)))
+            return self.read(copy, np.flatnonzero(self.skeleton.deform).tolist())
+
+        return pose
+
+    def limbs(self):
+        partners = bone_partners(self.skeleton)
+        if partners is None:
+            return []
+        s = self.skeleton
+        return limbs_of(s.heads, s.tails, s.parents, partners, s.deform)
+
+    def sides_of(self, _body):
+        return None
+
+
+@dataclass
+class _Plan:
+    """As much of a ControlPlan as driven_copy() asks for, of bones that nothing moves."""
+
+    relations: object
+    skeleton: object
+    stretched: np.ndarray
+    reaches: tuple = ()
+    rest: tuple = ()
+
+
+class _OfRig(_Maker):
+    """A rig whose controls move its deform bones."""
+
+    def prepare_in_steps(self):
+        self.plan = ControlPlan(self.armature, self.skeleton, self.relations, self.own)
+        yield
+        paired = self.own.symmetric and bone_partners(self.skeleton) is not None
+        which = range(0, self.own.pose_count, 2 if paired else 1)  # as rig_poses_in_steps()
+        yield from plan_poses_in_steps(self.armature, self.plan, which[:PILOT])
+        self.up = deform_parents(self.skeleton)
+        self.from_rest = np.linalg.inv(np.array(self.rest_arrays))[:, :3, :3]
+        yield from self._try_in_steps()
+
+    def _try_in_steps(self):
+        """Sets `joints`, and for what moves a limb's end the side of the switches: those that turn
+        deform bones on trial, and on which side of the switches more."""
+        plan, skeleton = self.plan, self.skeleton
+        ends = {r.control: r for r in plan.reaches}
+        work = sorted({b for b, turned in plan.turned.items() if turned} | set(ends))
+        sides = (0, 1) if self.relations.switches else (None,)
+        tried, still = {}, {}
+        while work:
+            with driven_copy(self.armature, plan) as (copy, view_layer, goes_on):
+                for side in sides:
+                    if side not in still:
+                        self.set(copy, {}, side)
+                        view_layer.update()
+                        still[side] = self._turns(copy, view_layer)
+                        self.put_back(copy)
+                while work and goes_on():
+                    b = work.pop(0)
+                    for as_end in {False, b in ends}:
+                        tried[b, as_end] = self._tried(
+                            copy, view_layer, b, ends[b] if as_end else None, sides, still
+                        )
+            yield
+        self.joints, self.ends = [], {}
+        for (b, as_end), (angle, side) in sorted(tried.items(), key=lambda item: item[0]):
+            free = joint_turns(skeleton, b, self.options.swing, self.options.twist)
+            if angle >= LEAST and as_end:
+                self.ends[b] = side
+            elif angle >= LEAST and free:
+                self.joints.append((b, side))
+
+    def _tried(self, copy, view_layer, b, reach, sides, still):
+        """(radians by which this control turns a deform bone on what that hangs on, side of the
+        switches)."""
+        best = 0.0, sides[0]
+        for side in sides:
+            if reach is None:
+                own = np.eye(4)
+                for axis in range(3):
+                    own = own @ self._trial(b, axis)
+            else:
+                shift = np.eye(4)
+                shift[:3, 3] = TRIED * (reach.root - reach.end)
+                own = self._in_rest(b, shift)
+            self.set(copy, {b: own}, side)
+            view_layer.update()
+            turns = self._turns(copy, view_layer)
+            between = np.swapaxes(still[side], -1, -2) @ turns
+            angles = np.linalg.norm(rotation_vectors(between), axis=-1)
+            self.moved[np.flatnonzero(self.skeleton.deform)[angles >= LEAST]] = True
+            if angles.max() > best[0] + 1e-4:
+                best = float(angles.max()), side
+            self.put_back(copy)
+        return best
+
+    def _trial(self, b, axis):
+        low, high = self.skeleton.limits[b, axis]
+        low, high = (-TRIED, TRIED) if np.isnan(low) else (low, high)
+        return _about(axis, max(low, min(high, TRIED)) if high > -low else max(low, -TRIED))
+
+    def _turns(self, copy, view_layer):
+        """(d, 3, 3) of the deform bones on those that they hang on."""
+        names = self.skeleton.names
+        posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
+        deform = np.flatnonzero(self.skeleton.deform)
+        turns = np.tile(np.eye(3), (len(names) + 1, 1, 1))
+        for b in deform:
+            turns[b] = np.array(posed[names[b]].matrix.to_3x3()) @ self.from_rest[b]
+        turns = nearest_rotations(turns)
+        return np.swapaxes(turns[self.up[deform]], -1, -2) @ turns[deform]
+
+    def _in_rest(self, b, transform):
+        local = self.armature.data.bones[self.skeleton.names[b]].use_local_location
+        return self.plan.in_rest(b, transform, local)
+
+    def _together(self):
+        if not self.options.combinations:
+            return
+        self.combinations = self.options.combinations
+        for k in range(self.combinations):
+            yield f"Combination {k + 1}", self._planned(k)
+        yield None, None
+
+    def _planned(self, k):
+        def pose(copy, view_layer):
+            self.plan.pose(copy, k)
+            self.posed.update(self.plan.bases)
+            tied = {b for r in self.plan.reaches if r.anchor >= 0 for b in (r.control, r.pole)}
+            if tied - {-1}:
+                view_layer.update()
+                _untie(copy, view_layer, [self.skeleton.names[b] for b in tied - {-1}])
+            return self.read(copy, self.plan.bases, True)
+
+        return pose
+
+    def limbs(self):
+        """By what moves their ends, else as chains of controls."""
+        found, partners = [], bone_partners(replace(self.skeleton, deform=self.plan.controls))
+        for r in self.plan.reaches:
+            if r.control in self.ends and r.length:
+                found.append(Limb(False, r.root, None, r.end, r.length, -1, -1, -1, r.control))
+        if partners is None:
+            return found
+        s, joints = self.skeleton, np.zeros(len(self.skeleton.names), bool)
+        joints[[b for b, _side in self.joints]] = True
+        for limb in limbs_of(s.heads, s.tails, s.parents, partners, joints):
+            near = [np.linalg.norm(limb.end - other.end) < 0.2 * limb.length for other in found]
+            if not any(near):
+                found.append(limb)
+        return found
+
+    def sides_of(self, body):
+        for limb in body.limbs:
+            if limb.control >= 0:
+                return self.ends[limb.control]
+        return dict(self.joints).get(body.legs[0].upper)
+
+    def reaching(self, body, limb, goal):
+        if limb.control < 0:
+            return super().reaching(body, limb, goal)
+        shift = np.eye(4)
+        shift[:3, 3] = within_reach(limb, goal) - limb.end
+        return {limb.control: self._in_rest(limb.control, shift)}
+
+
+def _untie(copy, view_layer, names):
+    """What ties do to controls becomes their own pose."""
+    posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
+    places = {}
+    for name in names:
+        bone, above = copy.data.bones[name], {}
+        if bone.parent:
+            up = posed[bone.parent.name]
+            above = {"parent_matrix": up.matrix, "parent_matrix_local": bone.parent.matrix_local}
+        places[name] = bone.convert_local_to_pose(
+            posed[name].matrix, bone.matrix_local, invert=True, **above
+        )
+    for name, own in places.items():
+        copy.pose.bones[name].matrix_basis = own
+
+
+def _about(axis, angle):
+    return np.array(Matrix.Rotation(angle, 4, "XYZ"[axis]))
+
+
+def _neutral(name, count):
+    if name in NEUTRAL:
+        value = NEUTRAL[name]
+        return value if isinstance(value, tuple) else (value,)
+    return {
+        "location": (0.0,) * 3,
+        "scale": (1.0,) * 3,
+        "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+        "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+    }.get(name, (0.0,) * count)

@@ -1,0 +1,1 @@
+"""The whole work on the motion of an armature: read, solve, write."""

@@ -1,0 +1,103 @@
+"""The whole work of Range of Motion: the poses are read off a copy of the rig, an action is written."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...blender.data.references import Reference
+from ...blender.poses.motion_action import refuse_action, write_action
+from ...blender.read.control_bones import is_left_out
+from ...blender.read.read_armature import read_armature
+from ...blender.read.targets import Targets
+from ...blender.rig.rig_copy import NotDrivable
+from ...blender.rig.rig_motion import Motion, motion_in_steps
+from ...core.base.progress import Listener
+from ...core.base.refusal import Changed, Refused
+from ...core.base.steps import Steps
+from ...core.character.problem import Skeleton
+from ...core.tools.motion import curves, motion_warnings, unmoved
+from ..task import Task
+
+if TYPE_CHECKING:
+    import bpy
+
+FIRST = 1  # frame
+
+
+@dataclass(frozen=True)
+class Reading:
+    armature: Reference
+    skeleton: Skeleton
+    motion: Motion
+    bones: list[str]
+    started: float
+
+
+class MotionTask(Task):
+    keys: Any = None
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started, armature = time.perf_counter(), targets.armature
+        self.warnings = list(targets.skipped)
+        refuse_action(armature)
+        view_layer.update()
+        skeleton = read_armature(armature, self.options.use_joint_limits)
+        left_out = np.array([is_left_out(bone) for bone in armature.data.bones], bool)
+        if not (skeleton.deform & ~left_out).any():
+            raise Refused(f"'{armature.name}' has no deform bones that Auto-weight takes in")
+        skeleton = replace(skeleton, deform=skeleton.deform & ~left_out)
+        yield
+        up = np.array(armature.matrix_world.inverted_safe().to_3x3().col[2])
+        axis = int(np.abs(up).argmax())
+        up = np.eye(3)[axis] * np.sign(up[axis])
+        try:
+            motion = yield from motion_in_steps(armature, skeleton, self.options, up)
+        except NotDrivable as reason:
+            raise Refused(f"The rig of '{armature.name}' could not be posed: {reason}") from None
+        bones = [bone.name for bone in armature.data.bones]
+        self.reading = Reading(Reference.to(armature), skeleton, motion, bones, started)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        motion = self.reading.motion
+        self.keys = curves([pose for _name, pose in motion.poses], motion.rest)
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        read, spacing = self.reading, self.options.spacing
+        armature, motion = read.armature.get(), read.motion
+        refuse_action(armature)
+        if [bone.name for bone in armature.data.bones] != read.bones:
+            raise Changed(armature.name)
+        frames = FIRST + spacing * np.arange(len(motion.poses))
+        markers = [
+            (name, int(frame))
+            for (name, _pose), frame in zip(motion.poses, frames, strict=True)
+            if name
+        ]
+        keys = [(*key, frames[which], values) for *key, which, values in self.keys]
+        name = f"{armature.name} Range of Motion"
+        action, before = write_action(armature, name, keys, [("Rest", FIRST), *markers])
+        for scene in armature.users_scene:
+            scene.frame_end = max(scene.frame_end, int(frames[-1]))
+        still = unmoved(read.skeleton, motion.moved)
+        wanted = self.options.acts and not motion.acts
+        self.warnings += motion_warnings(still, before, wanted)
+        return {
+            "armature": armature.name,
+            "action": action.name,
+            "joints": motion.joints,
+            "combinations": motion.combinations,
+            "acts": motion.acts,
+            "frames": [FIRST, int(frames[-1])],
+            "markers": [[name, frame] for name, frame in markers],
+            "unmoved": still,
+            "seconds": time.perf_counter() - read.started,
+            "options": self.options.as_dict(),
+            "warnings": list(self.warnings),
+        }
