@@ -45,9 +45,7 @@ def posed(armature, frame):
     """{bone: (4, 4) from rest in armature space}."""
     bpy.context.scene.frame_set(frame)
     ob = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    return {
-        p.name: np.array(p.matrix @ p.bone.matrix_local.inverted()) for p in ob.pose.bones
-    }
+    return {p.name: np.array(p.matrix @ p.bone.matrix_local.inverted()) for p in ob.pose.bones}
 
 
 def turned(armature, frame):
@@ -160,7 +158,9 @@ def test_knees_bend_forward_and_keep_their_lengths():
 def fk_rig():
     """Deform bones that copy controls, and an arm that a hand takes along by IK."""
     bones = biped_bones()
-    bones += [(f"c_{name}", head, tail, parent and f"c_{parent}") for name, head, tail, parent in bones]
+    bones += [
+        (f"c_{name}", head, tail, parent and f"c_{parent}") for name, head, tail, parent in bones
+    ]
     bones += [
         (f"ik_{side}", (0.73 * x, 0, 1.42), (0.83 * x, 0, 1.42), "c_root")
         for side, x in (("L", 1), ("R", -1))

@@ -40,17 +40,14 @@ class Motion:
     moved: np.ndarray  # (m,) bool: deform bones that some joint turns
 
 
-def motion_in_steps(armature, skeleton, options, symmetric_up):
-    """The Motion of an armature; a generator of short steps. symmetric_up: (3,) what is up in
-    armature space. Raises NotDrivable."""
+def motion_in_steps(armature, skeleton, options, up):
+    """The Motion of an armature; a generator of short steps. up: (3,) in armature space. Raises
+    NotDrivable."""
     relations = read_relations(armature)
-    if drives_itself(relations, skeleton):
-        kind = _OfRig
-    else:
-        kind = _OfBones
+    kind = _OfRig if drives_itself(relations, skeleton) else _OfBones
     made = kind(armature, skeleton, relations, options)
     yield from made.prepare_in_steps()
-    yield from made.make_in_steps(symmetric_up)
+    yield from made.make_in_steps(up)
     return made.motion()
 
 

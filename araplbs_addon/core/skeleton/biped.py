@@ -148,8 +148,8 @@ def motions(body: Body) -> list[tuple[str, list[tuple[Limb, Floats]]]]:
     for name, (upward, ahead, out) in REACHES:
         goals = []
         for arm in body.arms:
-            side = np.array([np.sign(arm.end[0]), 0.0, 0.0])
-            way = upward * body.up + ahead * body.forward + out * side
+            outward = np.array([np.sign(arm.end[0]), 0.0, 0.0])
+            way = upward * body.up + ahead * body.forward + out * outward
             goals.append((arm, arm.root + arm.length * way))
         found.append((f"Reach {name}", goals))
     for n, side in enumerate("LR"):

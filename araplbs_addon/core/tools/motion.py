@@ -91,7 +91,7 @@ def chained(
 ) -> dict[int, Floats]:
     """{bone: (4, 4) what it does in its own rest space} of transforms from rest in armature space;
     all other bones go with their parents. rest: (4, 4) each."""
-    found = {}
+    found: dict[int, Floats] = {}
     for bone, wanted in moved.items():
         above = int(parents[bone])
         while above >= 0 and above not in moved:
@@ -155,7 +155,7 @@ def motion_summary(report: dict[str, Any]) -> str:
 
 def motion_warnings(still: Iterable[str], before: str | None, acts: bool) -> list[str]:
     """Lines about what an artist should know. still: unmoved(); before: the name of the action that
-    was played until now; acts: a walk was asked for, and there is none."""
+    was played until now; acts: a walk was asked for in vain."""
     lines, names = [], list(still)
     if names:
         what = "deform bone is" if len(names) == 1 else "deform bones are"
