@@ -44,11 +44,16 @@ row() {  # row NAME CELL...: the run's line of the table
   echo "$*" >"$OUT/rows/$1.tsv"
 }
 
-# where LOG: in our files, of a test that was given up; non-zero where none was.
-where() { grep -q 'Timeout (.*)!$' "$1" && grep -m 12 -E 'Timeout|File ".*/(tests/[a-z]+/test_|araplbs/)' "$1"; }
+# where LOG: in our files, of a test that was given up or in which Blender crashed; non-zero where
+# there was none.
+where() {
+  local cut='Timeout \(.*\)!$|^Fatal Python error|Segmentation fault'
+  grep -qE "$cut" "$1" && grep -m 12 -E "$cut"'|File ".*/(tests/[a-z]+/test_|araplbs/)' "$1"
+}
 
-# run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table. Where a test
-# hangs its place is printed and the run repeated, once: that a hang is rare is worth knowing, too.
+# run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table. Where a Blender
+# hangs or crashes in a test the place is printed and the run repeated, once: most such crashes are
+# Blender's own, in its undo, and the table tells of them.
 run() {
   local name=$1 version=$2 results=$3 start=$SECONDS code child
   shift 3
@@ -61,9 +66,9 @@ run() {
     trap 'kill $child' TERM
     wait $child || code=$?
     trap - TERM
-    [ $code != 0 ] && [ ! -e "$OUT/$name.hung.log" ] && where "$OUT/$name.log" || break
-    say "$name: a test hung; once more"
-    mv "$OUT/$name.log" "$OUT/$name.hung.log"
+    [ $code != 0 ] && [ "$version" != - ] && [ ! -e "$OUT/$name.first.log" ] && where "$OUT/$name.log" || break
+    say "$name: it hung or crashed; once more"
+    mv "$OUT/$name.log" "$OUT/$name.first.log"
   done
   # A window ends well whatever its tests have found.
   [ $code != 0 ] || ! grep -qE '^(FAILED|ERROR)' "$OUT/$name.log" || code=1

@@ -23,13 +23,11 @@ def failures(results):
                 yield f"{case.get('name')}: {message}"[:150]
 
 
-def hangs(log):
-    """Where, in a test's own file, a run stood that was given up."""
-    return [
-        line.strip()
-        for line in log.read_text(errors="replace").splitlines()
-        if line.lstrip().startswith('File "') and "/test_" in line
-    ][:2]
+def places(log):
+    """Where, in tests, a run stood that was given up or crashed; else how its log ends."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    found = [line for line in lines if line.lstrip().startswith('File "') and "test_" in line]
+    return [line.strip()[:150] for line in found[:2] or lines[-3:]]
 
 
 def counts(results):
@@ -51,9 +49,9 @@ def row(name, version, seconds, code, what):
     passed, failed, skipped, reasons = counts(what)
     good = code == "0" and failed == 0 and passed > 0
     note = "" if good or failed else f"exit code {code}"
-    hung = Path(what).with_suffix(".hung.log")
-    if hung.exists():
-        note = f"{note} a test hung, repeated: {hung.name}".strip()
+    first = Path(what).with_suffix(".first.log")
+    if first.exists():
+        note = f"{note} hung or crashed, repeated: {first.name}".strip()
     return [name, version, str(passed), str(failed), str(skipped), seconds, note], good, reasons
 
 
@@ -73,13 +71,11 @@ def main():
         right = [cells[i].rjust(widths[i]) for i in range(2, 6)]
         print("  ".join([*left, *right, cells[6]]).rstrip())
     for name, _, _, code, what in rows:
-        results, log = Path(what), Path(what).with_suffix(".hung.log")
-        if log.exists():
-            print(f"{name} hung:", *hangs(log))
+        results = Path(what)
+        if results.with_suffix(".first.log").exists():
+            print(f"{name}, first:", *places(results.with_suffix(".first.log")), sep="\n  ")
         if code not in ("0", "skip", "fail") and not results.exists():
-            log = results.with_suffix(".log")
-            last = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
-            print(f"{name}:", *(line[:200] for line in last), sep="\n  ")
+            print(f"{name}:", *places(results.with_suffix(".log")), sep="\n  ")
         elif results.exists():
             lines = list(failures(results))
             for line in lines[:TOLD]:
