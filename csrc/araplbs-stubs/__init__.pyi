@@ -32,8 +32,8 @@ __version__: str
 simd: str
 """Instruction set of the local step on this machine: "avx512", "avx2" or "portable"."""
 linear_algebra: str
-"""Who multiplies and factorizes: "OpenBLAS", or "plain loops" where the module's self-test found that
-OpenBLAS computes wrongly on this processor (a RuntimeWarning names the routine), or where
+"""Who multiplies and factorizes: "OpenBLAS", or "plain loops" where the module's self-test found
+that OpenBLAS computes wrongly on this processor (a RuntimeWarning names the routine), or where
 ARAPLBS_LINEAR_ALGEBRA in the environment is "plain"."""
 
 Floats: TypeAlias = NDArray[np.float64]
