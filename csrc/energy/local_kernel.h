@@ -6,6 +6,7 @@
  *   WIDTH     poses per step; `lanes` is a multiple of it
  *   NEWTON    Newton steps for the largest eigenvalue
  *   FLAT      a lane with z (below) or 4 |cof B| under this takes the exact path
+ *   LEAST     tiny beside a column of cov, its square not beside 1 / TINY
  *   SLIP      and so does one whose last Newton step was more than this share of z
  *
  * For each pose   cov = sum_b T_b M_b            (3x3, M_b 4x3)
@@ -29,7 +30,14 @@
  *
  * Where all edges of the ring are parallel, cov = x e^T with the unit vector e along them, and only
  * R e is ever asked for: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R,
- * |U e| times that with stretch. */
+ * |U e| times that with stretch.
+ *
+ * A wire's ring is nearly that, with a spoke and where it bends a little: all poses would take the
+ * exact path. With its direction as the first axis, the columns of cov = (X, Y, Z) are of very
+ * different length, and those of R = (p, q, r) are found by turning two of them at a time: by the
+ * angle that makes p.X + q.Y largest, tangent (q.X - p.Y) / (p.X + q.Y), and so on. From p = X /
+ * |X| each sweep leaves a share of about (|Y| + |Z|) / |X| of the error; rounding is relative to
+ * the column it happens in. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)
 typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));
@@ -47,11 +55,35 @@ static inline VEC TOKEN(KERNEL, sqrt)(VEC x) {
     return y;
 }
 
+/* The same where `exact` says so, one by one. */
+static inline void TOKEN(KERNEL, exactly)(const arap_kernel_input *in, int lane, MASK exact,
+                                          const VEC *c, VEC *q) {
+    const REAL *transform = in->transform;
+    const size_t lanes = (size_t)in->lanes;
+    double matrices[9 * WIDTH], rotations[9 * WIDTH];
+    int lane_of[WIDTH];
+    size_t count = 0;
+    for (int i = 0; i < WIDTH && lane + i < in->poses; i++) {
+        if (!exact[i]) continue;
+        double *cov = matrices + 9 * count, prior[9] = {0};
+        for (int j = 0; j < 9; j++) cov[j] = c[j][i];
+        for (int b = 0; b < in->bones && in->shape != ARAP_RING_THIN; b++)
+            for (int j = 0; in->weight[b] != 0 && j < 9; j++)
+                prior[j] +=
+                    in->weight[b] *
+                    transform[((size_t)in->bone[b] * 12 + (size_t)(j / 3 * 4 + j % 3)) * lanes +
+                              (size_t)(lane + i)];
+        for (int j = 0; j < 9; j++) cov[j] += in->prior_share * prior[j];
+        lane_of[count++] = i;
+    }
+    arap_nearest_rotations(count, matrices, rotations);
+    for (size_t k = 0; k < count; k++)
+        for (int j = 0; j < 9; j++) q[j][lane_of[k]] = (REAL)rotations[9 * k + j];
+}
+
 /* Best rotations q for the matrices c of the poses from `lane` on; a: c with norm 1. */
 static inline void TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, const VEC *c,
                                             const VEC *a, VEC *q) {
-    const REAL *transform = in->transform;
-    const int lanes = in->lanes, bones = in->bones;
     VEC f[9]; /* cofactors */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -105,27 +137,48 @@ static inline void TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lan
     }
     MASK exact = ~((z >= (REAL)FLAT) & (minor >= (REAL)(FLAT / 4)) &
                    (slip * slip <= (REAL)(SLIP * SLIP) * z * z)); /* or NaN */
-    if (TOKEN(KERNEL, any)(exact)) {
-        double matrices[9 * WIDTH], rotations[9 * WIDTH];
-        int lane_of[WIDTH];
-        size_t count = 0;
-        for (int i = 0; i < WIDTH && lane + i < in->poses; i++) {
-            if (!exact[i]) continue;
-            double *cov = matrices + 9 * count, prior[9] = {0};
-            for (int j = 0; j < 9; j++) cov[j] = c[j][i];
-            for (int b = 0; b < bones; b++)
-                for (int j = 0; in->weight[b] != 0 && j < 9; j++)
-                    prior[j] += in->weight[b] *
-                                transform[((size_t)in->bone[b] * 12 + (size_t)(j / 3 * 4 + j % 3)) *
-                                              (size_t)lanes +
-                                          (size_t)(lane + i)];
-            for (int j = 0; j < 9; j++) cov[j] += in->prior_share * prior[j];
-            lane_of[count++] = i;
-        }
-        arap_nearest_rotations(count, matrices, rotations);
-        for (size_t k = 0; k < count; k++)
-            for (int j = 0; j < 9; j++) q[j][lane_of[k]] = (REAL)rotations[9 * k + j];
+    if (TOKEN(KERNEL, any)(exact)) TOKEN(KERNEL, exactly)(in, lane, exact, c, q);
+}
+
+/* Turn the columns j and k of q in their plane to where they fit those of c best; returns the
+ * square of the sine. */
+static inline VEC TOKEN(KERNEL, turn)(const VEC *c, int j, int k, VEC *q) {
+    VEC cosine = (VEC){0} + (REAL)LEAST, sine = {0};
+    for (int i = 0; i < 9; i += 3) {
+        cosine += q[i + j] * c[i + j] + q[i + k] * c[i + k];
+        sine += q[i + k] * c[i + j] - q[i + j] * c[i + k];
     }
+    VEC scale = (REAL)1 / TOKEN(KERNEL, sqrt)(cosine * cosine + sine * sine + TINY);
+    cosine *= scale;
+    sine *= scale;
+    for (int i = 0; i < 9; i += 3) {
+        VEC x = q[i + j], y = q[i + k];
+        q[i + j] = cosine * x + sine * y;
+        q[i + k] = cosine * y - sine * x;
+    }
+    return sine * sine;
+}
+
+/* Best rotations for thin rings. */
+static inline void TOKEN(KERNEL, thin)(const arap_kernel_input *in, int lane, const VEC *c,
+                                       VEC *q) {
+    VEC over = (REAL)1 / TOKEN(KERNEL, sqrt)(c[0] * c[0] + c[3] * c[3] + c[6] * c[6] + TINY);
+    VEC x = c[0] * over, y = c[3] * over, z = c[6] * over, last = {0};
+    /* Two vectors across it (Duff et al. 2017). */
+    MASK down = z < (REAL)0;
+    VEC sign = (VEC)((down & (MASK)((VEC){0} - (REAL)1)) | (~down & (MASK)((VEC){0} + (REAL)1)));
+    VEC a = (REAL)-1 / (sign + z), b = x * y * a;
+    q[0] = x, q[3] = y, q[6] = z;
+    q[1] = (REAL)1 + sign * x * x * a, q[4] = sign * b, q[7] = -sign * x;
+    q[2] = b, q[5] = sign + y * y * a, q[8] = -y;
+    TOKEN(KERNEL, turn)(c, 1, 2, q);
+    for (int sweep = 0; sweep < NEWTON - 2; sweep++) {
+        last = TOKEN(KERNEL, turn)(c, 0, 1, q);
+        last += TOKEN(KERNEL, turn)(c, 0, 2, q);
+        TOKEN(KERNEL, turn)(c, 1, 2, q);
+    }
+    MASK exact = ~(last <= (REAL)(SLIP / 10)); /* or NaN */
+    if (TOKEN(KERNEL, any)(exact)) TOKEN(KERNEL, exactly)(in, lane, exact, c, q);
 }
 
 /* U of the poses from `lane` on, and what it adds to the excess. */
@@ -161,12 +214,13 @@ static inline VEC TOKEN(KERNEL, apply)(const VEC *u, VEC *m) {
     return sum;
 }
 
-static void KERNEL(const arap_kernel_input *in, double *out) {
+static inline __attribute__((always_inline)) void TOKEN(KERNEL, run)(const arap_kernel_input *in,
+                                                                     int is_thin, double *out) {
     const REAL *transform = in->transform;
     const REAL *m = in->moments;
     VEC *sum = in->scratch;
     const REAL *pose_weight = in->pose_weight;
-    const int lanes = in->lanes, bones = in->bones;
+    const int lanes = in->lanes, bones = in->bones, line = in->shape == ARAP_RING_LINE;
     memset(sum, 0, (size_t)bones * 12 * sizeof(VEC));
     VEC excess = {0}, u[6] = {{0}};
     for (int lane = 0; lane < lanes; lane += WIDTH) {
@@ -185,7 +239,7 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
             VEC more = TOKEN(KERNEL, stretch)(in, lane, u);
             if (pose_weight) more *= *(const VEC *)(pose_weight + lane);
             excess += more;
-            if (!in->line) TOKEN(KERNEL, apply)(u, c);
+            if (!line) TOKEN(KERNEL, apply)(u, c);
         }
         VEC norm2 = c[0] * c[0];
         for (int i = 1; i < 9; i++) norm2 += c[i] * c[i];
@@ -194,14 +248,16 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
         for (int i = 0; i < 9; i++) a[i] = c[i] * inverse;
 
         VEC q[9];
-        if (in->line)
+        if (line)
             memcpy(q, a, sizeof q);
+        else if (is_thin)
+            TOKEN(KERNEL, thin)(in, lane, c, q);
         else
             TOKEN(KERNEL, rotations)(in, lane, c, a, q);
         if (in->stretches) {
-            VEC length2 = TOKEN(KERNEL, apply)(u, in->line ? a : q);
+            VEC length2 = TOKEN(KERNEL, apply)(u, line ? a : q);
             VEC length = TOKEN(KERNEL, sqrt)(length2);
-            for (int i = 0; i < 9 && in->line; i++) q[i] *= length;
+            for (int i = 0; i < 9 && line; i++) q[i] *= length;
         }
         if (in->pull) {
             for (int b = 0; b < bones; b++) {
@@ -237,6 +293,14 @@ static void KERNEL(const arap_kernel_input *in, double *out) {
         for (int j = 0; j < WIDTH; j++) total += sum[i][j];
         out[i] = total;
     }
+}
+
+/* Two loops: what is common to them is not to be rounded in another way for the sake of wires. */
+static void KERNEL(const arap_kernel_input *in, double *out) {
+    if (in->shape == ARAP_RING_THIN)
+        TOKEN(KERNEL, run)(in, 1, out);
+    else
+        TOKEN(KERNEL, run)(in, 0, out);
 }
 #undef VEC
 #undef MASK

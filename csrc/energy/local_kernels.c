@@ -37,6 +37,7 @@
 #define INTEGER int
 #define SQRT sqrtf
 #define TINY 1e-30f
+#define LEAST 1e-14f
 #define FLAT 1e-2f
 #define SLIP 1e-3f
 #define NEWTON 4
@@ -64,6 +65,7 @@ TARGET_END
 #undef INTEGER
 #undef SQRT
 #undef TINY
+#undef LEAST
 #undef FLAT
 #undef SLIP
 #undef NEWTON
@@ -71,6 +73,7 @@ TARGET_END
 #define INTEGER long long
 #define SQRT sqrt
 #define TINY 1e-300
+#define LEAST 1e-100
 #define FLAT 1e-3
 #define SLIP 1e-7
 #define NEWTON 6

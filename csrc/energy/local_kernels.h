@@ -10,6 +10,9 @@
 /* Bytes of scratch a kernel needs per bone. */
 #define ARAP_KERNEL_SCRATCH (12 * 64)
 
+/* The edges of a one-ring: whatever, all parallel, or nearly so. */
+enum arap_ring_shape { ARAP_RING_SOLID, ARAP_RING_LINE, ARAP_RING_THIN };
+
 typedef struct arap_kernel_input {
     const void *transform; /* (all bones, 12, lanes) */
     int lanes;
@@ -18,7 +21,8 @@ typedef struct arap_kernel_input {
     const int *bone;      /* (bones) */
     const void *moments;  /* (bones, 12) M_b, scaled so that cov is about 1 */
     const double *weight; /* (bones) weights of the vertex itself */
-    int line;             /* all edges of the ring are parallel */
+    int shape;            /* arap_ring_shape; of a thin one, e is in axes of which the first is its
+                             direction, and the prior is in M_b already */
     double prior_share;   /* weight of the blended bone rotations where cov leaves R open */
     void *scratch;        /* (bones * ARAP_KERNEL_SCRATCH) bytes, 64-byte aligned */
     /* Stretchable influences of the vertex itself (stretch.h): */

@@ -38,6 +38,7 @@
 
 #define CHUNK 64
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
+#define THIN 0.01     /* of the squared edges of a ring: across a thin one */
 
 /* The influence of a spine on vertex k of the ring: w e, e = a_ik e_ik or - sum_k a_ik e_ik. */
 ARAP_WIDE_PART void add_pair(const arap_pass *p, arap_workspace *ws, int k, int spine, double w,
@@ -191,6 +192,27 @@ ARAP_WIDE_PART void turn_feet(const arap_pass *p, int i, const arap_workspace *w
     }
 }
 
+/* ring += a e e^T, upper triangle. */
+static inline void add_square(double a, const double *e, double *ring) {
+    for (int c = 0; c < 3; c++)
+        for (int d = c; d < 3; d++) *ring++ += a * e[c] * e[d];
+}
+
+/* The second moments of the edges of vertex i over `unit`, upper triangle. */
+ARAP_WIDE_PART void square_ring(const arap_mesh *mesh, int i, double unit, double *ring) {
+    const arap_spoke *spoke;
+    double e[3];
+    memset(ring, 0, 6 * sizeof *ring);
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
+        arap_mesh_edge(mesh, i, r, e);
+        add_square(mesh->edge_weight[r] / unit, e, ring);
+    }
+    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
+        arap_sub(spoke->point, mesh->v + 3 * (size_t)i, e);
+        add_square(spoke->weight / unit, e, ring);
+    }
+}
+
 /* The end of a wire, or a straight piece of one: all edges of the ring are parallel. */
 ARAP_WIDE_PART int is_line(const arap_mesh *mesh, int i) {
     size_t begin = mesh->ring[i], size = mesh->ring[i + 1] - begin;
@@ -204,16 +226,50 @@ ARAP_WIDE_PART int is_line(const arap_mesh *mesh, int i) {
     return arap_dot(normal, normal) <= PARALLEL * PARALLEL * arap_dot(a, a) * arap_dot(b, b);
 }
 
-/* ring += a e e^T, upper triangle. */
-static inline void add_square(double a, const double *e, double *ring) {
-    for (int c = 0; c < 3; c++)
-        for (int d = c; d < 3; d++) *ring++ += a * e[c] * e[d];
+/* Are the edges of the wire vertex i nearly parallel? axes (3): the direction, and two across. */
+ARAP_WIDE_PART int is_thin(const arap_mesh *mesh, int i, arap_v4 *axes) {
+    double q[6], most = 0, all, x = 0, y = 0, z = 0;
+    if (mesh->ring[i] == mesh->ring[i + 1]) return 0;
+    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
+        if (mesh->kind[r] != ARAP_EDGE_WIRE) return 0;
+    square_ring(mesh, i, 1, q);
+    all = q[0] + q[3] + q[5];
+    if (!(all > 0)) return 0;
+    /* The largest column, and what Q makes of it. */
+    for (int c = 0; c < 3; c++) {
+        static const int column[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+        if (q[column[c][c]] <= most) continue;
+        most = q[column[c][c]];
+        x = q[column[c][0]] / all, y = q[column[c][1]] / all, z = q[column[c][2]] / all;
+    }
+    double next[3] = {q[0] * x + q[1] * y + q[2] * z, q[1] * x + q[3] * y + q[4] * z,
+                      q[2] * x + q[4] * y + q[5] * z};
+    double over = 1 / sqrt(arap_dot(next, next));
+    x = over * next[0], y = over * next[1], z = over * next[2];
+    double along = x * (q[0] * x + q[1] * y + q[2] * z) + y * (q[1] * x + q[3] * y + q[4] * z) +
+                   z * (q[2] * x + q[4] * y + q[5] * z);
+    if (!(along > (1 - THIN) * all)) return 0;
+    double sign = z < 0 ? -1 : 1, a = -1 / (sign + z), b = x * y * a;
+    axes[0] = (arap_v4){x, y, z, 0};
+    axes[1] = (arap_v4){1 + sign * x * x * a, sign * b, -sign * x, 0};
+    axes[2] = (arap_v4){b, sign + y * y * a, -y, 0};
+    return 1;
+}
+
+/* Row r of M_b in these axes, with a trace of the blended bone rotations, which decides on the
+ * twist where the ring leaves it open. */
+ARAP_WIDE_PART arap_v4 thin_row(const arap_v4 *axes, arap_v4 row, double prior, int r) {
+    arap_v4 out = {0};
+    for (int k = 0; k < 3; k++) {
+        out[k] = axes[k][0] * row[0] + axes[k][1] * row[1] + axes[k][2] * row[2];
+        if (r < 3) out[k] += prior * axes[k][r];
+    }
+    return out;
 }
 
 /* The stretchable influences of vertex i, and its ring where there are any. */
 ARAP_WIDE_PART void find_stretches(const arap_pass *p, int i, double unit, arap_workspace *ws) {
     const arap_stretches *stretches = &p->packed->source->stretches;
-    const arap_mesh *mesh = p->mesh;
     if (!stretches->count) return;
     for (size_t e = p->in->start[i]; e < p->in->start[i + 1] && unit > 0; e++) {
         int place = arap_stretches_of(stretches, p->in->bone[e]);
@@ -222,28 +278,23 @@ ARAP_WIDE_PART void find_stretches(const arap_pass *p, int i, double unit, arap_
         ws->stretch_weight[ws->stretches++] = p->in->weight[e];
     }
     if (!ws->stretches) return;
-    memset(ws->ring, 0, sizeof ws->ring);
-    for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-        double e[3], a = mesh->edge_weight[r] / unit;
-        arap_mesh_edge(mesh, i, r, e);
-        add_square(a, e, ws->ring);
-    }
-    const arap_spoke *spoke;
-    for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
-        double e[3];
-        arap_sub(spoke->point, mesh->v + 3 * (size_t)i, e);
-        add_square(spoke->weight / unit, e, ws->ring);
-    }
+    square_ring(p->mesh, i, unit, ws->ring);
 }
 
-/* Rotations from the moments of the work space, by the kernel. pull: as for it; returns the
- * excess. */
-ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, double unit, int line,
+/* Rotations of vertex i, -1 of several, from the moments of the work space, by the kernel. pull: as
+ * for it; returns the excess. */
+ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, double unit, int i,
                                    double *pull) {
     double scale = unit > 0 ? 1 / unit : 0, excess = 0;
     int single = p->packed->precision == ARAP_SINGLE;
+    double prior = single ? 1e-6 : 1e-12;
+    arap_v4 axes[3];
+    int shape = i >= 0 && is_line(p->mesh, i) ? ARAP_RING_LINE : ARAP_RING_SOLID;
+    if (i >= 0 && !shape && !ws->stretches && is_thin(p->mesh, i, axes)) shape = ARAP_RING_THIN;
     for (int j = 0; j < 4 * ws->bones; j++) {
-        const arap_v4 row = ws->moment[j];
+        arap_v4 row = ws->moment[j];
+        if (shape == ARAP_RING_THIN)
+            row = thin_row(axes, row, unit * prior * ws->weight[j / 4], j % 4);
         for (int c = 0; c < 3; c++) {
             if (single)
                 ((float *)ws->scaled)[3 * j + c] = (float)(scale * row[c]);
@@ -258,8 +309,8 @@ ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, doubl
                                .bone = ws->bone,
                                .moments = ws->scaled,
                                .weight = ws->weight,
-                               .line = line,
-                               .prior_share = single ? 1e-6 : 1e-12,
+                               .shape = shape,
+                               .prior_share = prior,
                                .scratch = ws->scratch,
                                .stretches = ws->stretches,
                                .stretch = p->packed->stretch,
@@ -271,6 +322,11 @@ ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, doubl
                                .pull_scale = unit,
                                .pose_weight = p->packed->weight};
     p->kernel(&input, ws->product);
+    for (int j = 0; shape == ARAP_RING_THIN && !pull && j < 4 * ws->bones; j++) {
+        double *out = ws->product + 3 * j;
+        arap_v4 row = out[0] * axes[0] + out[1] * axes[1] + out[2] * axes[2];
+        for (int c = 0; c < 3; c++) out[c] = row[c];
+    }
     return unit * excess;
 }
 
@@ -325,8 +381,7 @@ ARAP_WIDE_PART void visit(const arap_pass *p, int c, arap_workspace *ws) {
     if (ws->pairs) {
         turn_as_desired(p, *vertex, ws, NULL);
     } else {
-        int line = size == 1 && is_line(p->mesh, *vertex);
-        double excess = turn_rigidly(p, ws, unit, line, NULL);
+        double excess = turn_rigidly(p, ws, unit, size == 1 ? *vertex : -1, NULL);
         if (p->excess) p->excess[*vertex] = excess;
     }
     for (int j = 0; j < ws->bones; j++)
@@ -443,7 +498,7 @@ ARAP_WIDE_PART void pull_block_plain(void *data, int block, int worker) {
                             p->desired + 9 * (size_t)p->packed->poses * (size_t)p->spine_slot[i]);
             p->alignment[i] = 0;
         } else {
-            turn_rigidly(p, ws, unit, is_line(p->mesh, i), pull);
+            turn_rigidly(p, ws, unit, i, pull);
             p->alignment[i] = unit * ws->product[0];
         }
     }

@@ -27,8 +27,6 @@
  * NaN where the place of the vertex itself counts. */
 static void tell_places(const arap_skeleton *s, int b, double *place) {
     const double *head = s->heads + 3 * s->deform_bone[b], *tail = s->tails + 3 * s->deform_bone[b];
-    int root = b;
-    while (s->deform_parent[root] >= 0) root = s->deform_parent[root];
     for (int k = 0; k < s->deform_count; k++) {
         int d = s->order[k], parent = s->deform_parent[d];
         if (d == b)
@@ -38,7 +36,7 @@ static void tell_places(const arap_skeleton *s, int b, double *place) {
         else if (parent >= 0)
             place[d] = place[parent];
         else
-            place[d] = d == root ? 0 : NAN;
+            place[d] = d == s->root[b] ? 0 : NAN;
     }
 }
 

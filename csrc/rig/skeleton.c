@@ -214,6 +214,10 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
     for (int depth = 0; depth <= deepest; depth++)
         for (int d = 0; d < s->deform_count; d++)
             if (s->depth[d] == depth) s->order[placed++] = d;
+    for (int k = 0; k < s->deform_count; k++) {
+        int d = s->order[k], up = s->deform_parent[d];
+        s->root[d] = up < 0 ? d : s->root[up];
+    }
     for (int b = 0; b < s->count; b++)
         if (arap_deforming(s, b) < 0) s->owner[b] = find_owner(s, twin, b, -1);
 
@@ -250,10 +254,11 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
     s->owner = ARAP_NEW(int, n);
     s->deform_parent = ARAP_NEW(int, n);
     s->depth = ARAP_NEW(int, n);
+    s->root = ARAP_NEW(int, n);
     s->segments = ARAP_NEW(arap_segment, 2 * n);
     if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits || !s->kinds ||
         !s->ranges || !s->bendy_segments || !s->stretch || !s->deform_bone || !s->owner ||
-        !s->deform_parent || !s->depth || !s->segments) {
+        !s->deform_parent || !s->depth || !s->root || !s->segments) {
         status = arap_fail_memory(&context->error, "the skeleton");
         goto done;
     }
@@ -305,23 +310,22 @@ void arap_skeleton_clear(arap_skeleton *s) {
     arap_free(s->owner);
     arap_free(s->deform_parent);
     arap_free(s->depth);
+    arap_free(s->root);
     arap_free(s->segments);
     *s = (arap_skeleton){0};
 }
 
-static int root_of(const arap_skeleton *s, int bone) {
-    while (s->deform_parent[bone] >= 0) bone = s->deform_parent[bone];
-    return bone;
-}
+#define WALKED 2 /* in a set: on a path that has been marked */
 
 /* Mark the path between two bones of one tree, the ends included; their meeting bone is on
- * the path only if it is one of them. */
+ * the path only if it is one of them. Where a path to the same b has been walked, it is marked. */
 static int mark_path(const arap_skeleton *s, char *set, int a, int b) {
     int added = 0;
     while (a != b) {
         int *deeper = s->depth[a] >= s->depth[b] ? &a : &b;
+        if (deeper == &a && set[a] == WALKED) break;
         added += !set[*deeper];
-        set[*deeper] = 1;
+        set[*deeper] = WALKED;
         *deeper = s->deform_parent[*deeper];
     }
     return added;
@@ -333,9 +337,8 @@ int arap_skeleton_span(const arap_skeleton *s, char *set, int *members) {
         if (set[b]) members[count++] = b;
     /* Paths to the first member of the same tree join all of them. */
     for (int i = 1; i < count; i++) {
-        int root = root_of(s, members[i]);
         for (int j = 0; j < i; j++)
-            if (root_of(s, members[j]) == root) {
+            if (s->root[members[j]] == s->root[members[i]]) {
                 added += mark_path(s, set, members[i], members[j]);
                 break;
             }

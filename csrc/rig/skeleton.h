@@ -42,6 +42,7 @@ typedef struct arap_skeleton {
     int *deform_parent; /* (deform_count) compact index or -1 */
     int *order;         /* (deform_count) parents before children */
     int *depth;         /* (deform_count) steps to the root */
+    int *root;          /* (deform_count) the ancestor without a parent, or the bone itself */
     int segment_count;
     arap_segment *segments; /* bones and virtual segments with an owner */
 } arap_skeleton;
@@ -66,7 +67,8 @@ static inline int arap_deforming(const arap_skeleton *skeleton, int bone) {
 /* Mark in `set` (deform_count) every bone on the paths between its members, so that each
  * connected part of the set's skeleton is a subtree (paper section 3.2, property P2). Bones
  * that share a joint are neighbors: siblings connect without their parent. Scratch:
- * (deform_count) ints. Returns the number of bones added. */
+ * (deform_count) ints. Returns the number of bones added.
+ * O(bones of the paths). */
 int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
 
 /* Connected components of the skeleton, by deforming bone (deform_count), numbered as they come:

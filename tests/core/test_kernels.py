@@ -19,6 +19,7 @@ from paths import CSRC
 
 LANES = 16
 SETS = ["avx512", "avx2", "portable"]
+SOLID, LINE, THIN = range(3)  # arap_ring_shape
 
 
 class Input(ctypes.Structure):
@@ -32,7 +33,7 @@ class Input(ctypes.Structure):
         ("bone", ctypes.c_void_p),
         ("moments", ctypes.c_void_p),
         ("weight", ctypes.c_void_p),
-        ("line", ctypes.c_int),
+        ("shape", ctypes.c_int),
         ("prior_share", ctypes.c_double),
         ("scratch", ctypes.c_void_p),
         ("stretches", ctypes.c_int),
@@ -89,7 +90,7 @@ def aligned(array, dtype):
 UPPER = np.triu_indices(3)
 
 
-def run(library, name, double, transforms, used, moments, weights, line=False, **more):
+def run(library, name, double, transforms, used, moments, weights, shape=SOLID, **more):
     """P_b (bones, 4, 3) of one vertex; transforms (poses, all bones, 3, 4), moments (b, 4, 3).
 
     pull (all bones, 3, lanes), aligned, is added to, times `scale`. stretch: (tensors (poses, all,
@@ -114,7 +115,7 @@ def run(library, name, double, transforms, used, moments, weights, line=False, *
     t, b, m, w, s = (a.ctypes.data for a in held)
     share = 1e-12 if double else 1e-6
     out = np.zeros((len(used), 4, 3))
-    given = Input(t, lanes, poses, len(used), b, m, w, line, share, s)
+    given = Input(t, lanes, poses, len(used), b, m, w, shape, share, s)
     if "pull" in more:
         given.pull, given.pull_scale = more["pull"].ctypes.data, more["scale"]
     often = np.zeros(lanes)
@@ -307,9 +308,49 @@ def test_parallel_edges(library, name, double, rng):
     moments = rng.normal(size=(2, 4, 1)) * edge
     moments /= np.sqrt(np.einsum("pbij,bjk->pik", transforms[:, used], moments) ** 2).mean() * 3
     arguments = (library, name, double, transforms, used, moments, weights)
-    rotated, short = run(*arguments), run(*arguments, line=True)
+    rotated, short = run(*arguments), run(*arguments, shape=LINE)
     tolerance = 1e-10 if double else 2e-4
     np.testing.assert_allclose(short @ edge, rotated @ edge, atol=tolerance * np.abs(rotated).max())
+
+
+@precisions
+@sets
+@pytest.mark.parametrize("across", [(1e-2, 3e-3), (1e-2, 0), (1e-4, 1e-5)])
+def test_thin_rings(library, name, double, across, rng):
+    """The best rotations, also where single precision cannot tell the columns of cov apart in other
+    axes than these."""
+    poses, used, weights = 37, np.array([2, 0]), np.array([0.6, 0.4])
+    transforms = rng.normal(size=(poses, 3, 3, 4)) * 0.1
+    transforms[..., :3] += shapes.random_rotations(rng, poses, 3)
+    moments = rng.normal(size=(2, 4, 3))
+    moments[:, 0, 0] += 3
+    moments *= (0.3, *across)
+    got = run(library, name, double, transforms, used, moments, weights, THIN)
+    best = np.array(
+        [reference.rotation_of(c) for c in np.einsum("pbij,bjk->pik", transforms[:, used], moments)]
+    )
+    tolerance = (1e-8 if double else 1e-4) * poses
+    np.testing.assert_allclose(
+        got, np.einsum("pbij,pik->bjk", transforms[:, used], best), atol=tolerance
+    )
+
+
+@precisions
+@sets
+def test_wires_are_the_same_by_both_ways(library, name, double, rng):
+    """Nearly straight rings in axes of their own, and as any other ring in exact arithmetic."""
+    edges = np.array([[1, 0.02, 0], [-1, 0.01, 0.03], [0.98, 0, -0.02]])
+    points = rng.normal(size=(2, 3, 4))
+    transforms = rng.normal(size=(21, 2, 3, 4)) * 0.05
+    transforms[..., :3] += shapes.random_rotations(rng, 21, 2)
+    moments = np.einsum("bek,ej->bkj", points, edges) / 3
+    axes = np.linalg.svd(edges)[2]
+    axes[2] *= np.linalg.det(axes)
+    arguments = (library, name, double, transforms, np.array([0, 1]))
+    any_ring = run(*arguments, moments, np.zeros(2))
+    thin = run(*arguments, moments @ axes.T, np.zeros(2), THIN) @ axes
+    tolerance = 1e-7 if double else 2e-2  # the other way's noise of the twist
+    np.testing.assert_allclose(thin, any_ring, atol=tolerance * np.abs(any_ring).max())
 
 
 @precisions
@@ -332,7 +373,7 @@ def test_stretched_rings(library, name, double, line, rng):
         ring = np.outer(edge, edge)
     ring /= np.trace(ring)
     got, excess = run(
-        library, name, double, transforms, used, moments, weights, line,
+        library, name, double, transforms, used, moments, weights, LINE if line else SOLID,
         stretch=(tensors, weights, ring),
     )  # fmt: skip
     result, more = np.zeros((2, 4, 3)), 0
