@@ -14,6 +14,7 @@
 #include "rig/skeleton.h"
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
+#include "weights/rows.h"
 
 /* Weights as influences over `bones` + 1 bones: rows sum to 1, and a vertex without weights
  * follows the last bone, which never moves, as an unweighted vertex does in Blender. */
@@ -21,35 +22,18 @@ static arap_status evaluated_weights(arap_context *context, const arap_mesh *mes
                                      const arap_sparse_weights *rows, int bones,
                                      arap_influences *out) {
     arap_status status = arap_check_sparse_weights(&context->error, rows, mesh->input_count, bones);
-    if (status) return status;
-    int *sizes = ARAP_NEW_ZERO(int, mesh->count);
-    if (!sizes) return arap_fail_memory(&context->error, "the weights");
-    for (int i = 0; i < mesh->count; i++) {
-        int input = mesh->first[i];
-        double sum = 0;
-        for (long long e = rows->start[input]; e < rows->start[input + 1]; e++)
-            sum += rows->weight[e];
-        sizes[i] = sum > 0 ? (int)(rows->start[input + 1] - rows->start[input]) : 1;
-    }
-    status = arap_influences_create(context, mesh->count, sizes, out);
+    arap_rows made = {0};
+    if (!status) status = arap_rows_create(context, mesh->count, &made);
     for (int i = 0; i < mesh->count && !status; i++) {
-        long long from = rows->start[mesh->first[i]];
+        long long from = rows->start[mesh->first[i]], end = rows->start[mesh->first[i] + 1];
         double sum = 0;
-        for (int k = 0; k < sizes[i]; k++)
-            sum += from + k < rows->start[mesh->first[i] + 1] ? rows->weight[from + k] : 0;
-        for (int k = 0; k < sizes[i]; k++) {
-            size_t at = out->start[i] + (size_t)k;
-            for (; sum > 0 && at > out->start[i] && out->bone[at - 1] > rows->bone[from + k];
-                 at--) {
-                out->bone[at] = out->bone[at - 1];
-                out->weight[at] = out->weight[at - 1];
-            }
-            out->bone[at] = sum > 0 ? rows->bone[from + k] : bones;
-            out->weight[at] = sum > 0 ? rows->weight[from + k] / sum : 1;
-        }
+        for (long long e = from; e < end; e++) sum += rows->weight[e];
+        status = arap_rows_next(context, &made, (size_t)(end - from) + 1);
+        for (long long e = from; e < end && sum > 0 && !status; e++)
+            arap_rows_insert(&made, rows->bone[e], rows->weight[e] / sum, 0);
+        if (!(sum > 0) && !status) arap_rows_add(&made, bones, 1, 0);
     }
-    arap_free(sizes);
-    return status;
+    return arap_rows_end(status, &made, out);
 }
 
 arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, int weld,

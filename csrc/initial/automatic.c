@@ -13,6 +13,7 @@
 #include "initial/boneglow.h"
 #include "initial/nearest_bones.h"
 #include "initial/rigged_mesh.h"
+#include "weights/rows.h"
 
 #define FLOOR 1e-6 /* of raw weights, where smaller ones are left out anyhow */
 
@@ -46,9 +47,9 @@ arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
     }
 }
 
-/* Mark in keep (of this row) what stays of it; returns their number. */
-static int choose(const double *weight, int count, const arap_automatic_settings *settings,
-                  char *keep) {
+/* Mark in keep (of this row) what stays of it. */
+static void choose(const double *weight, int count, const arap_automatic_settings *settings,
+                   char *keep) {
     int most = settings->max_influences ? settings->max_influences : count, kept = 0;
     for (int e = 0; e < count; e++) keep[e] = 0;
     while (kept < most) {
@@ -60,7 +61,6 @@ static int choose(const double *weight, int count, const arap_automatic_settings
         keep[best] = 1;
         kept++;
     }
-    return kept;
 }
 
 /* Rows of the caller's vertices and bones from those of the mesh. */
@@ -68,30 +68,22 @@ static arap_status hand_out(arap_context *context, const arap_mesh *mesh,
                             const arap_skeleton *skeleton, const arap_automatic_settings *settings,
                             const arap_influences *all, arap_influences *out) {
     int n = mesh->input_count;
-    int *sizes = ARAP_NEW(int, n);
+    arap_rows rows = {0};
     char *keep = ARAP_NEW(char, skeleton->deform_count);
-    arap_status status = ARAP_OK;
-    if (!sizes || !keep) {
-        status = arap_fail_memory(&context->error, "the weights");
-        goto done;
+    arap_status status = keep ? arap_rows_create(context, n, &rows)
+                              : arap_fail_memory(&context->error, "the weights");
+    for (int i = 0; i < n && !status; i++) {
+        size_t from = all->start[mesh->weld[i]];
+        int count = (int)(all->start[mesh->weld[i] + 1] - from);
+        choose(all->weight + from, count, settings, keep);
+        status = arap_rows_next(context, &rows, (size_t)count);
+        for (int e = 0; e < count && !status; e++)
+            if (keep[e])
+                arap_rows_add(&rows, skeleton->deform_bone[all->bone[from + (size_t)e]],
+                              all->weight[from + (size_t)e], 0);
     }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < n; i++) {
-            size_t from = all->start[mesh->weld[i]], at = fill ? out->start[i] : 0;
-            int count = (int)(all->start[mesh->weld[i] + 1] - from);
-            sizes[i] = choose(all->weight + from, count, settings, keep);
-            for (int e = 0; e < count && fill; e++) {
-                if (!keep[e]) continue;
-                out->bone[at] = skeleton->deform_bone[all->bone[from + (size_t)e]];
-                out->weight[at++] = all->weight[from + (size_t)e];
-            }
-        }
-        if (!fill) status = arap_influences_create(context, n, sizes, out);
-    }
+    status = arap_rows_end(status, &rows, out);
     if (!status) arap_influences_normalize(out);
-
-done:
-    arap_free(sizes);
     arap_free(keep);
     return status;
 }

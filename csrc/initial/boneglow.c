@@ -29,6 +29,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "weights/rows.h"
 
 #define SAMPLES 6
 #define MOST_LIGHTS 16 /* bones that are looked at */
@@ -144,23 +145,20 @@ static void light_chunk(void *data, int chunk, int worker) {
 
 /* chi: the lights, or in the dark the nearest bones. */
 static arap_status make_shares(arap_context *context, const glow_task *task, arap_influences *out) {
-    int n = task->mesh->count;
-    int *sizes = ARAP_NEW(int, n);
-    if (!sizes) return arap_fail_memory(&context->error, "the light of bones");
-    for (int i = 0; i < n; i++)
-        sizes[i] = task->lit[i] ? task->lights[i] : task->visibility->nearest_count[i];
-    arap_status status = arap_influences_create(context, n, sizes, out);
-    for (int i = 0; i < n && !status; i++)
-        for (int k = 0; k < sizes[i]; k++) {
-            size_t at = out->start[i] + (size_t)k;
-            out->bone[at] =
-                task->lit[i] ? task->bone[(size_t)i * MOST_LIGHTS + (size_t)k]
-                             : task->visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)k];
-            out->weight[at] =
-                task->lit[i] ? task->light[(size_t)i * MOST_LIGHTS + (size_t)k] : 1.0 / sizes[i];
-        }
-    arap_free(sizes);
-    return status;
+    arap_rows rows;
+    arap_status status = arap_rows_create(context, task->mesh->count, &rows);
+    for (size_t i = 0; i < (size_t)task->mesh->count && !status; i++) {
+        int count = task->lit[i] ? task->lights[i] : task->visibility->nearest_count[i];
+        status = arap_rows_next(context, &rows, (size_t)count);
+        for (size_t k = 0; k < (size_t)count && !status; k++)
+            if (task->lit[i])
+                arap_rows_add(&rows, task->bone[i * MOST_LIGHTS + k],
+                              task->light[i * MOST_LIGHTS + k], 0);
+            else
+                arap_rows_add(&rows, task->visibility->nearest[i * ARAP_MOST_SHARED + k],
+                              1.0 / count, 0);
+    }
+    return arap_rows_end(status, &rows, out);
 }
 
 arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,

@@ -11,21 +11,17 @@
 #include "initial/nearest_bones.h"
 
 #include "base/memory.h"
+#include "weights/rows.h"
 
 arap_status arap_nearest_bones(arap_context *context, const arap_mesh *mesh,
                                const arap_visibility *visibility, int most, arap_influences *out) {
-    int n = mesh->count;
-    int *sizes = ARAP_NEW(int, n);
-    if (!sizes) return arap_fail_memory(&context->error, "the nearest bones");
-    for (int i = 0; i < n; i++)
-        sizes[i] = visibility->nearest_count[i] < most ? visibility->nearest_count[i] : most;
-    arap_status status = arap_influences_create(context, n, sizes, out);
-    for (int i = 0; i < n && !status; i++)
-        for (int s = 0; s < sizes[i]; s++) {
-            out->bone[out->start[i] + (size_t)s] =
-                visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)s];
-            out->weight[out->start[i] + (size_t)s] = 1.0 / sizes[i];
-        }
-    arap_free(sizes);
-    return status;
+    arap_rows rows;
+    arap_status status = arap_rows_create(context, mesh->count, &rows);
+    for (size_t i = 0; i < (size_t)mesh->count && !status; i++) {
+        int count = visibility->nearest_count[i] < most ? visibility->nearest_count[i] : most;
+        status = arap_rows_next(context, &rows, (size_t)count);
+        for (size_t s = 0; s < (size_t)count && !status; s++)
+            arap_rows_add(&rows, visibility->nearest[i * ARAP_MOST_SHARED + s], 1.0 / count, 0);
+    }
+    return arap_rows_end(status, &rows, out);
 }

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "weights/sparse_weights.h"
+#include "weights/rows.h"
 
 #define CHUNK 512
 
@@ -138,26 +139,19 @@ void arap_skinning_clear(arap_skinning *s) {
 
 arap_status arap_skinning_weights(arap_context *context, const arap_skinning *s,
                                   const arap_sparse_weights *rows, arap_influences *out) {
-    arap_influences of_bones = {0};
+    arap_influences of_bones;
+    arap_rows made = {0};
     arap_status status = arap_check_sparse_weights(&context->error, rows, s->count, s->bones);
-    if (status) return status;
-    int *sizes = ARAP_NEW(int, s->count);
-    if (!sizes) return arap_fail_memory(&context->error, "the weights");
-    for (int i = 0; i < s->count; i++) {
-        double sum = 0;
-        for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) sum += rows->weight[e];
-        sizes[i] = sum > 0 ? (int)(rows->start[i + 1] - rows->start[i]) : 0;
-    }
-    status = arap_influences_create(context, s->count, sizes, &of_bones);
+    if (!status) status = arap_rows_create(context, s->count, &made);
     for (int i = 0; i < s->count && !status; i++) {
+        long long from = rows->start[i], end = rows->start[i + 1];
         double sum = 0;
-        for (int k = 0; k < sizes[i]; k++) sum += rows->weight[rows->start[i] + k];
-        for (int k = 0; k < sizes[i]; k++) {
-            of_bones.bone[of_bones.start[i] + (size_t)k] = rows->bone[rows->start[i] + k];
-            of_bones.weight[of_bones.start[i] + (size_t)k] = rows->weight[rows->start[i] + k] / sum;
-        }
+        for (long long e = from; e < end; e++) sum += rows->weight[e];
+        status = arap_rows_next(context, &made, (size_t)(end - from));
+        for (long long e = from; e < end && sum > 0 && !status; e++)
+            arap_rows_add(&made, rows->bone[e], rows->weight[e] / sum, 0);
     }
-    arap_free(sizes);
+    status = arap_rows_end(status, &made, &of_bones);
     if (!status && s->bendy.count) {
         status = arap_bendy_expand(context, &s->bendy, &of_bones, out);
         arap_influences_clear(&of_bones);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "weights/rows.h"
 
 typedef struct labelled {
     int label, vertex;
@@ -202,48 +203,37 @@ arap_status arap_rigid_maps(arap_context *context, const arap_rigid_parts *parts
                             const void *data, arap_influences *in) {
     if (!parts->count) return ARAP_OK;
     int n = in->count;
-    int *sizes = ARAP_NEW_ZERO(int, n);
+    arap_rows rows = {0};
+    int *made = ARAP_NEW(int, parts->count); /* a vertex of each part whose row is made, or -1 */
     double *row = ARAP_NEW(double, bones);
     char *locked = ARAP_NEW(char, bones);
-    arap_influences out = {0};
     arap_status status = ARAP_OK;
-    if (!sizes || !row || !locked) {
+    if (!made || !row || !locked) {
         status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < n; i++) {
-            size_t begin = in->start[i], own = in->start[i + 1] - begin;
-            if (parts->number[i] < 0) {
-                sizes[i] = (int)own;
-                if (!fill) continue;
-                memcpy(out.bone + out.start[i], in->bone + begin, own * sizeof *out.bone);
-                memcpy(out.weight + out.start[i], in->weight + begin, own * sizeof *out.weight);
-                memcpy(out.locked + out.start[i], in->locked + begin, own);
-                continue;
-            }
-            if (parts->lead[i] != i) continue;
-            join_rows(parts, mesh, bones, closed, data, in, i, row, locked);
-            for (int b = 0; b < bones && !fill; b++) sizes[i] += !isnan(row[b]);
-            for (int m = i; m >= 0; m = parts->next[m]) {
-                sizes[m] = sizes[i];
-                size_t at = fill ? out.start[m] : 0;
-                for (int b = 0; b < bones && fill; b++) {
-                    if (isnan(row[b])) continue;
-                    out.bone[at] = b;
-                    out.weight[at] = row[b];
-                    out.locked[at++] = locked[b];
-                }
-            }
+    for (int k = 0; k < parts->count; k++) made[k] = -1;
+    status = arap_rows_create(context, n, &rows);
+    for (int i = 0; i < n && !status; i++) {
+        int lead = parts->lead[i], part = parts->number[i];
+        if (part < 0 || made[part] >= 0) {
+            status = arap_rows_copy(context, &rows, part < 0 ? in : &rows.made,
+                                    part < 0 ? i : made[part]);
+            continue;
         }
-        if (!fill) status = arap_influences_create(context, n, sizes, &out);
+        made[part] = i;
+        join_rows(parts, mesh, bones, closed, data, in, lead, row, locked);
+        status = arap_rows_next(context, &rows, (size_t)bones);
+        for (int b = 0; b < bones && !status; b++)
+            if (!isnan(row[b])) arap_rows_add(&rows, b, row[b], locked[b]);
     }
     if (status) goto done;
     arap_influences_clear(in);
-    *in = out;
+    arap_rows_take(&rows, in);
 
 done:
-    arap_free(sizes);
+    arap_rows_clear(&rows);
+    arap_free(made);
     arap_free(row);
     arap_free(locked);
     return status;

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "solver/barred.h"
 #include "weights/influences.h"
+#include "weights/rows.h"
 
 #define OWN 0.05
 #define STRONG 0.5
@@ -61,11 +62,10 @@ static double find_weight(const arap_solver *s, const arap_influences *in, int i
 }
 
 /* Which entries of the row of vertex i make room for this weight: the smallest one, if necessary,
- * and those that it makes too small. Returns how many stay. */
-static int make_room(const arap_solver *s, const arap_influences *in, int i, double weight,
-                     char *keep) {
+ * and those that it makes too small. */
+static void make_room(const arap_solver *s, const arap_influences *in, int i, double weight,
+                      char *keep) {
     size_t begin = in->start[i], end = in->start[i + 1], least = begin;
-    int left = 0;
     for (size_t e = begin; e < end; e++)
         if (in->weight[e] < in->weight[least]) least = e;
     if ((int)(end - begin) >= s->settings.max_influences) {
@@ -73,51 +73,30 @@ static int make_room(const arap_solver *s, const arap_influences *in, int i, dou
         if (arap_symmetry_image(&s->symmetry, i) == i)
             keep[arap_find_influence(in, i, s->symmetry.bone[in->bone[least]])] = 0;
     }
-    for (size_t e = begin; e < end; e++) {
+    for (size_t e = begin; e < end; e++)
         keep[e] = keep[e] && in->weight[e] * (1 - weight) >= s->settings.least_weight;
-        left += keep[e];
-    }
-    return left;
 }
 
 /* The row of vertex i with what is kept of it and this weight of a bone. */
 static void fill_row(const arap_influences *in, const char *keep, int i, int bone, double weight,
-                     arap_influences *out) {
-    size_t begin = in->start[i], end = in->start[i + 1], to = out->start[i], e = begin;
+                     arap_rows *out) {
     double sum = 0;
-    for (size_t k = begin; k < end; k++) sum += keep[k] ? in->weight[k] : 0;
-    for (int added = 0; e < end || !added;) {
-        if (!added && (e == end || bone < in->bone[e])) {
-            added = 1;
-            out->bone[to] = bone;
-            out->weight[to++] = sum > 0 ? weight : 1;
-            continue;
-        }
-        if (keep[e]) {
-            out->bone[to] = in->bone[e];
-            out->weight[to++] = in->weight[e] * (1 - weight) / sum;
-        }
-        e++;
-    }
-}
-
-static void copy_row(const arap_influences *in, int i, arap_influences *out) {
-    size_t from = in->start[i], to = out->start[i], size = in->start[i + 1] - from;
-    memcpy(out->bone + to, in->bone + from, size * sizeof *in->bone);
-    memcpy(out->weight + to, in->weight + from, size * sizeof *in->weight);
-    memcpy(out->locked + to, in->locked + from, size);
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) sum += keep[e] ? in->weight[e] : 0;
+    arap_rows_add(out, bone, sum > 0 ? weight : 1, 0);
+    for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+        if (keep[e]) arap_rows_insert(out, in->bone[e], in->weight[e] * (1 - weight) / sum, 0);
 }
 
 arap_status arap_wake_bones(arap_context *context, const arap_solver *s, arap_influences *weights) {
-    arap_influences woken = {0};
+    arap_rows woken = {0};
     arap_status status = ARAP_OK;
     size_t entries = weights->start[weights->count];
     if (s->settings.max_influences < 2) return status;
     double *largest = ARAP_NEW(double, s->skeleton.deform_count);
     double *given = ARAP_NEW(double, weights->count);
-    int *bone = ARAP_NEW(int, weights->count), *sizes = ARAP_NEW(int, weights->count);
+    int *bone = ARAP_NEW(int, weights->count);
     char *keep = ARAP_NEW(char, entries);
-    if (!largest || !given || !bone || !sizes || !keep) {
+    if (!largest || !given || !bone || !keep) {
         status = arap_fail_memory(&context->error, "the weights");
         goto done;
     }
@@ -125,24 +104,26 @@ arap_status arap_wake_bones(arap_context *context, const arap_solver *s, arap_in
     memset(keep, 1, entries);
     for (int i = 0; i < weights->count; i++) {
         given[i] = find_weight(s, weights, i, largest, &bone[i]);
-        sizes[i] = given[i] > 0 ? make_room(s, weights, i, given[i], keep) + 1
-                                : (int)(weights->start[i + 1] - weights->start[i]);
+        if (given[i] > 0) make_room(s, weights, i, given[i], keep);
     }
-    status = arap_influences_create(context, weights->count, sizes, &woken);
+    status = arap_rows_create(context, weights->count, &woken);
+    for (int i = 0; i < weights->count && !status; i++) {
+        if (!(given[i] > 0)) {
+            status = arap_rows_copy(context, &woken, weights, i);
+            continue;
+        }
+        status = arap_rows_next(context, &woken, weights->start[i + 1] - weights->start[i] + 1);
+        if (!status) fill_row(weights, keep, i, bone[i], given[i], &woken);
+    }
     if (status) goto done;
-    for (int i = 0; i < weights->count; i++)
-        if (given[i] > 0)
-            fill_row(weights, keep, i, bone[i], given[i], &woken);
-        else
-            copy_row(weights, i, &woken);
     arap_influences_clear(weights);
-    *weights = woken;
+    arap_rows_take(&woken, weights);
 
 done:
     arap_free(largest);
     arap_free(given);
     arap_free(bone);
-    arap_free(sizes);
+    arap_rows_clear(&woken);
     arap_free(keep);
     return status;
 }

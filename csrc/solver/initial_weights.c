@@ -15,6 +15,7 @@
 #include "solver/steering.h"
 #include "supports/supports.h"
 #include "weights/sparse_weights.h"
+#include "weights/rows.h"
 
 /* The lowest of the input vertices welded into vertex i that has a weight, -1: none. */
 static int weighted_input(const arap_solver *s, const arap_sparse_weights *rows, int i) {
@@ -42,40 +43,25 @@ static arap_status influences_of_rows(arap_context *context, const arap_solver *
                                       const arap_sparse_weights *rows, const arap_influences *fresh,
                                       arap_influences *out) {
     int n = s->mesh.count, bones = s->skeleton.deform_count;
-    int *sizes = ARAP_NEW_ZERO(int, n);
+    arap_rows made = {0};
     double *row = ARAP_NEW(double, bones);
-    arap_status status = ARAP_OK;
-    if (!sizes || !row) {
-        status = arap_fail_memory(&context->error, "the initial weights");
-        goto done;
+    arap_status status = row ? arap_rows_create(context, n, &made)
+                             : arap_fail_memory(&context->error, "the initial weights");
+    for (int i = 0; i < n && !status; i++) {
+        int input = weighted_input(s, rows, i);
+        for (int d = 0; d < bones; d++) row[d] = NAN;
+        if (input >= 0)
+            arap_dense_row(&s->skeleton, rows, input, row);
+        else if (is_locked_input(s, s->mesh.first[i]))
+            row[arap_nearest_bone(&s->mesh, &s->skeleton, i, NULL, NULL)] = 1;
+        else
+            for (size_t e = fresh->start[i]; e < fresh->start[i + 1]; e++)
+                row[fresh->bone[e]] = fresh->weight[e];
+        status = arap_rows_next(context, &made, (size_t)bones);
+        for (int d = 0; d < bones && !status; d++)
+            if (!isnan(row[d])) arap_rows_add(&made, d, row[d], 0);
     }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < n; i++) {
-            int input = weighted_input(s, rows, i);
-            for (int d = 0; d < bones; d++) row[d] = NAN;
-            if (input >= 0)
-                arap_dense_row(&s->skeleton, rows, input, row);
-            else if (is_locked_input(s, s->mesh.first[i]))
-                row[arap_nearest_bone(&s->mesh, &s->skeleton, i, NULL, NULL)] = 1;
-            else
-                for (size_t e = fresh->start[i]; e < fresh->start[i + 1]; e++)
-                    row[fresh->bone[e]] = fresh->weight[e];
-            size_t at = fill ? out->start[i] : 0;
-            for (int d = 0; d < bones; d++) {
-                if (isnan(row[d])) continue;
-                if (!fill) {
-                    sizes[i]++;
-                } else {
-                    out->bone[at] = d;
-                    out->weight[at++] = row[d];
-                }
-            }
-        }
-        if (!fill) status = arap_influences_create(context, n, sizes, out);
-    }
-
-done:
-    arap_free(sizes);
+    status = arap_rows_end(status, &made, out);
     arap_free(row);
     return status;
 }

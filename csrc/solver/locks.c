@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "weights/rows.h"
 
 #define ROUNDING 5e-7
 
@@ -149,45 +150,33 @@ arap_status arap_locks_apply(arap_context *context, const arap_locks *l, const a
     if (!l->vertex) return ARAP_OK;
     int n = mesh->count, bones = skeleton->deform_count;
     arap_sparse_weights rows = {.start = l->start, .bone = l->bone, .weight = l->weight};
-    arap_influences out = {0};
-    int *sizes = ARAP_NEW_ZERO(int, n);
+    arap_rows out = {0};
     double *row = ARAP_NEW(double, 3 * bones);
     char *locked = ARAP_NEW(char, bones);
     arap_status status = ARAP_OK;
-    if (!sizes || !row || !locked) {
+    if (!row || !locked) {
         status = arap_fail_memory(&context->error, "the locked weights");
         goto done;
     }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < n; i++) {
-            lock_row lock = {.weight = row + bones, .own = row + 2 * bones};
-            for (int d = 0; d < 2 * bones; d++) row[d] = NAN;
-            for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-                row[in->bone[e]] = in->weight[e];
-            for (int input = mesh->first[i]; input >= 0; input = mesh->next[input])
-                collect_locks(l, skeleton, &rows, input, &lock);
-            apply_lock(mesh, skeleton, i, &lock, row, locked);
-            size_t at = fill ? out.start[i] : 0;
-            for (int d = 0; d < bones; d++) {
-                if (isnan(row[d])) continue;
-                if (!fill) {
-                    sizes[i]++;
-                    continue;
-                }
-                out.bone[at] = d;
-                out.weight[at] = row[d];
-                out.locked[at++] = locked[d];
-            }
-        }
-        if (!fill) status = arap_influences_create(context, n, sizes, &out);
+    status = arap_rows_create(context, n, &out);
+    for (int i = 0; i < n && !status; i++) {
+        lock_row lock = {.weight = row + bones, .own = row + 2 * bones};
+        for (int d = 0; d < 2 * bones; d++) row[d] = NAN;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) row[in->bone[e]] = in->weight[e];
+        for (int input = mesh->first[i]; input >= 0; input = mesh->next[input])
+            collect_locks(l, skeleton, &rows, input, &lock);
+        apply_lock(mesh, skeleton, i, &lock, row, locked);
+        status = arap_rows_next(context, &out, (size_t)bones);
+        for (int d = 0; d < bones && !status; d++)
+            if (!isnan(row[d])) arap_rows_add(&out, d, row[d], locked[d]);
     }
     if (status) goto done;
     arap_influences_clear(in);
-    *in = out;
+    arap_rows_take(&out, in);
     arap_influences_normalize(in);
 
 done:
-    arap_free(sizes);
+    arap_rows_clear(&out);
     arap_free(row);
     arap_free(locked);
     return status;

@@ -10,6 +10,7 @@
 #include "solver/levels.h"
 #include "solver/solver.h"
 #include "solver/barred.h"
+#include "weights/rows.h"
 
 void arap_solver_report(const arap_solver *s, arap_report *report) {
     *report = (arap_report){0};
@@ -119,73 +120,44 @@ done:
 }
 
 /* One row for the caller: locked weights as given, then the free ones, which share what
- * the locked ones of this vertex leave. Without an output only counts. */
-static int export_row(const arap_solver *s, const arap_influences *in, int i, int *bone,
-                      double *weight, char *locked) {
-    int count = 0, first_free, v = s->mesh.weld[i];
+ * the locked ones of this vertex leave. */
+static arap_status export_row(arap_context *context, const arap_solver *s,
+                              const arap_influences *in, int i, arap_rows *rows) {
+    int v = s->mesh.weld[i];
     double taken = 0, open = 0;
-    for (long long e = s->locks.start ? s->locks.start[i] : 0;
-         s->locks.start && e < s->locks.start[i + 1]; e++) {
+    long long first = s->locks.start ? s->locks.start[i] : 0,
+              last = s->locks.start ? s->locks.start[i + 1] : 0;
+    arap_status status =
+        arap_rows_next(context, rows, (size_t)(last - first) + in->start[v + 1] - in->start[v]);
+    for (long long e = first; e < last && !status; e++) {
         int owner = s->skeleton.owner[s->locks.bone[e]];
         int d = owner >= 0 && s->skeleton.deform_bone[owner] == s->locks.bone[e] ? owner : -1;
         if (d < 0 || !arap_is_locked(&s->locks, i, d)) continue;
         taken += s->locks.weight[e];
-        if (bone) {
-            bone[count] = s->locks.bone[e];
-            weight[count] = s->locks.weight[e];
-            locked[count] = 1;
-        }
-        count++;
+        arap_rows_insert(rows, s->locks.bone[e], s->locks.weight[e], 1);
     }
-    if (s->locks.vertex && s->locks.vertex[i]) return count;
-    first_free = count;
+    if (status || (s->locks.vertex && s->locks.vertex[i])) return status;
     for (size_t e = in->start[v]; e < in->start[v + 1]; e++) {
         if (arap_is_locked(&s->locks, i, in->bone[e])) continue;
         open += in->weight[e];
-        if (bone) {
-            bone[count] = s->skeleton.deform_bone[in->bone[e]];
-            weight[count] = in->weight[e];
-            locked[count] = 0;
-        }
-        count++;
+        arap_rows_insert(rows, s->skeleton.deform_bone[in->bone[e]], in->weight[e], 0);
     }
     double rest = taken < 1 ? 1 - taken : 0;
     /* Symmetric rows have no locked weights: nothing to share, but sums in different order. */
     int lead = arap_lead(&s->parts, v);
-    if (bone && s->locks.vertex && open > 0 && arap_symmetry_image(&s->symmetry, lead) < 0)
-        for (int k = first_free; k < count; k++) weight[k] *= rest / open;
-    return count;
-}
-
-/* Bones ascending: locked and free ones come interleaved. */
-static void sort_row(int count, int *bone, double *weight, char *locked) {
-    for (int i = 1; i < count; i++) {
-        int b = bone[i], at = i;
-        double w = weight[i];
-        char g = locked[i];
-        for (; at > 0 && bone[at - 1] > b; at--) {
-            bone[at] = bone[at - 1];
-            weight[at] = weight[at - 1];
-            locked[at] = locked[at - 1];
-        }
-        bone[at] = b, weight[at] = w, locked[at] = g;
-    }
+    if (s->locks.vertex && open > 0 && arap_symmetry_image(&s->symmetry, lead) < 0)
+        for (size_t e = rows->made.start[i]; e < rows->made.start[i + 1]; e++)
+            if (!rows->made.locked[e]) rows->made.weight[e] *= rest / open;
+    return status;
 }
 
 static arap_status hand_out(arap_context *context, const arap_solver *s, const arap_influences *in,
                             arap_influences *out) {
     int n = s->mesh.input_count;
-    int *sizes = ARAP_NEW(int, n);
-    if (!sizes) return arap_fail_memory(&context->error, "the weights");
-    for (int i = 0; i < n; i++) sizes[i] = export_row(s, in, i, NULL, NULL, NULL);
-    arap_status status = arap_influences_create(context, n, sizes, out);
-    for (int i = 0; i < n && !status; i++) {
-        size_t at = out->start[i];
-        export_row(s, in, i, out->bone + at, out->weight + at, out->locked + at);
-        sort_row(sizes[i], out->bone + at, out->weight + at, out->locked + at);
-    }
-    arap_free(sizes);
-    return status;
+    arap_rows rows;
+    arap_status status = arap_rows_create(context, n, &rows);
+    for (int i = 0; i < n && !status; i++) status = export_row(context, s, in, i, &rows);
+    return arap_rows_end(status, &rows, out);
 }
 
 arap_status arap_solver_weights(arap_context *context, arap_solver *s, arap_influences *out) {

@@ -30,6 +30,7 @@
 #include "energy/stiffness.h"
 #include "solver/rigid.h"
 #include "supports/surround.h"
+#include "weights/rows.h"
 
 #define REACHED 0.4  /* of the rays from a bone: with less a part does not reach around it */
 #define SPANNING 0.2 /* of what may depart: parts around more than one bone */
@@ -188,34 +189,27 @@ static int cut_mean(const search *s) {
 /* s->rows. */
 static arap_status make_rows(arap_context *context, search *s) {
     const arap_solver *solver = s->solver;
-    int count = solver->mesh.part_count, *sizes = ARAP_NEW_ZERO(int, count);
-    arap_status status = ARAP_OK;
-    if (!sizes) return arap_fail_memory(&context->error, "the rigid parts");
-    arap_influences_clear(&s->rows);
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int p = 0; p < count; p++) {
-            candidate *c = &s->parts[p];
-            if (!c->open) continue;
-            size_t at = fill ? s->rows.start[p] : 0;
-            if (!c->blends) {
-                sizes[p] = 1;
-                if (!fill) continue;
-                s->rows.bone[at] = c->bone;
-                s->rows.weight[at] = 1;
-                continue;
-            }
-            take_mean(s, c);
-            sizes[p] = cut_mean(s);
-            c->open = sizes[p] > 0;
-            for (int b = 0; b < solver->skeleton.deform_count && fill; b++) {
-                if (!(s->mean[b] > 0)) continue;
-                s->rows.bone[at] = b;
-                s->rows.weight[at++] = s->mean[b];
-            }
+    int count = solver->mesh.part_count;
+    arap_rows rows;
+    arap_status status = arap_rows_create(context, count, &rows);
+    for (int p = 0; p < count && !status; p++) {
+        candidate *c = &s->parts[p];
+        status = arap_rows_next(context, &rows, (size_t)solver->skeleton.deform_count);
+        if (status || !c->open) continue;
+        if (!c->blends) {
+            arap_rows_add(&rows, c->bone, 1, 0);
+            continue;
         }
-        if (!fill) status = arap_influences_create(context, count, sizes, &s->rows);
+        take_mean(s, c);
+        c->open = cut_mean(s) > 0;
+        for (int b = 0; b < solver->skeleton.deform_count; b++)
+            if (s->mean[b] > 0) arap_rows_add(&rows, b, s->mean[b], 0);
     }
-    arap_free(sizes);
+    if (!status) {
+        arap_influences_clear(&s->rows);
+        arap_rows_take(&rows, &s->rows);
+    }
+    arap_rows_clear(&rows);
     for (int p = 0; p < count && !status; p++) {
         double sum = 0;
         for (size_t e = s->rows.start[p]; e < s->rows.start[p + 1]; e++) sum += s->rows.weight[e];
@@ -228,29 +222,21 @@ static arap_status make_rows(arap_context *context, search *s) {
 static arap_status make_differences(arap_context *context, const search *s, arap_influences *out) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
-    int *sizes = ARAP_NEW_ZERO(int, in->count);
-    arap_status status = ARAP_OK;
-    if (!sizes) return arap_fail_memory(&context->error, "the rigid parts");
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < in->count; i++) {
-            int part = solver->mesh.part[i];
-            size_t e = in->start[i], f = s->rows.start[part], end = s->rows.start[part + 1];
-            size_t at = fill ? out->start[i] : 0;
-            if (!s->parts[part].open) continue;
-            for (sizes[i] = 0; e < in->start[i + 1] || f < end; sizes[i]++) {
-                int from = e < in->start[i + 1] ? in->bone[e] : INT_MAX;
-                int to = f < end ? s->rows.bone[f] : INT_MAX;
-                double weight = from <= to ? -in->weight[e++] : 0;
-                if (to <= from) weight += s->rows.weight[f++];
-                if (!fill) continue;
-                out->bone[at] = from < to ? from : to;
-                out->weight[at++] = weight;
-            }
+    arap_rows rows;
+    arap_status status = arap_rows_create(context, in->count, &rows);
+    for (int i = 0; i < in->count && !status; i++) {
+        int part = solver->mesh.part[i];
+        size_t e = in->start[i], f = s->rows.start[part], end = s->rows.start[part + 1];
+        status = arap_rows_next(context, &rows, in->start[i + 1] - e + end - f);
+        while (!status && s->parts[part].open && (e < in->start[i + 1] || f < end)) {
+            int from = e < in->start[i + 1] ? in->bone[e] : INT_MAX;
+            int to = f < end ? s->rows.bone[f] : INT_MAX;
+            double weight = from <= to ? -in->weight[e++] : 0;
+            if (to <= from) weight += s->rows.weight[f++];
+            arap_rows_add(&rows, from < to ? from : to, weight, 0);
         }
-        if (!fill) status = arap_influences_create(context, in->count, sizes, out);
     }
-    arap_free(sizes);
-    return status;
+    return arap_rows_end(status, &rows, out);
 }
 
 /* The departures of the open parts, from which the rows take them. */
@@ -371,25 +357,13 @@ static int changes_rows(const search *s) {
 static arap_status make_maps(arap_context *context, const search *s, arap_influences *out) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
-    int *sizes = ARAP_NEW(int, in->count);
-    if (!sizes) return arap_fail_memory(&context->error, "the rigid parts");
-    for (int i = 0; i < in->count; i++) {
-        int part = solver->mesh.part[i];
-        const arap_influences *from = s->parts[part].open ? &s->rows : in;
-        int row = from == in ? i : part;
-        sizes[i] = (int)(from->start[row + 1] - from->start[row]);
-    }
-    arap_status status = arap_influences_create(context, in->count, sizes, out);
-    arap_free(sizes);
+    arap_rows rows;
+    arap_status status = arap_rows_create(context, in->count, &rows);
     for (int i = 0; i < in->count && !status; i++) {
-        int part = solver->mesh.part[i];
-        const arap_influences *from = s->parts[part].open ? &s->rows : in;
-        size_t at = out->start[i], row = from->start[from == in ? i : part];
-        size_t own = out->start[i + 1] - at;
-        memcpy(out->bone + at, from->bone + row, own * sizeof *out->bone);
-        memcpy(out->weight + at, from->weight + row, own * sizeof *out->weight);
-        if (from == in) memcpy(out->locked + at, in->locked + row, own);
+        int part = solver->mesh.part[i], open = s->parts[part].open;
+        status = arap_rows_copy(context, &rows, open ? &s->rows : in, open ? part : i);
     }
+    status = arap_rows_end(status, &rows, out);
     if (!status) arap_symmetry_weights(&solver->symmetry, out);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "supports/supports.h"
+#include "weights/rows.h"
 
 static arap_status check_pairs(arap_error *error, const char *what, int count, const int *vertex,
                                const int *bone, int vertices, int bones) {
@@ -196,41 +197,34 @@ arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
                                  arap_barred_fn barred, const void *data,
                                  const arap_influences *offered, arap_influences *in) {
     int n = in->count, bones = skeleton->deform_count;
-    arap_influences out = {0};
     edit_task task = {marks, mesh, skeleton, in, offered, barred, data};
-    int *sizes = ARAP_NEW_ZERO(int, n);
+    arap_rows rows = {0};
     char *set = ARAP_NEW_ZERO(char, bones);
-    arap_status status = ARAP_OK;
-    if (!sizes || !set) {
-        status = arap_fail_memory(&context->error, "the influence maps");
-        goto done;
-    }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0, last = 0; i < n; i++) {
-            int first = last, count = 0;
-            while (last < marks->count && marks->marks[last].vertex == i) last++;
-            edit_row(&task, first, last, i, set);
-            for (int d = 0; d < bones; d++) count += set[d];
-            if (!count || leaves_rest(in, i, set, count)) {
-                int nearest = arap_nearest_bone(mesh, skeleton, i, barred, data);
-                if (nearest >= 0)
-                    set[nearest] = 1;
-                else
-                    for (size_t e = in->start[i]; e < in->start[i + 1]; e++) set[in->bone[e]] = 1;
-            }
-            int heir = fill ? nearest_allowed(&task, first, last, i, set) : -1;
-            sizes[i] = arap_take_set(in, i, 0, bones - 1, set, fill ? &out : NULL);
-            if (heir >= 0) hand_on(in, i, heir, &out);
+    arap_status status = set ? arap_rows_create(context, n, &rows)
+                             : arap_fail_memory(&context->error, "the influence maps");
+    for (int i = 0, last = 0; i < n && !status; i++) {
+        int first = last, count = 0;
+        while (last < marks->count && marks->marks[last].vertex == i) last++;
+        edit_row(&task, first, last, i, set);
+        for (int d = 0; d < bones; d++) count += set[d];
+        if (!count || leaves_rest(in, i, set, count)) {
+            int nearest = arap_nearest_bone(mesh, skeleton, i, barred, data);
+            if (nearest >= 0)
+                set[nearest] = 1;
+            else
+                for (size_t e = in->start[i]; e < in->start[i + 1]; e++) set[in->bone[e]] = 1;
         }
-        if (!fill) status = arap_influences_create(context, n, sizes, &out);
+        int heir = nearest_allowed(&task, first, last, i, set);
+        status = arap_rows_take_set(context, &rows, in, i, 0, bones - 1, set);
+        if (heir >= 0 && !status) hand_on(in, i, heir, &rows.made);
     }
     if (status) goto done;
     arap_influences_clear(in);
-    *in = out;
+    arap_rows_take(&rows, in);
     arap_influences_normalize(in);
 
 done:
-    arap_free(sizes);
+    arap_rows_clear(&rows);
     arap_free(set);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "weights/rows.h"
 
 #define WIDEST 96
 #define SLICE 65536 /* entries sorted at once */
@@ -139,38 +140,38 @@ arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
                                  const arap_pruning *pruning, arap_influences *out) {
     int n = in->count, bones = skeleton->deform_count;
     char *keep = ARAP_NEW(char, in->start[n]), *set = ARAP_NEW_ZERO(char, bones);
-    int *scratch = ARAP_NEW(int, bones), *sizes = ARAP_NEW_ZERO(int, n);
+    int *scratch = ARAP_NEW(int, bones);
+    arap_rows rows = {0};
     double *weight = ARAP_NEW(double, bones);
     arap_status status = ARAP_OK;
-    if (!keep || !set || !scratch || !sizes || !weight) {
+    if (!keep || !set || !scratch || !weight) {
         status = arap_fail_memory(&context->error, "the influence maps");
         goto done;
     }
     status = arap_prune(context, mesh, in, pruning, keep);
-    if (status) goto done;
-    /* Two passes over the same sets: sizes, then entries. */
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < n && !status; i++) {
-            size_t begin = in->start[i], end = in->start[i + 1];
-            int kept = 0;
-            if (i % LISTEN == 0) status = arap_listen(context);
-            for (size_t e = begin; e < end; e++) kept += keep[e];
-            if (kept > WIDEST) kept = keep_largest(in, i, keep, weight);
-            for (size_t e = begin; e < end; e++) set[in->bone[e]] = keep[e];
-            int added = kept > 1 && kept < WIDEST ? arap_skeleton_span(skeleton, set, scratch) : 0;
-            int from = added ? 0 : in->bone[begin], to = added ? bones - 1 : in->bone[end - 1];
-            sizes[i] = arap_take_set(in, i, from, to, set, fill ? out : NULL);
-        }
-        if (!fill && !status) status = arap_influences_create(context, n, sizes, out);
+    if (!status) status = arap_rows_create(context, n, &rows);
+    for (int i = 0; i < n && !status; i++) {
+        size_t begin = in->start[i], end = in->start[i + 1];
+        int kept = 0;
+        if (i % LISTEN == 0) status = arap_listen(context);
+        if (status) break;
+        for (size_t e = begin; e < end; e++) kept += keep[e];
+        if (kept > WIDEST) kept = keep_largest(in, i, keep, weight);
+        for (size_t e = begin; e < end; e++) set[in->bone[e]] = keep[e];
+        int added = kept > 1 && kept < WIDEST ? arap_skeleton_span(skeleton, set, scratch) : 0;
+        int from = added ? 0 : in->bone[begin], to = added ? bones - 1 : in->bone[end - 1];
+        status = arap_rows_take_set(context, &rows, in, i, from, to, set);
     }
-    if (!status) arap_influences_normalize(out);
+    if (status) goto done;
+    arap_rows_take(&rows, out);
+    arap_influences_normalize(out);
 
 done:
     arap_free(weight);
     arap_free(keep);
     arap_free(set);
     arap_free(scratch);
-    arap_free(sizes);
+    arap_rows_clear(&rows);
     return status;
 }
 
@@ -178,32 +179,24 @@ arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
                                   const arap_influences *in, int bones, arap_barred_fn barred,
                                   const void *data, arap_influences *out) {
     int n = in->count;
-    int *sizes = ARAP_NEW_ZERO(int, n);
+    arap_rows rows = {0};
     char *set = ARAP_NEW_ZERO(char, bones);
-    arap_status status = ARAP_OK;
-    if (!sizes || !set) {
-        status = arap_fail_memory(&context->error, "the influence maps");
-        goto done;
-    }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < n; i++) {
-            int open = 0;
-            for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-                set[in->bone[e]] = 1;
-                open |= !in->locked[e];
-            }
-            for (size_t r = mesh->ring[i]; open && r < mesh->ring[i + 1]; r++) {
-                int k = mesh->neighbor[r];
-                for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
-                    if (!barred || !barred(data, i, in->bone[e])) set[in->bone[e]] = 1;
-            }
-            sizes[i] = arap_take_set(in, i, 0, bones - 1, set, fill ? out : NULL);
+    arap_status status = set ? arap_rows_create(context, n, &rows)
+                             : arap_fail_memory(&context->error, "the influence maps");
+    for (int i = 0; i < n && !status; i++) {
+        int open = 0;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            set[in->bone[e]] = 1;
+            open |= !in->locked[e];
         }
-        if (!fill) status = arap_influences_create(context, n, sizes, out);
+        for (size_t r = mesh->ring[i]; open && r < mesh->ring[i + 1]; r++) {
+            int k = mesh->neighbor[r];
+            for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
+                if (!barred || !barred(data, i, in->bone[e])) set[in->bone[e]] = 1;
+        }
+        status = arap_rows_take_set(context, &rows, in, i, 0, bones - 1, set);
     }
-
-done:
-    arap_free(sizes);
+    status = arap_rows_end(status, &rows, out);
     arap_free(set);
     return status;
 }

@@ -21,6 +21,7 @@
 #include "transfer/inpaint.h"
 #include "transfer/pair.h"
 #include "weights/influences.h"
+#include "weights/rows.h"
 
 #define LEAST_WEIGHT 1e-4 /* smaller weights are left out if they come from inpainting */
 
@@ -97,8 +98,9 @@ static void take_over(const arap_pair *t, const arap_sparse_weights *rows, const
     }
 }
 
-/* The largest `most` of a vertex, 0: all; marks them in keep (columns). Returns their number. */
-static int choose(const double *values, size_t n, int columns, double least, int most, char *keep) {
+/* The largest `most` of a vertex, 0: all; marks them in keep (columns). */
+static void choose(const double *values, size_t n, int columns, double least, int most,
+                   char *keep) {
     int count = 0, largest = 0;
     for (int c = 0; c < columns; c++) {
         keep[c] = values[(size_t)c * n] > least;
@@ -113,7 +115,6 @@ static int choose(const double *values, size_t n, int columns, double least, int
                 smallest = c;
         keep[smallest] = 0;
     }
-    return count;
 }
 
 /* Rows of the caller's vertices. */
@@ -121,29 +122,20 @@ static arap_status gather(arap_context *context, const arap_pair *t, const char 
                           const int *column, int columns, int most, const double *values,
                           arap_influences *out) {
     size_t n = (size_t)t->target.count;
-    int *sizes = ARAP_NEW(int, t->target.input_count);
+    arap_rows rows = {0};
     char *keep = ARAP_NEW(char, columns);
-    arap_status status = ARAP_OK;
-    if (!sizes || !keep) {
-        status = arap_fail_memory(&context->error, "the weights of the target");
-        goto done;
+    arap_status status = keep ? arap_rows_create(context, t->target.input_count, &rows)
+                              : arap_fail_memory(&context->error, "the weights of the target");
+    for (int i = 0; i < t->target.input_count && !status; i++) {
+        size_t v = (size_t)t->target.weld[i];
+        choose(values + v, n, columns, known[v] ? 0 : LEAST_WEIGHT, most, keep);
+        status = arap_rows_next(context, &rows, (size_t)columns);
+        for (int b = 0; b < bones && !status; b++)
+            if (column[b] >= 0 && keep[column[b]])
+                arap_rows_add(&rows, b, values[(size_t)column[b] * n + v], 0);
     }
-    for (int fill = 0; fill < 2 && !status; fill++) {
-        for (int i = 0; i < t->target.input_count; i++) {
-            size_t v = (size_t)t->target.weld[i], at = fill ? out->start[i] : 0;
-            sizes[i] = choose(values + v, n, columns, known[v] ? 0 : LEAST_WEIGHT, most, keep);
-            for (int b = 0; b < bones && fill; b++) {
-                if (column[b] < 0 || !keep[column[b]]) continue;
-                out->bone[at] = b;
-                out->weight[at++] = values[(size_t)column[b] * n + v];
-            }
-        }
-        if (!fill) status = arap_influences_create(context, t->target.input_count, sizes, out);
-    }
+    status = arap_rows_end(status, &rows, out);
     if (!status) arap_influences_normalize(out);
-
-done:
-    arap_free(sizes);
     arap_free(keep);
     return status;
 }

@@ -70,24 +70,6 @@ arap_status arap_influences_filter(arap_context *context, const arap_influences 
     return ARAP_OK;
 }
 
-int arap_take_set(const arap_influences *in, int vertex, int from, int to, char *set,
-                  arap_influences *out) {
-    size_t own = in->start[vertex], end = in->start[vertex + 1], at = out ? out->start[vertex] : 0;
-    int size = 0;
-    for (int b = from; b <= to; b++) {
-        if (!set[b]) continue;
-        set[b] = 0;
-        size++;
-        if (!out) continue;
-        while (own < end && in->bone[own] < b) own++;
-        int had = own < end && in->bone[own] == b;
-        out->bone[at] = b;
-        out->weight[at] = had ? in->weight[own] : 0;
-        out->locked[at++] = had ? in->locked[own] : 0;
-    }
-    return size;
-}
-
 void arap_influences_normalize(arap_influences *in) {
     for (int i = 0; i < in->count; i++) {
         size_t begin = in->start[i], end = in->start[i + 1], first_free = end;

@@ -40,11 +40,6 @@ typedef int (*arap_barred_fn)(const void *data, int vertex, int bone);
 arap_status arap_influences_filter(arap_context *context, const arap_influences *in,
                                    const char *keep, arap_influences *out);
 
-/* The bones from..to that `set` marks as the row of a vertex, with their entries of `in` or weight
- * 0; clears the set. Returns the number of them; without `out` that is all. */
-int arap_take_set(const arap_influences *in, int vertex, int from, int to, char *set,
-                  arap_influences *out);
-
 /* Make the weights of each row >= 0 with sum 1: locked ones stay (their sum cut to 1), the
  * others are clipped and share the rest. A row whose free weights are all 0 gives the rest to
  * its first free entry. */
