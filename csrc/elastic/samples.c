@@ -19,58 +19,18 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "mesh/paths.h"
 #include "mesh/two_rings.h"
 
-/* A binary heap of vertices by distance, each in it once; place -1: not in it. */
-typedef struct heap {
-    int count, *vertex, *place;
-    const double *distance;
-} heap;
-
-static void swap(heap *h, int a, int b) {
-    int vertex = h->vertex[a];
-    h->vertex[a] = h->vertex[b];
-    h->vertex[b] = vertex;
-    h->place[h->vertex[a]] = a;
-    h->place[h->vertex[b]] = b;
-}
-
-static int is_before(const heap *h, int a, int b) {
-    double x = h->distance[h->vertex[a]], y = h->distance[h->vertex[b]];
-    return x < y || (x == y && h->vertex[a] < h->vertex[b]);
-}
-
-static void rise(heap *h, int at) {
-    for (; at && is_before(h, at, (at - 1) / 2); at = (at - 1) / 2) swap(h, at, (at - 1) / 2);
-}
-
-static void add(heap *h, int vertex) {
-    if (h->place[vertex] < 0) {
-        h->place[vertex] = h->count;
-        h->vertex[h->count++] = vertex;
-    }
-    rise(h, h->place[vertex]);
-}
-
-static int take_first(heap *h) {
-    int first = h->vertex[0], at = 0;
-    swap(h, 0, --h->count);
-    h->place[first] = -1;
-    for (int child; (child = 2 * at + 1) < h->count; at = child) {
-        if (child + 1 < h->count && is_before(h, child + 1, child)) child++;
-        if (!is_before(h, child, at)) break;
-        swap(h, child, at);
-    }
-    return first;
-}
-
-/* Lower the distances of all vertices by one more sample. */
-static void spread(const arap_mesh *mesh, int sample, double *distance, heap *h) {
+/* Lower the distances of all vertices by one more sample; 0, or -1 without memory. */
+static int spread(const arap_mesh *mesh, int sample, double *distance, arap_visits *visits) {
     distance[sample] = 0;
-    add(h, sample);
-    while (h->count) {
-        int i = take_first(h);
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+    int failed = arap_visits_add(visits, 0, sample);
+    while (visits->count && !failed) {
+        arap_visit v = arap_visits_take(visits);
+        int i = v.vertex;
+        if (v.distance > distance[i]) continue;
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1] && !failed; e++) {
             double edge[3];
             int k = mesh->neighbor[e];
             if (mesh->kind[e] == ARAP_EDGE_COLLAPSED) continue;
@@ -78,9 +38,10 @@ static void spread(const arap_mesh *mesh, int sample, double *distance, heap *h)
             double reached = distance[i] + sqrt(arap_dot(edge, edge));
             if (!(reached < distance[k])) continue;
             distance[k] = reached;
-            add(h, k);
+            failed = arap_visits_add(visits, reached, k);
         }
     }
+    return failed;
 }
 
 /* The first sample: the vertex that counts and is farthest from the mean of these; -1: none does.
@@ -107,29 +68,22 @@ static arap_status choose(arap_context *context, const arap_mesh *mesh, const do
                           int wanted, arap_samples *samples) {
     size_t n = (size_t)mesh->count;
     double *distance = ARAP_NEW(double, n);
-    heap h = {.vertex = ARAP_NEW(int, n), .place = ARAP_NEW(int, n), .distance = distance};
-    arap_status status = ARAP_OK;
-    if (!distance || !h.vertex || !h.place) {
-        status = arap_fail_memory(&context->error, "the samples");
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++) {
-        distance[i] = own[i] > 0 ? INFINITY : 0;
-        h.place[i] = -1;
-    }
-    for (int next = find_first(mesh, own); next >= 0;) {
+    arap_visits visits = {0};
+    arap_status status = distance ? ARAP_OK : arap_fail_memory(&context->error, "the samples");
+    for (size_t i = 0; i < n && !status; i++) distance[i] = own[i] > 0 ? INFINITY : 0;
+    for (int next = status ? -1 : find_first(mesh, own); next >= 0;) {
         samples->vertex[samples->count++] = next;
-        spread(mesh, next, distance, &h);
+        if (spread(mesh, next, distance, &visits)) {
+            status = arap_fail_memory(&context->error, "the samples");
+            break;
+        }
         next = -1;
         for (int i = 0; i < mesh->count; i++)
             if (distance[i] > (next < 0 ? 0 : distance[next])) next = i;
         if (next >= 0 && samples->count >= wanted && !isinf(distance[next])) next = -1;
     }
-
-done:
+    arap_visits_clear(&visits);
     arap_free(distance);
-    arap_free(h.vertex);
-    arap_free(h.place);
     return status;
 }
 

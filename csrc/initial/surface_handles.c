@@ -23,51 +23,16 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "initial/islands.h"
+#include "mesh/paths.h"
 
 #define CORE 0.85
 #define UNKNOWN -1
 #define BORDER -2
 
-typedef struct visit {
-    double distance;
-    int vertex;
-} visit;
-
-/* The vertices that wait for a search along edges, the nearest first: a binary heap. */
-typedef struct queue {
-    visit *visits; /* (vertices + directed edges) */
-    size_t count;
-} queue;
-
-static int is_before(visit a, visit b) {
-    return a.distance != b.distance ? a.distance < b.distance : a.vertex < b.vertex;
-}
-
-static void push(queue *q, double distance, int vertex) {
-    visit moving = {distance, vertex};
-    size_t at = q->count++;
-    for (; at && is_before(moving, q->visits[(at - 1) / 2]); at = (at - 1) / 2)
-        q->visits[at] = q->visits[(at - 1) / 2];
-    q->visits[at] = moving;
-}
-
-static visit pop(queue *q) {
-    visit first = q->visits[0], moving = q->visits[--q->count];
-    size_t at = 0, child;
-    while ((child = 2 * at + 1) < q->count) {
-        if (child + 1 < q->count && is_before(q->visits[child + 1], q->visits[child])) child++;
-        if (!is_before(q->visits[child], moving)) break;
-        q->visits[at] = q->visits[child];
-        at = child;
-    }
-    q->visits[at] = moving;
-    return first;
-}
-
 typedef struct cells {
     const arap_mesh *mesh;
     const arap_visibility *visibility;
-    queue waiting;
+    arap_visits waiting;
     char *shines;     /* (count) */
     int *rigid_bone;  /* (count) */
     char *has_own;    /* (bones) nearest to a vertex that has no other as near */
@@ -83,31 +48,32 @@ static double length_of(const cells *c, int i, size_t e) {
 }
 
 /* Shortest ways along edges from the finite distances: into all but borders, and labels go along;
- * or, from what has a label, within its cell. */
-static void search(cells *c, int spreads_labels) {
-    c->waiting.count = 0;
-    for (int i = 0; i < c->mesh->count; i++)
-        if (isfinite(c->distance[i])) push(&c->waiting, c->distance[i], i);
-    while (c->waiting.count) {
-        visit v = pop(&c->waiting);
+ * or, from what has a label, within its cell. 0, or -1 without memory. */
+static int search(cells *c, int spreads_labels) {
+    int failed = 0;
+    for (int i = 0; i < c->mesh->count && !failed; i++)
+        if (isfinite(c->distance[i])) failed = arap_visits_add(&c->waiting, c->distance[i], i);
+    while (c->waiting.count && !failed) {
+        arap_visit v = arap_visits_take(&c->waiting);
         int label = c->label[v.vertex];
         if (v.distance > c->distance[v.vertex]) continue;
-        for (size_t e = c->mesh->ring[v.vertex]; e < c->mesh->ring[v.vertex + 1]; e++) {
+        for (size_t e = c->mesh->ring[v.vertex]; e < c->mesh->ring[v.vertex + 1] && !failed; e++) {
             int to = c->mesh->neighbor[e];
             int open = spreads_labels ? c->label[to] != BORDER : label < 0 || c->label[to] == label;
             double distance = v.distance + length_of(c, v.vertex, e);
             if (!open || !(distance < c->distance[to])) continue;
             c->distance[to] = distance;
             if (spreads_labels) c->label[to] = label;
-            push(&c->waiting, distance, to);
+            failed = arap_visits_add(&c->waiting, distance, to);
         }
     }
+    return failed;
 }
 
 /* Vertices without a label take that of the nearest along edges. */
-static void flood_labels(cells *c) {
+static int flood_labels(cells *c) {
     for (int i = 0; i < c->mesh->count; i++) c->distance[i] = c->label[i] >= 0 ? 0 : INFINITY;
-    search(c, 1);
+    return search(c, 1);
 }
 
 /* The bone whose cell holds vertex i, from what is known at the vertex itself. */
@@ -121,16 +87,16 @@ static int own_label(const cells *c, int i) {
     return BORDER;
 }
 
-static void label_vertices(cells *c) {
+static int label_vertices(cells *c) {
     for (int i = 0; i < c->mesh->count; i++)
         if (c->shines[i] && c->visibility->nearest_count[i] == 1)
             c->has_own[c->visibility->nearest[(size_t)i * ARAP_MOST_SHARED]] = 1;
     for (int i = 0; i < c->mesh->count; i++) c->label[i] = own_label(c, i);
-    flood_labels(c);
+    return flood_labels(c);
 }
 
 /* Distances to other cells, half of an edge that leads to one. */
-static void measure_depth(cells *c) {
+static int measure_depth(cells *c) {
     for (int i = 0; i < c->mesh->count; i++) {
         c->distance[i] = c->label[i] < 0 ? 0 : INFINITY;
         for (size_t e = c->mesh->ring[i]; e < c->mesh->ring[i + 1]; e++) {
@@ -139,10 +105,11 @@ static void measure_depth(cells *c) {
                 c->distance[i] = fmin(c->distance[i], length_of(c, i, e) / 2);
         }
     }
-    search(c, 0);
+    if (search(c, 0)) return -1;
     for (int i = 0; i < c->mesh->count; i++)
         if (c->label[i] >= 0 && c->shines[i] && isfinite(c->distance[i]))
             c->reach[c->label[i]] = fmax(c->reach[c->label[i]], c->distance[i]);
+    return 0;
 }
 
 /* Handles of its cell, or of the bones that are nearest nowhere else and share the place. */
@@ -163,7 +130,6 @@ arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
     arap_islands_report report = {0};
     cells c = {.mesh = mesh,
                .visibility = visibility,
-               .waiting = {.visits = ARAP_NEW(visit, n + mesh->ring[n])},
                .shines = ARAP_NEW(char, n),
                .rigid_bone = ARAP_NEW(int, n),
                .has_own = ARAP_NEW_ZERO(char, bones),
@@ -171,21 +137,20 @@ arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
                .distance = ARAP_NEW(double, n),
                .reach = ARAP_NEW_ZERO(double, bones)};
     arap_status status = ARAP_OK;
-    if (!c.waiting.visits || !c.shines || !c.rigid_bone || !c.has_own || !c.label || !c.distance ||
-        !c.reach)
+    if (!c.shines || !c.rigid_bone || !c.has_own || !c.label || !c.distance || !c.reach)
         status = arap_fail_memory(&context->error, "the handles of bones");
     if (!status)
         status = arap_judge_islands(context, mesh, visibility, c.shines, c.rigid_bone, &report);
     if (status) goto done;
-    label_vertices(&c);
-    measure_depth(&c);
+    if (label_vertices(&c) || measure_depth(&c))
+        status = arap_fail_memory(&context->error, "the handles of bones");
     for (int i = 0; i < mesh->count && !status; i++)
         if (c.label[i] >= 0 && c.shines[i] && c.distance[i] >= CORE * c.reach[c.label[i]])
             status = claim_core(context, &c, i, list);
 
 done:
     arap_islands_report_clear(&report);
-    arap_free(c.waiting.visits);
+    arap_visits_clear(&c.waiting);
     arap_free(c.shines);
     arap_free(c.rigid_bone);
     arap_free(c.has_own);

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
+#include "mesh/paths.h"
 #include "weights/sparse_weights.h"
 
 #define CHUNK 256
@@ -45,18 +46,12 @@ typedef struct inspection {
     char *failed; /* (bones) */
 } inspection;
 
-typedef struct step {
-    double distance;
-    int vertex;
-} step;
-
 /* Scratch of a thread: what is marked with the number of the bone counts for it. */
 typedef struct paths {
     double *distance;    /* (count) */
     int *reached, *kind; /* (count) bone + 1 */
     int *core;           /* (count) */
-    step *heap;
-    size_t size, room;
+    arap_visits visits;
 } paths;
 
 static int row_of(const inspection *in, int i, long long *end) {
@@ -127,36 +122,6 @@ static void compare_chunk(void *data, int chunk, int worker) {
         in->out->contrast[in->mesh->first[i]] = contrast;
         in->out->roughness[in->mesh->first[i]] = count ? rough / count : 0;
     }
-}
-
-static int push(paths *p, double distance, int vertex) {
-    if (p->size == p->room) {
-        size_t room = 2 * p->room + 64;
-        step *grown = arap_realloc(p->heap, room, sizeof *grown);
-        if (!grown) return -1;
-        p->heap = grown;
-        p->room = room;
-    }
-    size_t at = p->size++;
-    while (at && p->heap[(at - 1) / 2].distance > distance) {
-        p->heap[at] = p->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    p->heap[at] = (step){distance, vertex};
-    return 0;
-}
-
-static step pop(paths *p) {
-    step top = p->heap[0], last = p->heap[--p->size];
-    size_t at = 0, child;
-    while ((child = 2 * at + 1) < p->size) {
-        child += child + 1 < p->size && p->heap[child + 1].distance < p->heap[child].distance;
-        if (p->heap[child].distance >= last.distance) break;
-        p->heap[at] = p->heap[child];
-        at = child;
-    }
-    p->heap[at] = last;
-    return top;
 }
 
 static double weight_of(const inspection *in, size_t k) {
@@ -242,14 +207,14 @@ static double straight_distances(const inspection *in, int bone, const paths *p,
 static int follow_paths(const inspection *in, int bone, paths *p, int core, int wanted,
                         double limit) {
     int mark = bone + 1;
-    p->size = 0;
+    p->visits.count = 0;
     for (int k = 0; k < core; k++) {
         p->reached[p->core[k]] = mark;
         p->distance[p->core[k]] = 0;
-        if (push(p, 0, p->core[k])) return -1;
+        if (arap_visits_add(&p->visits, 0, p->core[k])) return -1;
     }
-    while (p->size && wanted) {
-        step next = pop(p);
+    while (p->visits.count && wanted) {
+        arap_visit next = arap_visits_take(&p->visits);
         if (next.distance > p->distance[next.vertex]) continue;
         wanted -= p->kind[next.vertex] == mark;
         for (size_t e = in->ring[next.vertex]; e < in->ring[next.vertex + 1]; e++) {
@@ -261,7 +226,7 @@ static int follow_paths(const inspection *in, int bone, paths *p, int core, int 
                 continue;
             p->reached[to] = mark;
             p->distance[to] = distance;
-            if (push(p, distance, to)) return -1;
+            if (arap_visits_add(&p->visits, distance, to)) return -1;
         }
     }
     return 0;
@@ -411,7 +376,7 @@ static void free_inspection(arap_context *context, inspection *in) {
         arap_free(in->paths[t].reached);
         arap_free(in->paths[t].kind);
         arap_free(in->paths[t].core);
-        arap_free(in->paths[t].heap);
+        arap_visits_clear(&in->paths[t].visits);
     }
     arap_free(in->paths);
     arap_free(in->mean);

@@ -12,28 +12,15 @@
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
-/* What all of them make for the target. */
-typedef struct answer {
+/* A call of any of them: what it is given, and what all make for the target. */
+typedef struct call {
+    arap_inputs in;
+    arap_transfer_settings settings;
+    arap_geometry source, target;
+    arap_py_context run;
     PyObject *matched, *distance, *angle;
     arap_matches out;
-} answer;
-
-static int make_answer(npy_intp count, answer *a) {
-    a->matched = PyArray_SimpleNew(1, &count, NPY_BOOL);
-    a->distance = a->matched ? arap_new_doubles(1, &count, NULL) : NULL;
-    a->angle = a->distance ? arap_new_doubles(1, &count, NULL) : NULL;
-    if (!a->angle) return -1;
-    a->out = (arap_matches){.matched = PyArray_DATA((PyArrayObject *)a->matched),
-                            .distance = PyArray_DATA((PyArrayObject *)a->distance),
-                            .angle = PyArray_DATA((PyArrayObject *)a->angle)};
-    return 0;
-}
-
-static void drop_answer(answer *a) {
-    Py_XDECREF(a->matched);
-    Py_XDECREF(a->distance);
-    Py_XDECREF(a->angle);
-}
+} call;
 
 /* 0, or -1 with an exception that names the first index out of range. */
 static int check_indices(const int *indices, npy_intp count, int corners, npy_intp vertices,
@@ -69,11 +56,42 @@ static int target_from_inputs(const arap_inputs *in, arap_geometry *target) {
                : 0;
 }
 
-static int source_from_inputs(const arap_inputs *in, arap_geometry *source) {
-    if (arap_geometry_from_inputs(in, source)) return -1;
-    if (source->vertex_count) return 0;
-    PyErr_SetString(PyExc_ValueError, "the source has no vertices");
-    return -1;
+/* Read both meshes and make room for the answer. Whatever comes of it, the call is to be ended. */
+static int begin(const arap_signature *signature, PyObject *args, PyObject *kwargs, call *c) {
+    void *const places[] = {&c->settings};
+    *c = (call){0};
+    arap_transfer_settings_default(&c->settings);
+    arap_inputs_init(&c->in);
+    if (arap_parse(signature, args, kwargs, &c->in, places) ||
+        arap_py_context_init(&c->run, c->in.progress, c->in.threads) ||
+        arap_geometry_from_inputs(&c->in, &c->source))
+        return -1;
+    if (!c->source.vertex_count) {
+        PyErr_SetString(PyExc_ValueError, "the source has no vertices");
+        return -1;
+    }
+    if (target_from_inputs(&c->in, &c->target)) return -1;
+    npy_intp count = c->target.vertex_count;
+    c->matched = PyArray_SimpleNew(1, &count, NPY_BOOL);
+    c->distance = c->matched ? arap_new_doubles(1, &count, NULL) : NULL;
+    c->angle = c->distance ? arap_new_doubles(1, &count, NULL) : NULL;
+    if (!c->angle) return -1;
+    c->out = (arap_matches){.matched = PyArray_DATA((PyArrayObject *)c->matched),
+                            .distance = PyArray_DATA((PyArrayObject *)c->distance),
+                            .angle = PyArray_DATA((PyArrayObject *)c->angle)};
+    return 0;
+}
+
+/* Raise what failed and let go of what was read; without an exception the caller makes the result,
+ * else what was made is gone. */
+static int ends_well(PyObject *module, arap_status status, call *c) {
+    if (status) arap_raise(PyModule_GetState(module), &c->run.context);
+    arap_inputs_release(&c->in);
+    if (!PyErr_Occurred()) return 1;
+    Py_XDECREF(c->matched);
+    Py_XDECREF(c->distance);
+    Py_XDECREF(c->angle);
+    return 0;
 }
 
 /* Rows of the source, and how many bones there are: columns of dense weights, else those named. */
@@ -102,29 +120,15 @@ PyObject *arap_py_match_surfaces(PyObject *module, PyObject *args, PyObject *kwa
         .names = "vertices triangles target_vertices target_triangles? * target_edges progress "
                  "threads **",
         .tables = {&arap_match_settings_table}};
-    answer a = {0};
-    arap_inputs in;
-    arap_transfer_settings settings;
-    void *const places[] = {&settings};
-    arap_geometry source, target;
-    arap_py_context run;
-    arap_status status;
-    arap_transfer_settings_default(&settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) || source_from_inputs(&in, &source) ||
-        target_from_inputs(&in, &target) || make_answer(target.vertex_count, &a))
-        goto done;
-    Py_BEGIN_ALLOW_THREADS
-    status = arap_match_surfaces(&run.context, &source, &target, &settings, &a.out);
-    Py_END_ALLOW_THREADS
-    if (status) arap_raise(PyModule_GetState(module), &run.context);
-
-done:
-    arap_inputs_release(&in);
-    if (!PyErr_Occurred()) return Py_BuildValue("(NNN)", a.matched, a.distance, a.angle);
-    drop_answer(&a);
-    return NULL;
+    call c;
+    arap_status status = ARAP_OK;
+    if (!begin(&signature, args, kwargs, &c)) {
+        Py_BEGIN_ALLOW_THREADS
+        status = arap_match_surfaces(&c.run.context, &c.source, &c.target, &c.settings, &c.out);
+        Py_END_ALLOW_THREADS
+    }
+    return ends_well(module, status, &c) ? Py_BuildValue("(NNN)", c.matched, c.distance, c.angle)
+                                         : NULL;
 }
 
 PyObject *arap_py_transfer_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
@@ -133,41 +137,26 @@ PyObject *arap_py_transfer_weights(PyObject *module, PyObject *args, PyObject *k
         .names = "vertices triangles weights target_vertices target_triangles? * target_edges "
                  "progress threads **",
         .tables = {&arap_transfer_settings_table}};
-    answer a = {0};
-    PyObject *result = NULL;
+    call c;
+    PyObject *found = NULL;
     int bones;
-    arap_inputs in;
-    arap_transfer_settings settings;
-    void *const places[] = {&settings};
-    arap_geometry source, target;
     arap_sparse_weights rows;
     arap_influences weights = {0};
-    arap_py_context run;
-    arap_status status;
-    arap_transfer_settings_default(&settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) || source_from_inputs(&in, &source) ||
-        rows_from_inputs(&in, &rows, &bones) || target_from_inputs(&in, &target) ||
-        make_answer(target.vertex_count, &a))
-        goto done;
-    Py_BEGIN_ALLOW_THREADS
-    status = arap_check_sparse_weights(&run.context.error, &rows, source.vertex_count, bones);
-    if (!status)
-        status = arap_transfer_weights(&run.context, &source, &rows, bones, &target, &settings,
-                                       &a.out, &weights);
-    Py_END_ALLOW_THREADS
-    if (status)
-        arap_raise(PyModule_GetState(module), &run.context);
-    else
-        result = arap_py_sparse_weights(&weights);
-    arap_influences_clear(&weights);
-
-done:
-    arap_inputs_release(&in);
-    if (result) return Py_BuildValue("(NNNN)", result, a.matched, a.distance, a.angle);
-    drop_answer(&a);
-    return NULL;
+    arap_status status = ARAP_OK;
+    if (!begin(&signature, args, kwargs, &c) && !rows_from_inputs(&c.in, &rows, &bones)) {
+        Py_BEGIN_ALLOW_THREADS
+        status =
+            arap_check_sparse_weights(&c.run.context.error, &rows, c.source.vertex_count, bones);
+        if (!status)
+            status = arap_transfer_weights(&c.run.context, &c.source, &rows, bones, &c.target,
+                                           &c.settings, &c.out, &weights);
+        Py_END_ALLOW_THREADS
+        if (!status) found = arap_py_sparse_weights(&weights);
+        arap_influences_clear(&weights);
+    }
+    return ends_well(module, status, &c)
+               ? Py_BuildValue("(NNNN)", found, c.matched, c.distance, c.angle)
+               : NULL;
 }
 
 PyObject *arap_py_transfer_shapes(PyObject *module, PyObject *args, PyObject *kwargs) {
@@ -176,43 +165,31 @@ PyObject *arap_py_transfer_shapes(PyObject *module, PyObject *args, PyObject *kw
         .names = "vertices triangles shapes target_vertices target_triangles? * target_edges "
                  "progress threads **",
         .tables = {&arap_shape_settings_table}};
-    answer a = {0};
+    call c;
     PyObject *vertices = NULL, *lifted = NULL, *below = NULL;
-    arap_inputs in;
-    arap_transfer_settings settings;
-    void *const places[] = {&settings};
-    arap_geometry source, target;
-    arap_py_context run;
-    arap_status status;
-    arap_transfer_settings_default(&settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) || source_from_inputs(&in, &source) ||
-        target_from_inputs(&in, &target) || make_answer(target.vertex_count, &a))
-        goto done;
-    npy_intp count = arap_input_size(&in, 's'), sizes[] = {count, target.vertex_count, 3};
+    arap_status status = ARAP_OK;
+    if (begin(&signature, args, kwargs, &c)) goto done;
+    npy_intp count = arap_input_size(&c.in, 's'), sizes[] = {count, c.target.vertex_count, 3};
     if (count > INT_MAX / 4) PyErr_Format(PyExc_ValueError, "%zd shapes are too many", count);
-    if (PyErr_Occurred() || arap_check_finite(in.shapes, 3 * count * source.vertex_count, "shapes"))
+    if (PyErr_Occurred() ||
+        arap_check_finite(c.in.shapes, 3 * count * c.source.vertex_count, "shapes"))
         goto done;
     vertices = arap_new_doubles(3, sizes, NULL);
     lifted = vertices ? arap_new_ints(1, &count, NULL) : NULL;
     below = lifted ? arap_new_ints(1, &count, NULL) : NULL;
     if (!below) goto done;
-    arap_shapes shapes = {(int)count, in.shapes};
+    arap_shapes shapes = {(int)count, c.in.shapes};
     arap_moved_shapes moved = {PyArray_DATA((PyArrayObject *)vertices),
                                PyArray_DATA((PyArrayObject *)lifted),
                                PyArray_DATA((PyArrayObject *)below)};
     Py_BEGIN_ALLOW_THREADS
-    status =
-        arap_transfer_shapes(&run.context, &source, &shapes, &target, &settings, &a.out, &moved);
+    status = arap_transfer_shapes(&c.run.context, &c.source, &shapes, &c.target, &c.settings,
+                                  &c.out, &moved);
     Py_END_ALLOW_THREADS
-    if (status) arap_raise(PyModule_GetState(module), &run.context);
 
 done:
-    arap_inputs_release(&in);
-    if (!PyErr_Occurred())
-        return Py_BuildValue("(NNNNNN)", vertices, a.matched, a.distance, a.angle, lifted, below);
-    drop_answer(&a);
+    if (ends_well(module, status, &c))
+        return Py_BuildValue("(NNNNNN)", vertices, c.matched, c.distance, c.angle, lifted, below);
     Py_XDECREF(vertices);
     Py_XDECREF(lifted);
     Py_XDECREF(below);
