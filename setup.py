@@ -140,6 +140,11 @@ class build_ext(_build_ext):
             listing.write_text("\n".join(objects))
         ext.sources, ext.depends, ext.extra_objects = [], [*objects, str(listing)], objects
         super().build_extension(ext)
+        # The module is one file; what it has in Python is in a folder of its name beside it.
+        for source in (ROOT / "csrc/araplbs").glob("*.py"):
+            target = Path(self.build_lib, "araplbs", source.name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
 
     def compile_one(self, source, stem, flags):
         obj, dep, cmd = (stem.with_name(stem.name + end) for end in (".o", ".d", ".cmd"))

@@ -28,6 +28,7 @@ class ARAPLBS_preferences(AddonPreferences):
         layout.use_property_split = True
         layout.prop(self, "expert")
         layout.prop(self, "threads")
+        layout.operator("wm.araplbs_report_problem", icon="URL")
 
 
 def preferred_threads(context):

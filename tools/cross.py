@@ -292,6 +292,7 @@ def write_wheel(target, binaries, texts, folder):
     stubs = sorted((ROOT / "csrc/araplbs-stubs").iterdir())
     files = {name: path.read_bytes() for name, path in binaries.items()}
     files |= {f"araplbs-stubs/{f.name}": f.read_bytes() for f in stubs if f.is_file()}
+    files |= {f"araplbs/{f.name}": f.read_bytes() for f in (ROOT / "csrc/araplbs").glob("*.py")}
     files |= {f"{info}/licenses/{f.name}": f.read_bytes() for f in texts}
     metadata = [
         "Metadata-Version: 2.4",

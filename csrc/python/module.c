@@ -137,11 +137,28 @@ static int choose_linear_algebra(PyObject *module) {
                                       plain || wrong ? "plain loops" : "OpenBLAS");
 }
 
+/* The module is a file, araplbs.abi3.so. What it has in Python, araplbs.replay, is in the folder
+ * araplbs beside it: a __path__ makes that importable. */
+static int add_path(PyObject *module) {
+    PyObject *file = PyObject_GetAttrString(module, "__file__"), *paths = NULL, *folder = NULL;
+    PyObject *os_path = file ? PyImport_ImportModule("os.path") : NULL;
+    if (os_path) folder = PyObject_CallMethod(os_path, "dirname", "O", file);
+    if (folder) paths = PyObject_CallMethod(os_path, "join", "Os", folder, "araplbs");
+    PyObject *list = paths ? Py_BuildValue("[O]", paths) : NULL;
+    int failed = !list || PyModule_AddObjectRef(module, "__path__", list);
+    Py_XDECREF(file);
+    Py_XDECREF(os_path);
+    Py_XDECREF(folder);
+    Py_XDECREF(paths);
+    Py_XDECREF(list);
+    return failed ? -1 : 0;
+}
+
 static int module_exec(PyObject *module) {
     arap_module_state *state = PyModule_GetState(module);
     if (PyArray_ImportNumPyAPI() < 0) return -1;
     arap_blas_single_thread();
-    if (choose_linear_algebra(module) < 0) return -1;
+    if (choose_linear_algebra(module) < 0 || add_path(module) < 0) return -1;
     state->solver_type = arap_make_solver_type(module);
     state->joint_solver_type = arap_make_joint_solver_type(module);
     if (!state->solver_type || PyModule_AddObjectRef(module, "Solver", state->solver_type) ||

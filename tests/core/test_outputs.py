@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from araplbs import replay
 from paths import ROOT
 
 from araplbs_addon.core.base.refusal import Refused
@@ -17,6 +18,7 @@ from araplbs_addon.core.comparison.compare_files import write_comparisons
 from araplbs_addon.core.disk import files, outputs
 from araplbs_addon.core.disk.outputs import BLEND, RESULTS, Kind, Outputs, replaced
 from araplbs_addon.core.reports.pictures import png
+from araplbs_addon.core.reports.problem_report import TITLE
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 KINDS = {name: kind for name, kind in vars(outputs).items() if isinstance(kind, Kind)}
@@ -30,6 +32,11 @@ def write(path, kind):
             temporary.write_bytes(b"BLENDER-v405")
     elif kind is outputs.PICTURE:
         outputs.write_picture(path, kind, png(PIXELS, kind.generator))
+    elif kind is outputs.PROBLEM_TEXT:
+        outputs.write_marked_text(path, kind, TITLE)
+    elif kind is outputs.PROBLEM:
+        with replaced(path, kind) as temporary:
+            replay.save(temporary, {"vertices": np.zeros((3, 3))})
     elif kind in (outputs.REPORT_PAGE, outputs.COMPARISON_PAGE):
         outputs.write_page(path, kind, outputs.page_head(kind) + "<title>T</title>")
     else:
@@ -95,6 +102,8 @@ def test_unmarked_content_is_not_written(tmp_path):
         outputs.write_page(tmp_path / "page", outputs.REPORT_PAGE, "<!DOCTYPE html><title>")
     with pytest.raises(ValueError, match="mark of its kind"):
         outputs.write_picture(tmp_path / "picture", outputs.PICTURE, png(PIXELS))
+    with pytest.raises(ValueError, match="mark of its kind"):
+        outputs.write_marked_text(tmp_path / "text", outputs.PROBLEM_TEXT, "a diary")
     assert not os.listdir(tmp_path)
 
 

@@ -5,12 +5,16 @@ the program: the sentence names it and asks for a report, and the traceback goes
 """
 
 import traceback
+from collections import deque
 
 from .native_module import engine_errors
 from .refusal import Refused
 
 MOST_LETTERS = 200  # of the text of a fault
 NO_MEMORY = "There is not enough memory"
+FRAMES = 8  # of a traceback that are kept
+
+_last: deque[str] = deque(maxlen=3)
 
 
 def refusals() -> tuple[type[BaseException], ...]:
@@ -21,9 +25,20 @@ def refusals() -> tuple[type[BaseException], ...]:
 def sentence(what: str, error: BaseException) -> str:
     """The one for an error that has ended `what`. Prints the traceback of a fault."""
     if isinstance(error, refusals()):
-        return str(error) or NO_MEMORY
+        text = str(error) or NO_MEMORY
+        _last.append(f"{what}: {text}")
+        return text
     traceback.print_exception(error)
-    return fault_sentence(what, error)
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
+    places = [f"\n  {frame.filename}, line {frame.lineno}, in {frame.name}" for frame in frames]
+    text = fault_sentence(what, error)
+    _last.append(text + "".join(places))
+    return text
+
+
+def last_errors() -> list[str]:
+    """The last ones that were said since Blender was started, with where faults came from."""
+    return list(_last)
 
 
 def fault_sentence(what: str, error: BaseException) -> str:

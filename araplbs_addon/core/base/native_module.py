@@ -7,6 +7,7 @@ enabled without loading the module, and other files take it from here:
     from .native_module import araplbs
 """
 
+import importlib
 import importlib.util
 import sys
 import tomllib
@@ -50,6 +51,12 @@ def engine_errors(*names: str) -> tuple[type[Exception], ...]:
     since nothing can have raised them then, nor those that an older module lacks."""
     module = sys.modules.get(NAME)
     return tuple(getattr(module, name) for name in names if hasattr(module, name))
+
+
+def replay() -> ModuleType:
+    """The module araplbs.replay, which keeps problems in files."""
+    load()
+    return importlib.import_module(f"{NAME}.replay")
 
 
 def linear_algebra() -> str:

@@ -63,6 +63,8 @@ REPORT_PAGE = _page("page of reports", "araplbs reports")
 PICTURE = _picture("picture of a report", "araplbs report")
 COMPARISON = _json("comparison", "araplbs compare")
 COMPARISON_PAGE = _page("comparison", "araplbs compare")
+PROBLEM_TEXT = Kind("report of a problem", "", re.compile(rb"Auto-weight \(ARAP\): report of a pr"))
+PROBLEM = Kind("problem file", "", re.compile(rb"PK\x03\x04.{26}problem\.npy", re.DOTALL))
 
 
 def page_head(kind: Kind) -> str:
@@ -192,6 +194,14 @@ def write_page(path: str | Path, kind: Kind, text: str) -> None:
         raise ValueError(f"the page {path} does not begin with the mark of its kind")
     with replaced(path, kind) as temporary:
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def write_marked_text(path: str | Path, kind: Kind, text: str) -> None:
+    """A text as a whole or not at all."""
+    if not kind.mark.match(text.encode()):
+        raise ValueError(f"the text {path} does not carry the mark of its kind")
+    with replaced(path, kind) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def write_picture(path: str | Path, kind: Kind, content: bytes) -> None:

@@ -5,6 +5,7 @@ import bpy
 WEBSITE = "https://extensions.blender.org/add-ons/araplbs/"  # as in the manifest
 OURS = (
     "bpy.ops.object.araplbs*",
+    "bpy.ops.wm.araplbs*",
     "bpy.types.araplbs*",
     "bpy.types.scene.araplbs*",
     "bpy.types.bone.araplbs*",
