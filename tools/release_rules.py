@@ -49,7 +49,7 @@ class Zip(NamedTuple):
     name: str
     size: int
     files: dict  # name: bytes
-    modes: dict  # name: Unix mode, 0 where there is none
+    modes: dict  # name: Unix mode, 0 where it has no such
     times: set
     manifest: dict
 

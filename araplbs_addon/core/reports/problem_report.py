@@ -55,7 +55,7 @@ def settings_lines(options: Options) -> list[str]:
 
 
 def report_text(blender: list[str], sizes: list[str], options: Options, file: str) -> str:
-    """blender: lines about it; file: about the problem file, or why there is none."""
+    """blender: lines about it; file: about the problem file, or why it is missing."""
     errors = [without_names(line) for line in last_errors()] or ["none since Blender was started"]
     parts: list[tuple[str, Any]] = [
         ("System", [*blender, *system_lines()]),

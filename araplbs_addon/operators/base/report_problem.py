@@ -72,7 +72,7 @@ through and to send to its maintainers. Nothing is sent by itself"""
 
 
 def _keep_problem(context, path):
-    """A line about it: the file, or why there is none."""
+    """A line about it: the file, or why it is missing."""
     if current_session():
         return "none: a session was running"
     options = present_options(context)
