@@ -6,11 +6,13 @@
  * stripes along the order in which somebody once made the mesh. A mesh of triangles keeps about a
  * third of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored
  * mesh get clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they
- * would lose their faces. A triangle between three clusters is one of the coarse mesh, a tet
- * between four is a tet, between three a triangle, between two an edge: where a volume is thin, it
- * becomes a sheet or a wire rather than come apart. Clusters are either on the surface of a volume
- * or inside, so that it keeps its shape. O(edges), prolonging times the influences, on all threads.
- * Fails without memory only. */
+ * would lose their faces. Where they are thousands, and most of the mesh, those down to FEW lose
+ * vertices, too, or every visit would go through all of them; a triangle of which two corners are
+ * left is an edge then. Smaller ones would be so loose that weights get worse. A triangle between
+ * three clusters is one of the coarse mesh, a tet between four is a tet, between three a triangle,
+ * between two an edge: where a volume is thin, it becomes a sheet or a wire rather than come apart.
+ * Clusters are either on the surface of a volume or inside, so that it keeps its shape. O(edges),
+ * prolonging times the influences, on all threads. Fails without memory only. */
 #include "mesh/coarse.h"
 
 #include <string.h>
@@ -19,6 +21,8 @@
 #include "base/vec3.h"
 
 #define LEAST 32      /* vertices of a part that is made coarser */
+#define FEW 12        /* the same where small parts are most of the mesh, */
+#define MANY 8192     /* which then have at least so many vertices together */
 #define MOST 4        /* vertices of a cluster */
 #define ROUNDING 1e-9 /* of a length: decides nothing, regular meshes have many ties */
 #define CHUNK 256     /* vertices of a task */
@@ -30,7 +34,7 @@ static int joins(const arap_mesh *mesh, size_t e) {
 typedef struct clustering {
     const arap_mesh *mesh;
     const int *group, *partner;
-    const char *small;   /* (parts) keep their vertices */
+    const char *whole;   /* (parts) keep their vertices */
     const char *surface; /* (vertices) on the surface of the tets */
     int *cluster;        /* (vertices) -1: free */
 } clustering;
@@ -92,7 +96,7 @@ static void cluster_vertices(const clustering *c, arap_coarse *out) {
             c->cluster[image] = other;
             out->seed[other] = image;
         }
-        for (int taken = 1; taken < MOST && !c->small[c->mesh->part[i]]; taken++) {
+        for (int taken = 1; taken < MOST && !c->whole[c->mesh->part[i]]; taken++) {
             int near = nearest_free(c, i);
             if (near < 0) break;
             c->cluster[near] = own;
@@ -104,8 +108,9 @@ static void cluster_vertices(const clustering *c, arap_coarse *out) {
     }
 }
 
-/* Means of the clusters; what is left of triangles and wires. */
-static void build(const arap_mesh *mesh, int *sizes, arap_coarse *out) {
+/* Means of the clusters; what is left of triangles and wires. joined: a triangle between two
+ * clusters is an edge. */
+static void build(const arap_mesh *mesh, int joined, int *sizes, arap_coarse *out) {
     memset(sizes, 0, (size_t)out->count * sizeof *sizes);
     memset(out->vertices, 0, 3 * (size_t)out->count * sizeof *out->vertices);
     for (int i = 0; i < mesh->count; i++) {
@@ -120,8 +125,12 @@ static void build(const arap_mesh *mesh, int *sizes, arap_coarse *out) {
     for (size_t t = mesh->surface_count; t < mesh->triangle_count; t++) {
         int *corner = out->triangles + 3 * out->triangle_count;
         for (int c = 0; c < 3; c++) corner[c] = out->cluster[mesh->triangles[3 * t + (size_t)c]];
-        out->triangle_count +=
-            corner[0] != corner[1] && corner[1] != corner[2] && corner[2] != corner[0];
+        int first = corner[0], other = corner[1] == first ? corner[2] : corner[1];
+        int is_face = first != corner[1] && corner[1] != corner[2] && corner[2] != first;
+        out->triangle_count += (size_t)is_face;
+        if (is_face || !joined || other == first) continue;
+        out->edges[2 * out->edge_count] = first;
+        out->edges[2 * out->edge_count++ + 1] = other;
     }
     for (size_t t = 0; t < mesh->tet_count; t++) {
         int corner[4], count = 0;
@@ -145,29 +154,38 @@ static void build(const arap_mesh *mesh, int *sizes, arap_coarse *out) {
     }
 }
 
+/* The parts that keep all vertices (parts); sizes (parts): how many. Are small parts most? */
+static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
+    int small = 0;
+    for (int p = 0; p < mesh->part_count; p++) small += sizes[p] < LEAST ? sizes[p] : 0;
+    int many = small >= MANY && small > mesh->count / 2;
+    for (int p = 0; p < mesh->part_count; p++) whole[p] = sizes[p] < (many ? FEW : LEAST);
+    return many;
+}
+
 arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
                          const int *partner, arap_coarse *out) {
     size_t n = (size_t)mesh->count;
     int *sizes = ARAP_NEW_ZERO(int, n);
-    char *small = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
+    char *whole = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
     arap_status status = ARAP_OK;
-    *out = (arap_coarse){
-        .cluster = ARAP_NEW(int, n),
-        .seed = ARAP_NEW(int, n),
-        .triangles = ARAP_NEW(int, 3 * (mesh->triangle_count + mesh->tet_count)),
-        .edges = ARAP_NEW(int, 2 * (mesh->wire_count - mesh->link_count + mesh->tet_count)),
-        .links = ARAP_NEW(int, 2 * mesh->link_count),
-        .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
-    if (!sizes || !small || !surface || !out->cluster || !out->seed || !out->triangles ||
+    *out = (arap_coarse){.cluster = ARAP_NEW(int, n),
+                         .seed = ARAP_NEW(int, n),
+                         .triangles = ARAP_NEW(int, 3 * (mesh->triangle_count + mesh->tet_count)),
+                         .edges = ARAP_NEW(int, 2 * (mesh->wire_count - mesh->link_count +
+                                                     mesh->tet_count + mesh->triangle_count)),
+                         .links = ARAP_NEW(int, 2 * mesh->link_count),
+                         .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
+    if (!sizes || !whole || !surface || !out->cluster || !out->seed || !out->triangles ||
         !out->edges || !out->links || !out->tets)
         goto no_memory;
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
-    for (int p = 0; p < mesh->part_count; p++) small[p] = sizes[p] < LEAST;
+    int joined = choose_whole(mesh, sizes, whole);
     for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
-    cluster_vertices(&(clustering){mesh, group, partner, small, surface, out->cluster}, out);
+    cluster_vertices(&(clustering){mesh, group, partner, whole, surface, out->cluster}, out);
     out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
     if (!out->vertices) goto no_memory;
-    build(mesh, sizes, out);
+    build(mesh, joined, sizes, out);
     goto done;
 
 no_memory:
@@ -175,7 +193,7 @@ no_memory:
     arap_coarse_clear(out);
 done:
     arap_free(sizes);
-    arap_free(small);
+    arap_free(whole);
     arap_free(surface);
     return status;
 }

@@ -41,6 +41,34 @@ def test_clusters_keep_parts_apart():
     assert len(of_part[2]) == 8  # a part of few vertices keeps them
 
 
+def mail(count):
+    """Loose plates of 4 x 5 vertices around the bones."""
+    u, v = (each.ravel() for each in np.mgrid[:5, :4])
+    corner = (np.arange(4)[:, None] * 4 + np.arange(3)).ravel()
+    faces = [np.column_stack([corner, corner + a, corner + b]) for a, b in ((4, 5), (5, 1))]
+    turn = np.arange(count) * 2.4
+    angle = turn[:, None] + 0.05 * v
+    height = np.linspace(0.1, 1.9, count)[:, None] + 0.02 * u
+    points = np.stack([0.3 * np.cos(angle), 0.3 * np.sin(angle), height], -1)
+    own = 20 * np.arange(count)[:, None, None]
+    return points.reshape(-1, 3), (own + np.concatenate(faces)).reshape(-1, 3)
+
+
+def test_thousands_of_small_parts_lose_vertices_too():
+    few, many = start(mail(400), coarsen=1000), start(mail(450), coarsen=1000)
+    assert few.report["coarse_vertices"] == 0
+    assert 450 * 5 <= many.report["coarse_vertices"] < len(mail(450)[0]) / 2
+    inside = many._inside
+    part_of = np.zeros(many.report["coarse_vertices"], int)
+    part_of[inside["cluster"]] = inside["part"]
+    assert (part_of[inside["cluster"]] == inside["part"]).all()
+    direct = start(mail(450), coarsen=0)
+    for solver in (direct, many):
+        solver.solve()
+        check_weights(solver, 4, len(mail(450)[0]))
+    assert many.report["energy_after"] < 1.3 * direct.report["energy_after"]
+
+
 @pytest.mark.parametrize("limit", [0, 2, 4])
 def test_as_good_as_without(limit):
     """On poses not used; and in the end nothing of the coarse mesh is left."""
