@@ -6,14 +6,17 @@ import json
 import math
 import random
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import armor
 import bpy
 import character as generated
 import compare
 import numpy as np
+from mathutils import Vector
 from picture import Stage, posed_copy
 
 
@@ -21,10 +24,28 @@ def find_characters(file):
     """[(armature, meshes)] of the file, or the generated one."""
     if not file:
         bpy.ops.wm.read_homefile(use_empty=True)  # the start-up file, not the preferences
-        return [generated.make_character()]
+        return [make_warrior()]
     bpy.ops.wm.open_mainfile(filepath=file)
     targets = compare.part("blender.read.targets").find_in_file(bpy.context.view_layer)
     return [(each.armature, each.meshes) for each in targets]
+
+
+def make_warrior():
+    """(rig, [meshes]): the generated character in armor, as most game characters are: loose parts
+    that are to keep their shape, over skin that is to bend."""
+    rig, meshes = generated.make_character()
+    body = meshes[0]
+    for part in [ob for ob in meshes if ob.name.startswith(("Button", "Pouch"))]:
+        meshes.remove(part)
+        bpy.data.objects.remove(part)
+    return rig, [*meshes, armor.make_armor(rig.users_collection[0], body)]
+
+
+def apply_pose(rig):
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler = [math.radians(a) for a in armor.POSE.get(bone.name, (0, 0, 0))]
+    bpy.context.view_layer.update()
 
 
 def pose_at_random(armature, seed=3):
@@ -49,7 +70,7 @@ def posed_rig(armature, own):
             bone.constraints.remove(constraint)
         bone.matrix_basis.identity()
     if own:
-        generated.apply_pose(copy)
+        apply_pose(copy)
     else:
         pose_at_random(copy)
     bpy.context.view_layer.update()
@@ -66,36 +87,60 @@ def draw(character, figures, own, path):
     """figures: [(title, outcome, mesh copies)]."""
     rig = posed_rig(character.armature, own)
     pose = pose_matrices(rig, character.skeleton.names)
-    bounds = character.vertices
-    stage = Stage(float(np.linalg.norm(bounds.max(0) - bounds.min(0))) * 0.75)
+    wide, _deep, tall = posed_size(figures[-1][2], character.armature, rig)
+    stage = Stage(tall, max(1.12 * wide / tall, 0.66))
     for title, outcome, meshes in figures:
         strain = character.measures(outcome.rows, pose, per_vertex=True)["vertex_strain"]
         strain[outcome.rows.sums() <= 0] = np.nan
         copies, first = [], 0
-        for ob in meshes:
-            for modifier in ob.modifiers:
-                if modifier.type == "ARMATURE":
-                    modifier.object = rig
-            bpy.context.view_layer.update()
-            count = len(ob.data.vertices)
-            copies.append(posed_copy(stage.scene, ob, strain[first : first + count]))
-            first += count
-            for modifier in ob.modifiers:
-                if modifier.type == "ARMATURE":
-                    modifier.object = character.armature
-        stage.add(copies, [title, *caption(outcome)])
-    stage.render(path, "Surface Strain of this pose; numbers over 100 random poses")
+        with posed_by(rig, meshes, character.armature):
+            for ob in meshes:
+                count = len(ob.data.vertices)
+                copies.append(posed_copy(stage.scene, ob, strain[first : first + count]))
+                first += count
+        stage.add(copies, [title, *caption(character, outcome, meshes)])
+    stage.render(path, "Stretch in this pose; numbers over 100 random poses")
     for item in list(stage.scene.collection.objects):
         bpy.data.objects.remove(item)
     bpy.data.scenes.remove(stage.scene)
     bpy.data.objects.remove(rig)
 
 
-def caption(outcome):
+@contextmanager
+def posed_by(rig, meshes, before):
+    """Meshes follow this rig in place of the one that they followed before."""
+    modifiers = [m for ob in meshes for m in ob.modifiers if m.type == "ARMATURE"]
+    for modifier in modifiers:
+        modifier.object = rig
+    bpy.context.view_layer.update()
+    try:
+        yield
+    finally:
+        for modifier in modifiers:
+            modifier.object = before
+
+
+def posed_size(meshes, armature, rig):
+    """(3,) extent of what is drawn."""
+    with posed_by(rig, meshes, armature):
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        corners = [
+            ob.matrix_world @ Vector(corner)
+            for ob in (each.evaluated_get(depsgraph) for each in meshes)
+            for corner in ob.bound_box
+        ]
+    return np.ptp(np.array(corners), axis=0)
+
+
+def caption(character, outcome, meshes):
     if outcome.energy is None:
         return [f"failed: {outcome.unweighted:,} vertices without weights"]
     seen = outcome.deformation
     lines = [strain_in_words(seen)]
+    if meshes[-1].name.startswith("Armor"):
+        strain = character.measures(outcome.rows, character.poses, per_vertex=True)["vertex_strain"]
+        alone = strain[-len(meshes[-1].data.vertices) :]
+        lines.append(f"Stretch of the armor {100 * np.sqrt((alone**2).mean()):.1f} %")
     if rest := rest_in_words(seen):
         lines.append(rest)
     if outcome.unweighted:
@@ -107,7 +152,7 @@ def strain_in_words(seen):
     strain, worst = seen["surface_strain"], seen["surface_strain_p99"]
     if strain is None:
         return "no surface"
-    return f"Surface Strain {100 * strain:.1f} % (worst 1 %: {100 * worst:.0f} %)"
+    return f"Stretch in poses {100 * strain:.1f} % (worst spots {100 * worst:.0f} %)"
 
 
 def rest_in_words(seen):
@@ -157,7 +202,7 @@ def main(zip_path, folder, file=None):
         name = "before_after.png" if not index else f"before_after_{index + 1}.png"
         results.append(weigh(armature, meshes, not file, folder / name))
     if not file:
-        generated.apply_pose(results and bpy.data.objects[results[0]["armature"]])
+        apply_pose(results and bpy.data.objects[results[0]["armature"]])
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "weighted.blend"), check_existing=False)
     report = {"file": file, "blender": bpy.app.version_string, "characters": results}
     (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n")

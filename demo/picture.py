@@ -14,6 +14,7 @@ SCALE = (
     (0.40, (0.85, 0.10, 0.02)),
     (0.80, (0.22, 0.00, 0.14)),
 )
+BELOW = 0.42  # of the height of a figure: captions and legend
 INK = (0.012, 0.013, 0.016)
 PAPER = (0.72, 0.73, 0.75)
 
@@ -78,9 +79,9 @@ def skin_material():
 class Stage:
     """A scene with floor, light and camera in which figures stand in a row, along +X."""
 
-    def __init__(self, size):
-        self.size = size  # height of a figure
-        self.step = 0.95 * size
+    def __init__(self, size, step=0.95):
+        """size: height of a figure; step: from one to the next, as a share of it."""
+        self.size, self.step = size, step * size
         self.scene = bpy.data.scenes.new("Picture")
         self.count = 0
         scene = self.scene
@@ -111,8 +112,8 @@ class Stage:
         for copy in copies:
             copy.location = place - middle
         for i, line in enumerate(lines):
-            size = (0.062 if i == 0 else 0.047) * self.size
-            down = (0.09 + (0.075 * i if i else 0)) * self.size
+            size = (0.052 if i == 0 else 0.036) * self.size
+            down = (0.08 + (0.015 + 0.055 * i if i else 0)) * self.size
             self.text(line, place + Vector((0, -0.35 * self.size, -down)), size)
         self.count += 1
 
@@ -157,14 +158,15 @@ class Stage:
     def render(self, path, legend="Surface Strain", width=1600):
         size, scene = self.size, self.scene
         center = 0.5 * (self.count - 1) * self.step
-        self.legend((center, -0.35 * size, -0.40 * size), 0.9 * size, 0.030 * size, legend)
+        self.legend((center, -0.35 * size, -0.36 * size), 0.8 * size, 0.024 * size, legend)
         data = bpy.data.cameras.new("Camera")
         data.type = "ORTHO"
         camera = bpy.data.objects.new("Camera", data)
         scene.collection.objects.link(camera)
         scene.camera = camera
-        across, up = self.count * self.step, 1.56 * size
-        camera.location = (center, -6 * size, 0.30 * size)
+        # Above a figure a margin, below it the captions and the legend.
+        across, up = self.count * self.step, (1.04 + BELOW) * size
+        camera.location = (center, -6 * size, (1.04 - BELOW) / 2 * size)
         camera.rotation_euler = (math.radians(90), 0, 0)
         data.clip_end = 100 * size
         data.ortho_scale = max(across, up)
