@@ -4,6 +4,7 @@ from bpy.props import BoolProperty, IntProperty
 from bpy.types import AddonPreferences
 
 from . import __package__ as addon_package
+from .core.disk.manual import first_page, has_pages
 
 
 class ARAPLBS_preferences(AddonPreferences):
@@ -24,7 +25,10 @@ class ARAPLBS_preferences(AddonPreferences):
 
     def draw(self, _context):
         layout = self.layout
-        layout.label(text="In the sidebar of the 3D view (N), tab Auto-weight", icon="INFO")
+        row = layout.row()
+        row.label(text="In the sidebar of the 3D view (N), tab Auto-weight", icon="INFO")
+        if has_pages():
+            row.operator("wm.url_open", text="Open Manual", icon="HELP").url = first_page()
         layout.use_property_split = True
         layout.prop(self, "expert")
         layout.prop(self, "threads")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Puts the add-on, its manifest, the wheels and the licenses into a folder, and makes zips of it
+# Puts the add-on, its manifest, the manual, the wheels and the licenses into a folder, and makes zips of it
 # with Blender's own tool, which also validates them.
 # usage: stage_extension.sh                       build/ext, dist/araplbs-VERSION.zip: this system
 #        stage_extension.sh PLATFORMS WHEEL...    build/ext-all, dist/araplbs-VERSION-SYSTEM.zip for
@@ -26,6 +26,7 @@ cp -r araplbs_addon/. $ext.new/
 find $ext.new -name __pycache__ -prune -exec rm -rf {} +
 cp "${wheels[@]}" $ext.new/wheels/
 cp -r LICENSE THIRD_PARTY.md "$licenses" $ext.new/
+"$VENV/bin/python" tools/manual_pages.py $ext.new/manual
 listed=$(printf '"./wheels/%s", ' "${wheels[@]##*/}")
 sed -e "s|^version = .*|&\nwheels = [${listed%, }]|" \
   ${platforms:+-e "s|^platforms = .*|platforms = [\"${platforms//,/\", \"}\"]|"} \

@@ -25,6 +25,14 @@ def test_version_is_the_manifests():
     assert araplbs.__version__ == manifest["version"]
 
 
+def test_the_manual_travels_along():
+    """Its first page and what that shows; a link to something that is not there would be seen by
+    tests/core/test_manual.py."""
+    folder = Path(sys.modules[MODULE].__file__).parent / "manual"
+    assert "<h1" in (folder / "README.html").read_text(encoding="utf-8")
+    assert len(list(folder.glob("*.html"))) > 15 and list(folder.glob("*.png"))
+
+
 def test_licenses_travel_along():
     folder = Path(sys.modules[MODULE].__file__).parent
     names = {f.name for f in (folder / "licenses").iterdir()}

@@ -38,6 +38,30 @@ def test_links(page):
             assert part in {anchor(head) for head in heads}, link
 
 
+def test_as_pages(tmp_path):
+    """As the extension brings them: every link and picture is there, nothing is asked of a server
+    but what is a link to one; code and tables come through."""
+    pages = pytest.importorskip("manual_pages", reason="without the environment of the build")
+    pages.main(tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {f"{path.stem}.html" for path in MANUAL.glob("*.md")} <= names
+    for path in tmp_path.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        ids = set(re.findall(r'<h\d id="([^"]+)"', text))
+        for link in re.findall(r'href="([^"]+)"', text):
+            place, _hash, part = link.partition("#")
+            if place.startswith("http"):
+                continue
+            assert not place or place in names, (path.name, link)
+            if part:
+                there = (tmp_path / place).read_text(encoding="utf-8") if place else text
+                assert f'id="{part}"' in there if place else part in ids, (path.name, link)
+        sources = re.findall(r'src="([^"]+)"', text)
+        assert set(sources) <= names and text.count("<a ") == text.count("</a>")
+    assert "<table>" in (tmp_path / "terms.html").read_text(encoding="utf-8")
+    assert "<pre>" in (tmp_path / "python.html").read_text(encoding="utf-8")
+
+
 def anchor(head):
     """As GitHub makes it of a heading."""
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
