@@ -21,6 +21,7 @@ from ..blender.write.live_weights import LiveWeights
 from ..core.base.refusal import Refused
 from ..core.character.problem import Problem
 from ..core.reports.report import names_in_line
+from ..core.solvers.ends import is_end, remember_end
 from ..core.solvers.live_solver import LiveSolver
 from ..core.solvers.solve import Solution
 from ..tasks.weighting import WeightingTask
@@ -126,6 +127,14 @@ class WeightSession(LiveSession):
         self._undone.append(before)
         self._redone.clear()
 
+    def set_options(self, **changes):
+        """Goes on with these options, from the weights that it has come to."""
+        task = self.task
+        task.options = replace(task.options, **changes)
+        self.worker.restart(task.problem, task.options)
+        if self._looked_at != self._start_changes:
+            self.worker.edit(task.problem.edit_arguments(self._read_edits()))
+
     def undo_edit(self, redo=False):
         """Takes back the last stroke, or makes it again; False without one."""
         source, other = self._undone, self._redone
@@ -200,7 +209,9 @@ class WeightSession(LiveSession):
         self._set_tokens()
         self._looked_at = self._start_changes = self._changes()
         self._links = [mesh.edits.links for mesh in read.meshes]
-        self.worker = LiveSolver(task.problem, task.options, task.threads)
+        present = task.problem.present(read.meshes)
+        at_rest = is_end(task.problem, task.options, present)
+        self.worker = LiveSolver(task.problem, task.options, task.threads, at_rest)
 
     def _follow(self):
         """Edits to the thread, its latest weights to the vertex groups."""
@@ -230,9 +241,7 @@ class WeightSession(LiveSession):
         if changes == self._looked_at:
             return
         self._looked_at = changes
-        task = self.task
-        names = task.problem.skeleton.names
-        edits = [read_edits(ob.data, names) for ob in self.objects()]
+        task, edits = self.task, self._read_edits()
         if all(np.array_equal(e.links, old) for e, old in zip(edits, self._links, strict=True)):
             self.worker.edit(task.problem.edit_arguments(edits))
             return
@@ -250,6 +259,10 @@ class WeightSession(LiveSession):
         task.reading = replace(read, meshes=meshes, problem=problem)
         self.worker.restart(problem)
 
+    def _read_edits(self):
+        names = self.task.problem.skeleton.names
+        return [read_edits(ob.data, names) for ob in self.objects()]
+
     def _write(self, rows, exact):
         done = []
         for writer, part in zip(self._writers, self.task.problem.split(rows), strict=True):
@@ -259,6 +272,7 @@ class WeightSession(LiveSession):
     def _keep(self):
         task = self.task
         task.find_objects()
+        is_whole = self.worker.waiting and self._changes() == self._start_changes
         self.worker.conclude()
         while self.worker.running:
             yield IDLE
@@ -271,6 +285,8 @@ class WeightSession(LiveSession):
             written = yield from self._write(frame.rows, exact=True)
         task.solution = Solution(frame.rows, frame.report, frame.seconds)
         self.report = task.conclude(written)
+        if is_whole:
+            remember_end(task.problem, task.options, frame.rows)
 
     def _restore(self):
         if self.worker:

@@ -43,6 +43,7 @@ from ..core.character.problem import Mesh, Problem, Skeleton
 from ..core.measures.armature_modifier import refuse_deformer
 from ..core.reports.report import make_report, names_in_line
 from ..core.reports.worst_picture import worst_picture
+from ..core.solvers.ends import remember_end
 from ..core.solvers.solve import solve
 from ..core.solvers.volume import solve_volume
 from .task import Task
@@ -228,7 +229,10 @@ class WeightingTask(Task):
                 write_weights(ob, rows, names, *selection)
                 for ob, rows, selection in zip(objects, parts, self.reading.selections, strict=True)
             ]
-            return self.conclude(written)
+            report = self.conclude(written)
+        if not self.reading.volume:
+            remember_end(self.problem, self.options, self.solution.rows)
+        return report
 
     def picture(self) -> bytes | None:
         """A PNG file of the result in its worst pose, or None where there is nothing to show."""

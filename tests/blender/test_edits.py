@@ -359,6 +359,27 @@ def test_view_in_the_poses_of_the_panel(tube, panel):
         view.cancel()
 
 
+def test_view_of_all_bones(tube, panel):
+    """Colors of the weights that the mesh has, and again when they change."""
+    colors = addon("core.measures.bone_colors").palette(len(tube.parent.data.bones))
+    bpy.context.view_layer.objects.active = tube
+    manager, view = bpy.context.window_manager, addon("ui.views.error_view").view
+    try:
+        manager.araplbs_errors = "BONES"
+        names = [bone.name for bone in tube.parent.data.bones]
+        for moved in ("lower", "upper"):
+            everything = list(range(len(tube.data.vertices)))
+            for group in tube.vertex_groups:
+                group.remove(everything)
+            tube.vertex_groups[moved].add(everything, 1.0, "REPLACE")
+            view.forget()
+            wanted = np.tile(colors[names.index(moved)], (len(everything), 1))
+            np.testing.assert_allclose(look(view), wanted, atol=1e-6)
+    finally:
+        manager.araplbs_errors = "NONE"
+        view.cancel()
+
+
 def test_view_of_a_mesh_on_a_bone(tube, panel):
     """Its armature is put to rest while it is read: that is not news, and nothing is read again."""
     rig, layer = tube.parent, bpy.context.view_layer

@@ -179,6 +179,21 @@ def test_smooth_weights(ui):
     assert not tube.data.araplbs.edits
 
 
+def drawn_points(ui):
+    """Vertices of the active edit and its image, as the next redraw shows them."""
+    overlay, found = scenes.addon("ui.views.overlay"), []
+    draw = overlay._draw_item
+    overlay._draw_item = lambda mesh, item, points: found.append(
+        np.flatnonzero(scenes.addon("blender.data.edits").read_values(mesh, item))
+    )
+    try:
+        ui.area().tag_redraw()
+        yield 0.3
+    finally:
+        overlay._draw_item = draw
+    return sorted({int(vertex) for each in found for vertex in each})
+
+
 def test_strokes_on_both_sides(ui):
     """Of bones of two sides, of bones whose names have none, and of links."""
     tube, rig = make_tube()
@@ -197,7 +212,16 @@ def test_strokes_on_both_sides(ui):
     brush.radius = 40
     with ui.override():
         bpy.ops.wm.tool_set_by_id(name="araplbs.influence")
-    yield from stroke(ui, (0.46, 0.5), (0.46, 0.5))
+    mirrored = scenes.addon("operators.edits.brush").Stroke.mirrored
+    seen = []
+    watched = property(lambda made: seen.append(mirrored.fget(made)) or seen[-1])
+    scenes.addon("operators.edits.brush").Stroke.mirrored = watched
+    try:
+        yield from stroke(ui, (0.46, 0.5), (0.46, 0.5))
+    finally:
+        scenes.addon("operators.edits.brush").Stroke.mirrored = mirrored
+    places = np.array([v.co.x for v in tube.data.vertices])
+    assert len(seen[-1]) > 3 and (places[seen[-1]] > 0).all(), "drawn while the stroke is made"
     edits = scenes.addon("blender.data.edits")
     assert [(i.kind, i.bone) for i in tube.data.araplbs.edits] == [
         ("INFLUENCE", "one"),
@@ -207,6 +231,12 @@ def test_strokes_on_both_sides(ui):
     own, image = (edits.edited_vertices(tube.data, item) for item in tube.data.araplbs.edits)
     assert len(own) == len(image) > 3
     np.testing.assert_allclose(np.sort(x[own]), np.sort(-x[image]), atol=1e-6)
+    shown = tube.data.araplbs.edits[tube.data.araplbs.active]
+    assert shown.bone == "one", "what is drawn is of the side that was painted"
+    image_of = scenes.addon("operators.edits.brush").image_of
+    assert image_of(tube, shown).bone == "other" and image_of(tube, image_of(tube, shown)) == shown
+    drawn = yield from drawn_points(ui)
+    assert drawn == sorted([*own, *image]), "both sides"
     with ui.override():
         bpy.ops.wm.tool_set_by_id(name="araplbs.link")
     yield from stroke(ui, (0.47, 0.4), (0.47, 0.6))

@@ -60,16 +60,20 @@ class Frame:
 class LiveSolver(Worker):
     """A Worker that solves a Problem until cancelled, and waits when done.
 
-    frame: the latest Frame, None before the first; set at once by the thread.
+    frame: the latest Frame, None before the first; set at once by the thread. at_rest: the weights
+    to begin with are the end of a weighting (ends.py): nothing moves before something is asked for.
     """
 
-    def __init__(self, problem: Problem, options: Options, threads: int = 0) -> None:
+    def __init__(
+        self, problem: Problem, options: Options, threads: int = 0, at_rest: bool = False
+    ) -> None:
         self.frame: Frame | None = None
         self._problem, self._options, self._threads = problem, options, threads
         self._concluding, self._wake = threading.Event(), threading.Event()
         # Guarded by the lock: the latest ones not taken yet, and how many were asked for.
         self._edits: dict[str, Any] | None = None
-        self._restart: Problem | None = None
+        self._restart: tuple[Problem, Options] | None = None
+        self._at_rest = at_rest
         self._asked = 0
         self._start_rows: SparseWeights | None = None  # the weights of the first frame
         self._poses: Poses | None = None  # of all problems
@@ -86,10 +90,13 @@ class LiveSolver(Worker):
             self._asked += 1
         self._wake.set()
 
-    def restart(self, problem: Problem) -> None:
-        """Another problem on the same vertices, from the weights of the latest frame."""
+    def restart(self, problem: Problem, options: Options | None = None) -> None:
+        """Another problem on the same vertices, or other options, from the weights of the latest
+        frame."""
         with self._lock:
-            self._restart, self._edits = problem, None
+            _problem, before = self._restart or (None, self._options)
+            self._restart = problem, options or before
+            self._edits = None
             self._asked += 1
         self._wake.set()
 
@@ -128,13 +135,16 @@ class LiveSolver(Worker):
 
     def _step(self, solver: "araplbs.Solver") -> "araplbs.Solver":
         with self._lock:
-            edits, problem, asked = self._edits, self._restart, self._asked
+            edits, restart, asked = self._edits, self._restart, self._asked
             self._edits = self._restart = None
-        if problem is not None:
+        if restart is not None:
+            self._at_rest = False
+            problem, self._options = restart
             solver = self._make(problem, asked, self.frame.rows)
         if edits is not None:
+            self._at_rest = False
             solver.edit(**edits)
-        if not solver.done:
+        if not solver.done and not self._at_rest:
             solver.iterate(1)
             self._publish(solver, asked)
             return solver
@@ -173,21 +183,21 @@ class LiveSolver(Worker):
         )
 
     def _publish(self, solver: "araplbs.Solver", asked: int) -> None:
-        rows = SparseWeights(*solver.sparse_weights)
-        check(self._problem, rows, self._options.max_influences if solver.done else 0)
+        rows, done = SparseWeights(*solver.sparse_weights), solver.done or self._at_rest
+        check(self._problem, rows, self._options.max_influences if done else 0)
         report = solver.report
-        if solver.done:
+        if done:
             report["rigid_bones"] = rigid_bones(solver.rigid_parts, rows)
         number = self.frame.number + 1 if self.frame else 0
         if self.frame is None:
             self._start_rows = rows
-        strains = self._strains(rows, solver.done)
+        strains = self._strains(rows, done)
         self.frame = Frame(
             number=number,
             rows=rows,
             iterations=report["iterations"],
             energies=(*(self.frame.energies if self.frame else ()), report["energy_after"]),
-            done=solver.done,
+            done=done,
             seconds=self._worked(),
             report=report,
             ties=self._ties(solver),

@@ -67,6 +67,7 @@ class LiveOperator(Placed):
     def modal(self, context, event):
         session = self._session
         if event.type == "TIMER":
+            self.follow(context, session)
             session.tick(self._budget())
             self._show(context, session)
         if session.state == ENDED:  # also when the add-on was disabled
@@ -83,6 +84,9 @@ class LiveOperator(Placed):
 
     def prepare(self, context):
         """What a window needs for the session."""
+
+    def follow(self, context, session):
+        """Called ahead of each look at the session: what the artist has set meanwhile."""
 
     def _budget(self):
         now, last = time.perf_counter(), self._last_tick

@@ -25,12 +25,23 @@ GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a streng
 LEAST_EFFECT = 0.02  # of the falloff: what is less is not touched
 MIRROR_DISTANCE = 1e-3  # of the mesh's size: how far a mirrored vertex may be off
 
+UNKNOWN, NO_IMAGE = -2, -1  # what is no vertex at the mirrored place
+
 _strokes = []  # the one that is being made, for the overlay
+_images = {}  # (kind, bone): the bone of the other side, as strokes have found it
 
 
 def current_stroke():
     """The Stroke that is being made, or None."""
     return _strokes[0] if _strokes else None
+
+
+def image_of(ob, item):
+    """The edit of the other side that X Mirror makes with this one, or None."""
+    if not ob.data.use_mirror_x or item.kind in OF_NO_BONE:
+        return None
+    image = _images.get((item.kind, item.bone), bpy.utils.flip_name(item.bone))
+    return find_edit(ob.data, item.kind, image) if image != item.bone else None
 
 
 class ARAPLBS_brush(bpy.types.PropertyGroup):
@@ -83,6 +94,7 @@ class Stroke:
         self.effect = np.zeros(len(self.points))
         self.ends = []
         self._last = None
+        self._images = np.full(len(self.points), UNKNOWN)
 
     def move(self, context, at):
         """Dabs from the last place to this one, close enough to leave no gap."""
@@ -131,6 +143,21 @@ class Stroke:
             return np.array(self.ends, int)
         strength = self.brush.strength if self.kind in GRADED else 1.0
         return np.flatnonzero((self.effect * strength > LEAST_EFFECT) & self.open)
+
+    @property
+    def mirrored(self):
+        """Indices of the vertices at the mirrored places, where X Mirror changes them, too."""
+        mesh, touched = self.ob.data, self.touched
+        if not mesh.use_mirror_x:
+            return np.zeros(0, int)
+        new = touched[self._images[touched] == UNKNOWN]
+        if len(new):
+            self._images[new] = NO_IMAGE
+            pairs = mirror_images(mesh, new)
+            self._images[new[pairs[:, 0]]] = pairs[:, 1]
+        images = self._images[touched]
+        images = images[images >= 0]
+        return images if self.kind == "LINK" else np.setdiff1d(images[self.open[images]], touched)
 
 
 class OBJECT_OT_araplbs_brush(Operator):
@@ -212,6 +239,7 @@ from a bone or draw links"""
         pairs = np.zeros((0, 2), int)
         if mesh.use_mirror_x:
             image = opposite_bone(armature_of(stroke.ob), bone) if bone else bone
+            _images[self.kind, bone], _images[self.kind, image] = image, bone
             pairs = mirror_images(mesh, vertices)
             pairs = pairs[stroke.open[pairs[:, 1]]]
         if image == bone:  # one stroke on both sides
@@ -221,6 +249,9 @@ from a bone or draw links"""
         self._paint(stroke, bone, vertices, values)
         if len(pairs) and image != bone and not refuse_bone(stroke.ob, image):
             self._paint(stroke, image, pairs[:, 1], values[pairs[:, 0]])
+        for index, item in enumerate(mesh.araplbs.edits):
+            if (item.kind, item.bone) == (self.kind, bone):
+                mesh.araplbs.active = index  # the artist's own side, whichever was made last
 
     @staticmethod
     def _link(mesh, ends):

@@ -5,7 +5,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...live.session import after_save, after_undo, before_save, end_session
+from ...live.session import RUNNING, after_save, after_undo, before_save, end_session
 from ...live.weights import WeightSession
 from ...tasks.weighting import WeightingTask
 from ..base.live import LiveOperator
@@ -14,6 +14,7 @@ from .outcome import tell_outcome
 
 IDNAME = "object.araplbs_refine_weights"
 LABEL = "Refine Live (ARAP)"
+LIVE = ("max_influences", "truss")  # settings that act in a session
 FIRST_TOOL = "araplbs.weight"
 
 
@@ -54,6 +55,7 @@ of Weight Paint mode, until you accept or cancel them"""
     __annotations__ = option_properties(start_from="PRESENT")
     own_options = ("start_from", "volume")  # it works on the surface
 
+    _settings = None  # as they were last seen
     cancelled = "Refining was cancelled: everything is as it was"
 
     task_kind, session_kind = WeightingTask, WeightSession
@@ -74,8 +76,19 @@ of Weight Paint mode, until you accept or cancel them"""
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
 
+    def follow(self, context, session):
+        """Settings of the tab that act in a session, once they are changed."""
+        if session.state != RUNNING or not session.frame:
+            return
+        now = live_settings(context)
+        changed = {name: value for name, value in now.items() if value != self._settings[name]}
+        self._settings = now
+        if changed:
+            session.set_options(**changed)
+
     def prepare(self, context):
         """A brush of Blender's own would do nothing: the first of ours is chosen."""
+        self._settings = live_settings(context)
         if context.mode == "PAINT_WEIGHT" and not _has_our_tool(context) and context.area:
             bpy.ops.wm.tool_set_by_id(name=FIRST_TOOL)
 
@@ -86,6 +99,10 @@ of Weight Paint mode, until you accept or cancel them"""
         if context.mode != "PAINT_WEIGHT" or (event.ctrl and event.shift):
             return False
         return not _has_our_tool(context)
+
+
+def live_settings(context):
+    return {name: getattr(context.scene.araplbs, name) for name in LIVE}
 
 
 def _has_our_tool(context):

@@ -4,6 +4,7 @@ has asked for at single vertices; and what single bones are, in their properties
 from bpy.types import Panel, UIList
 
 from ...blender.read import control_bones
+from ...live.session import current_session
 from ...operators.base.settings import settings_of
 from ...operators.edits import bone_roles, edit, rigid
 from ...operators.weights.weight_new import IDNAME as WEIGHT_NEW
@@ -130,5 +131,8 @@ class BONE_PT_araplbs(Panel):
 
     def draw(self, context):
         self.layout.use_property_split = True
+        if current_session():
+            self.layout.enabled = False
+            self.layout.label(text="Locked while a session runs", icon="LOCKED")
         self.layout.prop(context.bone, "araplbs_deformer")
         self.layout.prop(context.bone, "araplbs_deforms")

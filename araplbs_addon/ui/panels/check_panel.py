@@ -87,11 +87,11 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
 
     def _draw_maps(self, context, layout):
         manager = context.window_manager
-        layout.label(text="Stretch as colors:")
-        layout.row(align=True).prop(manager, "araplbs_errors", expand=True)
-        if manager.araplbs_errors != "NONE":
-            if error_view.view.message:
-                draw_wrapped(layout, context, error_view.view.message, icon="INFO", indent=8)
+        layout.label(text="Colors on the mesh:")
+        error_view.draw_choice(layout, context)
+        if manager.araplbs_errors != "NONE" and error_view.view.message:
+            draw_wrapped(layout, context, error_view.view.message, icon="INFO", indent=8)
+        if manager.araplbs_errors in error_view.OF_STRETCH:
             button = layout.operator(select_worst.OBJECT_OT_araplbs_select_worst.bl_idname)
             button.poses = "POSE" if manager.araplbs_errors == "POSE" else "POSES"
         layout.prop(manager, "araplbs_deformer", text="Preview")

@@ -7,6 +7,8 @@ from ...operators.base.live import (
     OBJECT_OT_araplbs_restore,
     session_facts,
 )
+from ...operators.base.settings import settings_of
+from ..views import error_view
 from ..views.tools import TOOLS
 from .bones_panel import draw_corrections
 
@@ -31,11 +33,21 @@ def draw_session(layout, context):
     draw_session_buttons(row)
     if session.moves_joints:
         return
+    _draw_settings(layout, context)
     _draw_brushes(layout, context)
-    layout.row(align=True).prop(context.window_manager, "araplbs_errors", expand=True)
+    error_view.draw_choice(layout, context)
     ob = context.active_object
     if ob and ob.type == "MESH":
         draw_corrections(layout, context)
+
+
+def _draw_settings(layout, context):
+    """Those that act at once; all others wait for the end of the session, out of sight."""
+    column = layout.column(align=True)
+    column.use_property_split, column.use_property_decorate = True, False
+    settings = settings_of(context)
+    column.prop(settings, "max_influences")
+    column.prop(settings, "truss", slider=True)
 
 
 def _draw_brushes(layout, context):

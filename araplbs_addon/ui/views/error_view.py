@@ -1,4 +1,5 @@
-"""Stretch of the mesh at hand as colors, kept up to date in a thread while shown."""
+"""Stretch of the mesh at hand as colors, or the weights of all its bones, kept up to date in a
+thread while shown."""
 
 import bpy
 import gpu
@@ -10,6 +11,8 @@ from ...blender.poses.posed import posed_vertices
 from ...blender.poses.read_poses import present_pose
 from ...blender.read.deformation_errors import pose_options, poses_of, read_weighted
 from ...core.measures.armature_modifier import vertex_strain
+from ...core.measures.bone_colors import bone_colors
+from ...core.measures.deformer_preview import shaded
 from ...core.measures.strain_colors import colors
 from ...core.skeleton.poses import pose_set
 from ...live.session import current_session
@@ -17,11 +20,12 @@ from ...operators.base.settings import present_options
 from ...preferences import preferred_threads
 from .mesh_view import MeshView, colored_batch, mesh_at_hand
 
+OF_STRETCH = ("POSES", "POSE")
 NEARER = 2e-5  # of the depth: in front of the surface that it colors
 
 
 class _ErrorView(MeshView):
-    """result: strain (n,)."""
+    """result: strain (n,), or colors (n, 3) of bones."""
 
     def clear(self):
         super().clear()
@@ -62,14 +66,18 @@ class _ErrorView(MeshView):
                 self._source = (ob.session_uid, options), armature.name, problem, rows
             _key, armature_name, problem, rows = self._source
             armature = bpy.data.objects[armature_name]
-        if mode == "POSE":
+        if mode == "BONES":
+            poses = None
+        elif mode == "POSE":
             poses = present_pose(armature, problem.skeleton, view_layer.depsgraph)
         else:
             poses = self._all_poses(armature, problem, options, view_layer) if number < 0 else None
-        posed = poses.key if mode == "POSE" else options
+        posed = poses.key if mode == "POSE" else None if mode == "BONES" else options
         key = (ob.session_uid, size, mode, number, posed)
 
         def compute(_progress):
+            if mode == "BONES":
+                return bone_colors(rows, len(problem.skeleton.names))[begin:end]
             chosen = poses or pose_set(problem, options)
             return vertex_strain(problem, rows, chosen, threads)[begin:end]
 
@@ -108,11 +116,13 @@ def draw_in_front(batch, shader):
     gpu.state.depth_test_set("NONE")
 
 
-def _colored(mesh, points, strain):
+def _colored(mesh, points, result):
     mesh.calc_loop_triangles()
     triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles)
-    return colored_batch(points, colors(strain), triangles.reshape(-1, 3))
+    triangles = triangles.reshape(-1, 3)
+    shades = colors(result) if result.ndim == 1 else shaded(points, triangles, result)
+    return colored_batch(points, shades, triangles)
 
 
 view = _ErrorView("araplbs_errors")
@@ -136,6 +146,15 @@ def _after_update(scene, depsgraph):
         view.forget(armatures=bool(of_armatures))
 
 
+def draw_choice(layout, context):
+    """The buttons of it."""
+    column = layout.column(align=True)
+    for values in (("NONE", "BONES"), ("POSES", "POSE")):
+        row = column.row(align=True)
+        for value in values:
+            row.prop_enum(context.window_manager, "araplbs_errors", value)
+
+
 def draw():
     if view.on and bpy.context.space_data.overlay.show_overlays:
         view.draw(bpy.context)
@@ -144,13 +163,18 @@ def draw():
 def register():
     bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_errors = EnumProperty(
-        name="Stretch as Colors",
-        description="Stretch as colors on the mesh: where its faces are stretched, "
-        "compressed or sheared when posed",
+        name="Colors on the Mesh",
+        description="Stretch as colors on the mesh, where its faces are stretched, compressed or "
+        "sheared when posed, or the weights of all bones",
         items=(
             ("NONE", "Off", "No colors"),
-            ("POSES", "All Poses", "Over the poses that the settings of this tab give"),
-            ("POSE", "This Pose", "In the pose that the armature is in"),
+            ("POSES", "Stretch", "Stretch over the poses that the settings of this tab give"),
+            ("POSE", "This Pose", "Stretch in the pose that the armature is in"),
+            (
+                "BONES",
+                "All Bones",
+                "The weights of all bones at once: each has a color, mixed where they share",
+            ),
         ),
         update=_chosen,
         options={"SKIP_SAVE"},

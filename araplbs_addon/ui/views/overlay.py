@@ -15,7 +15,7 @@ from ...core.measures.strain_colors import COLORS, FULL_SCALE, colors
 from ...live.session import current_session
 from ...operators.base.live import session_facts
 from ...operators.base.shown_matches import shown as shown_matches
-from ...operators.edits.brush import current_stroke, tied_vertices
+from ...operators.edits.brush import current_stroke, image_of, tied_vertices
 from ...operators.findings.found import found
 from . import deformer_view, error_view, joint_ghosts
 
@@ -54,7 +54,7 @@ def draw_pixels():
     context = bpy.context
     session = current_session()
     x, y = context.region.width - _sidebar_width(context) - CURVE[0] - MARGIN, MARGIN
-    if context.window_manager.araplbs_errors != "NONE":
+    if context.window_manager.araplbs_errors in error_view.OF_STRETCH:
         y = _draw_scale(x, y)
     if session and session.frame and session.state != "ENDED":
         y = _draw_curve(session.frame, x, y)
@@ -183,7 +183,10 @@ def _draw_edits(context):
             if item.kind == "LINK" and item.use:
                 _line(points[np.flatnonzero(read_values(mesh, item))])
         if 0 <= mesh.araplbs.active < len(mesh.araplbs.edits):
-            _draw_item(mesh, mesh.araplbs.edits[mesh.araplbs.active], points)
+            item = mesh.araplbs.edits[mesh.araplbs.active]
+            for each in (item, image_of(ob, item)):
+                if each:
+                    _draw_item(mesh, each, points)
     if ties:
         vertices, held, released = ties
         shades = np.tile(HELD, (len(vertices), 1))
@@ -191,10 +194,10 @@ def _draw_edits(context):
         shades[released] = RELEASED
         _points(points[vertices], shades, POINT_SIZE + 1)
     if stroke:
-        touched = stroke.touched
-        _points(points[touched], [WHITE] * len(touched), POINT_SIZE - 1)
-        if stroke.kind == "LINK":
-            _line(points[touched])
+        for touched in (stroke.touched, stroke.mirrored):
+            _points(points[touched], [WHITE] * len(touched), POINT_SIZE - 1)
+            if stroke.kind == "LINK":
+                _line(points[touched])
 
 
 def _ties(context, ob):
