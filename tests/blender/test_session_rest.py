@@ -102,9 +102,9 @@ def test_settings_act_in_a_session():
     settle(session)
     session.set_options(max_influences=1, truss=0.0)
     settle(session)
-    counts = [len(vertex.groups) for vertex in tube.data.vertices]
+    counts = (now(tube) > 1e-6).sum(axis=1)
     assert session.task.options.max_influences == 1
-    assert np.median(counts) == 1
+    assert counts.max() == 1
     held = now(tube)[pinned, deform_names(rig).index("lower")]
     assert np.median(held) > 0.5, "the pin is still there"
     session.set_options(max_influences=4, truss=addon("core.character.options").Options().truss)

@@ -57,5 +57,7 @@ def _take(state: Any, value: object) -> None:
         state.update(f"({len(value)}".encode())
         for each in value:
             _take(state, each)
+    elif isinstance(value, float):
+        state.update(np.float32(value).tobytes())  # as properties of operators hold it
     else:
         state.update(repr(value).encode())

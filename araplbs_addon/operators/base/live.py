@@ -8,6 +8,7 @@ from ...blender.data.views import redraw_views
 from ...core.measures.deformation import in_percent
 from ...live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
 from ...preferences import preferred_threads
+from .last_report import keep_report
 from .placed import Placed
 from .work import moves_view, poll_targets
 
@@ -44,7 +45,9 @@ class LiveOperator(Placed):
             task.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
         finally:
             manager.progress_end()
-        return self.tell(task.apply(), task)
+        report = task.apply()
+        keep_report(report)
+        return self.tell(report, task)
 
     def invoke(self, context, _event):
         """In a window."""
@@ -121,6 +124,7 @@ class LiveOperator(Placed):
     def _finish(self, context, session):
         self._stop(context)
         if session.report:
+            keep_report(session.report)
             result = self.tell(session.report, session.task)
             session.forget()
             return result

@@ -9,6 +9,7 @@ from bpy.props import PointerProperty, StringProperty
 from ...core.comparison.compare import CompareOptions
 from ...core.solvers.joints import JointOptions
 from ...core.tools.transfer import TransferOptions
+from .last_report import report_of
 from .properties import bone_choice, folder_property, option_names, option_properties, options_of
 from .shown_matches import outdate_matches
 
@@ -47,6 +48,12 @@ class ARAPLBS_settings(bpy.types.PropertyGroup):
         "transfer": PointerProperty(type=ARAPLBS_transfer_settings),
         "comparison": PointerProperty(type=ARAPLBS_compare_settings),
     }
+
+    @property
+    def last_report(self):
+        """The report of the last run in this scene, a dictionary as the command line writes it, or
+        None. It is not saved."""
+        return report_of(self.id_data)
 
 
 def settings_of(context):

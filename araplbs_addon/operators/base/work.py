@@ -11,6 +11,7 @@ from ...live.session import current_session
 from ...preferences import preferred_threads
 from ...tasks.judged import MEASURING
 from ...tasks.weighting import WeightingTask
+from .last_report import keep_report
 from .placed import Placed
 from .progress import end_progress, show_progress
 
@@ -89,7 +90,9 @@ class WorkOperator(Placed):
 
     def finish(self, task):
         """Writes the solution and says what was done."""
-        return self.tell(task.apply(), task)
+        report = task.apply()
+        keep_report(report)
+        return self.tell(report, task)
 
     def tell(self, report, task):
         return tell(self, report, task)

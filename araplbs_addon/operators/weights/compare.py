@@ -17,6 +17,7 @@ from ...core.comparison.compare_methods import METHODS, find_methods
 from ...core.comparison.compare_report import compare_summary
 from ...tasks.comparing import CompareTask, comparison_files, write_pages
 from ..base.command import Command, find_read
+from ..base.last_report import keep_report
 from ..base.placed import Placed
 from ..base.properties import OptionProperties, folder_property, option_properties
 from ..base.work import WorkOperator, poll_targets
@@ -81,6 +82,7 @@ and write a page with pictures and tables. Nothing in the file is changed"""
     def finish(self, task):
         report = task.apply()
         made = [(report["character"], report.pop("page"), report)]
+        keep_report(report)
         index = write_comparisons(self._folder, made)
         for line in task.warnings:
             self.report({"WARNING"}, line)

@@ -1,0 +1,32 @@
+"""The report of the last run, for scripts: scene.araplbs.last_report. Kept in memory, never in the
+file."""
+
+import bpy
+from bpy.app.handlers import persistent
+
+_reports = {}  # by session_uid of the scene
+
+
+def keep_report(report):
+    """Of an operator that has ended in the present scene; None where it has none."""
+    if report is not None:
+        _reports[bpy.context.scene.session_uid] = report
+
+
+def report_of(scene):
+    """The dictionary that the command line writes as JSON, or None."""
+    return _reports.get(scene.session_uid)
+
+
+@persistent
+def _forget(*_arguments):
+    _reports.clear()
+
+
+def register():
+    bpy.app.handlers.load_pre.append(_forget)
+
+
+def unregister():
+    bpy.app.handlers.load_pre.remove(_forget)
+    _reports.clear()
