@@ -1,4 +1,7 @@
-"""The brushes in the toolbar of Weight Paint mode."""
+"""The brushes in the toolbar of Weight Paint mode: one group, with icons of their own. Add-ons
+cannot bring pointers: the circle around them has the color of its brush."""
+
+from pathlib import Path
 
 import bpy
 from bpy.types import WorkSpaceTool
@@ -6,7 +9,9 @@ from gpu_extras.presets import draw_circle_2d
 
 from ...operators.edits.brush import IDNAME
 
+ICONS = Path(__file__).parent / "icons"  # drawn by tools/brush_icons.py
 COLOR = (1.0, 0.75, 0.2, 0.9)
+FAINT = 0.45  # opacity of the inner circle, which shows the strength
 
 
 def _stroke(kind, ctrl=False, shift=False, **properties):
@@ -28,15 +33,28 @@ def _radial(name, **modifiers):
 SIZES = (_radial("radius"), _radial("strength", shift=True), _radial("weight", ctrl=True))
 
 
-def draw_brush_circle(context, _tool, xy):
-    draw_circle_2d(xy, COLOR, context.scene.araplbs_brush.radius)
+def _icon(name):
+    """Blender adds the ending, and takes a path as it is."""
+    return str(ICONS / name)
+
+
+def _circles(color, graded=False):
+    """Draws the brush in its color; graded: with a circle in it that shows the strength."""
+
+    def draw(context, _tool, xy):
+        brush = context.scene.araplbs_brush
+        draw_circle_2d(xy, color, brush.radius)
+        if graded and brush.strength < 1:
+            draw_circle_2d(xy, (*color[:3], FAINT), max(1, brush.radius * brush.strength))
+
+    return staticmethod(draw)
 
 
 class _Tool:
     bl_space_type = "VIEW_3D"
     bl_context_mode = "PAINT_WEIGHT"
     bl_cursor = "CROSSHAIR"
-    draw_cursor = staticmethod(draw_brush_circle)
+    draw_cursor = _circles(COLOR)
 
 
 class ARAPLBS_TOOL_weight(_Tool, WorkSpaceTool):
@@ -47,7 +65,8 @@ class ARAPLBS_TOOL_weight(_Tool, WorkSpaceTool):
         "Pin the weight of the active bone where you paint. The solver keeps it and fits the "
         "rest.\nCtrl removes the pin"
     )
-    bl_icon = "brush.paint_weight.average"
+    bl_icon = _icon("pin")
+    draw_cursor = _circles(COLOR, graded=True)
     bl_keymap = (_stroke("WEIGHT"), _stroke("WEIGHT", ctrl=True, erase=True), *SIZES)
 
     @staticmethod
@@ -64,7 +83,8 @@ class ARAPLBS_TOOL_influence(_Tool, WorkSpaceTool):
         "Paint where the active bone may move the mesh.\nCtrl keeps it away, Shift leaves it to "
         "the optimization again"
     )
-    bl_icon = "brush.paint_weight.smear"
+    bl_icon = _icon("influence")
+    draw_cursor = _circles((0.3, 0.9, 0.45, 0.9))
     bl_keymap = (
         _stroke("INFLUENCE"),
         _stroke("INFLUENCE", ctrl=True, erase=True),
@@ -85,7 +105,8 @@ class ARAPLBS_TOOL_smooth(_Tool, WorkSpaceTool):
         "Paint where the weights of all bones are to vary smoothly. The solver keeps it so and "
         "fits the rest.\nCtrl leaves it to the optimization again"
     )
-    bl_icon = "brush.paint_weight.blur"
+    bl_icon = _icon("smooth")
+    draw_cursor = _circles((0.35, 0.7, 1.0, 0.9), graded=True)
     bl_keymap = (_stroke("SMOOTH"), _stroke("SMOOTH", ctrl=True, erase=True), *SIZES)
 
     @staticmethod
@@ -102,7 +123,8 @@ class ARAPLBS_TOOL_release(_Tool, WorkSpaceTool):
         "Paint over the points where the skin is tied to the active bone to let them go; they are "
         "shown while weights are refined, faint where the tie has given way.\nCtrl ties them again"
     )
-    bl_icon = "ops.generic.select_circle"
+    bl_icon = _icon("release")
+    draw_cursor = _circles((0.8, 0.8, 0.8, 0.9))
     bl_keymap = (_stroke("RELEASE"), _stroke("RELEASE", ctrl=True, erase=True), *SIZES)
 
     @staticmethod
@@ -115,7 +137,7 @@ class ARAPLBS_TOOL_link(_Tool, WorkSpaceTool):
     bl_label = "Link Parts (ARAP)"
     short = "Link Parts"
     bl_description = "Drag from one part to another to make them move together"
-    bl_icon = "ops.mesh.knife_tool"
+    bl_icon = _icon("link")
     bl_keymap = (_stroke("LINK"),)
     draw_cursor = None
 
