@@ -281,6 +281,7 @@ def test_control_bones_in_the_panel(ui):
     tube, rig = scenes.add_tube(), scenes.add_armature(bones=bones)
     reset_settings()
     scenes.auto_weight(tube, rig)
+    bpy.context.window_manager.araplbs_control_bone = rig.data.bones.find("root")
     bpy.ops.ed.undo_push(message="set-up")
     yield from open_sidebar(ui)
     with ui.override():

@@ -51,10 +51,15 @@ def is_left_out(bone):
     return bone.araplbs_control != "NONE" and bone.use_deform and not bone.araplbs_deforms
 
 
+def short_reason(bone):
+    """A word or two, for a list."""
+    return next(name for identifier, name, _tip in REASONS if identifier == bone.araplbs_control)
+
+
 def reason(bone):
     """Name of the reason and the further evidence, for people."""
-    name = next(name for identifier, name, _tip in REASONS if identifier == bone.araplbs_control)
-    return f"{name}: {bone.araplbs_evidence}" if bone.araplbs_evidence else name
+    name, evidence = short_reason(bone), bone.araplbs_evidence
+    return f"{name}: {evidence}" if evidence else name
 
 
 def register():

@@ -8,14 +8,15 @@ from ...live.session import current_session
 from ...operators.base.settings import settings_of
 from ...operators.edits import bone_roles, edit, rigid
 from ...operators.weights.weight_new import IDNAME as WEIGHT_NEW
-from .sidebar import Closed
+from .sidebar import Closed, draw_wrapped
 
 
 class DATA_UL_araplbs_control_bones(UIList):
     def draw_item(self, _context, layout, _data, bone, _icon, _active, _property, _index=0):
         row = layout.row(align=True)
-        row.label(text=bone.name, icon="BONE_DATA")
-        row.label(text=control_bones.reason(bone))
+        split = row.split(factor=0.6)
+        split.label(text=bone.name, icon="BONE_DATA")
+        split.label(text=control_bones.short_reason(bone))  # all of it is below the list
         for operator, icon in (
             (bone_roles.OBJECT_OT_araplbs_take_in, "ADD"),
             (bone_roles.OBJECT_OT_araplbs_deform_off, "X"),
@@ -62,6 +63,10 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
             *(context.window_manager, "araplbs_control_bone"),
             rows=3,
         )
+        chosen = context.window_manager.araplbs_control_bone
+        if 0 <= chosen < len(armature.bones) and control_bones.is_left_out(armature.bones[chosen]):
+            bone = armature.bones[chosen]
+            draw_wrapped(layout, context, f"{bone.name}: {control_bones.reason(bone)}", icon="INFO")
         row = layout.row(align=True)
         for operator in (
             bone_roles.OBJECT_OT_araplbs_take_in,

@@ -25,7 +25,7 @@ class DATA_UL_araplbs_findings(UIList):
             return
         finding = found.findings[index]
         row = layout.row(align=True)
-        split = row.split(factor=0.6)
+        split = row.split(factor=0.7)  # names of findings are the longer ones
         split.label(text=NAMES[finding.kind], icon=LEVEL_ICONS[level(finding.severity)])
         split.label(text=found.place(finding))
         if finding.kind in BEYOND:

@@ -11,7 +11,7 @@ class VIEW3D_PT_araplbs_export(Closed, Panel):
 
     def draw(self, context):
         layout = self.layout
-        draw_rows(layout, type(self).__name__)
+        draw_rows(layout, VIEW3D_PT_araplbs_export.__name__)
         ob = context.active_object
         material = ob.active_material if ob and ob.type == "MESH" else None
         if material:

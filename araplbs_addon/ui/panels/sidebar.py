@@ -7,6 +7,7 @@ from ...live.session import current_session
 TAB = "Auto-weight"
 LETTER = 6.5  # pixels, about
 LEAST_LETTERS = 24
+POPOVER = 280  # pixels: the width of a panel that is not in the sidebar
 
 
 class InTab:
@@ -43,8 +44,10 @@ def wrapped(text, letters):
 
 
 def draw_wrapped(layout, context, text, icon="NONE", indent=4):
-    """A text in as many lines as the width of the region asks for."""
-    letters = context.region.width / (LETTER * context.preferences.system.ui_scale)
+    """A text in as many lines as the width of the panel asks for."""
+    region, scale = context.region, context.preferences.system.ui_scale
+    width = region.width if region and region.type == "UI" else POPOVER * scale
+    letters = width / (LETTER * scale)
     column = layout.column(align=True)
     for number, line in enumerate(wrapped(text, int(letters) - indent)):
         follows = "BLANK1" if icon != "NONE" else "NONE"
