@@ -120,7 +120,7 @@ def manifest(zip):
     for tag in m.get("tags", []):
         if tag not in TAGS:
             yield f"no such tag: {tag}"
-    if not m.get("website", "").startswith("https://"):
+    if not m.get("website", "https://").startswith("https://"):  # it may be left out
         yield "website is no https address"
 
 

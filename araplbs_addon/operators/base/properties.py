@@ -147,10 +147,18 @@ def draw_expert_options(layout, properties):
         layout.prop(properties, "tet_file")
         layout.prop(properties, "tet_space")
     layout.prop(properties, "initial")
-    layout.prop(properties, "pose_weight")
+    _draw_short(layout, properties, "pose_weight")
     for option in fields(Options):
         if option.metadata.get("advanced"):
-            layout.prop(properties, option.name)
+            _draw_short(layout, properties, option.name)
+
+
+# Labels that a sidebar of its first width would cut.
+SHORT = {"pose_weight": "Anim. Weight", "rigid_influences": "Bones per Part"}
+
+
+def _draw_short(layout, properties, name):
+    layout.prop(properties, name, text=SHORT.get(name))
 
 
 FOLDER = "//comparison/"

@@ -9,7 +9,7 @@ from ...preferences import shows_expert
 from . import joint_panel
 from .sidebar import Closed
 
-CLOSED = True  # its boxes, at first
+OPEN = ()  # those of its boxes that are open at first
 POSES = ("pose_count", "reach_poses", "seed", "use_joint_limits", "through_rig")
 TRANSFER = ("angle", "two_sided", "refine", "bones", "mix")
 
@@ -29,7 +29,7 @@ class VIEW3D_PT_araplbs_expert(Closed, Panel):
             ("Clothes and LODs", lambda box: _draw(box, settings.transfer, TRANSFER)),
             ("Joints", lambda box: _draw_joints(box, context, settings)),
         ):
-            header, body = layout.panel(f"ARAPLBS_expert_{title}", default_closed=CLOSED)
+            header, body = layout.panel(f"ARAPLBS_expert_{title}", default_closed=title not in OPEN)
             header.label(text=title)
             if body:
                 draw(body)
