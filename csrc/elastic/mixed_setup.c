@@ -12,8 +12,8 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "elastic/turns.h"
 #include "linalg/rotation.h"
+#include "linalg/rotation_vector.h"
 
 static void find_rest(const arap_mesh *mesh, arap_mixed_element *e) {
     double *rest = e->rest, x[3], y[3], n[3];

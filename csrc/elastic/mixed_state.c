@@ -36,7 +36,7 @@
 #include <string.h>
 
 #include "base/vec3.h"
-#include "elastic/turns.h"
+#include "linalg/rotation_vector.h"
 
 #define STIFFNESS 1.0                       /* m */
 #define SHARE (STIFFNESS / (1 + STIFFNESS)) /* a */

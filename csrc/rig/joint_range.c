@@ -14,41 +14,6 @@
 
 #define TINY2 1e-24 /* squared: a shorter vector across has no direction */
 
-void arap_multiply33(const double *a, const double *b, double *out) {
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            out[3 * r + c] = a[3 * r] * b[c] + a[3 * r + 1] * b[3 + c] + a[3 * r + 2] * b[6 + c];
-}
-
-void arap_rotation_from_vector(const double *v, double *out) { /* Rodrigues' formula */
-    double angle2 = arap_dot(v, v), angle = sqrt(angle2);
-    double s = angle2 > 1e-16 ? sin(angle) / angle : 1;
-    double c = angle2 > 1e-16 ? (1 - cos(angle)) / angle2 : 0.5;
-    double k[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
-    double kk[9];
-    arap_multiply33(k, k, kk);
-    for (int i = 0; i < 9; i++) out[i] = (i % 4 == 0) + s * k[i] + c * kk[i];
-}
-
-void arap_shortest_rotation(const double *a, const double *b, double *out) {
-    double axis[3], across;
-    arap_cross(a, b, axis);
-    across = sqrt(arap_dot(axis, axis));
-    double along = arap_dot(a, b), angle = atan2(across, along);
-    if (across * across <= TINY2 * (along * along + across * across)) {
-        int least = 0;
-        double unit[3] = {0, 0, 0};
-        for (int c = 1; c < 3; c++)
-            if (fabs(a[c]) < fabs(a[least])) least = c;
-        unit[least] = 1;
-        arap_cross(a, unit, axis);
-        across = sqrt(arap_dot(axis, axis));
-        angle = along < 0 ? 3.141592653589793 : 0;
-    }
-    for (int c = 0; c < 3; c++) axis[c] *= across > 0 ? angle / across : 0;
-    arap_rotation_from_vector(axis, out);
-}
-
 void arap_own_range(const arap_skeleton *s, int b, int which, double *lo, double *hi) {
     const double *range = s->ranges + 2 * (ARAP_RANGES * b + which);
     if (isnan(range[0])) return;
@@ -118,8 +83,7 @@ void arap_turn_to_rotation(const double *axes, const double *turn, double *out) 
     arap_rotation_from_vector(twist, twist_matrix);
     arap_multiply33(swing_matrix, twist_matrix, both);
     arap_multiply33(axes, both, back);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) out[3 * r + c] = arap_dot(back + 3 * r, axes + 3 * c);
+    arap_multiply_transposed(back, axes, out);
 }
 
 void arap_turn_from_rotation(const double *axes, const double *rotation, double *turn) {

@@ -2,6 +2,7 @@
 #ifndef ARAP_JOINT_RANGE_H
 #define ARAP_JOINT_RANGE_H
 
+#include "linalg/rotation_vector.h"
 #include "rig/skeleton.h"
 
 /* The turn of a joint is a vector (x, y, z): swing(x, 0, z) after twist(0, y, 0), rotation vectors
@@ -27,12 +28,6 @@ void arap_joint_sample(const arap_joint_range *range, const double *u, double *t
 /* The nearest turn in the range: the angle of the swing is clamped in a cone, its parts in a box.
  */
 void arap_joint_clamp(const arap_joint_range *range, double *turn);
-
-/* Rotation by the vector `v` (axis times angle). */
-void arap_rotation_from_vector(const double *v, double *out);
-/* The shortest rotation from direction `a` to direction `b`, vectors of any length above 0. */
-void arap_shortest_rotation(const double *a, const double *b, double *out);
-void arap_multiply33(const double *a, const double *b, double *out);
 
 /* The turn as a rotation in rest orientation, and back; axes (3, 3): columns X, Y, Z. */
 void arap_turn_to_rotation(const double *axes, const double *turn, double *out);

@@ -1,14 +1,18 @@
-/* Rotations as vectors, axis times angle: more of what rig/joint_range.h begins with. */
-#ifndef ARAP_TURNS_H
-#define ARAP_TURNS_H
+/* Rotations as vectors, axis times angle: the exponential map and back, and what goes with them.
+ * Matrices are (3, 3), row by row. */
+#ifndef ARAP_ROTATION_VECTOR_H
+#define ARAP_ROTATION_VECTOR_H
 
-#include "rig/joint_range.h"
-
-/* out = a b^T, all (3, 3). */
+/* out = a b, and out = a b^T; not in place. */
+void arap_multiply33(const double *a, const double *b, double *out);
 void arap_multiply_transposed(const double *a, const double *b, double *out);
 
-/* The rotation vector of a rotation, no longer than pi. */
+/* Rotation by the vector `v`, and the vector of a rotation, no longer than pi. */
+void arap_rotation_from_vector(const double *v, double *out);
 void arap_vector_from_rotation(const double *rotation, double *out);
+
+/* The shortest rotation from direction `a` to direction `b`, vectors of any length above 0. */
+void arap_shortest_rotation(const double *a, const double *b, double *out);
 
 /* Of the vectors of the same rotation, make `turn` the one nearest to `near`. */
 void arap_unwind(const double *near, double *turn);
