@@ -269,33 +269,18 @@ typedef struct arap_island {
 } arap_island;
 
 typedef struct arap_report {
-    int vertices, welded;       /* of the caller; merged into others */
-    int far_vertices;           /* far away from all others, see mesh/extent.h */
-    size_t collapsed_triangles; /* of the caller: with an area before vertices were merged */
-    int coarse_vertices;        /* of the coarsest mesh solved, 0: only the mesh itself */
-    int parts, linked_parts;
-    int rigid_parts, found_rigid; /* of the present level; of these, found by the search */
-    size_t links;
-    int bones, deforming_bones, poses;
-    int symmetric_bones;    /* deforming ones with a partner */
-    int symmetric_vertices; /* of the caller: those with symmetric weights */
-    int unseen_count;       /* islands that see no bone: first vertex, size, rigid */
+#define ARAP_REPORT_SOLVER
+#include "report.def"
+    int unseen_count; /* islands that see no bone */
     const arap_island *unseen;
-    int iterations;
     int energy_count;
     const double *energies; /* relative: of the initial weights, then after each change of the
                                influence maps, each iteration and each displacement of components
                                but the first, which comes before; on the coarser mesh until its
                                stages are over; those of shared rotations with clusters; of linear
                                blending until the stage for another deformer, then of that */
-    double energy_before;   /* the first of them, each vertex with its own rotations, by the
-                               deformer of the settings */
     /* Entry of `energies` right after the change of the maps that began stage 1.., -1: none. */
     int stage_start[ARAP_MOST_STAGES + 1];
-    int unknowns;       /* of the present system */
-    double factor_size; /* non-zeros of its factor */
-    int peak_rows, attach_rows, neumann_rows, positivity_rows;
-    double damping;             /* that the factorization needed; at least settings.damping */
     double seconds[ARAP_TIMES]; /* all that the solver has worked, in creation, iterations, edits
                                    and arap_solver_weights */
 } arap_report;

@@ -354,17 +354,39 @@ class Solver:
     def report(self) -> dict[str, Any]:
         """What was found and done:
 
-        vertices, welded (vertices merged into others), collapsed_triangles (those that lost their
-        area to welding), far_vertices (at least 50 times the size of the mesh away from all others:
-        neither they nor their faces and edges count), coarse_vertices (of the
-        coarsest mesh solved, 0: only the mesh itself), parts, linked_parts, links, symmetric_bones
-        (deforming ones with a partner), symmetric_vertices (those with symmetric weights),
-        unseen_parts (no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
-        follow their nearest bone as a whole), bones, deforming_bones, idle_bones (deforming but
-        without influence: indices), poses, iterations, stage_starts (entries of `energies`),
-        energy_before, energy_after (the last of `energies`), unknowns, factor_size (non-zeros),
-        peak_rows, attach_rows, neumann_rows, positivity_rows, damping, most_influences,
-        mean_influences, seconds (per stage of the work).
+        vertices: of the mesh that was given.
+        welded: vertices merged into others.
+        collapsed_triangles: those that lost their area to welding.
+        far_vertices: at least 50 times the size of the mesh away from all others: neither they nor
+          their faces and edges count.
+        coarse_vertices: of the coarsest mesh solved, 0: only the mesh itself.
+        parts: of the mesh, joined by faces and wires.
+        linked_parts: parts that links join to others.
+        rigid_parts: at present: those asked for and those found.
+        found_rigid_parts: of these, by the search.
+        links: between parts.
+        symmetric_bones: deforming ones with a partner.
+        symmetric_vertices: those with symmetric weights.
+        unseen_parts: no bone was visible from them: a list of {vertex, size, rigid}; rigid ones
+          follow their nearest bone as a whole.
+        bones: of the skeleton that was given.
+        deforming_bones: of these.
+        poses: random ones and given ones.
+        iterations: so far.
+        stage_starts: entries of `energies` right after each change of the influence maps.
+        energy_before: the first of `energies`, each vertex with its own rotations.
+        energy_after: the last of `energies`.
+        unknowns: of the present system.
+        factor_size: non-zeros of its factor.
+        peak_rows: that keep bones useful.
+        attach_rows: that let a bone move alone where it is strongest.
+        neumann_rows: that draw weights to zero at the border of a bone's area.
+        positivity_rows: that hold weights at zero.
+        damping: that the factorization needed, at least that of the settings.
+        most_influences: of a vertex.
+        mean_influences: of the vertices.
+        idle_bones: deforming but without influence: indices.
+        seconds: per stage of the work.
         """
 
 @final
@@ -502,10 +524,22 @@ class JointSolver:
     def report(self) -> dict[str, Any]:
         """What was found and done:
 
-        joints, pinned_joints, symmetric_joints, centered_joints, components (unconnected parts of
-        the skeleton), poses, iterations, joint_steps, weight_steps, energy_before, energy_after
-        (the first and last of `energies`), most_moved, mean_moved (distances), joint_of_head,
-        joint_of_tail (m,), seconds (weights, system, joint steps, weight steps).
+        joints: where bone ends belong together.
+        pinned_joints: that stay in place.
+        symmetric_joints: with a partner.
+        centered_joints: with a centering term.
+        components: unconnected parts of the skeleton.
+        poses: random ones and given ones.
+        iterations: so far.
+        joint_steps: that were accepted.
+        weight_steps: that were accepted.
+        energy_before: the first of `energies`.
+        energy_after: the last of `energies`.
+        most_moved: the largest distance that a joint has moved.
+        mean_moved: the mean of these distances.
+        joint_of_head: (m,) joint of each bone's head.
+        joint_of_tail: (m,) joint of each bone's tail.
+        seconds: of weights, system, joint steps and weight steps.
         """
 
 def optimize_joints(

@@ -61,10 +61,10 @@ static arap_status begin(arap_context *context, arap_joint_solver *s) {
     if (!status && s->settings.centering > 0 && arap_joint_unit(s) > 0) {
         arap_find_centers(&w->mesh, &w->skeleton, &w->influences, &s->joints, s->system.matrix,
                           arap_joint_unit(s), s->settings.centering, s->center, s->centering);
-        s->report.centered = 0;
+        s->report.centered_joints = 0;
         for (int j = 0; j < s->joints.count; j++)
             for (int k = 0, any = 0; k < 9 && !any; k += 4)
-                s->report.centered += any = s->centering[9 * j + k] > 0;
+                s->report.centered_joints += any = s->centering[9 * j + k] > 0;
     }
     since = arap_seconds();
     if (!status) status = arap_joint_measure(context, s);
@@ -261,8 +261,8 @@ arap_status arap_joint_solver_create(arap_context *context, const arap_problem *
     s->report.components = s->joints.component_count;
     s->report.poses = s->weights->poses.count;
     for (int j = 0; j < s->joints.count; j++) {
-        s->report.pinned += s->joints.pinned[j];
-        s->report.symmetric += s->joints.partner[j] >= 0;
+        s->report.pinned_joints += s->joints.pinned[j];
+        s->report.symmetric_joints += s->joints.partner[j] >= 0;
     }
     *out = s;
     return ARAP_OK;

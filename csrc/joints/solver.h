@@ -21,9 +21,8 @@ enum arap_joint_timing {
 extern const char *const arap_joint_timing_names[ARAP_JOINT_TIMES];
 
 typedef struct arap_joint_report {
-    int joints, pinned, symmetric, components, poses;
-    int centered; /* joints with a centering term */
-    int iterations, joint_steps, weight_steps;
+#define ARAP_REPORT_JOINTS
+#include "report.def"
     int energy_count;
     const double *energies; /* all terms, relative: at the start, after each step; never rising */
     double energy;          /* the ARAP part now */

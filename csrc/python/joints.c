@@ -197,31 +197,67 @@ static PyObject *is_done(joints_object *self) {
     return PyBool_FromLong(arap_joint_solver_done(self->solver));
 }
 
-static PyObject *full_report(joints_object *self) {
-    const arap_joints *joints = arap_joint_solver_joints(self->solver);
+/* A report and what its dictionary alone is made of. */
+typedef struct whole_report {
+    arap_joint_report report;
+    const arap_joints *joints;
+    double most_moved, mean_moved;
+} whole_report;
+
+static PyObject *make_energy_before(const void *all) {
+    const arap_joint_report *r = all;
+    return PyFloat_FromDouble(r->energy_count ? r->energies[0] : r->energy);
+}
+
+static PyObject *make_energy_after(const void *all) {
+    const arap_joint_report *r = all;
+    return PyFloat_FromDouble(r->energy_count ? r->energies[r->energy_count - 1] : r->energy);
+}
+
+static PyObject *make_most_moved(const void *all) {
+    return PyFloat_FromDouble(((const whole_report *)all)->most_moved);
+}
+
+static PyObject *make_mean_moved(const void *all) {
+    return PyFloat_FromDouble(((const whole_report *)all)->mean_moved);
+}
+
+static PyObject *make_joint_of_head(const void *all) {
+    const arap_joints *joints = ((const whole_report *)all)->joints;
     npy_intp bones = joints->bones;
-    double diagonal, most = 0, sum = 0;
-    arap_joint_report r;
+    return arap_new_ints(1, &bones, joints->head);
+}
+
+static PyObject *make_joint_of_tail(const void *all) {
+    const arap_joints *joints = ((const whole_report *)all)->joints;
+    npy_intp bones = joints->bones;
+    return arap_new_ints(1, &bones, joints->tail);
+}
+
+static PyObject *make_seconds(const void *all) {
+    return arap_stage_seconds(ARAP_JOINT_TIMES, arap_joint_timing_names,
+                              ((const arap_joint_report *)all)->seconds);
+}
+
+static const arap_report_entry entries[] = {
+#define ARAP_REPORT_OF arap_joint_report
+#define ARAP_REPORT_JOINTS
+#include "report.def"
+};
+
+static PyObject *full_report(joints_object *self) {
+    whole_report all = {.joints = arap_joint_solver_joints(self->solver)};
     struct arap_inside inside;
-    arap_joint_solver_report(self->solver, &r);
+    arap_joint_solver_report(self->solver, &all.report);
     arap_solver_inside(arap_joint_solver_inner(self->solver), &inside);
-    diagonal = inside.mesh->diagonal;
-    for (int j = 0; j < joints->count; j++) {
-        double d = diagonal * arap_joint_distance(joints, j);
-        sum += d;
-        if (d > most) most = d;
+    int count = all.joints->count;
+    for (int j = 0; j < count; j++) {
+        double d = inside.mesh->diagonal * arap_joint_distance(all.joints, j);
+        all.mean_moved += d;
+        if (d > all.most_moved) all.most_moved = d;
     }
-    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:N,s:N,s:N}",
-                         "joints", r.joints, "pinned_joints", r.pinned, "symmetric_joints",
-                         r.symmetric, "centered_joints", r.centered, "components", r.components,
-                         "poses", r.poses, "iterations", r.iterations, "joint_steps", r.joint_steps,
-                         "weight_steps", r.weight_steps, "energy_before",
-                         r.energy_count ? r.energies[0] : r.energy, "energy_after",
-                         r.energy_count ? r.energies[r.energy_count - 1] : r.energy, "most_moved",
-                         most, "mean_moved", joints->count ? sum / joints->count : 0,
-                         "joint_of_head", arap_new_ints(1, &bones, joints->head), "joint_of_tail",
-                         arap_new_ints(1, &bones, joints->tail), "seconds",
-                         arap_stage_seconds(ARAP_JOINT_TIMES, arap_joint_timing_names, r.seconds));
+    if (count) all.mean_moved /= count;
+    return arap_report_dict(sizeof entries / sizeof *entries, entries, &all);
 }
 
 /* (A_J, B_J, unit, diagonal) */

@@ -23,6 +23,24 @@ PyObject *arap_py_sparse_weights(const arap_influences *in) {
                          arap_new_doubles(1, &entries, in->weight));
 }
 
+static PyObject *entry_of(const arap_report_entry *entry, const void *report) {
+    const void *member = (const char *)report + entry->offset;
+    if (entry->make) return entry->make(report);
+    if (entry->kind == ARAP_ENTRY_NUMBER) return PyFloat_FromDouble(*(const double *)member);
+    if (entry->kind == ARAP_ENTRY_SIZE) return PyLong_FromSize_t(*(const size_t *)member);
+    return PyLong_FromLong(*(const int *)member);
+}
+
+PyObject *arap_report_dict(size_t count, const arap_report_entry *entries, const void *report) {
+    PyObject *dict = PyDict_New();
+    for (size_t k = 0; dict && k < count; k++) {
+        PyObject *value = entry_of(entries + k, report);
+        if (!value || PyDict_SetItemString(dict, entries[k].name, value)) Py_CLEAR(dict);
+        Py_XDECREF(value);
+    }
+    return dict;
+}
+
 PyObject *arap_stage_seconds(int count, const char *const *names, const double *seconds) {
     PyObject *dict = PyDict_New();
     for (int t = 0; dict && t < count; t++) {

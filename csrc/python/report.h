@@ -14,6 +14,17 @@ PyObject *arap_py_sparse_weights(const arap_influences *in);
 /* (vertices, bones, held, released) of spokes. */
 PyObject *arap_spoke_arrays(size_t count, const arap_spoke_view *spokes);
 
+/* An entry of a report: a member of its struct, or made of all of it. */
+typedef struct arap_report_entry {
+    const char *name;
+    enum { ARAP_ENTRY_COUNT, ARAP_ENTRY_SIZE, ARAP_ENTRY_NUMBER } kind;
+    size_t offset;
+    PyObject *(*make)(const void *report);
+} arap_report_entry;
+
+/* A dictionary of the entries, in their order. */
+PyObject *arap_report_dict(size_t count, const arap_report_entry *entries, const void *report);
+
 /* A dictionary of the seconds of each stage. */
 PyObject *arap_stage_seconds(int count, const char *const *names, const double *seconds);
 

@@ -274,7 +274,14 @@ static PyObject *energy_history(solver_object *self) {
     return arap_new_doubles(1, &count, report.energies);
 }
 
-static PyObject *unseen_parts(const arap_report *report) {
+/* A report and what is found for its dictionary alone. */
+typedef struct whole_report {
+    arap_report report;
+    arap_usage usage;
+} whole_report;
+
+static PyObject *make_unseen_parts(const void *all) {
+    const arap_report *report = all;
     PyObject *list = PyList_New(report->unseen_count);
     for (int k = 0; list && k < report->unseen_count; k++) {
         const arap_island *island = &report->unseen[k];
@@ -289,8 +296,8 @@ static PyObject *unseen_parts(const arap_report *report) {
     return list;
 }
 
-/* Entries of the energy history at which the influence maps changed. */
-static PyObject *stage_starts(const arap_report *report) {
+static PyObject *make_stage_starts(const void *all) {
+    const arap_report *report = all;
     PyObject *list = PyList_New(0);
     for (int k = 1; list && k <= ARAP_MOST_STAGES; k++) {
         if (report->stage_start[k] < 0) continue;
@@ -301,47 +308,48 @@ static PyObject *stage_starts(const arap_report *report) {
     return list;
 }
 
-/* Most and mean influences per vertex, and the bones that influence nothing. */
-static PyObject *influence_facts(solver_object *self) {
-    arap_py_context run;
-    arap_usage usage;
-    arap_py_object_start(&self->base, &run);
-    if (arap_solver_usage(&run.context, self->solver, &self->weights, &usage))
-        return arap_raise(state_of(self), &run.context);
-    PyObject *idle = PyList_New(usage.idle_count);
-    for (int k = 0; idle && k < usage.idle_count; k++) {
-        PyObject *bone = PyLong_FromLong(usage.idle[k]);
-        if (!bone || PyList_SetItem(idle, k, bone)) Py_CLEAR(idle);
-    }
-    arap_free(usage.idle);
-    if (!idle) return NULL;
-    return Py_BuildValue("{s:n,s:d,s:N}", "most_influences", (Py_ssize_t)usage.most,
-                         "mean_influences", usage.mean, "idle_bones", idle);
+static PyObject *make_energy_after(const void *all) {
+    const arap_report *report = all;
+    return PyFloat_FromDouble(report->energies[report->energy_count - 1]);
 }
 
+static PyObject *make_most_influences(const void *all) {
+    return PyLong_FromSize_t(((const whole_report *)all)->usage.most);
+}
+
+static PyObject *make_mean_influences(const void *all) {
+    return PyFloat_FromDouble(((const whole_report *)all)->usage.mean);
+}
+
+static PyObject *make_idle_bones(const void *all) {
+    const arap_usage *usage = &((const whole_report *)all)->usage;
+    PyObject *idle = PyList_New(usage->idle_count);
+    for (int k = 0; idle && k < usage->idle_count; k++) {
+        PyObject *bone = PyLong_FromLong(usage->idle[k]);
+        if (!bone || PyList_SetItem(idle, k, bone)) Py_CLEAR(idle);
+    }
+    return idle;
+}
+
+static PyObject *make_seconds(const void *all) {
+    return arap_stage_seconds(ARAP_TIMES, arap_timing_names, ((const arap_report *)all)->seconds);
+}
+
+static const arap_report_entry entries[] = {
+#define ARAP_REPORT_OF arap_report
+#define ARAP_REPORT_SOLVER
+#include "report.def"
+};
+
 static PyObject *full_report(solver_object *self) {
-    arap_report r;
-    arap_solver_report(self->solver, &r);
-    PyObject *report = Py_BuildValue(
-        "{s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:i,s:i,s:n,s:i,s:i,s:N,s:i,s:i,s:i,s:i,s:N,s:d,s:d,s:i,s:d,"
-        "s:i,s:i,"
-        "s:i,s:i,"
-        "s:d,s:N}",
-        "vertices", r.vertices, "welded", r.welded, "collapsed_triangles",
-        (Py_ssize_t)r.collapsed_triangles, "far_vertices", r.far_vertices, "coarse_vertices",
-        r.coarse_vertices, "parts", r.parts, "linked_parts", r.linked_parts, "rigid_parts",
-        r.rigid_parts, "found_rigid_parts", r.found_rigid, "links", (Py_ssize_t)r.links,
-        "symmetric_bones", r.symmetric_bones, "symmetric_vertices", r.symmetric_vertices,
-        "unseen_parts", unseen_parts(&r), "bones", r.bones, "deforming_bones", r.deforming_bones,
-        "poses", r.poses, "iterations", r.iterations, "stage_starts", stage_starts(&r),
-        "energy_before", r.energy_before, "energy_after", r.energies[r.energy_count - 1],
-        "unknowns", r.unknowns, "factor_size", r.factor_size, "peak_rows", r.peak_rows,
-        "attach_rows", r.attach_rows, "neumann_rows", r.neumann_rows, "positivity_rows",
-        r.positivity_rows, "damping", r.damping, "seconds",
-        arap_stage_seconds(ARAP_TIMES, arap_timing_names, r.seconds));
-    PyObject *facts = report ? influence_facts(self) : NULL;
-    if (!facts || PyDict_Update(report, facts)) Py_CLEAR(report);
-    Py_XDECREF(facts);
+    whole_report all;
+    arap_py_context run;
+    arap_solver_report(self->solver, &all.report);
+    arap_py_object_start(&self->base, &run);
+    if (arap_solver_usage(&run.context, self->solver, &self->weights, &all.usage))
+        return arap_raise(state_of(self), &run.context);
+    PyObject *report = arap_report_dict(sizeof entries / sizeof *entries, entries, &all);
+    arap_free(all.usage.idle);
     return report;
 }
 

@@ -29,7 +29,7 @@ void arap_solver_report(const arap_solver *s, arap_report *report) {
     report->unseen = s->heat_report.unseen;
     report->coarse_vertices = s->coarse_vertices;
     report->rigid_parts = s->parts.count;
-    report->found_rigid = s->found_rigid;
+    report->found_rigid_parts = s->found_rigid;
     report->linked_parts = s->linked_parts;
     report->links = s->link_count;
     report->iterations = s->iterations;

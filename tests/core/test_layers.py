@@ -28,7 +28,7 @@ ROOMS = [
     "bake",
     "python",
 ]
-PUBLIC = ("arap.h", "settings.def")  # the second is a part of the first
+PUBLIC = ("arap.h", "settings.def", "report.def")  # the others are parts of the first
 # Files that need each other: a solver owns a solver for its coarse level.
 CIRCLES = [{"solver/levels.c", "solver/solver.c"}]
 FILES = sorted(f for f in CSRC.rglob("*") if f.suffix in {".c", ".h", ".def"})
@@ -48,7 +48,7 @@ def wrong_includes(file, text):
 
     The public header is for all, and includes none of them."""
     for name in INCLUDE.findall(text):
-        if name == PUBLIC[1] or (name == PUBLIC[0] and str(file) not in PUBLIC):
+        if name in PUBLIC[1:] or (name == PUBLIC[0] and str(file) not in PUBLIC):
             continue
         if not (CSRC / name).is_file() or len(Path(name).parts) != 2 or floor(name) > floor(file):
             yield f"{file} includes {name}"

@@ -1,12 +1,15 @@
-"""One table of settings: the stubs, help(), araplbs.SETTINGS and the add-on's options agree."""
+"""One table of settings: the stubs, help(), araplbs.SETTINGS and the add-on's options agree. One of
+reports: dictionaries and stubs do."""
 
 import ast
 import inspect
 import math
+import re
 from dataclasses import fields
 
 import araplbs
 import pytest
+import shapes
 from paths import ROOT
 
 KINDS = list(araplbs.SETTINGS)
@@ -163,3 +166,27 @@ def test_pruning_is_in_its_range(core):
     for at, name in enumerate(("kept_sum", "relative"), start=1):
         assert support["min"][at] <= options[name]["least"]
         assert options[name]["most"] <= support["max"][at]
+
+
+def reported(section):
+    """Entries of a report and what they say, from csrc/report.def."""
+    lines = (
+        (ROOT / "csrc/report.def").read_text("utf-8").split(f"#ifdef ARAP_REPORT_{section}\n")[1]
+    )
+    rows = re.findall(r'^\w+\((\w+), ((?:"[^"]*"\s*)+)\)', lines.split("#endif")[0], re.MULTILINE)
+    return {name: "".join(re.findall(r'"([^"]*)"', about)) for name, about in rows}
+
+
+@pytest.mark.parametrize(("kind", "section"), [("Solver", "SOLVER"), ("JointSolver", "JOINTS")])
+def test_reports_are_declared_once(kind, section):
+    vertices, triangles = shapes.tube()
+    solver = getattr(araplbs, kind)(
+        vertices, triangles, *shapes.chain(2), pose_count=2, iterations=1, threads=1
+    )
+    entries = reported(section)
+    assert list(solver.report) == list(entries)
+    node = next(n for n in STUBS.body if isinstance(n, ast.ClassDef) and n.name == kind)
+    report = next(n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "report")
+    said = " ".join(ast.get_docstring(report).split())
+    written = " ".join(f"{name}: {about}." for name, about in entries.items())
+    assert said == f"What was found and done: {written}"
