@@ -245,8 +245,10 @@ static double objective(const arap_solver *s) {
                                        s->poses.total, m->active);
 }
 
+/* The factor of the present rows, if they have changed since the last one. */
 static arap_status refactor(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
+    if (!m->active_changes) return ARAP_OK;
     arap_system_penalize(&m->system, m->penalties.stiffness);
     arap_matrix matrix = penalized_matrix(s);
     arap_status status = arap_factor_update(context, m->factor, &matrix);
@@ -278,11 +280,12 @@ static arap_status global_step(arap_context *context, arap_solver *s) {
 }
 
 /* The paper's positivity rows; they count from the next global step on. */
-static arap_status add_positivity(arap_context *context, arap_solver *s) {
+static void add_positivity(arap_solver *s) {
     arap_maps *m = &s->maps;
     int rows = arap_activate_bounds(&s->mesh, &s->influences, hard(s), 1, m->active, &m->penalties);
     s->assembled.positivity_rows += rows;
-    return rows ? refactor(context, s) : ARAP_OK;
+    m->active_changes += rows;
+    if (rows && m->anderson) arap_anderson_restart(m->anderson);
 }
 
 /* One step of the fixed-point iteration, without its local step: the global step, the filter,
@@ -297,8 +300,8 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
         m->active_changes += arap_release_bounds(&s->mesh, &s->influences, m->residual, hard(s),
                                                  m->active, &m->penalties);
         arap_lap(s, ARAP_TIME_SOLVE);
-        if (m->active_changes) status = refactor(context, s);
     }
+    status = refactor(context, s);
     if (!status) status = global_step(context, s);
     if (!status && s->settings.filter)
         status = arap_filter_weights(context, &s->mesh, s->settings.filter,
@@ -311,8 +314,9 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
         m->active_changes +=
             arap_activate_bounds(&s->mesh, &s->influences, hard(s), 0, m->active, &m->penalties);
     if (s->settings.positivity == ARAP_POSITIVITY_CLIP) arap_influences_normalize(&s->influences);
+    if (s->settings.positivity == ARAP_POSITIVITY_PENALTY) add_positivity(s);
     arap_lap(s, ARAP_TIME_SOLVE);
-    return s->settings.positivity == ARAP_POSITIVITY_PENALTY ? add_positivity(context, s) : status;
+    return status;
 }
 
 /* Back to earlier weights; their energy replaces the last one of the history. */
