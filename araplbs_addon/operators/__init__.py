@@ -10,7 +10,7 @@ A new operator is a file in one of the rooms, found by modules(). What it declar
 from importlib import import_module
 from pkgutil import iter_modules
 
-ROOMS = ("base", "weights", "edits", "findings")
+ROOMS = ("base", "weights", "changes", "edits", "findings")
 
 
 def modules():

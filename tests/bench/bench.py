@@ -46,6 +46,7 @@ PARTS = {
     "volumes": "weights solved on tets beside those of the surface",
     "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",
     "shapes": "shape keys for clothes beside Surface Deform and Data Transfer",
+    "restore": "weights given back after a remesh, beside Data Transfer",
     "check": "what Check Weights finds in weights of artists, of bone heat and ours, and its time",
     "farm": "characters an hour by one process and by several, memory over 500 files",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",

@@ -113,6 +113,14 @@ def moved():
     bpy.context.scene.frame_set(1)
 
 
+def kept_pair():
+    """What was kept of both meshes is not what they have now."""
+    tube, other, _rig = weighted_pair()
+    bpy.ops.object.araplbs_keep_weights("EXEC_DEFAULT")
+    for ob in (tube, other):
+        ob.vertex_groups.remove(ob.vertex_groups[0])
+
+
 def flawed_tube():
     flawed("SPECKLE", "INFLUENCES")
 
@@ -159,6 +167,12 @@ TABLE = {
         {"sliders": "FOLLOW"},
         [("tasks.shapes", "write_shapes", 2), ("tasks.shapes", "shapes_report", 1)],
     ),
+    "restore_weights": (
+        kept_pair,
+        {},
+        [("tasks.keeping", "write_weights", 2), ("tasks.keeping", "restore_report", 1)],
+    ),
+    "keep_weights": (weighted_pair, {}, [("tasks.keeping", "keep_report", 1)]),
     "repair": (flawed_tube, {}, [("tasks.repairing", "RepairTask._report", 1)]),
     "bake": (
         moved,

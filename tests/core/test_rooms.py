@@ -17,8 +17,8 @@ ROOMS = {
         *("base", "disk", "skeleton", "character", "measures", "solvers"),
         *("reports", "tools", "checks", "comparison"),
     ],
-    "blender": ["data", "poses", "rig", "read", "write", "bendy_bones"],
-    "operators": ["base", "weights", "edits", "findings"],
+    "blender": ["data", "poses", "rig", "read", "write", "kept", "bendy_bones"],
+    "operators": ["base", "weights", "changes", "edits", "findings"],
     "ui": ["views", "panels"],
 }
 MOST_FILES = 14  # of a folder, its __init__.py among them

@@ -188,6 +188,14 @@ def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def write_content(path: str | Path, kind: Kind, content: bytes) -> None:
+    """A file of bytes that begins with the mark of its kind, as a whole or not at all."""
+    if not kind.mark.match(content):
+        raise ValueError(f"the file {path} does not carry the mark of its kind")
+    with replaced(path, kind) as temporary:
+        temporary.write_bytes(content)
+
+
 def write_page(path: str | Path, kind: Kind, text: str) -> None:
     """A page as a whole or not at all. Names that are no UTF-8 are shown by their bytes."""
     if not text.startswith(page_head(kind)):
@@ -206,7 +214,4 @@ def write_marked_text(path: str | Path, kind: Kind, text: str) -> None:
 
 def write_picture(path: str | Path, kind: Kind, content: bytes) -> None:
     """A PNG file, as core/reports/pictures.png makes it with the kind's generator."""
-    if not kind.mark.match(content):
-        raise ValueError(f"the picture {path} does not carry the mark of its kind")
-    with replaced(path, kind) as temporary:
-        temporary.write_bytes(content)
+    write_content(path, kind, content)

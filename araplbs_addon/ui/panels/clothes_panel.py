@@ -6,6 +6,7 @@ from ...blender.read.transfer_targets import find_transfer_targets
 from ...core.base.refusal import Refused
 from ...core.reports.report import names_in_line
 from ...operators.base.settings import settings_of
+from ...operators.changes import keep, restore
 from ...operators.weights import shapes, transfer
 from .sidebar import Closed, draw_large, draw_wrapped
 
@@ -31,5 +32,8 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
         shown = bool(transfer.shown)
         row.operator(transfer.SHOW, text="", icon="HIDE_OFF" if shown else "HIDE_ON", depress=shown)
         layout.operator(shapes.IDNAME, text="Shape Keys", icon="SHAPEKEY_DATA")
+        row = layout.row(align=True)
+        row.operator(keep.IDNAME)
+        row.operator(restore.IDNAME, text="Restore")
         layout.prop(settings, "sources")
         layout.prop(settings, "distance")

@@ -1,0 +1,60 @@
+"""The operator "Keep Weights"."""
+
+from dataclasses import replace
+
+from bpy.types import Operator
+
+from ...blender.kept import kept_weights
+from ...blender.kept.read_kept import find_keepable
+from ...core.base.refusal import Refused
+from ...core.tools.restore import KeepOptions
+from ...tasks.keeping import KeepTask, keep_summary
+from ..base.command import WHICH, Command, find_read
+from ..base.properties import OptionProperties, option_names, option_properties
+from ..base.work import WorkOperator, tell
+
+IDNAME = "object.araplbs_keep_weights"
+LABEL = "Keep Weights"
+
+
+class OBJECT_OT_araplbs_keep_weights(WorkOperator, OptionProperties, Operator):
+    """Keep the weights, vertex groups and corrections of the selected meshes for Restore Weights, \
+before a remesh, a decimation or an export"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    places = (("VIEW3D_MT_make_links", 30),)
+
+    __annotations__ = option_properties(KeepOptions)
+    option_table = KeepOptions
+    own_options = tuple(option_names(KeepOptions))
+    task_kind = KeepTask
+    doing = "Keeping"
+    find = staticmethod(find_keepable)
+
+    def tell(self, report, task):
+        return tell(self, None, task, keep_summary(report))
+
+
+def _choose(command, arguments):
+    if arguments.file and len(arguments.input) > 1:
+        raise Refused(
+            f"--file {arguments.file} takes the weights of one file, not of {len(arguments.input)}"
+        )
+    return replace(command)
+
+
+CLASSES = (kept_weights.ARAPLBS_kept, OBJECT_OT_araplbs_keep_weights)
+COMMAND = Command(
+    "keep",
+    "keep the weights of .blend files for meshes that will change",
+    "Keeps the weights, vertex groups and corrections of every armature's meshes with the armature "
+    f"in the output, or in the file of --file: {WHICH}",
+    KeepTask,
+    KeepOptions,
+    keep_summary,
+    find=find_read,
+    choose=_choose,
+)
+register, unregister = kept_weights.register, kept_weights.unregister

@@ -1,0 +1,167 @@
+"""The whole work of keeping weights and of giving them to meshes that have changed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..blender.data.binding import bind
+from ..blender.data.edits import copy_edits, restore_edits
+from ..blender.data.references import Subjects
+from ..blender.kept.kept_weights import keep_on, kept_on, refuse_linked, write_edits
+from ..blender.kept.read_kept import (
+    path_of,
+    read_kept_in_steps,
+    read_now_in_steps,
+    refuse_shared,
+)
+from ..blender.read.read_armature import read_armature
+from ..blender.read.targets import Targets
+from ..blender.write.all_or_nothing import all_or_nothing
+from ..blender.write.write_weights import write_weights
+from ..core.base.progress import Listener
+from ..core.base.steps import Steps
+from ..core.character.problem import Skeleton
+from ..core.disk.outputs import refuse_foreign
+from ..core.reports.report import names_in_line
+from ..core.tools.kept import FILE, Kept, read_kept, write_kept
+from ..core.tools.restore import Now, Restored, restore
+from ..core.tools.restore_report import restore_report, restore_warnings
+from .task import Task
+
+if TYPE_CHECKING:
+    import bpy
+
+
+class KeepTask(Task):
+    """Reads; there is nothing to solve."""
+
+    path = ""
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task; reading: the armature's name and the Kept of each mesh."""
+        self.warnings = list(targets.skipped)
+        view_layer.update()
+        armature = targets.armature
+        if self.options.file:
+            self.path = path_of(self.options.file)
+            refuse_foreign(self.path, FILE)
+        else:
+            refuse_linked(armature)
+        skeleton = read_armature(armature, use_joint_limits=False)
+        kept = []
+        for ob in targets.meshes:
+            kept.append((yield from read_kept_in_steps(ob, armature, skeleton, view_layer)))
+        self.reading = Subjects.of(armature, targets.meshes), kept
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        subjects, kept = self.reading
+        armature, _objects = subjects.find()
+        report = keep_report(armature.name, kept, self.path)
+        if self.path:
+            write_kept(self.path, kept)
+        else:
+            keep_on(armature, kept)
+        return report
+
+
+def keep_report(armature: str, kept: list[Kept], path: str) -> dict[str, Any]:
+    return {
+        "armature": armature,
+        "file": path,
+        "objects": [
+            {
+                "name": each.name,
+                "vertices": len(each.vertices),
+                "groups": len(each.groups),
+                "edits": len(each.edits),
+            }
+            for each in kept
+        ],
+    }
+
+
+def keep_summary(report: dict[str, Any]) -> str:
+    """One line for people."""
+    names = names_in_line([f"'{each['name']}'" for each in report["objects"]])
+    where = report["file"] or f"the armature '{report['armature']}'"
+    return f"Weights of {names} kept with {where}"
+
+
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects
+    skeleton: Skeleton
+    kept: list[Kept]
+    meshes: list[Now]
+    started: float
+
+
+class RestoreTask(Task):
+    done: list[Restored] = ()  # type: ignore[assignment]
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started = time.perf_counter()
+        self.warnings = list(targets.skipped)
+        view_layer.update()
+        armature = targets.armature
+        kept = read_kept(path_of(self.options.file)) if self.options.file else kept_on(armature)
+        skeleton = read_armature(armature, use_joint_limits=False)
+        refuse_shared(targets.meshes)
+        yield
+        meshes = []
+        for ob in targets.meshes:
+            meshes.append((yield from read_now_in_steps(ob, armature, view_layer)))
+        subjects = Subjects.of(armature, targets.meshes)
+        self.reading = Reading(subjects, skeleton, kept, meshes, started)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        read = self.reading
+        self.done = restore(
+            read.kept, read.meshes, read.skeleton, self.options, self.threads, progress
+        )
+
+    def apply(self) -> dict[str, Any]:
+        """See Task; binds what is not bound yet."""
+        armature, objects = self.reading.subjects.find()
+        pairs = zip(objects, self.done, strict=True)
+        before = [(ob, copy_edits(ob.data)) for ob, each in pairs if each.edits]
+        with all_or_nothing(objects, armature):
+            try:
+                written = [
+                    self._write(armature, ob, now, each)
+                    for ob, now, each in zip(objects, self.reading.meshes, self.done, strict=True)
+                ]
+                started = self.reading.started
+                report = restore_report(armature.name, self.done, self.options, written, started)
+            except BaseException:
+                for ob, edits in before:
+                    restore_edits(ob.data, edits)
+                raise
+        self.warnings += restore_warnings(report)
+        return report
+
+    def _write(
+        self, armature: bpy.types.Object, ob: bpy.types.Object, now: Now, each: Restored
+    ) -> dict[str, Any]:
+        """Bones that had no weight when it was kept get none."""
+        skeleton = self.reading.skeleton
+        deform = [n for n, d in zip(skeleton.names, skeleton.deform, strict=True) if d]
+        names = [*each.groups, *(name for name in deform if name not in each.groups)]
+        free = np.array([name not in now.locked for name in names], bool)
+        kept = np.arange(len(names)) < len(each.groups)
+        every = np.ones(len(ob.data.vertices), bool)
+        facts = write_weights(ob, each.rows, names, free & kept, free, every)
+        if each.edits:
+            write_edits(ob, each.edits)
+        locked = [name for name in each.groups if name in now.locked]
+        return {"name": ob.name, "locked": locked, "bound": bind(ob, armature), **facts}

@@ -1,0 +1,224 @@
+"""Weights given back after remeshing, beside what Blender's remeshers leave and its Data Transfer.
+
+restore.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+
+import sys
+import time
+from pathlib import Path
+
+import looks
+import numpy as np
+import plots
+import shaded
+from core_modules import add_on, rows_of
+from in_blender import BUILD, run_in_blender
+from paths import DATA
+from results import say, table, write_page
+from scipy.spatial import cKDTree
+
+FOLDER = BUILD / "restore"
+LIMIT = 1500  # seconds of Blender for one character
+CANDIDATES = 48  # triangles that may be the nearest
+CHARACTERS = (
+    *("cesium_man", "m2m_horse", "q_trex", "webxr_hand", "mh_game"),
+    *("knight", "mage"),
+)
+CHANGES = ("voxel", "quad", "decimate", "subdivide", "join")
+WAYS = ("left", "transfer", "ours")
+SHOWN = ("mh_game", "voxel")
+MOST_OFF = 0.5  # L1, in the last color
+LIMIT_OFF = 0.05
+NOTE = f"""\
+Characters with the weights of their artists, changed by five tools of Blender: Voxel Remesh (150
+voxels along the diagonal), QuadriFlow (as many faces), Decimate to half, Subdivision Surface (one
+level), and all parts joined to one mesh in another order. **L1**: how far the weights are from
+those of before, the sum over bones of |w - w before| (0 to 2), at all vertices and centers of
+triangles of the mesh of before, each against the weights at the nearest point of the mesh as it is
+now: mean / 99th percentile, so that what a coarser mesh cannot hold counts, too. *left*: what the
+tool itself has left in the vertex groups. *Data Transfer*: from a copy that was made before,
+nearest face interpolated. *ours*: Keep Weights, Restore Weights, with their defaults. "fails" where
+the tool makes nothing; "-" where there is one part. Asked for was a mean below {LIMIT_OFF:g}."""
+
+
+def shares_at(vertices, triangles, points):
+    """(corners (k, 3), shares (k, 3)) of the points of a mesh that are nearest to these."""
+    corners = vertices[triangles]
+    count = min(CANDIDATES, len(triangles))
+    _, near = cKDTree(corners.mean(1)).query(points, count)
+    near = near.reshape(len(points), count)
+    shares = add_on("tools.clearance").nearest_shares(
+        points[:, None], *np.moveaxis(corners[near], 2, 0)
+    )
+    places = np.einsum("ijc,ijcx->ijx", shares, corners[near])
+    best = np.linalg.norm(points[:, None] - places, axis=2).argmin(1)
+    row = np.arange(len(points))
+    return triangles[near[row, best]], shares[row, best]
+
+
+def normalized(weights):
+    sums = weights.sum(1, keepdims=True)
+    return weights / np.where(sums > 0, sums, 1)
+
+
+def off(given, made, weights):
+    """(n + f,) L1 at the vertices and in the middle of the triangles of before."""
+    points = np.concatenate([given["V"], given["V"][given["F"]].mean(1)])
+    before = np.concatenate([given["W"], given["W"][given["F"]].mean(1)])
+    corners, shares = shares_at(made["vertices"].astype(float), made["triangles"], points)
+    now = np.einsum("ic,icm->im", shares, normalized(weights)[corners])
+    return np.abs(now - before).sum(1)
+
+
+def ours(given, made):
+    """(weights, seconds, matched)"""
+    keep, work = add_on("tools.kept"), add_on("tools.restore")
+    problem = add_on("character.problem")
+    m = given["W"].shape[1]
+    names = [str(k) for k in range(m)]
+    skeleton = problem.Skeleton(
+        names, given["bone_head"], given["bone_tail"], given["bone_parent"].astype(int),
+        np.tile([0, 0, 1.0], (m, 1)), np.ones(m, bool), np.full((m, 3, 2), np.nan), np.arange(m),
+    )  # fmt: skip
+    start = time.perf_counter()
+    whole = keep.Kept("Now", "Rig", given["V"], given["F"], names, rows_of(given["W"]), names,
+                      skeleton.heads, skeleton.tails)  # fmt: skip
+    [kept] = keep.unpack(keep.pack([whole]), "it")
+    mesh = problem.Mesh(
+        "Now", made["vertices"].astype(float), made["triangles"], np.zeros((0, 2), int), np.eye(4)
+    )
+    [done] = work.restore([kept], [work.Now(mesh, {})], skeleton, work.RestoreOptions())
+    seconds = time.perf_counter() - start
+    dense = add_on("character.sparse_weights").dense_of(done.rows, len(done.groups))
+    weights = np.zeros((len(dense), m))
+    weights[:, [int(name) for name in done.groups]] = dense
+    return weights, seconds, float(done.matched.mean())
+
+
+def load(name):
+    model = dict(np.load(DATA / f"{name}.npz", allow_pickle=True))
+    given = {key: model[key] for key in ("F", "bone_head", "bone_tail", "bone_parent")}
+    given["V"] = model["V"].astype(np.float32).astype(float)
+    given["W"] = normalized(model["W"].astype(float))
+    given["parts"] = model["part_id"]
+    given["start"] = model.get("polys_offsets", np.arange(0, 3 * len(model["F"]) + 1, 3))
+    given["faces"] = model.get("polys_verts", model["F"].ravel())
+    return given
+
+
+def changed(name, given):
+    """{change: arrays} of what Blender made."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.glob(f"{name}.*npz"):
+        old.unlink()
+    file = FOLDER / f"{name}.npz"
+    np.savez(
+        file, vertices=given["V"], faces_start=given["start"], faces=given["faces"],
+        weights=given["W"], parts=given["parts"],
+    )  # fmt: skip
+    error = run_in_blender("restore_in_blender.py", file, limit=LIMIT)
+    if error:
+        say(f"bench: {name}: Blender: {error}")
+    found = {}
+    for change in CHANGES:
+        path = file.with_suffix(f".{change}.npz")
+        if path.exists():
+            found[change] = dict(np.load(path))
+    return found
+
+
+def measure(name):
+    """[row of each change], and of the one that is shown (given, made, {way: weights})."""
+    given = load(name)
+    made, rows, shown = changed(name, given), [], None
+    several = len(np.unique(given["parts"])) > 1
+    for change in CHANGES:
+        row = {"name": name, "change": change, "vertices": None}
+        rows.append(row)
+        if change not in made:
+            row["why"] = "fails" if change != "join" or several else "-"
+            continue
+        each = made[change]
+        mine, seconds, matched = ours(given, each)
+        weights = {"left": each["left"], "transfer": each["transfer"], "ours": mine}
+        row |= {"vertices": len(each["vertices"]), "matched": matched, "seconds": seconds,
+                "transfer_seconds": float(each["seconds"])}  # fmt: skip
+        for way, own in weights.items():
+            if not own.any():
+                row[way] = None
+                continue
+            found = off(given, each, own)
+            row[way] = float(found.mean()), float(np.percentile(found, 99))
+            row[f"{way} influences"] = int((own > 1e-4).sum(1).max())
+        row["influences"] = int((given["W"] > 1e-4).sum(1).max())
+        say(name, change, row)
+        if (name, change) == SHOWN:
+            shown = given, each, weights
+    return rows, shown
+
+
+def draw(shown, output):
+    given, made, weights = shown
+    titles = {"transfer": "Data Transfer", "ours": "Restore Weights"}
+    fig, panels = plots.figure(len(titles), 11, 7)
+    camera = shaded.view(-60, 10)
+    for panel, (way, title) in zip(panels[0], titles.items(), strict=True):
+        far = off(given, made, weights[way])
+        colors = far[len(given["V"]) :] / MOST_OFF * looks.MOST_STRAIN
+        looks.draw(panel, given["V"], given["F"], colors, camera)
+        panel.set_title(f"{title}: L1 {far.mean():.3f}")
+        panel.autoscale_view()
+        panel.set_aspect("equal")
+        panel.axis("off")
+    fig.savefig(output / "restore.png")
+
+
+def tables(rows):
+    def cell(row, way):
+        if row["vertices"] is None:
+            return row["why"]
+        return f"{row[way][0]:.3f} / {row[way][1]:.2f}" if row[way] else "nothing"
+
+    out = []
+    for change in CHANGES:
+        own = [row for row in rows if row["change"] == change]
+        lines = [
+            (row["name"], f"{row['vertices']:,}" if row["vertices"] else "",
+             *(cell(row, way) for way in WAYS),
+             *((f"{100 * row['matched']:.1f}", f"{row['transfer_seconds']:.2f}",
+                f"{row['seconds']:.2f}", row["influences"], row.get("transfer influences", ""),
+                row["ours influences"]) if row["vertices"] else [""] * 6))
+            for row in own
+        ]  # fmt: skip
+        head = ("character", "vertices now", "left", "Data Transfer", "ours", "match %",
+                "s, Data Transfer", "s, ours", "influences before", "Data Transfer's",
+                "ours'")  # fmt: skip
+        out += [f"## {change.capitalize()}: L1, mean / 99 %", table(head, lines)]
+    return out
+
+
+def main(_zip_path, output, *names):
+    output = Path(output)
+    if not DATA.is_dir():
+        say(f"bench: restore: no {DATA}: skipped")
+        return
+    rows, shown = [], None
+    for name in names or CHARACTERS:
+        own, picture = measure(name)
+        rows += own
+        shown = shown or picture
+    output.mkdir(parents=True, exist_ok=True)
+    done = [row for row in rows if row["vertices"]]
+    worst = max(done, key=lambda row: row["ours"][0])
+    below = sum(row["ours"][0] < LIMIT_OFF for row in done)
+    summary = (
+        f"Ours is below {LIMIT_OFF:g} in {below} of {len(done)}; the largest is "
+        f"{worst['ours'][0]:.3f} ({worst['name']}, {worst['change']})."
+    )
+    if shown:
+        draw(shown, output)
+    write_page(output, "restore", "Weights that survive a remesh", NOTE, summary, *tables(rows),
+               pictures=["restore.png"] if shown else (), rows=rows)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
