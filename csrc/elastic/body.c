@@ -16,7 +16,7 @@
  * them. They resist bending at the scale of the edges. The foot s_i is the point of the bone
  * nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
  * distance from the bone and square to it, whichever way it turns, like the spokes of
- * supports/truss.c; without feet limbs flatten where they bend.
+ * truss/truss.c; without feet limbs flatten where they bend.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
  *     (a + b x n, b + n x a) / t,   s = |a x b|,   t = sqrt(a.a + b.b + 2 s) = s1 + s2;

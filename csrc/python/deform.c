@@ -15,7 +15,7 @@
 #include "mesh/rings.h"
 #include "python/error.h"
 #include "python/input.h"
-#include "rig/control_bones.h"
+#include "control/control_bones.h"
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 

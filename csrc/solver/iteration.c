@@ -24,7 +24,7 @@
 #include "base/memory.h"
 #include "energy/stiffness.h"
 #include "solver/pcg_step.h"
-#include "supports/filter.h"
+#include "solver/filter.h"
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000

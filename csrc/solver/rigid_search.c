@@ -29,7 +29,7 @@
 #include "base/vec3.h"
 #include "energy/stiffness.h"
 #include "solver/rigid.h"
-#include "supports/surround.h"
+#include "truss/surround.h"
 #include "weights/rows.h"
 
 #define REACHED 0.4  /* of the rays from a bone: with less a part does not reach around it */

@@ -42,8 +42,8 @@
 #include "solver/steering.h"
 #include "supports/reduce.h"
 #include "supports/supports.h"
-#include "supports/spokes.h"
-#include "supports/truss.h"
+#include "truss/spokes.h"
+#include "truss/truss.h"
 
 #define EARLY_ITERATIONS 3
 

@@ -22,8 +22,8 @@
 #include "solver/history.h"
 #include "solver/locks.h"
 #include "solver/system.h"
-#include "supports/constraints.h"
-#include "supports/edits.h"
+#include "edits/constraints.h"
+#include "edits/edits.h"
 
 /* Work for the present influence maps: see iteration.h. Arrays are of their entries. */
 typedef struct arap_maps {

@@ -8,7 +8,7 @@
 #include "solver/barred.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
-#include "supports/spokes.h"
+#include "truss/spokes.h"
 
 /* A constraint of the user, and its image where there is one. */
 static arap_status add_constraint(arap_context *context, arap_solver *s, int vertex, int bone,

@@ -6,7 +6,7 @@
 #include "rig/poses.h"
 #include "rig/rigid_parts.h"
 #include "rig/symmetry.h"
-#include "supports/constraints.h"
+#include "edits/constraints.h"
 
 /* How many influences stay. */
 typedef struct arap_limit {

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from paths import CSRC
+from paths import CSRC, ROOT
 
 # From the ground up.
 ROOMS = [
@@ -18,9 +18,12 @@ ROOMS = [
     "mesh",
     "transfer",
     "rig",
+    "control",
     "initial",
     "energy",
+    "edits",
     "supports",
+    "truss",
     "solver",
     "joints",
     "measures",
@@ -102,6 +105,16 @@ def test_circles_are_found():
 
 def test_every_room_has_its_floor():
     assert {f.relative_to(CSRC).parts[0] for f in FILES} == {*ROOMS, *PUBLIC}
+
+
+def test_every_room_says_what_belongs_there():
+    """Two lines each, from the top down; ARCHITECTURE.md has the same rooms."""
+    said = re.findall(
+        r"^\*\*(\w+)/\*\* .+\n.+\n(?:\n|\Z)", (CSRC / "README.md").read_text("utf-8"), re.M
+    )
+    assert said == ROOMS[::-1]
+    picture = (ROOT / "ARCHITECTURE.md").read_text("utf-8").split("```")[3].splitlines()[2:]
+    assert [line[65:].partition("/")[0] for line in picture] == ROOMS[::-1]
 
 
 def test_no_file_includes_a_file_above_it():

@@ -13,7 +13,7 @@ from test_bendy import Expanded
 from test_steps import make_problem
 
 SETTINGS = {**reference.BARE, "edge_power": 3, "truss": 20}
-YIELD, WEAKEST = 0.3, 0.1  # csrc/supports/truss.c
+YIELD, WEAKEST = 0.3, 0.1  # csrc/truss/truss.c
 
 
 def owners(inside):

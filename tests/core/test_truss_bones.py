@@ -9,7 +9,7 @@ from guarantees import check_weights
 from test_parts import button_on_a_tube
 from test_truss import owners
 
-SHORT, JOINT, TRUSS = 0.2, 0.2, 12.0  # csrc/supports/truss.c, and the default
+SHORT, JOINT, TRUSS = 0.2, 0.2, 12.0  # csrc/truss/truss.c, and the default
 
 
 def spokes(mesh, bones, **settings):

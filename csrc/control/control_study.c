@@ -5,7 +5,7 @@
  * each bone in doubt. Ranking is O(vertices log bones); when a group is removed, only what is near
  * it is ranked again. All lengths are relative, so position, rotation and scale of the scene change
  * nothing. Fails only without memory or when cancelled. */
-#include "rig/control_study.h"
+#include "control/control_study.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"

@@ -11,7 +11,7 @@
  *
  * O(spokes x influences^2) time, O(influences + bones) memory. arap_spokes_yield fails without
  * memory; the rest cannot fail. */
-#include "supports/spokes.h"
+#include "truss/spokes.h"
 
 #include <math.h>
 

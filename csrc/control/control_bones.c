@@ -35,11 +35,11 @@
  * Thresholds are shares of areas and of bone lengths: position, rotation and scale change nothing.
  * Cost: a ranking (control_study.c) for every root and every tree that is removed. Fails only
  * without memory or when cancelled. */
-#include "rig/control_bones.h"
+#include "control/control_bones.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "rig/control_study.h"
+#include "control/control_study.h"
 
 #define COINCIDENT 0.05 /* of the shorter one's length: ends this near coincide */
 

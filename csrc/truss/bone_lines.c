@@ -3,7 +3,7 @@
  * The nearest point of a line is at head + t along, t = (p - head) . along between 0 and the
  * length. O(bones) time and memory to create. The distances of a point from all bones are one loop
  * without branches over seven arrays, about 1 ns per bone. Fails only without memory. */
-#include "supports/bone_lines.h"
+#include "truss/bone_lines.h"
 
 #include <math.h>
 

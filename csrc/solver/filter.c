@@ -5,7 +5,7 @@
  * It takes out speckle, and raises the energy where weights are steep for a reason. An extremum
  * is a weight that no neighbor exceeds (falls below); it is spurious where another vertex has
  * more (less) of the bone: the tip of a bone keeps its peak. O(entries x ring). */
-#include "supports/filter.h"
+#include "solver/filter.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * Marks are sorted once, O(m log m) for m of them, found in O(log m), and applied to the maps in
  * one walk over both, O(entries + m + bones of a vertex). Fails without memory and for invalid
  * vertices, bones and targets. */
-#include "supports/edits.h"
+#include "edits/edits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "supports/supports.h"
 #include "weights/rows.h"
 
 static arap_status check_pairs(arap_error *error, const char *what, int count, const int *vertex,

@@ -24,7 +24,7 @@
  * Cost: once O(vertices x bones) distances (bone_lines.c) and the rays of surround.c, O(vertices)
  * memory; then that of one more neighbor per vertex. Fails only without memory or when cancelled.
  */
-#include "supports/truss.h"
+#include "truss/truss.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,9 +32,9 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "supports/bone_lines.h"
-#include "supports/spokes.h"
-#include "supports/surround.h"
+#include "truss/bone_lines.h"
+#include "truss/spokes.h"
+#include "truss/surround.h"
 
 #define CHUNK 256
 #define SHORT 0.2      /* of the mean distance between skin and bone */

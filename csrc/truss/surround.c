@@ -6,7 +6,7 @@
  * The directions come from the skeleton and the surface, not from the coordinate axes, so that
  * rotating the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory. Fails
  * only without memory or when cancelled. */
-#include "supports/surround.h"
+#include "truss/surround.h"
 
 #include <math.h>
 #include <string.h>

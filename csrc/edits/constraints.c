@@ -3,7 +3,7 @@
  * In the units of the mesh (diagonal 1) the paper's c_i = 100 BBD^2 Lambda_i #poses is
  * strength Lambda_i with strength = 100 #poses. All O(entries x ring). Fails without memory
  * only. */
-#include "supports/constraints.h"
+#include "edits/constraints.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define ARAP_SPOKES_H
 
 #include "rig/poses.h"
-#include "supports/edits.h"
+#include "edits/edits.h"
 
 /* Set the weights of all spokes from their strengths, and update the rest energy. */
 void arap_spokes_weigh(arap_mesh *mesh);

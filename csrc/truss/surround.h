@@ -2,7 +2,7 @@
 #ifndef ARAP_SURROUND_H
 #define ARAP_SURROUND_H
 
-#include "supports/bone_lines.h"
+#include "truss/bone_lines.h"
 
 /* A part around a bone. share: the share of the bone's rays that meet the part; off: the length of
  * their mean vector relative to their mean length: 0 with the bone in the middle, 0.64 in the axis
