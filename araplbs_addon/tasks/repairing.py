@@ -21,7 +21,7 @@ from ..core.base.refusal import Refused
 from ..core.base.steps import Steps
 from ..core.character.options import Options
 from ..core.character.problem import Mesh, Skeleton
-from ..core.checks.findings import KINDS, NAMES, Finding, as_json
+from ..core.checks.findings import KINDS, NAMES, OF_MESH, Finding, as_json
 from ..core.checks.repair import Material, repair
 from ..core.reports.report import names_in_line
 from ..core.skeleton.poses import pose_set
@@ -31,7 +31,7 @@ from .task import Task
 if TYPE_CHECKING:
     import bpy
 
-EVERY_KIND = frozenset(kind for kind, _name, _about in KINDS)
+EVERY_KIND = frozenset(kind for kind, _name, _about in KINDS) - OF_MESH
 CHANGED = "'{}' has changed since it was checked: check it again"
 
 

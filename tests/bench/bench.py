@@ -47,6 +47,7 @@ PARTS = {
     "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",
     "shapes": "shape keys for clothes beside Surface Deform and Data Transfer",
     "restore": "weights given back after a remesh, beside Data Transfer",
+    "generated": "meshes that were generated: shells, split edges, noise, beside bone heat",
     "check": "what Check Weights finds in weights of artists, of bone heat and ours, and its time",
     "farm": "characters an hour by one process and by several, memory over 500 files",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
@@ -54,8 +55,8 @@ PARTS = {
     "threads": "time over threads",
     "heard": "the longest time in which Esc is not heard, over every function",
 }
-WITHOUT_CHARACTERS = {"heard", "scaling", "shapes", "spines", "threads", "wires"}
-FILES = {"shapes": "shape_keys"}  # a module of tests/core has that name
+WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires"}
+FILES = {"shapes": "shape_keys", "generated": "generated_meshes"}  # modules of tests/core: names
 HEADER = """\
 # Benchmark
 

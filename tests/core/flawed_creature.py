@@ -1,6 +1,7 @@
 """A creature with sound weights, and one flaw of each kind that Check Weights finds."""
 
 import creature
+import generated
 import numpy as np
 
 N = creature.NAMES.index
@@ -159,6 +160,28 @@ def intersection(s):
     return None, None
 
 
+def become(s, vertices, triangles):
+    """Another mesh, each of its vertices with the weights of the nearest of the old one."""
+    near = [np.linalg.norm(s.vertices - at, axis=1).argmin() for at in vertices]
+    s.weights, s.vertices, s.triangles = s.weights[near], vertices, triangles
+
+
+def generated_one(name, moved=None):
+    """moved: the bone that what is there twice follows all of."""
+
+    def flaw(s):
+        before = len(generated.body()[0])
+        become(s, *generated.SET[name]())
+        if moved:
+            s.weights[before:] = 0
+            s.weights[before:, N(moved)] = 1
+        return None, None
+
+    return flaw
+
+
+# Of the mesh: no weights repair them.
+OF_MESH = ("INNER_SHELL", "DOUBLE_SHELL", "SPLIT_EDGES", "ISLANDS", "NOISE")
 FLAWS = {
     "STRETCH": stretch,
     "COLLAPSE": collapse,
@@ -173,4 +196,9 @@ FLAWS = {
     "INFLUENCES": influences,
     "LOOSE_PART": loose_part,
     "INTERSECTION": intersection,
+    "INNER_SHELL": generated_one("inner hull", "hips"),
+    "DOUBLE_SHELL": generated_one("double shell", "hips"),
+    "SPLIT_EDGES": generated_one("split edges"),
+    "ISLANDS": generated_one("islands"),
+    "NOISE": generated_one("noise"),
 }

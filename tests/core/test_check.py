@@ -6,11 +6,12 @@ import json
 import araplbs
 import numpy as np
 import pytest
-from flawed_creature import FLAWS, N, asymmetry, bleeding, speckle
+from flawed_creature import FLAWS, OF_MESH, N, asymmetry, bleeding, speckle
 
 
 def test_every_kind_has_a_flaw(core):
     assert set(FLAWS) == {kind for kind, _name, _about in core("checks.findings").KINDS}
+    assert set(OF_MESH) == core("checks.findings").OF_MESH
 
 
 def test_sound(subject):

@@ -17,6 +17,7 @@ from .deformer import Deformer
 from .edits import Edits, Pairs
 from .mirror_modifier import Reflection, Whole, image_rows, reflect
 from .rigid_parts import labels, parts_of_artist
+from .shells import closed_vertices
 from .sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
 
 if TYPE_CHECKING:
@@ -205,7 +206,8 @@ class Problem:
     ) -> araplbs.Solver:
         """The araplbs.Solver of this problem. What the problem says (poses that are whole settle
         pose_count) comes before the options, and `more` before both."""
-        arguments = {**options.solver_arguments(), **self.arguments, **more}
+        closed = closed_vertices(self)
+        arguments = {**options.solver_arguments(), **self.arguments, **closed, **more}
         return araplbs.Solver(**arguments, threads=threads, progress=progress)
 
     @property

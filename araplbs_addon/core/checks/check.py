@@ -11,6 +11,7 @@ from ..character.problem import Problem
 from ..character.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from .check_bones import bones_outside, drifting_limbs, idle_bones
+from .check_mesh import mesh_faults
 from .check_rows import asymmetry, bleeding, influences, speckles, unnormalized, unweighted
 from .check_surface import intersections, loose_parts, strained
 from .inspected import Inspected
@@ -32,6 +33,7 @@ CHECKS = (
     ("gaps", bleeding),
     ("speckle", speckles),
     ("symmetry", asymmetry),
+    ("mesh", mesh_faults),
 )
 LEAST = 0.05  # severity: less is not reported
 PREPARED = 0.6  # share of the time before the first check

@@ -23,7 +23,14 @@ KINDS = (
     ("INFLUENCES", "Too Many Influences", "More bones move a vertex than are allowed"),
     ("LOOSE_PART", "Loose Part", "A part of its own does not go with what it sits on"),
     ("INTERSECTION", "Skin Through Cloth", "What lies beneath comes through when posed"),
+    ("INNER_SHELL", "Inner Shell", "A hull inside another part, which nobody sees"),
+    ("DOUBLE_SHELL", "Double Shell", "The surface is there twice, close together"),
+    ("SPLIT_EDGES", "Split Edges", "Faces that meet share no vertices"),
+    ("ISLANDS", "Islands", "Small parts float free of all else"),
+    ("NOISE", "Noise", "The surface is rough all over"),
 )
+# Those of the mesh, which no weights repair.
+OF_MESH = frozenset({"INNER_SHELL", "DOUBLE_SHELL", "SPLIT_EDGES", "ISLANDS", "NOISE"})
 
 
 @dataclass

@@ -15,6 +15,7 @@ from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..measures.armature_modifier import report_deformers
 from ..measures.deformation import compare
 from ..skeleton.poses import pose_set
+from .shells import hold_together
 
 LEAST_INITIAL = (
     0.001  # smaller initial weights are dropped, as the solver drops those of its result
@@ -42,11 +43,12 @@ def solve(
     progress = SolverProgress(progress)
     solver = problem.solver(options, threads, progress)
     start_rows = initial_rows(solver)
-    rows = iterate_to_end(solver, progress)
+    rows, held = hold_together(problem, iterate_to_end(solver, progress), options, threads)
     check(problem, rows, options.max_influences)
     report = {
         **solver.report,
         "rigid_bones": rigid_bones(solver.rigid_parts, rows),
+        **({"held_together": held} if held else {}),
         **report_deformation(problem, options, start_rows, rows, threads, progress),
     }
     return Solution(rows, report, time.perf_counter() - start)

@@ -48,7 +48,7 @@ as they are. Where the new ones are not better, the old ones stay, too"""
     kinds: EnumProperty(
         name="Kinds",
         description="The kinds of findings that are repaired",
-        items=KINDS,
+        items=[kind for kind in KINDS if kind[0] in EVERY_KIND],
         options={"ENUM_FLAG"},
         default=set(EVERY_KIND),
     )
@@ -103,7 +103,7 @@ as they are. Where the new ones are not better, the old ones stay, too"""
 def _kind(parser):
     parser.add_argument(
         "--kind",
-        choices=[kind.lower() for kind, _name, _about in KINDS],
+        choices=[kind.lower() for kind, _name, _about in KINDS if kind in EVERY_KIND],
         action="append",
         default=[],
         help="only findings of this kind; repeatable",
