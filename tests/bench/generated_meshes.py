@@ -129,7 +129,7 @@ def measure(name, mesh, heat):
 
 
 def draw(meshes, posed, output):
-    fig, panels = plots.figure(len(SHOWN), 12, 4.5 * len(SHOWN))
+    fig, panels = plots.figure(len(SHOWN), 12, 2.6 * len(SHOWN))
     fig.clf()
     panels = fig.subplots(len(SHOWN), 1 + len(WAYS))
     camera = shaded.view(-70, 15)
