@@ -137,6 +137,39 @@ def make_shape_targets(source, meshes):
     return ShapeTargets(source, meshes)
 
 
+@dataclass
+class CopyTargets:
+    source: bpy.types.Object  # has the weights
+    meshes: list[bpy.types.Object]
+
+
+def find_copy_targets(context):
+    """The CopyTargets of the operator. Raises Refused with what is to be done."""
+    meshes, source = _selected_meshes(context), context.active_object
+    if not source or source.type != "MESH":
+        raise Refused("Make the mesh with the weights the active object")
+    taking = [ob for ob in meshes if ob != source]
+    if not taking:
+        raise Refused(f"Select the meshes that get weights as well as '{source.name}'")
+    return make_copy_targets(source, taking)
+
+
+def find_copies_in_file(view_layer, source_name, target_names):
+    """The same for the command line."""
+    [source], meshes = _named(view_layer, [source_name], target_names)
+    return make_copy_targets(source, meshes)
+
+
+def make_copy_targets(source, meshes):
+    """Raises Refused without an armature, and for data that is shared or not this file's."""
+    if not armature_of(source):
+        raise Refused(f"'{source.name}' has no armature: add an Armature modifier first")
+    for ob in meshes:
+        refuse_mesh(ob)
+    _refuse_shared([source], meshes, "weights")
+    return CopyTargets(source, meshes)
+
+
 def has_group_of(ob, armature):
     """Whether a mesh has a vertex group of a deform bone with anything in it."""
     bones = {bone.name for bone in armature.data.bones if bone.use_deform}

@@ -8,6 +8,7 @@ from ...core.reports.report import names_in_line
 from ...operators.base.settings import settings_of
 from ...operators.changes import keep, restore
 from ...operators.weights import shapes, transfer
+from .menus import draw_rows
 from .sidebar import Closed, draw_large, draw_wrapped
 
 
@@ -32,6 +33,7 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
         shown = bool(transfer.shown)
         row.operator(transfer.SHOW, text="", icon="HIDE_OFF" if shown else "HIDE_ON", depress=shown)
         layout.operator(shapes.IDNAME, text="Shape Keys", icon="SHAPEKEY_DATA")
+        draw_rows(layout, type(self).__name__)
         row = layout.row(align=True)
         row.operator(keep.IDNAME)
         row.operator(restore.IDNAME, text="Restore")
