@@ -267,13 +267,25 @@ static void find_descent(arap_solver *s) {
         m->residual[e] = m->right_side[e] - m->product[e] + p->aim[e] - p->stiffness[e] * w[e];
 }
 
-/* The minimum of the objective for the present rotations; its weights may be negative. */
+/* A look at whether to stop, where the step can begin again. */
+static arap_status look(arap_context *context) {
+    int deaf = context->deaf;
+    context->deaf = deaf > 1;
+    arap_status status = arap_listen(context);
+    context->deaf = deaf;
+    return status;
+}
+
+/* The minimum of the objective for the present rotations; its weights may be negative. When
+ * cancelled, nothing has changed, and it is found again; where bounds were released before it, that
+ * would not be so. */
 static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_maps *m = &s->maps;
     find_descent(s);
     arap_system_reduce(&m->system, m->residual, m->unknowns);
     arap_status status = m->system_outdated ? arap_pcg_step(context, s, m->unknowns)
                                             : arap_factor_solve(context, m->factor, m->unknowns);
+    if (!status && !m->guarded) status = look(context);
     for (int x = 0; x < m->system.unknowns && m->stride != 1; x++) m->unknowns[x] *= m->stride;
     if (!status) arap_system_add_step(&m->system, m->unknowns, s->influences.weight);
     return status;
@@ -398,6 +410,7 @@ arap_status arap_iteration(arap_context *context, arap_solver *s) {
     int deaf = context->deaf;
     context->deaf = deaf > 1;
     arap_status status = m->has_system ? ARAP_OK : make_system(context, s);
+    if (!status) status = arap_listen(context);
     context->deaf = deaf;
     if (!m->has_system) release_system(s); /* cancelled: the next call redoes it */
     if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import araplbs
 import gaps
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -78,3 +79,29 @@ def test_work_without_reports_of_its_own_is_heard(monkeypatch):
     count = iter(range(len(calls) + 1000))
     with pytest.raises(araplbs.Cancelled, match="cancelled during centers of rotation"):
         work(lambda *_: next(count) != again[0])
+
+
+@pytest.mark.slow
+def test_a_step_that_is_stopped_begins_again():
+    """With the same result. Its long parts are heard in large problems alone."""
+
+    def made(progress):
+        mesh, skeleton = gaps.tube(30_000), gaps.chain(8)
+        return araplbs.Solver(
+            *mesh, *skeleton, pose_count=20, iterations=2, coarsen=0, threads=1, progress=progress
+        )
+
+    calls = []
+    expected = made(lambda *report: calls.append(report))
+    expected.solve()
+    steps = range(1, len(calls))
+    again = [k for k in steps if calls[k] == calls[k - 1] and calls[k][0] == "iteration"]
+    if not again:
+        pytest.skip("no step takes long enough on this machine")
+    count = iter(range(10 * len(calls)))
+    solver = made(lambda *_report: next(count) != again[-1])
+    with pytest.raises(araplbs.Cancelled):
+        solver.solve()
+    solver.solve()
+    np.testing.assert_array_equal(solver.weights, expected.weights)
+    np.testing.assert_array_equal(solver.energies, expected.energies)
