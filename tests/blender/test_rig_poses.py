@@ -11,6 +11,7 @@ from rigs import (
     MOVED,
     constrain,
     driven_rig,
+    driver,
     held_rig,
     hide,
     ik_rig,
@@ -103,6 +104,57 @@ def test_as_blender_shows_it(name):
             if np.abs(got[:, :3] - np.eye(3)).max() > 0.05:
                 moved.add(bone)
     assert moved == set(names), "all of it turns"
+
+
+# Rigs of which few bones deform: what these follow, and something that they do not.
+FEW = {
+    "twist": (twist_rig, ["upper", "twist"], "hand", None),
+    "root of a chain of IK": (ik_rig, ["upper"], "pole", None),
+    "muscle": (stretch_rig, ["upper", "muscle"], "tip", "hand"),
+    "driven": (driven_rig, ["corrective"], "fore", "hand"),
+    "spline": (spline_rig, ["tail0"], "high", None),
+    "piston": (piston_rig, ["rod"], "sleeve", "hand"),
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_what_no_deform_bone_follows_is_not_evaluated(name, monkeypatch):
+    """And poses are the same, to the bit, as where all of the rig is."""
+    make, deform, followed, other = FEW[name]
+    rig = make()
+    for bone in rig.data.bones:
+        bone.use_deform = bone.name in deform
+    plans, kind = [], addon("blender.rig.rig_plan").ControlPlan
+    find = kind._find_needed
+
+    def note(plan):
+        plans.append({plan.skeleton.names[b] for b in find(plan)})
+        return find(plan)
+
+    monkeypatch.setattr(kind, "_find_needed", note)
+    poses, skeleton = sampled(rig)
+    assert followed in plans[0] and other not in plans[0]
+    everything = set(range(len(skeleton.names)))
+    monkeypatch.setattr(kind, "_find_needed", lambda _plan: everything)
+    expected, _skeleton = sampled(rig)
+    own = [skeleton.names.index(bone) for bone in deform]
+    np.testing.assert_array_equal(poses.transforms[:, own], expected.transforms[:, own])
+
+
+def test_what_is_let_go_rests():
+    rig = twist_rig(("gauge", (1, 0, 0), (1, 0, 1), None))
+    for bone in rig.data.bones:
+        bone.use_deform = bone.name in ("hand", "twist")
+    rig.data.bones["gauge"].bbone_segments = 4
+    constrain(rig, "gauge", "COPY_ROTATION", "hand")
+    driver(rig, 'pose.bones["gauge"].location', 0, "turn")
+    skeleton, find = skeleton_of(rig), addon("blender.rig.rig_relations").read_relations
+    plan = addon("blender.rig.rig_plan").ControlPlan(rig, skeleton, find(rig), options())
+    addon("blender.rig.rig_copy").set_up(rig, plan)
+    muted = {(bone.name, c.type) for bone in rig.pose.bones for c in bone.constraints if c.mute}
+    assert muted == {("gauge", "COPY_ROTATION")}
+    assert [curve.mute for curve in rig.animation_data.drivers] == [True]
+    assert rig.data.bones["gauge"].bbone_segments == 1
 
 
 def test_twist_bone_turns_half_as_far():

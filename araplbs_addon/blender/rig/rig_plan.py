@@ -19,7 +19,7 @@ from ...core.skeleton.rig_poses import (
 from ..poses.flexible_bones import flex
 from .rig_copy import NotDrivable
 from .rig_reaches import find_reaches
-from .rig_relations import controls, further_controls, owner_of
+from .rig_relations import closure, controls, further_controls, owner_of
 
 PLACES = 0x51A7C4  # apart from the seeds of turns
 REACHES = 0x2E5B19
@@ -54,6 +54,7 @@ class ControlPlan:
         whole = self._find_whole()
         movable = self.controls & [_can_move(p) and not _is_bounded(p) for p in self.posed]
         self.reaches = find_reaches(relations, skeleton, self.controls, movable, whole)
+        self.needed = self._find_needed()
         turns = {b: relations.turns(b) for b in reached}
         self.turned = turned_joints(skeleton, self.parents, reached, turns, whole)
         self.stretched = skeleton.own_stretch & self.controls
@@ -91,6 +92,25 @@ class ControlPlan:
         self.shifts = self._sample_shifts()
         self.places = self._sample_reaches()
         self.bases = self._find_bases([each.bone for each in self.posed], options.pose_count)
+
+    def _find_needed(self):
+        """Places of all that the deform bones follow: what limbs are tied to, and what bends bendy
+        bones, too."""
+        leaders, asked = self.relations.leaders(), self.relations.asked
+        for chain in self.relations.together:
+            for b in chain:
+                leaders[b] |= chain
+        for r in self.reaches:
+            for b in {r.control, r.pole} - {-1} if r.anchor >= 0 else ():
+                leaders[b].add(r.anchor)
+        place = {name: i for i, name in enumerate(self.skeleton.names)}
+        for b, posed in enumerate(self.posed):
+            bone = posed.bone
+            if bone.bbone_segments > 1:
+                handles = [bone.bbone_custom_handle_start, bone.bbone_custom_handle_end]
+                handles += [child for child in bone.children if child.use_connect]
+                leaders[b] |= {place[handle.name] for handle in handles if handle}
+        return closure(leaders, *np.flatnonzero(self.skeleton.deform).tolist(), *asked)
 
     def _find_whole(self):
         """(m,) bool: controls that carry all of the rig, and nothing that deforms by itself."""

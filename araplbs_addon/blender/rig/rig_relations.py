@@ -54,10 +54,12 @@ class Relations:
     chains: list[Chain] = field(default_factory=list)
     switches: list[Switch] = field(default_factory=list)
     outside: list[tuple[str, str]] = field(default_factory=list)  # IK to objects: bone, constraint
+    together: list[set[int]] = field(default_factory=list)  # a bone and the chain that it moves
+    asked: set[int] = field(default_factory=set)  # by drivers of what is no bone
 
     def reached(self, bone):
         """Places of all that follow it, itself too."""
-        return closure(self.followers, bone)
+        return self._reached[bone]
 
     def carried(self, bone):
         """Indices of all bones that this one carries."""
@@ -71,20 +73,42 @@ class Relations:
         """Indices of all bones that turn with this one."""
         return closure(self.turned, bone)
 
+    def leaders(self):
+        """(m) what a bone follows at once."""
+        return turned_around(self.followers)
+
+    @functools.cached_property
+    def _reached(self):
+        """Children first: their closures are parts of those of their parents."""
+        known = {}
+        for bone in reversed(range(len(self.followers))):
+            known[bone] = closure(self.followers, bone, known=known)
+        return known
+
     @functools.cached_property
     def _carried(self):
-        found = [set() for _ in self.carriers]
-        for bone, carriers in enumerate(self.carriers):
-            for carrier in carriers:
-                found[carrier].add(bone)
-        return found
+        return turned_around(self.carriers)
 
 
-def closure(followers, bone):
-    """Places of all that follow a bone by any number of steps, and its own."""
-    found, work = {bone}, [bone]
+def turned_around(sets):
+    """(m) sets of places: the same relation from its other side."""
+    found = [set() for _ in sets]
+    for bone, others in enumerate(sets):
+        for each in others:
+            found[each].add(bone)
+    return found
+
+
+def closure(followers, *bones, known=None):
+    """Places of all that follow these bones by any number of steps, and their own. known: closures
+    of some bones."""
+    found, work = set(bones), list(bones)
     while work:
-        more = followers[work.pop()] - found
+        bone = work.pop()
+        if known and bone in known:
+            found |= known[bone]
+            continue
+        more = followers[bone] - found
         found |= more
         work += more
     return found
@@ -120,10 +144,7 @@ def controls(armature, relations, deform):
 def further_controls(relations, parents, chosen, still):
     """Free bones that are not among the chosen (m,) and may turn the joints `still` in what these
     hang on, parents (m,): the nearest of each, itself before all."""
-    leaders = [set() for _ in relations.followers]
-    for bone, followers in enumerate(relations.followers):
-        for each in followers:
-            leaders[each].add(bone)
+    leaders = relations.leaders()
     turning = functools.cache(
         lambda bone, above: (
             relations.free[bone] and not chosen[bone] and above not in relations.reached(bone)
@@ -170,9 +191,11 @@ class _Reader:
 
     def _read_drivers(self):
         for curve in drivers(self.armature):
-            found = BONE.search(curve.data_path)
-            bone = self.place.get(found and bpy.utils.unescape_identifier(found[1]), -1)
-            if bone < 0 or curve.data_path.endswith(".hide"):
+            bone = self.place.get(bone_in(curve.data_path), -1)
+            if curve.data_path.endswith(".hide"):
+                continue
+            if bone < 0:
+                self.relations.asked |= self._read_sources(curve)
                 continue
             of_constraint = CONSTRAINT.search(curve.data_path)
             if of_constraint:
@@ -189,8 +212,7 @@ class _Reader:
         for variable in curve.driver.variables:
             for target in variable.targets:
                 if target.id in (self.armature, self.armature.data):
-                    named = BONE.search(target.data_path)
-                    name = bpy.utils.unescape_identifier(named[1]) if named else target.bone_target
+                    name = bone_in(target.data_path) or target.bone_target
                     found.add(self.place.get(name, -1))
         return found - {-1}
 
@@ -210,6 +232,7 @@ class _Reader:
                 relations.outside.append((posed.name, constraint.name))
                 return
             self._add_chain(constraint, owned)
+            relations.together.append({bone, *owned})
         relations.driven[[bone, *owned]] = True
         if kind not in LEAVE_FREE and not (kind == "IK" and "influence" in driven):
             relations.free[owned] = False
@@ -314,6 +337,12 @@ def _is_switch(armature, path, name):
     return isinstance(value, bool) or (
         isinstance(value, (int, float)) and (limits.get("min"), limits.get("max")) == (0, 1)
     )
+
+
+def bone_in(path):
+    """Name of the bone that a path leads through, or None."""
+    found = BONE.search(path)
+    return bpy.utils.unescape_identifier(found[1]) if found else None
 
 
 def drivers(armature):

@@ -1,6 +1,9 @@
 """What names of bones tell, each by itself: controls and what holds things."""
 
+import functools
 import re
+
+REMEMBERED = 1 << 13  # names: more than film rigs have
 
 # Words that rigs give to controls, and to what holds, aims or marks a place.
 CONTROL_WORDS = {
@@ -21,13 +24,15 @@ BEGINNINGS = ("camera", "lookat", "view")
 ENDINGS = ("slot", "target", "ik", "orient", "control", "ctrl")
 
 
-def words_of(name: str) -> list[str]:
+@functools.lru_cache(maxsize=REMEMBERED)
+def words_of(name: str) -> tuple[str, ...]:
     """In lower case: "IKfoot_L" is ik, foot, l."""
     split = re.sub(r"(?<![A-Za-z])(IK|FK)(?=[a-z])", r"\1 ", name)
     split = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", split)
-    return [word.lower() for word in re.findall(r"[A-Za-z]+", split)]
+    return tuple(word.lower() for word in re.findall(r"[A-Za-z]+", split))
 
 
+@functools.lru_cache(maxsize=REMEMBERED)
 def is_control_name(name: str) -> bool:
     """Whether rigs call controls so."""
     words = words_of(name)

@@ -4,6 +4,7 @@ A generator is recognized by several of its bones that have names of different k
 name can be a coincidence.
 """
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -115,6 +116,11 @@ GENERATORS = (
 
 def recognize(names: Iterable[str]) -> list[Generator]:
     """The Generators that made these bones."""
+    return list(_recognize(tuple(names)))
+
+
+@functools.lru_cache(maxsize=2)  # evidence is weighed several times
+def _recognize(names: tuple[str, ...]) -> list[Generator]:
     found = []
     for generator in GENERATORS:
         of_kind = [{n for n in names if re.fullmatch(kind, n)} for kind in generator.kinds]
