@@ -8,7 +8,7 @@ MODULE=build/lib/araplbs.abi3.so
 [ -e $MODULE ] || tools/build_module.sh
 current=$(ls $OUT/araplbs-"$VERSION"-cp311-abi3-*.whl 2>/dev/null || true)
 if [ -n "$current" ] && [ -z "$(find $MODULE setup.py pyproject.toml tools/sources.py blender_manifest.toml LICENSE THIRD_PARTY.md \
-  csrc/araplbs-stubs tools/build_wheel.sh -newer "$current" 2>/dev/null)" ]; then
+  csrc/araplbs csrc/araplbs-stubs examples/README.md tools/build_wheel.sh -newer "$current" 2>/dev/null)" ]; then
   exit 0
 fi
 

@@ -1,0 +1,165 @@
+"""The wheel in a clean environment, without Blender and without this tree: examples, metadata,
+types, `python -m`; and the source package, which has all that it compiles."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from email.parser import Parser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import release_check
+import sources
+from paths import ROOT
+
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+NEWEST = max(f.stat().st_mtime for f in (ROOT / "csrc").rglob("*") if f.is_file())
+
+
+def wheel():
+    """One for this machine that is not older than the sources."""
+    found = [
+        *(ROOT / "build/wheelhouse").glob("*linux*.whl"),
+        *(ROOT / "build/cross/wheels").glob(f"*linux*_{os.uname().machine}.whl"),
+    ]
+    found = [path for path in found if path.stat().st_mtime > NEWEST]
+    if not found:
+        pytest.skip("no wheel of these sources here: run make extension")
+    return found[0]
+
+
+def clean(**more):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "ARAPLBS"))}
+    return kept | more
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """That of an environment with the wheel and NumPy, which is lent from ours: nothing is
+    fetched."""
+    path, folder = wheel(), tmp_path_factory.mktemp("clean")
+    run = {"env": clean(), "check": True, "capture_output": True, "text": True}
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], **run)
+    python = folder / "venv/bin/python"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
+    subprocess.run([*pip, "install", "-q", "--no-index", "--no-deps", path], **run)
+    (site,) = (folder / "venv/lib").glob("python3*/site-packages")
+    ours = Path(np.__file__).parents[1]
+    for name in ("numpy", "numpy.libs"):
+        if (ours / name).exists():
+            (site / name).symlink_to(ours / name)
+    return python
+
+
+def output(python, *arguments, cwd=None):
+    done = subprocess.run(
+        [python, "-I", *arguments],
+        cwd=cwd,
+        env=clean(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_is_the_installed_one(python):
+    said = output(
+        python, "-c", "import araplbs, sys; print(araplbs.__file__, *sys.path, sep='\\n')"
+    )
+    file, *path = said.split()
+    assert Path(file).is_relative_to(python.parents[1])
+    assert not any(Path(entry).is_relative_to(ROOT) for entry in path)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_run_on_it(python, path):
+    code = (
+        f"import runpy, sys; sys.path.insert(0, {str(path.parent)!r}); "
+        f"runpy.run_path({str(path)!r}, run_name='__main__')"
+    )
+    assert output(python, "-c", code) == path.with_suffix(".out").read_text("utf-8")
+
+
+def test_python_m(python, tmp_path):
+    code = (
+        "import numpy as np; from araplbs import replay; from limb import chain, tube; "
+        "names = ('vertices', 'triangles', 'bone_heads', 'bone_tails', 'bone_parents'); "
+        "replay.save('problem.npz', dict(zip(names, (*tube(), *chain()))))"
+    )
+    path = f"import sys; sys.path.insert(0, {str(ROOT / 'examples')!r}); "
+    output(python, "-c", path + code, cwd=tmp_path)
+    assert "solved in" in output(python, "-m", "araplbs.replay", "problem.npz", cwd=tmp_path)
+
+
+def test_what_it_says_of_itself(python):
+    code = (
+        "from importlib.metadata import distribution; own = distribution('araplbs'); "
+        "print(own.read_text('METADATA')); print('FILES', *own.files)"
+    )
+    text, files = output(python, "-c", code).split("FILES ")
+    info, project = Parser().parsestr(text), release_check.PROJECT
+    assert info["Name"] == "araplbs" and info["Version"] == release_check.VERSION
+    assert info.get_all("Classifier") == project["classifiers"]
+    assert info["Keywords"].split(",") == project["keywords"]
+    assert info["Description-Content-Type"] == "text/markdown"
+    assert info.get_payload().strip() == (ROOT / project["readme"]).read_text("utf-8").strip()
+    for name in ("__init__.pyi", "replay.pyi", "py.typed"):
+        assert f"araplbs-stubs/{name}" in files.split()
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """The source package, made of a copy of the tree: what else is built meanwhile stays alone."""
+    if not sources.suitesparse_version():
+        pytest.skip("no SuiteSparse sources: run make build")
+    folder = tmp_path_factory.mktemp("sdist")
+    tree = folder / "tree"
+    skip = shutil.ignore_patterns("__pycache__", ".*", "*.pyc")
+    for name in ("csrc", "examples", "tools"):
+        shutil.copytree(ROOT / name, tree / name, ignore=skip)
+    for path in [*ROOT.glob("*.toml"), *ROOT.glob("*.md"), *ROOT.glob("*.cff")]:
+        shutil.copy(path, tree)
+    for name in ("setup.py", "MANIFEST.in", "LICENSE"):
+        shutil.copy(ROOT / name, tree)
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "sdist", "-d", folder],
+        cwd=tree, env={**os.environ, "ARAPLBS_SUITESPARSE_DIR": str(sources.SUITESPARSE)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (path,) = folder.glob("*.tar.gz")
+    assert release_check.broken_in_sdist(path.read_bytes()) == []
+    with tarfile.open(path) as archive:
+        archive.extractall(folder / "out")
+    return next((folder / "out").iterdir())
+
+
+def test_the_source_package_has_what_it_compiles(unpacked):
+    code = (
+        "import sys; sys.path.insert(0, 'tools'); import sources; assert sources.IN_SDIST; "
+        "files = [*sources.suitesparse_sources(), *sources.own_sources()]; "
+        "print(len(files), all(f.is_file() and f.is_relative_to(sources.ROOT) for f in files), "
+        "all(d.is_dir() for d in sources.include_dirs()), sources.suitesparse_version())"
+    )
+    count, there, headers, version = output(sys.executable, "-c", code, cwd=unpacked).split()
+    assert int(count) == len(sources.suitesparse_sources()) + len(sources.own_sources())
+    assert (there, headers, version) == ("True", "True", sources.suitesparse_version())
+
+
+def test_the_headers_of_the_source_package_are_enough(unpacked):
+    """One file of CHOLMOD compiles, with all that it includes: templates come that way, too."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("no C compiler")
+    tree = unpacked / "suitesparse"
+    folders = [tree / "SuiteSparse_config", unpacked / "csrc"]
+    folders += [tree / name / "Include" for name in ("AMD", "COLAMD", "CHOLMOD")]
+    file = tree / "CHOLMOD/Supernodal/cholmod_super_solve.c"
+    command = [compiler, "-fsyntax-only", "-w", "-DNPARTITION", *(f"-I{f}" for f in folders), file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
