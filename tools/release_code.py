@@ -30,7 +30,9 @@ WANTED = {
         "registration.py": "the folder of the presets, for Blender",
         "core/disk/presets.py": "reads the presets",
         "core/base/native_module.py": "reads the version in the manifest",
+        "core/disk/manual.py": "opens the manual that comes with it, in a browser",
         "core/solvers/tet_mesh.py": "the script that TetGen's process runs",
+        "ui/views/tools.py": "the folder of the brushes' icons, for Blender",
         "farm/__main__.py": "a program of its own, run outside of Blender",
     },
     "write": {

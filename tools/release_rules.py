@@ -18,8 +18,9 @@ from sources import ROOT
 
 RULES = {}  # name: function of a Zip
 ID = "araplbs"
-TEXT = {".py", ".toml", ".md", ".txt", ""}
-SIZE_LIMIT = 10_000_000  # of the platform's alpha; since 2024 it takes more
+TEXT = {".py", ".toml", ".md", ".txt", ".html", ""}
+PICTURES = re.compile(r"manual/[\w-]+\.png|ui/views/icons/\w+\.dat")  # .dat: Blender's for tools
+SIZE_LIMIT = 20_000_000  # 300 MB since May 2024; what is twice as large as ours has grown unseen
 # What its server takes. linux-arm64 passes Blender's own validator and is refused on upload.
 SERVER_PLATFORMS = {"windows-x64", "windows-arm64", "macos-x64", "macos-arm64", "linux-x64"}
 WHEEL_ENDS = {
@@ -221,7 +222,7 @@ def nothing_else(zip):
     """no byte code, binaries besides the wheel, links, hidden files, tests, or files of systems"""
     for name in zip.files:
         parts, end = name.split("/"), re.search(r"(\.\w+)?$", name)[0]
-        if parts[0] == "wheels" and end == ".whl":
+        if (parts[0] == "wheels" and end == ".whl") or PICTURES.fullmatch(name):
             continue
         if end not in TEXT or any(p.startswith(".") or p == "__pycache__" for p in parts):
             yield f"{name} has no business here"

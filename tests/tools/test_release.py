@@ -118,6 +118,7 @@ CASES = [
     ("wheel", changed("linux-x64", "linux-arm64")),
     ("wheel_unmodified", {WHEEL: "another"}),
     ("nothing_else", {"more.pyc": "x"}),
+    ("nothing_else", {"more.png": "x"}),
     ("nothing_else", {".hidden/a.py": ""}),
     ("nothing_else", {"test_more.py": ""}),
     ("nothing_else", {"more.txt": "a\0b"}),
