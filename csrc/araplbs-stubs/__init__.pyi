@@ -347,6 +347,10 @@ class Solver:
         """(n, m) weights before any iteration."""
 
     @property
+    def sparse_initial_weights(self) -> Rows:
+        """The same as rows."""
+
+    @property
     def raw_weights(self) -> Floats:
         """(n, m) present weights as the last global step left them."""
 

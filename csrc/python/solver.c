@@ -197,7 +197,8 @@ static PyObject *weights_energy(solver_object *self) {
     return PyFloat_FromDouble(self->energy);
 }
 
-static PyObject *handed_out(solver_object *self,
+/* Weights that `hand_out` makes, as rows or dense. */
+static PyObject *handed_out(solver_object *self, int sparse,
                             arap_status (*hand_out)(arap_context *, const arap_solver *,
                                                     arap_influences *)) {
     arap_py_context run;
@@ -205,17 +206,21 @@ static PyObject *handed_out(solver_object *self,
     arap_py_object_start(&self->base, &run);
     arap_status status = hand_out(&run.context, self->solver, &weights);
     if (status) return arap_raise(state_of(self), &run.context);
-    PyObject *array = dense(self->solver, &weights);
+    PyObject *made = sparse ? arap_py_sparse_weights(&weights) : dense(self->solver, &weights);
     arap_influences_clear(&weights);
-    return array;
+    return made;
 }
 
 static PyObject *initial_weights(solver_object *self) {
-    return handed_out(self, arap_solver_initial_weights);
+    return handed_out(self, 0, arap_solver_initial_weights);
+}
+
+static PyObject *sparse_initial_weights(solver_object *self) {
+    return handed_out(self, 1, arap_solver_initial_weights);
 }
 
 static PyObject *raw_weights(solver_object *self) {
-    return handed_out(self, arap_solver_raw_weights);
+    return handed_out(self, 0, arap_solver_raw_weights);
 }
 
 /* A list with a dictionary for each row of constraints. */
@@ -393,6 +398,7 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("report", full_report, 1, "what was done, as a dict"),
     PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),
     PROPERTY("initial_weights", initial_weights, 0, "weights before any iteration"),
+    PROPERTY("sparse_initial_weights", sparse_initial_weights, 0, "the same as rows"),
     PROPERTY("raw_weights", raw_weights, 0, "present weights before clipping"),
     PROPERTY("constraint_rows", constraint_rows, 0, "rows that hold weights"),
     PROPERTY("spokes", spokes, 0, "what ties vertices to bones"),

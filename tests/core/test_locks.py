@@ -295,3 +295,17 @@ def test_what_rounding_leaves_is_no_influence(problem, limit, rng):
     weights[5] *= 0.9
     solver = solve(mesh, bones, weights=weights, locked_bones=lock, max_influences=limit)
     assert solver.weights[5, 3] == pytest.approx(0.1, abs=1e-6)
+
+
+def test_initial_rows(problem):
+    """The same weights as rows and dense, where locked ones lie between others."""
+    mesh, bones, weights = problem
+    lock = np.array([False, True, False, True])
+    solver = araplbs.Solver(*mesh, *bones, weights=weights, locked_bones=lock)
+    start, bone, weight = solver.sparse_initial_weights
+    vertex = np.repeat(np.arange(len(weights)), np.diff(start))
+    dense = np.zeros_like(weights)
+    dense[vertex, bone] = weight
+    np.testing.assert_array_equal(dense, solver.initial_weights)
+    assert (np.diff(vertex * len(lock) + bone) > 0).all()
+    assert (dense[:, lock] > 0).any() and (dense[:, ~lock] > 0).any()
