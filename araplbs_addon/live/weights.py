@@ -21,7 +21,7 @@ from ..blender.write.live_weights import LiveWeights
 from ..core.base.refusal import Refused
 from ..core.character.problem import Problem
 from ..core.reports.report import names_in_line
-from ..core.solvers.ends import is_end, remember_end
+from ..core.solvers.ends import is_end
 from ..core.solvers.live_solver import LiveSolver
 from ..core.solvers.solve import Solution
 from ..tasks.weighting import WeightingTask
@@ -209,8 +209,7 @@ class WeightSession(LiveSession):
         self._set_tokens()
         self._looked_at = self._start_changes = self._changes()
         self._links = [mesh.edits.links for mesh in read.meshes]
-        present = task.problem.present(read.meshes)
-        at_rest = is_end(task.problem, task.options, present)
+        at_rest = is_end(read.meshes, task.problem.skeleton, read.poses, task.options)
         self.worker = LiveSolver(task.problem, task.options, task.threads, at_rest)
 
     def _follow(self):
@@ -286,7 +285,7 @@ class WeightSession(LiveSession):
         task.solution = Solution(frame.rows, frame.report, frame.seconds)
         self.report = task.conclude(written)
         if is_whole:
-            remember_end(task.problem, task.options, frame.rows)
+            task.remember_end(frame.rows)
 
     def _restore(self):
         if self.worker:

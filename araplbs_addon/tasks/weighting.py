@@ -40,6 +40,7 @@ from ..core.base.refusal import Refused
 from ..core.base.steps import Steps
 from ..core.character.doubles import part_doubles
 from ..core.character.problem import Mesh, Problem, Skeleton
+from ..core.character.sparse_weights import SparseWeights
 from ..core.measures.armature_modifier import refuse_deformer
 from ..core.reports.report import make_report, names_in_line
 from ..core.reports.worst_picture import worst_picture
@@ -231,8 +232,14 @@ class WeightingTask(Task):
             ]
             report = self.conclude(written)
         if not self.reading.volume:
-            remember_end(self.problem, self.options, self.solution.rows)
+            self.remember_end(self.solution.rows)
         return report
+
+    def remember_end(self, rows: SparseWeights) -> None:
+        """A session that begins with these weights is at rest."""
+        read = self.reading
+        skeleton, parts = read.problem.skeleton, read.problem.split(rows)
+        remember_end(read.meshes, skeleton, read.poses, self.options, parts)
 
     def picture(self) -> bytes | None:
         """A PNG file of the result in its worst pose, or None where there is nothing to show."""

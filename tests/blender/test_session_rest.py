@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from scenes import (
+    add_tube,
     addon,
     auto_weight,
     deform_names,
@@ -45,6 +46,19 @@ def test_nothing_moves_where_a_weighting_has_ended():
     session.restore()
     finish(session)
     np.testing.assert_array_equal(now(tube), before)
+
+
+def test_one_of_several_is_at_rest_by_itself():
+    """As in Weight Paint mode, where one mesh is refined that was weighted with others."""
+    tube, rig = tube_and_rig()
+    other = add_tube("Other", radius=0.4)
+    auto_weight(tube, other, rig)
+    for meshes in ((tube,), (other,), (tube, other)):
+        session = start(*meshes, rig)
+        settle(session)
+        assert session.frame.iterations == 0, meshes
+        session.restore()
+        finish(session)
 
 
 def test_an_accepted_session_is_an_end():

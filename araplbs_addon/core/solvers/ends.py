@@ -1,31 +1,60 @@
-"""Where weightings have ended: what begins there again, with nothing changed, has nothing to do."""
+"""Where weightings have ended: what begins there again, with nothing changed, has nothing to do. It
+is kept mesh by mesh, so that one of several weighted together counts by itself, too."""
 
 import hashlib
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from ..character.options import Options
-from ..character.problem import Problem
+from ..character.problem import Mesh, Skeleton
 from ..character.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
 
-MOST = 2  # that are remembered
+MOST = 2  # weightings that are remembered
 SAME = 1e-6  # vertex groups are of single precision
-STARTS = ("weights", "start_from_weights")  # arguments that say where to begin, not what is wanted
+# What weights depend on, of each; the rest is derived, or for the report alone.
+OF_MESH = (
+    *("vertices", "triangles", "edges", "matrix", "reflections", "edits"),
+    *("locked_bones", "locked_vertices"),
+)
+OF_SKELETON = (
+    *("names", "heads", "tails", "parents", "roll_axes", "deform", "limits", "opposite"),
+    *("kinds", "segments", "stretch", "own_stretch", "volume", "joint_axes"),
+)
+OF_POSES = ("transforms", "joints", "whole", "weights")
 
-_ends: deque[tuple[bytes, SparseWeights]] = deque(maxlen=MOST)
+_ends: deque[dict[bytes, SparseWeights]] = deque(maxlen=MOST)
 
 
-def remember_end(problem: Problem, options: Options, rows: SparseWeights) -> None:
-    """These SparseWeights are what the solver comes to."""
-    _ends.append((_digest(problem, options), rows))
+def remember_end(
+    meshes: Sequence[Mesh],
+    skeleton: Skeleton,
+    poses: Poses | None,
+    options: Options,
+    rows: Sequence[SparseWeights],
+) -> None:
+    """These SparseWeights of each mesh are what the solver comes to."""
+    _ends.append(dict(zip(_digests(meshes, skeleton, poses, options), rows, strict=True)))
 
 
-def is_end(problem: Problem, options: Options, rows: SparseWeights) -> bool:
-    """Whether a weighting of the same problem, with the same options, has ended with these."""
-    digest = _digest(problem, options) if _ends else b""
-    return any(known == digest and same_weights(rows, end) for known, end in _ends)
+def is_end(
+    meshes: Sequence[Mesh], skeleton: Skeleton, poses: Poses | None, options: Options
+) -> bool:
+    """Whether a weighting of these Meshes, which come with their weights, has ended with these."""
+    if not _ends:
+        return False
+    digests = _digests(meshes, skeleton, poses, options)
+    return any(
+        all(
+            digest in end and mesh.weights is not None and same_weights(mesh.weights, end[digest])
+            for digest, mesh in zip(digests, meshes, strict=True)
+        )
+        for end in _ends
+    )
 
 
 def same_weights(one: SparseWeights, other: SparseWeights) -> bool:
@@ -39,20 +68,32 @@ def same_weights(one: SparseWeights, other: SparseWeights) -> bool:
     return not len(apart) or bool(np.abs(apart).max() <= SAME)
 
 
-def _digest(problem: Problem, options: Options) -> bytes:
-    state = hashlib.blake2b(digest_size=16)
-    wanted = {k: v for k, v in options.as_dict().items() if k != "start_from"}
-    given = {k: v for k, v in problem.arguments.items() if k not in STARTS}
-    for name, value in sorted({**wanted, **given}.items()):
-        state.update(name.encode())
-        _take(state, value)
-    return state.digest()
+def _digests(
+    meshes: Sequence[Mesh], skeleton: Skeleton, poses: Poses | None, options: Options
+) -> list[bytes]:
+    common = hashlib.blake2b(digest_size=16)
+    _take(common, {k: v for k, v in options.as_dict().items() if k != "start_from"})
+    _take(common, [getattr(skeleton, name) for name in OF_SKELETON])
+    _take(common, poses and [getattr(poses, name) for name in OF_POSES])
+    found = []
+    for mesh in meshes:
+        state = common.copy()
+        for name in OF_MESH:
+            value = getattr(mesh, name)
+            no_lock = name.startswith("locked") and value is not None and not value.any()
+            _take(state, None if no_lock else value)
+        found.append(state.digest())
+    return found
 
 
 def _take(state: Any, value: object) -> None:
     if isinstance(value, np.ndarray):
         state.update(f"{value.dtype}{value.shape}".encode())
         state.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, dict):
+        _take(state, sorted(value.items()))
+    elif is_dataclass(value) and not isinstance(value, type):
+        _take(state, [getattr(value, each.name) for each in fields(value)])
     elif isinstance(value, (tuple, list)):
         state.update(f"({len(value)}".encode())
         for each in value:

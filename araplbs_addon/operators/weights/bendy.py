@@ -36,6 +36,10 @@ export to games. The bendy bones stay as controls that the new bones follow"""
     )
     icon = "GROUP_BONE"
 
+    @classmethod
+    def draw_row(cls, layout):
+        layout.operator(cls.bl_idname, text="Bendy Bones to Bones", icon=cls.icon)
+
     only_selected: BoolProperty(
         name="Selected Only",
         description="In Pose and Edit mode: only the selected bones, not all of the armature",
