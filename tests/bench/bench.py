@@ -48,6 +48,7 @@ PARTS = {
     "shapes": "shape keys for clothes beside Surface Deform and Data Transfer",
     "restore": "weights given back after a remesh, beside Data Transfer",
     "generated": "meshes that were generated: shells, split edges, noise, beside bone heat",
+    "fewer": "half of the bones, weights solved again, beside merging and dissolving",
     "check": "what Check Weights finds in weights of artists, of bone heat and ours, and its time",
     "farm": "characters an hour by one process and by several, memory over 500 files",
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",

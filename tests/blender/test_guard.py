@@ -170,9 +170,20 @@ TABLE = {
     "restore_weights": (
         kept_pair,
         {},
-        [("tasks.keeping", "write_weights", 2), ("tasks.keeping", "restore_report", 1)],
+        [
+            ("tasks.changes.keeping", "write_weights", 2),
+            ("tasks.changes.keeping", "restore_report", 1),
+        ],
     ),
-    "keep_weights": (weighted_pair, {}, [("tasks.keeping", "keep_report", 1)]),
+    "reduce_bones": (
+        weighted_pair,
+        {"count": 2},
+        [
+            ("tasks.changes.fewer_bones", "write_weights", 2),
+            ("tasks.changes.fewer_bones", "fewer_report", 1),
+        ],
+    ),
+    "keep_weights": (weighted_pair, {}, [("tasks.changes.keeping", "keep_report", 1)]),
     "repair": (flawed_tube, {}, [("tasks.repairing", "RepairTask._report", 1)]),
     "bake": (
         moved,

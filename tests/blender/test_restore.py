@@ -53,7 +53,8 @@ def restore(*objects, **options):
 def task_of(rig, *meshes, **options):
     """The report of a task, after all is written."""
     targets = addon("blender.read.targets").Targets(rig, list(meshes))
-    task = addon("tasks.keeping").RestoreTask(addon("core.tools.restore").RestoreOptions(**options))
+    settings = addon("core.tools.restore").RestoreOptions(**options)
+    task = addon("tasks.changes.keeping").RestoreTask(settings)
     task.read(targets, bpy.context.view_layer)
     task.solve()
     report = task.apply()
@@ -376,7 +377,7 @@ def test_a_fault_takes_all_back(monkeypatch):
     edits.add_rigid_part(tube.data, [7, 8], "B")
     cleared(tube)
     before = [entries(ob) for ob in (tube, other)]
-    module, calls = addon("tasks.keeping"), []
+    module, calls = addon("tasks.changes.keeping"), []
     write_weights = module.write_weights
 
     def failing(*rest):

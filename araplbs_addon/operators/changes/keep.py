@@ -8,7 +8,7 @@ from ...blender.kept import kept_weights
 from ...blender.kept.read_kept import find_keepable
 from ...core.base.refusal import Refused
 from ...core.tools.restore import KeepOptions
-from ...tasks.keeping import KeepTask, keep_summary
+from ...tasks.changes.keeping import KeepTask, keep_summary
 from ..base.command import WHICH, Command, find_read
 from ..base.properties import OptionProperties, option_names, option_properties
 from ..base.work import WorkOperator, tell

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...blender.data.references import Subjects
+from ...blender.data.references import Reference
 from ...blender.poses.motion_action import refuse_action, write_action
 from ...blender.read.control_bones import is_left_out
 from ...blender.read.read_armature import read_armature
@@ -16,7 +16,7 @@ from ...blender.read.targets import Targets
 from ...blender.rig.rig_copy import NotDrivable
 from ...blender.rig.rig_motion import Motion, motion_in_steps
 from ...core.base.progress import Listener
-from ...core.base.refusal import Refused
+from ...core.base.refusal import Changed, Refused
 from ...core.base.steps import Steps
 from ...core.character.problem import Skeleton
 from ...core.tools.motion import curves, motion_warnings, unmoved
@@ -30,9 +30,10 @@ FIRST = 1  # frame
 
 @dataclass(frozen=True)
 class Reading:
-    subjects: Subjects
+    armature: Reference
     skeleton: Skeleton
     motion: Motion
+    bones: list[str]
     started: float
 
 
@@ -58,7 +59,8 @@ class MotionTask(Task):
             motion = yield from motion_in_steps(armature, skeleton, self.options, up)
         except NotDrivable as reason:
             raise Refused(f"The rig of '{armature.name}' could not be posed: {reason}") from None
-        self.reading = Reading(Subjects.of(armature, []), skeleton, motion, started)
+        bones = [bone.name for bone in armature.data.bones]
+        self.reading = Reading(Reference.to(armature), skeleton, motion, bones, started)
 
     def solve(self, progress: Listener | None = None) -> None:
         """See Task."""
@@ -68,8 +70,10 @@ class MotionTask(Task):
     def apply(self) -> dict[str, Any]:
         """See Task."""
         read, spacing = self.reading, self.options.spacing
-        (armature, _meshes), motion = read.subjects.find(), read.motion
+        armature, motion = read.armature.get(), read.motion
         refuse_action(armature)
+        if [bone.name for bone in armature.data.bones] != read.bones:
+            raise Changed(armature.name)
         frames = FIRST + spacing * np.arange(len(motion.poses))
         markers = [
             (name, int(frame))

@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..blender.data.binding import bind
-from ..blender.data.edits import copy_edits, restore_edits
-from ..blender.data.references import Subjects
-from ..blender.kept.kept_weights import keep_on, kept_on, refuse_linked, write_edits
-from ..blender.kept.read_kept import (
+from ...blender.data.binding import bind
+from ...blender.data.edits import copy_edits, restore_edits
+from ...blender.data.references import Subjects
+from ...blender.kept.kept_weights import keep_on, kept_on, refuse_linked, write_edits
+from ...blender.kept.read_kept import (
     path_of,
     read_kept_in_steps,
     read_now_in_steps,
     refuse_shared,
 )
-from ..blender.read.read_armature import read_armature
-from ..blender.read.targets import Targets
-from ..blender.write.all_or_nothing import all_or_nothing
-from ..blender.write.write_weights import write_weights
-from ..core.base.progress import Listener
-from ..core.base.steps import Steps
-from ..core.character.problem import Skeleton
-from ..core.disk.outputs import refuse_foreign
-from ..core.reports.report import names_in_line
-from ..core.tools.kept import FILE, Kept, read_kept, write_kept
-from ..core.tools.restore import Now, Restored, restore
-from ..core.tools.restore_report import restore_report, restore_warnings
-from .task import Task
+from ...blender.read.read_armature import read_armature
+from ...blender.read.targets import Targets
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.write_weights import write_weights
+from ...core.base.progress import Listener
+from ...core.base.steps import Steps
+from ...core.character.problem import Skeleton
+from ...core.disk.outputs import refuse_foreign
+from ...core.reports.report import names_in_line
+from ...core.tools.kept import FILE, Kept, read_kept, write_kept
+from ...core.tools.restore import Now, Restored, restore
+from ...core.tools.restore_report import restore_report, restore_warnings
+from ..task import Task
 
 if TYPE_CHECKING:
     import bpy

@@ -1,0 +1,64 @@
+"""The operator "Reduce Bones"."""
+
+from bpy.types import Operator
+
+from ...blender.read.targets import find_targets
+from ...core.tools.fewer_bones import FewerOptions, fewer_summary
+from ...tasks.changes.fewer_bones import FewerBonesTask
+from ..base.command import WHICH, Command
+from ..base.properties import OptionProperties, option_names, option_properties
+from ..base.work import WorkOperator, tell
+
+IDNAME = "object.araplbs_reduce_bones"
+LABEL = "Reduce Bones"
+
+
+def find_reduced(context):
+    """The Targets, in Object and Pose mode."""
+    return find_targets(context, posing=True)
+
+
+class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
+    """Switch the Deform of the bones off that the poses miss least, and solve the weights of the \
+others again, so that they come nearest to what all bones did"""
+
+    bl_idname = IDNAME
+    bl_label = LABEL
+    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    places = (("VIEW3D_PT_araplbs_export", 15), ("VIEW3D_MT_pose", 45))
+    icon = "GROUP_BONE"
+
+    __annotations__ = option_properties(FewerOptions)
+    option_table = FewerOptions
+    own_options = tuple(name for name in option_names(FewerOptions) if name not in option_names())
+    task_kind = FewerBonesTask
+    doing = "Reducing"
+    find = staticmethod(find_reduced)
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "which")
+        if self.which == "COUNT":
+            layout.prop(self, "platform")
+            row = layout.row()
+            row.active = self.platform == "CUSTOM"
+            row.prop(self, "count")
+        layout.prop(self, "max_influences")
+        layout.prop(self, "animation")
+
+    def tell(self, report, task):
+        return tell(self, None, task, fewer_summary(report))
+
+
+CLASSES = (OBJECT_OT_araplbs_reduce_bones,)
+COMMAND = Command(
+    "reduce-bones",
+    "make the armatures of .blend files deform by fewer bones",
+    "Switches the Deform of the bones off that the poses of every armature miss least, and solves "
+    f"the weights of its meshes again: {WHICH}",
+    FewerBonesTask,
+    FewerOptions,
+    fewer_summary,
+)

@@ -1,0 +1,109 @@
+"""The whole work of Reduce Bones: read, choose and solve, write."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...blender.data.bones import chosen_bones
+from ...blender.data.group_uses import used_groups
+from ...blender.kept.bone_uses import bone_uses, deform_off, refuse_linked_bones
+from ...blender.read.read_mesh import refuse_mesh
+from ...blender.read.targets import Targets
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.write_weights import write_weights
+from ...core.base.arrays import Bools
+from ...core.base.progress import Listener
+from ...core.base.refusal import Refused
+from ...core.base.steps import Steps
+from ...core.skeleton.poses import Poses, pose_set
+from ...core.tools.fewer_bones import Fewer, fewer_bones, fewer_report, fewer_warnings
+from ..checking import CheckTask
+from ..task import Task
+
+if TYPE_CHECKING:
+    import bpy
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Beside what the CheckTask has read."""
+
+    wanted: Bools
+    poses: Poses
+    started: float
+
+
+class FewerBonesTask(Task):
+    done: Fewer | None = None
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        started, armature = time.perf_counter(), targets.armature
+        refuse_linked_bones(armature)
+        for ob in targets.meshes:
+            refuse_mesh(ob)
+            if any(group.lock_weight for group in ob.vertex_groups):
+                raise Refused(f"'{ob.name}' has locked vertex groups: unlock them first")
+        self.checked = CheckTask(self.options.posing(), self.threads)
+        yield from self.checked.read_in_steps(targets, view_layer)
+        self.warnings = self.checked.warnings
+        skeleton = self.checked.problem.skeleton
+        if skeleton.flexible:
+            raise Refused(
+                f"'{armature.name}' has bendy or stretching bones: make plain bones of them first "
+                "(Bendy Bones to Bones)"
+            )
+        wanted = chosen_bones(armature) & skeleton.deform
+        self.reading = Reading(
+            wanted, pose_set(self.checked.problem, self.checked.options), started
+        )
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        problem, read = self.checked.problem, self.reading
+        self.done = fewer_bones(
+            problem.arguments["vertices"],
+            problem.arguments["triangles"],
+            self.checked.rows,
+            problem.skeleton,
+            read.poses.transforms,
+            self.options,
+            read.wanted,
+            problem.arguments["edges"],
+            self.threads,
+            progress,
+        )
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        assert self.done
+        armature, objects = self.checked.find_objects()
+        skeleton, gone = self.checked.problem.skeleton, self.done.gone
+        parts = self.checked.problem.split(self.done.rows)
+        names = [skeleton.names[bone] for bone in np.flatnonzero(gone)]
+        with all_or_nothing(objects, armature), deform_off(armature, names):
+            written = []
+            for ob, rows in zip(objects, parts, strict=True):
+                bones, every = skeleton.deform, np.ones(rows.count, bool)
+                groups = bones & ~gone & np.isin(np.arange(len(bones)), rows.bones)
+                facts = write_weights(ob, rows, skeleton.names, groups, bones, every)
+                written.append({"name": ob.name, **facts})
+            uses = bone_uses(armature, names)
+            report = fewer_report(armature.name, skeleton, self.done, written, uses, self.options)
+            for ob in objects:
+                _drop_groups(ob, armature, names)
+        self.warnings += fewer_warnings(report)
+        return report
+
+
+def _drop_groups(ob: bpy.types.Object, armature: bpy.types.Object, names: list[str]) -> None:
+    """Removes the empty groups of bones that went, but for those that something else uses."""
+    used = used_groups(ob, armature)
+    for name in names:
+        group = ob.vertex_groups.get(name)
+        if group and name not in used:
+            ob.vertex_groups.remove(group)
