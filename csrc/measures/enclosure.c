@@ -13,15 +13,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sets.h"
 #include "base/vec3.h"
 #include "measures/pose_lanes.h"
 
 #define INSERTED 32 /* keys of a vertex: more are sorted by qsort */
-
-static int find_root(int *part, int i) {
-    while (part[i] != i) i = part[i] = part[part[i]];
-    return i;
-}
 
 static int compare(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -55,9 +51,7 @@ static void find_parts(int n, const int *triangles, size_t triangle_count, int *
                        uint64_t *keys, size_t *start) {
     for (size_t e = 0; e < 3 * triangle_count; e++) {
         const int *t = triangles + e - e % 3;
-        int a = find_root(part, t[e % 3]), b = find_root(part, t[(e + 1) % 3]);
-        if (a < b) part[b] = a;
-        if (b < a) part[a] = b;
+        arap_unite(part, t[e % 3], t[(e + 1) % 3]);
         start[(edge_key(t, (int)(e % 3)) >> 33) + 2]++;
     }
     for (size_t i = 2; i < (size_t)n + 2; i++) start[i] += start[i - 1];
@@ -69,7 +63,8 @@ static void find_parts(int n, const int *triangles, size_t triangle_count, int *
     for (size_t e = 0; e < 3 * triangle_count;) {
         size_t end = e;
         while (end < 3 * triangle_count && keys[end] >> 1 == keys[e] >> 1) end++;
-        if (end - e != 2 || keys[e] == keys[e + 1]) open[find_root(part, (int)(keys[e] >> 33))] = 1;
+        if (end - e != 2 || keys[e] == keys[e + 1])
+            open[arap_find_root(part, (int)(keys[e] >> 33))] = 1;
         e = end;
     }
 }
@@ -101,7 +96,7 @@ arap_status arap_enclosure_create(arap_context *context, int n, const double *ve
     for (int i = 0; i < n; i++) part[i] = i;
     find_parts(n, triangles, triangle_count, part, open, keys, start);
     for (size_t t = 0; t < triangle_count; t++) {
-        int root = find_root(part, triangles[3 * t]);
+        int root = arap_find_root(part, triangles[3 * t]);
         if (!open[root])
             volume[root] += signed_volume(triangles + 3 * t, vertices, vertices + 3 * (size_t)root);
     }
@@ -110,7 +105,7 @@ arap_status arap_enclosure_create(arap_context *context, int n, const double *ve
         enclosure->volume += fabs(volume[i]);
     }
     for (size_t t = 0; t < triangle_count; t++) {
-        double own = volume[find_root(part, triangles[3 * t])];
+        double own = volume[arap_find_root(part, triangles[3 * t])];
         if (own == 0) continue;
         int *corner = enclosure->corner + 3 * enclosure->count++;
         for (size_t k = 0; k < 3; k++) corner[k] = triangles[3 * t + (own < 0 ? 2 - k : k)];

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sets.h"
 #include "base/vec3.h"
 
 #define FENCE 50
@@ -107,17 +108,6 @@ static double surface_size(const arap_geometry *g, const arap_extent *extent) {
     return sqrt(2 * area);
 }
 
-static int find_root(int *parent, int i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static void unite(int *parent, int i, int j) {
-    i = find_root(parent, i);
-    j = find_root(parent, j);
-    parent[i > j ? i : j] = i > j ? j : i;
-}
-
 /* The box of the largest part, of vertices that are not far off. */
 static arap_status largest_part(arap_context *context, const arap_geometry *g,
                                 const arap_extent *extent, box *out) {
@@ -134,12 +124,14 @@ static arap_status largest_part(arap_context *context, const arap_geometry *g,
         boxes[i] = nothing;
     }
     for (size_t k = 0; k < 3 * g->triangle_count; k++)
-        unite(parent, g->triangles[k], g->triangles[k - k % 3]);
-    for (size_t k = 0; k < 4 * g->tet_count; k++) unite(parent, g->tets[k], g->tets[k - k % 4]);
-    for (size_t e = 0; e < g->edge_count; e++) unite(parent, g->edges[2 * e], g->edges[2 * e + 1]);
+        arap_unite(parent, g->triangles[k], g->triangles[k - k % 3]);
+    for (size_t k = 0; k < 4 * g->tet_count; k++)
+        arap_unite(parent, g->tets[k], g->tets[k - k % 4]);
+    for (size_t e = 0; e < g->edge_count; e++)
+        arap_unite(parent, g->edges[2 * e], g->edges[2 * e + 1]);
     for (int i = 0; i < n; i++)
         if (!arap_is_far_off(extent, vertex_of(g, i)))
-            include(&boxes[find_root(parent, i)], vertex_of(g, i));
+            include(&boxes[arap_find_root(parent, i)], vertex_of(g, i));
     double most = -1;
     for (int i = 0; i < n; i++) {
         double diagonal = boxes[i].lo[0] <= boxes[i].hi[0] ? diagonal_of(&boxes[i]) : -1;

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sets.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 
@@ -67,11 +68,6 @@ static void query_chunk(void *data, int chunk, int worker) {
                                  mesh, &d2);
         l->queries[i] = t < 0 ? (query){INFINITY, NONE} : (query){sqrt(d2), t};
     }
-}
-
-static int root_of(int *parent, int i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
 }
 
 typedef struct cluster_facts {
@@ -137,8 +133,7 @@ static arap_status link_round(arap_context *context, linking *l, int *parent, cl
         int to = nearest_corner(tri, bary);
         links[2 * *count] = i;
         links[2 * (*count)++ + 1] = to;
-        int a = root_of(parent, mesh->part[i]), b = root_of(parent, mesh->part[to]);
-        if (a != b) parent[a > b ? a : b] = a > b ? b : a;
+        arap_unite(parent, mesh->part[i], mesh->part[to]);
     }
     return status;
 }
@@ -147,7 +142,7 @@ static arap_status link_round(arap_context *context, linking *l, int *parent, cl
 static void name_clusters(const arap_mesh *mesh, int *parent, int *cluster, cluster_facts *facts,
                           int *largest) {
     for (int p = 0; p < mesh->part_count; p++) {
-        cluster[p] = root_of(parent, p);
+        cluster[p] = arap_find_root(parent, p);
         facts[p].triangles = 0;
     }
     for (size_t t = 0; t < mesh->triangle_count; t++)
@@ -190,7 +185,7 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, int **
     }
     if (status) goto done;
     /* Parts joined to another, the largest cluster's own core not counted. */
-    for (size_t p = 0; p < parts; p++) *linked += root_of(parent, (int)p) != (int)p;
+    for (size_t p = 0; p < parts; p++) *linked += arap_find_root(parent, (int)p) != (int)p;
     goto done;
 
 no_memory:

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sets.h"
 #include "base/vec3.h"
 #include "mesh/extent.h"
 #include "mesh/tets.h"
@@ -66,21 +67,6 @@ static arap_status check_geometry(arap_error *error, const arap_geometry *g) {
     return ARAP_OK;
 }
 
-static int find_root(int *parent, int i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-/* The lower root wins, so a set is named by its lowest member. */
-static void unite(int *parent, int i, int j) {
-    i = find_root(parent, i);
-    j = find_root(parent, j);
-    if (i < j)
-        parent[j] = i;
-    else
-        parent[i] = j;
-}
-
 typedef struct sorted_vertex {
     double key;
     int index;
@@ -109,11 +95,11 @@ static arap_status weld(arap_context *context, arap_mesh *mesh, const double *ve
         const double *p = vertices + 3 * (size_t)sorted[s].index;
         for (int t = s + 1; t < n && sorted[t].key - sorted[s].key <= tolerance; t++)
             if (arap_distance2(p, vertices + 3 * (size_t)sorted[t].index) <= tolerance * tolerance)
-                unite(mesh->weld, sorted[s].index, sorted[t].index);
+                arap_unite(mesh->weld, sorted[s].index, sorted[t].index);
     }
     arap_free(sorted);
     /* The lowest vertex of a set is its root. */
-    for (int i = 0; i < n; i++) mesh->next[i] = find_root(mesh->weld, i);
+    for (int i = 0; i < n; i++) mesh->next[i] = arap_find_root(mesh->weld, i);
     mesh->count = 0;
     for (int i = 0; i < n; i++)
         mesh->weld[i] = mesh->next[i] == i ? mesh->count++ : mesh->weld[mesh->next[i]];
@@ -150,21 +136,21 @@ static arap_status find_parts(arap_context *context, arap_mesh *mesh) {
     for (int i = 0; i < n; i++) mesh->part[i] = i;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
-        unite(mesh->part, tri[0], tri[1]);
-        unite(mesh->part, tri[0], tri[2]);
+        arap_unite(mesh->part, tri[0], tri[1]);
+        arap_unite(mesh->part, tri[0], tri[2]);
         if (arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
                                mesh->v + 3 * (size_t)tri[2]) > 0)
             has_face[tri[0]] = 1;
     }
     for (size_t t = 0; t < mesh->tet_count; t++) {
         const int *tet = mesh->tets + 4 * t;
-        for (int c = 1; c < 4; c++) unite(mesh->part, tet[0], tet[c]);
+        for (int c = 1; c < 4; c++) arap_unite(mesh->part, tet[0], tet[c]);
         if (arap_mesh_tet_volume(mesh, t) != 0) has_face[tet[0]] = 1;
     }
     for (size_t w = 0; w < mesh->wire_count; w++)
-        unite(mesh->part, mesh->wires[2 * w], mesh->wires[2 * w + 1]);
+        arap_unite(mesh->part, mesh->wires[2 * w], mesh->wires[2 * w + 1]);
     for (int i = 0; i < n; i++) {
-        int root = find_root(mesh->part, i);
+        int root = arap_find_root(mesh->part, i);
         if (has_face[i]) has_face[root] = 1;
         mesh->part[i] = root;
     }

@@ -317,3 +317,12 @@ int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs
         }
     return 0;
 }
+
+int arap_open(const arap_signature *signature, PyObject *args, PyObject *kwargs,
+              void *const *settings, arap_inputs *in, arap_py_context *run) {
+    arap_inputs_init(in);
+    return arap_parse(signature, args, kwargs, in, settings) ||
+                   arap_py_context_init(run, in->progress, in->threads)
+               ? -1
+               : 0;
+}

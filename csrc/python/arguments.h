@@ -4,6 +4,7 @@
 
 #include "base/settings.h"
 #include "python/array.h"
+#include "python/error.h"
 
 /* What a call was given, made for it: arrays of the types and shapes that arguments.def says, NULL
  * for None and where nothing was given. Objects are borrowed. */
@@ -42,6 +43,11 @@ void arap_inputs_release(arap_inputs *in);
  * -1 with an exception that names the argument. */
 int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs, arap_inputs *in,
                void *const *settings);
+
+/* Parse a call of a function and begin it, with its `progress` and `threads`. The inputs are to be
+ * released in any case. */
+int arap_open(const arap_signature *signature, PyObject *args, PyObject *kwargs,
+              void *const *settings, arap_inputs *in, arap_py_context *run);
 
 /* What help() shows of it: arguments, settings, defaults and ranges. A new str. */
 PyObject *arap_signature_doc(const arap_signature *signature);

@@ -23,9 +23,7 @@ PyObject *arap_py_automatic_weights(PyObject *module, PyObject *args, PyObject *
     arap_py_context run;
     arap_status status;
     arap_automatic_settings_default(&settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
     Py_BEGIN_ALLOW_THREADS

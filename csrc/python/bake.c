@@ -137,9 +137,7 @@ PyObject *arap_py_bake(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_py_context run;
     arap_status status;
     arap_settings_fill(&arap_bake_settings_table, &settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
         problem_from_inputs(&in, &source, &problem))
         goto done;
     Py_BEGIN_ALLOW_THREADS

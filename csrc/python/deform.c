@@ -38,9 +38,8 @@ PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwarg
     double energy = 0;
     arap_status status;
     npy_intp poses;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
+        arap_geometry_from_inputs(&in, &geometry))
         goto done;
     npy_intp n = geometry.vertex_count;
     const double *posed = arap_posed_from_inputs(&in, 0, &poses);
@@ -139,10 +138,9 @@ static PyObject *skin(const arap_signature *signature, skin_fn deformer, PyObjec
     arap_given_poses posed;
     arap_py_context run;
     arap_status status;
-    arap_inputs_init(&in);
-    if (arap_parse(signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
-        arap_bones_from_inputs(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &posed) ||
+    if (arap_open(signature, args, kwargs, NULL, &in, &run) ||
+        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones) ||
+        arap_some_poses_from_inputs(&in, &bones, &posed) ||
         arap_sparse_weights_from_inputs(&in, &rows))
         goto done;
     npy_intp sizes[3] = {posed.count, geometry.vertex_count, 3};
@@ -205,9 +203,7 @@ PyObject *arap_py_rotation_centers(PyObject *module, PyObject *args, PyObject *k
     arap_py_context run;
     arap_status status;
     arap_settings_fill(&arap_center_settings_table, &settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_sparse_weights_from_inputs(&in, &rows))
         goto done;
     npy_intp sizes[2] = {geometry.vertex_count, 3};
@@ -240,10 +236,8 @@ PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject 
     arap_py_context run;
     arap_status status;
     arap_settings_default(&settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
-        arap_bones_from_inputs(&in, &bones))
+    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
+        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
     npy_intp sizes[2] = {geometry.vertex_count, bones.count};
     result = arap_new_doubles(2, sizes, NULL);
@@ -270,9 +264,7 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     arap_bones bones;
     arap_py_context run;
     arap_status status;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
     npy_intp count = bones.count;

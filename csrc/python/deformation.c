@@ -95,9 +95,8 @@ PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwa
     arap_py_context run;
     arap_status status;
     npy_intp poses;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry))
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
+        arap_geometry_from_inputs(&in, &geometry))
         goto done;
     const double *posed = arap_posed_from_inputs(&in, 1, &poses);
     npy_intp count = (npy_intp)geometry.triangle_count;
@@ -133,9 +132,7 @@ PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs
     arap_deformation d = {0};
     arap_py_context run;
     arap_status status;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || take_bones(&in, &bones))
         goto done;
     arap_bones skinned = bones;
@@ -187,9 +184,7 @@ static int deformation_init(deformation_object *self, PyObject *args, PyObject *
     arap_deformation made = {0};
     arap_py_context run;
     arap_status status = ARAP_OK;
-    arap_inputs_init(&in);
-    if (!arap_parse(&signature, args, kwargs, &in, NULL) &&
-        !arap_py_context_init(&run, NULL, in.threads) &&
+    if (!arap_open(&signature, args, kwargs, NULL, &in, &run) &&
         !arap_geometry_from_inputs(&in, &geometry) && !take_bones(&in, &bones)) {
         Py_BEGIN_ALLOW_THREADS
         status = arap_deformation_create(&run.context, &geometry, &bones, &made);

@@ -23,9 +23,7 @@ PyObject *arap_py_elastic_poses(PyObject *module, PyObject *args, PyObject *kwar
     arap_py_context run;
     arap_status status;
     arap_elastic_settings_default(&settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones) ||
         arap_some_poses_from_inputs(&in, &bones, &given) ||
         arap_sparse_weights_from_inputs(&in, &rows))
@@ -88,9 +86,7 @@ PyObject *arap_py_mixed_elasticity(PyObject *module, PyObject *args, PyObject *k
     arap_py_context run;
     arap_status status;
     arap_elastic_settings_default(&settings);
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones) ||
         arap_some_poses_from_inputs(&in, &bones, &given) ||
         (in.turns && arap_check_finite(in.turns, 3 * arap_input_size(&in, 'k'), "turns")))

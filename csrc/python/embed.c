@@ -25,10 +25,7 @@ PyObject *arap_py_embed(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_inputs in;
     arap_py_context run;
     arap_status status;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads))
-        goto done;
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run)) goto done;
     npy_intp n = arap_input_size(&in, 'n'), cells = arap_input_size(&in, 't');
     npy_intp count = arap_input_size(&in, 'k'), sizes[2] = {count, 4};
     if (!cells || cells > INT_MAX || count > INT_MAX) {

@@ -42,10 +42,9 @@ PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_given_poses given;
     double energy = 0;
     arap_status status;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, in.threads) || arap_geometry_from_inputs(&in, &geometry) ||
-        evaluated_bones(&in, &bones) || arap_some_poses_from_inputs(&in, &bones, &given) ||
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
+        arap_geometry_from_inputs(&in, &geometry) || evaluated_bones(&in, &bones) ||
+        arap_some_poses_from_inputs(&in, &bones, &given) ||
         arap_sparse_weights_from_inputs(&in, &rows))
         goto done;
     npy_intp n = geometry.vertex_count;

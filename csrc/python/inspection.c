@@ -20,9 +20,7 @@ PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwa
     arap_geometry geometry;
     arap_py_context run;
     arap_status status;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry))
         goto done;
     npy_intp count = arap_input_size(&in, 'k'), sizes[2] = {count, 3}, n = geometry.vertex_count;
@@ -84,9 +82,7 @@ PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kw
     arap_py_context run;
     arap_status status;
     npy_intp bones;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || rows_from_inputs(&in, &rows, &bones))
         goto done;
     npy_intp n = geometry.vertex_count, entries = (npy_intp)rows.start[n];

@@ -61,9 +61,7 @@ static int begin(const arap_signature *signature, PyObject *args, PyObject *kwar
     void *const places[] = {&c->settings};
     *c = (call){0};
     arap_transfer_settings_default(&c->settings);
-    arap_inputs_init(&c->in);
-    if (arap_parse(signature, args, kwargs, &c->in, places) ||
-        arap_py_context_init(&c->run, c->in.progress, c->in.threads) ||
+    if (arap_open(signature, args, kwargs, places, &c->in, &c->run) ||
         arap_geometry_from_inputs(&c->in, &c->source))
         return -1;
     if (!c->source.vertex_count) {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sets.h"
 #include "weights/rows.h"
 
 typedef struct labelled {
@@ -27,20 +28,6 @@ static int by_label(const void *a, const void *b) {
     const labelled *x = a, *y = b;
     if (x->label != y->label) return x->label < y->label ? -1 : 1;
     return (x->vertex > y->vertex) - (x->vertex < y->vertex);
-}
-
-/* The first vertex of the tree of vertex i. */
-static int root_of(int *parent, int i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static void join(int *parent, int a, int b) {
-    int x = root_of(parent, a), y = root_of(parent, b);
-    if (x < y)
-        parent[y] = x;
-    else
-        parent[x] = y;
 }
 
 /* The partner of vertex i that may be of a part, -1: none. */
@@ -56,10 +43,10 @@ static void join_labels(const arap_symmetry *symmetry, const char *kept_out, con
     for (size_t k = 0; k < count; k++) {
         int first = !k || all[k].label != all[k - 1].label;
         if (first) image = -1;
-        if (!first) join(parent, all[k - 1].vertex, all[k].vertex);
+        if (!first) arap_unite(parent, all[k - 1].vertex, all[k].vertex);
         int own = partner_of(symmetry, kept_out, all[k].vertex);
         if (own < 0) continue;
-        if (image >= 0) join(parent, image, own);
+        if (image >= 0) arap_unite(parent, image, own);
         image = own;
     }
 }
@@ -71,7 +58,7 @@ static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, con
     for (int i = 0; i < n; i++) {
         parts->lead[i] = -1; /* of the part with this root */
         parts->number[i] = parts->next[i] = -1;
-        parent[i] = root_of(parent, i);
+        parent[i] = arap_find_root(parent, i);
     }
     for (int pass = 0; pass < 2; pass++) /* those with an image first */
         for (int i = 0; i < n; i++) {
