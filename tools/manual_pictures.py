@@ -1,17 +1,22 @@
-"""Cuts the pictures of the manual out of those that the tests of the window have made.
+"""Cuts the pictures of the manual out of those that the tests of the window have made, and notes
+the words that each shows, by which tests/core/test_manual.py knows one that has grown old.
 
 manual_pictures.py [FOLDER]     default: build/test/sid-gui, of `tests/run.sh sid-gui`. Needs
 ImageMagick, as these tests do.
 """
 
+import ast
+import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
 MANUAL = ROOT / "docs/manual"
 
 # Left, top, right and bottom in a window of 1280 x 800 pixels.
@@ -27,6 +32,44 @@ PICTURES = (
     ("control-bones", VIEW, "control_bones"),
     ("joints-panel", VIEW, "joints_panel"),
 )
+# What draws what each shows, in ui/.
+DRAWN_BY = {
+    "first_screen": ("panels/panel.py",),
+    "first_result": ("panels/panel.py", "panels/result_box.py"),
+    "first_session": ("panels/session_box.py", "views/tools.py"),
+    "check": ("panels/check_panel.py",),
+    "control_bones": ("panels/bones_panel.py",),
+    "joints_panel": ("panels/joint_panel.py",),
+}
+WORDS = MANUAL / "pictures.json"
+TEXTS = {"text", "title"}  # arguments
+NAMES = {"bl_label", "short"}  # of a class
+
+
+def words(picture):
+    """The words and names of settings that the code has which draws a picture's panels, sorted."""
+    from araplbs_addon.core.character.options import Options
+
+    found = set()
+    for file in DRAWN_BY[picture]:
+        for node in ast.walk(ast.parse((ROOT / "araplbs_addon/ui" / file).read_text("utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg in TEXTS:
+                found |= _constants(node.value)
+            elif isinstance(node, ast.Assign):
+                if {getattr(target, "id", "") for target in node.targets} & NAMES:
+                    found |= _constants(node.value)
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "prop":
+                found |= {name for each in node.args[1:] for name in _constants(each)}
+    labels = {option.name: option.metadata["name"] for option in fields(Options)}
+    return sorted(labels.get(name, name) for name in found)
+
+
+def _constants(node):
+    return {
+        each.value.strip()
+        for each in ast.walk(node)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value.strip()
+    }
 
 
 def main(folder=ROOT / "build/test/sid-gui"):
@@ -37,6 +80,8 @@ def main(folder=ROOT / "build/test/sid-gui"):
         pixels = read(Path(folder) / f"{picture}.png")[top:bottom, left:right]
         opaque = np.full((*pixels.shape[:2], 1), 255, np.uint8)
         (MANUAL / f"{name}.png").write_bytes(png(np.concatenate([pixels, opaque], axis=2)))
+    known = {name: words(name) for name in DRAWN_BY}
+    WORDS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read(path):

@@ -1,8 +1,10 @@
 """The manual: every picture is made by a test of the window and shown on a page; every link leads
 somewhere."""
 
+import json
 import re
 
+import manual_pictures
 import pytest
 from paths import ROOT
 
@@ -23,6 +25,16 @@ def test_pictures_are_made_by_tests_of_the_window():
     }
     for picture, _name in CUT:
         assert f'ui.picture("{picture}")' in tests, picture
+
+
+@pytest.mark.parametrize("name", manual_pictures.DRAWN_BY)
+def test_no_picture_is_older_than_what_it_shows(name):
+    """The words of the panels on it are those that they had when it was made."""
+    known = json.loads(manual_pictures.WORDS.read_text(encoding="utf-8"))
+    assert set(known) == set(manual_pictures.DRAWN_BY) == {each for _picture, each in CUT}
+    assert manual_pictures.words(name) == known[name], (
+        f"{name}.png is old: run tests/run.sh sid-gui, look at it, then tools/manual_pictures.py"
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

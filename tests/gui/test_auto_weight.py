@@ -284,6 +284,8 @@ def test_control_bones_in_the_panel(ui):
     bpy.context.window_manager.araplbs_control_bone = rig.data.bones.find("root")
     bpy.ops.ed.undo_push(message="set-up")
     yield from open_sidebar(ui)
+    ui.event("MOUSEMOVE", "NOTHING", at=(250, 600))  # where it opens
+    yield 0.2
     with ui.override():
         bpy.ops.wm.call_panel(name="VIEW3D_PT_araplbs_bones", keep_open=True)
     yield 0.5

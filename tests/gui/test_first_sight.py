@@ -133,5 +133,13 @@ def test_first_in_weight_paint(ui):
     yield from wait_until(lambda: session() and session().settled)
     yield 0.5
     ui.picture("first-session")
+    assert session().frame.iterations == 0, "nothing moves before something is asked for"
+    view = scenes.addon("ui.views.error_view").view
+    bpy.context.window_manager.araplbs_errors = "BONES"
+    yield from wait_until(lambda: view.result is not None)
+    yield 0.5
+    ui.picture("all-bones")
+    assert view.result.shape == (len(meshes[0].data.vertices), 3)
+    bpy.context.window_manager.araplbs_errors = "NONE"
     ui.key("ESC")
     yield from over()

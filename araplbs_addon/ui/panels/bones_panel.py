@@ -14,7 +14,7 @@ from .sidebar import Closed, draw_wrapped
 class DATA_UL_araplbs_control_bones(UIList):
     def draw_item(self, _context, layout, _data, bone, _icon, _active, _property, _index=0):
         row = layout.row(align=True)
-        split = row.split(factor=0.6)
+        split = row.split(factor=0.45)
         split.label(text=bone.name, icon="BONE_DATA")
         split.label(text=control_bones.short_reason(bone))  # all of it is below the list
         for operator, icon in (

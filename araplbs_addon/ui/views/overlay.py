@@ -117,6 +117,8 @@ def _draw_curve(frame, x, y):
     gpu.state.blend_set("ALPHA")
     _box(x, y, width, height, [SHADE, SHADE])
     values = np.array(frame.curve) if frame.curve else np.log(np.maximum(frame.energies, 1e-12))
+    if len(values) == 1:
+        values = values.repeat(2)  # nothing has moved yet
     if len(values) > 1:
         least = LEAST_RISE * values.max() if frame.curve else 1e-9
         rise = (values - values.min()) / max(np.ptp(values), least)
