@@ -30,8 +30,6 @@ PARTS = {
     "peers": "everything that can be had on the same work, and what it does better",
     "bbw": "time and energy beside libigl's bounded biharmonic weights",
     "stages": "where the time goes",
-    "convergence": "iterations and time to 1 % and 0.1 % of the converged energy",
-    "quality": "energies for 4, 8 and any number of influences",
     "defaults": "what other settings than the defaults come to",
     "clusters": "what sharing rotations in clusters of vertices saves and costs",
     "bake": "any deformation baked into weights, beside Dem Bones",
@@ -54,9 +52,11 @@ PARTS = {
     "roofline": "the inner loops beside the machine's arithmetic and memory bandwidth",
     "scaling": "time and memory over vertices",
     "threads": "time over threads",
+    "worst": "many bones, hair, thousands of parts: time and memory",
     "heard": "the longest time in which Esc is not heard, over every function",
 }
-WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires"}
+WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires",
+                      "worst"}  # fmt: skip
 FILES = {"shapes": "shape_keys", "generated": "generated_meshes"}  # modules of tests/core: names
 HEADER = """\
 # Benchmark

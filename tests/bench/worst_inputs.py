@@ -1,0 +1,70 @@
+"""Inputs whose time once grew faster than they did: a tube of many bones, hair, loose parts."""
+
+import numpy as np
+
+AROUND = 20  # vertices around the tube
+HAIR, BALL = 20, 5  # vertices of a hair; cells of a part across
+
+
+def chain(bones, length):
+    """(heads, tails, parents) of bones end to end along x."""
+    joints = np.column_stack([np.linspace(0, length, bones + 1), np.zeros((bones + 1, 2))])
+    return joints[:-1], joints[1:], np.arange(-1, bones - 1)
+
+
+def tube(vertices, bones):
+    """A tube along a chain of bones."""
+    rings = vertices // AROUND
+    length = rings * 2 * np.pi / AROUND / 10
+    turns = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
+    x, angle = np.meshgrid(np.linspace(0, length, rings), turns, indexing="ij")
+    points = np.column_stack([x.ravel(), 0.1 * np.cos(angle).ravel(), 0.1 * np.sin(angle).ravel()])
+    ring, k = np.meshgrid(np.arange(rings - 1), np.arange(AROUND), indexing="ij")
+    a, b = ring * AROUND + k, ring * AROUND + (k + 1) % AROUND
+    triangles = np.concatenate(
+        [np.stack(corners, -1).reshape(-1, 3) for corners in
+         ((a, b, b + AROUND), (a, b + AROUND, a + AROUND))]
+    )  # fmt: skip
+    return {"vertices": points, "triangles": triangles, "bones": chain(bones, length)}
+
+
+def hair(vertices, bones=20):
+    """Strands that stand around a chain of bones, slightly bent."""
+    rng = np.random.default_rng(0)
+    strands = vertices // HAIR
+    root = np.column_stack([rng.uniform(0, 2, strands), np.zeros((strands, 2))])
+    angle = rng.uniform(0, 2 * np.pi, strands)
+    out = np.column_stack([np.zeros(strands), np.cos(angle), np.sin(angle)])
+    along = np.linspace(0.1, 0.5, HAIR)
+    bend = rng.normal(scale=0.05, size=(strands, 3))
+    points = root[:, None] + along[:, None] * out[:, None] + (along**2)[:, None] * bend[:, None]
+    first = (np.arange(strands) * HAIR)[:, None] + np.arange(HAIR - 1)
+    return {
+        "vertices": points.reshape(-1, 3),
+        "triangles": None,
+        "edges": np.stack([first, first + 1], -1).reshape(-1, 2),
+        "bones": chain(bones, 2),
+    }
+
+
+def parts(count, bones=20):
+    """Loose plates of a coat of mail, 5 x 5 vertices each, around a chain of bones."""
+    rng = np.random.default_rng(0)
+    u, v = (each.ravel() for each in np.mgrid[:BALL, :BALL])
+    a = (np.arange(BALL - 1)[:, None] * BALL + np.arange(BALL - 1)).ravel()
+    faces = np.concatenate(
+        [np.column_stack([a, a + BALL, a + BALL + 1]), np.column_stack([a, a + BALL + 1, a + 1])]
+    )
+    x, angle = rng.uniform(0, 2, count), rng.uniform(0, 2 * np.pi, count)
+    radius = rng.uniform(0.2, 0.22, count)
+    across = 0.01 * (u - (BALL - 1) / 2)
+    turn = angle[:, None] + 0.01 * (v - (BALL - 1) / 2) / radius[:, None]
+    points = np.stack(
+        [x[:, None] + across, radius[:, None] * np.cos(turn), radius[:, None] * np.sin(turn)], -1
+    )
+    triangles = (np.arange(count) * BALL**2)[:, None, None] + faces
+    return {
+        "vertices": points.reshape(-1, 3),
+        "triangles": triangles.reshape(-1, 3),
+        "bones": chain(bones, 2),
+    }
