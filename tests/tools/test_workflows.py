@@ -1,0 +1,98 @@
+"""The workflows, as far as they can be had here: shell that shellcheck accepts, jobs and artifacts
+that are there, files of ours that exist, one wheel and one zip a target."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import cross
+import pytest
+from paths import ROOT
+
+yaml = pytest.importorskip("ruamel.yaml")
+NAMES = ("test", "release")
+
+
+def read(name):
+    text = (ROOT / f".github/workflows/{name}.yml").read_text("utf-8")
+    return yaml.YAML(typ="safe").load(text)
+
+
+def steps(name):
+    for job, content in read(name)["jobs"].items():
+        for number, step in enumerate(content.get("steps", [])):
+            yield f"{name}.{job}.{number}", content, step
+
+
+RUNS = [
+    (place, step["run"]) for name in NAMES for place, _job, step in steps(name) if "run" in step
+]
+
+
+@pytest.mark.parametrize("place, script", RUNS, ids=[place for place, _script in RUNS])
+def test_shell(place, script):
+    checker = shutil.which("shellcheck", path=str(Path(sys.executable).parent))
+    if not checker:
+        pytest.skip("no shellcheck beside this Python")
+    plain = "#!/bin/bash\n" + re.sub(r"\$\{\{.*?\}\}", "value", script)
+    done = subprocess.run(
+        [checker, "-S", "warning", "-"], input=plain, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("place, script", RUNS, ids=[place for place, _script in RUNS])
+def test_files_and_targets_that_are_named(place, script):
+    for path in re.findall(r"\b((?:tools|tests)/[\w/.-]+)", script):
+        assert (ROOT / path).exists(), path
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for target in re.findall(r"^make ([\w-]+)", script, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_jobs_that_are_needed(name):
+    jobs = read(name)["jobs"]
+    for job, content in jobs.items():
+        needs = content.get("needs", [])
+        for needed in [needs] if isinstance(needs, str) else needs:
+            assert needed in jobs, f"{job} needs {needed}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_of_the_matrix(name):
+    for place, job, step in steps(name):
+        matrix = job.get("strategy", {}).get("matrix", {})
+        known = {key for key in matrix if key != "include"}
+        known |= {key for entry in matrix.get("include", []) for key in entry}
+        assert set(re.findall(r"matrix\.(\w+)", str(step))) <= known, place
+
+
+def test_artifacts():
+    """All that is taken was given, and all that is released was."""
+    given = {
+        step["with"]["name"]
+        for _place, _job, step in steps("test")
+        if step.get("uses", "").startswith("actions/upload-artifact")
+    }
+    for name in NAMES:
+        for place, _job, step in steps(name):
+            taken = step.get("with", {}).get("name")
+            if step.get("uses", "").startswith("actions/download-artifact") and taken:
+                assert taken in given, place
+            for folder in re.findall(r"artifacts/(\w+)/", str(step)):
+                assert folder in given, place
+
+
+def test_every_wheel_and_zip_is_tested():
+    jobs = read("test")["jobs"]
+    core = jobs["core"]["strategy"]["matrix"]
+    assert set(core["target"]) == set(cross.TARGETS)
+    assert {e["target"]: e["tag"] for e in core["include"]} == {
+        name: target.tag for name, target in cross.TARGETS.items()
+    }
+    blender = jobs["blender"]["strategy"]["matrix"]["include"]
+    known = {target.blender.replace("-", "_") for target in cross.TARGETS.values()}
+    assert {entry["system"] for entry in blender} <= known
