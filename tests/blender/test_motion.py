@@ -99,6 +99,20 @@ def test_combinations_are_those_that_check_weights_looks_at():
             assert np.abs(found[name][:3] - pose[b]).max() < 1e-4, name
 
 
+def test_combinations_are_those_that_compare_methods_judges_in():
+    rig = add_armature(bones=biped_bones())
+    judge = addon("core.comparison.compare_judge")
+    options = addon("core.comparison.compare").CompareOptions()
+    assert (options.judged_poses, judge.JUDGE_SEED) == (24, 20180101), "as the manual says"
+    make(rig, acts=False, combinations=24, seed=20180101, symmetric=False)
+    skeleton = addon("blender.read.read_armature").read_armature(rig, True)
+    at = markers(rig)
+    for k, pose in enumerate(judge.judged_poses(skeleton, options).transforms):
+        found = posed(rig, at[f"Combination {k + 1}"])
+        for b, name in enumerate(skeleton.names):
+            assert np.abs(found[name][:3] - pose[b]).max() < 1e-4, name
+
+
 @pytest.mark.parametrize("up", ["Z", "Y"])
 def test_a_biped_walks_and_reaches(up):
     turn = Matrix.Rotation(np.pi / 2, 4, "X") if up == "Y" else Matrix()
