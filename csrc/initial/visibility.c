@@ -28,6 +28,8 @@ typedef struct visibility_task {
     const arap_bvh *tree, *faces;
     const double *normals; /* (count, 3) area-weighted */
     char *inside;          /* (count) the nearest bone is behind the surface by its normals */
+    int *first;            /* (count) the deforming bone that the first look has seen, or -1 */
+    double *away;          /* (count) its distance */
     arap_visibility *visibility;
     char *owned; /* (workers, deform_count) scratch, all 0 between vertices */
 } visibility_task;
@@ -190,6 +192,8 @@ static arap_status choose_segments(arap_context *context, visibility_task *task,
     for (int i = 0; i < n; i++) {
         int owner = kept[task->visibility->nearest[(size_t)i * ARAP_MOST_SHARED]].owner;
         if (task->visibility->visible[i]) votes[owner] += task->inside[i] != flipped ? 1 : -1;
+        task->first[i] = task->visibility->visible[i] ? owner : -1;
+        task->away[i] = task->visibility->distance[i];
     }
     for (int b = 0; b < skeleton->deform_count; b++)
         task->visibility->bone_inside[b] = votes[b] > 0;
@@ -202,6 +206,26 @@ done:
     arap_bvh_free(tree);
     arap_free(votes);
     return status;
+}
+
+/* A bone inside the mesh from which virtual segments, such as controls beside it, take all the
+ * vertices that see it gets those back to which no other deforming bone is nearer. */
+static arap_status give_back(arap_context *context, const visibility_task *task) {
+    arap_visibility *visibility = task->visibility;
+    char *seen = ARAP_NEW_ZERO(char, task->skeleton->deform_count);
+    if (!seen) return arap_fail_memory(&context->error, "the visibility of bones");
+    for (int i = 0; i < task->mesh->count; i++)
+        for (int k = 0; k < visibility->nearest_count[i] && visibility->visible[i]; k++)
+            seen[visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)k]] = 1;
+    for (int i = 0; i < task->mesh->count; i++) {
+        int bone = task->first[i];
+        if (bone < 0 || seen[bone] || !visibility->bone_inside[bone]) continue;
+        visibility->nearest[(size_t)i * ARAP_MOST_SHARED] = bone;
+        visibility->distance[i] = task->away[i];
+        visibility->nearest_count[i] = visibility->visible[i] = visibility->on_bone[i] = 1;
+    }
+    arap_free(seen);
+    return ARAP_OK;
 }
 
 arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
@@ -221,16 +245,20 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
     arap_segment *segments = ARAP_NEW(arap_segment, skeleton->segment_count);
     double *normals = ARAP_NEW(double, 3 * n);
     char *inside = ARAP_NEW(char, n);
+    int *first = ARAP_NEW(int, n);
+    double *away = ARAP_NEW(double, n);
     visibility_task task = {.mesh = mesh,
                             .skeleton = skeleton,
                             .faces = faces,
                             .normals = normals,
                             .inside = inside,
+                            .first = first,
+                            .away = away,
                             .visibility = visibility,
                             .owned = owned};
     if (!visibility->distance || !visibility->visible || !visibility->on_bone ||
         !visibility->bone_inside || !visibility->nearest_count || !visibility->nearest || !owned ||
-        !segments || !normals || !inside) {
+        !segments || !normals || !inside || !first || !away) {
         status = arap_fail_memory(&context->error, "the visibility of bones");
         goto done;
     }
@@ -240,12 +268,15 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
     if (status) goto done;
     task.tree = tree;
     status = look_in_slices(context, mesh->count, look, &task);
+    if (!status) status = give_back(context, &task);
 
 done:
     arap_free(owned);
     arap_free(segments);
     arap_free(normals);
     arap_free(inside);
+    arap_free(first);
+    arap_free(away);
     arap_bvh_free(tree);
     if (status) arap_visibility_clear(visibility);
     return status;
