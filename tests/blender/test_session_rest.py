@@ -14,13 +14,7 @@ from scenes import (
     tube_and_rig,
     weights,
 )
-from test_session import finish, settle, start, tick_until
-
-
-@pytest.fixture(autouse=True)
-def no_session_is_left():
-    yield
-    addon("live.session").end_session()
+from sessions import finish, settle, start, tick_until
 
 
 def now(tube):
