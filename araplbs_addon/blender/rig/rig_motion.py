@@ -217,6 +217,10 @@ class _Plan:
     reaches: tuple = ()
     rest: tuple = ()
 
+    @property
+    def needed(self):
+        return range(len(self.skeleton.names))
+
 
 class _OfRig(_Maker):
     """A rig whose controls move its deform bones."""
