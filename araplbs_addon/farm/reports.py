@@ -9,6 +9,7 @@ import html
 import json
 import math
 import os
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,6 +21,7 @@ from ..core.disk.outputs import (
     REPORT,
     REPORT_PAGE,
     TABLE,
+    Kind,
     carries,
     page_head,
     refuse_foreign,
@@ -30,6 +32,8 @@ from ..core.disk.outputs import (
 from ..core.measures.deformation import in_percent
 from .tasks import fingerprint, report_path
 
+# They had no mark of their own; read, and never replaced.
+OF_0_1_0 = Kind("report", "", re.compile(rb'\{\s*"version": "0\.1\.0",\s*"files": \['))
 INDEX, TABLE_NAME = "index.html", "table.json"
 MOST_PICTURES = 24
 COLUMNS = (
@@ -82,7 +86,7 @@ def read_reports(folder):
     found, bad = [], []
     for path in sorted(Path(folder).glob("*.json")):
         try:
-            if path.is_file() and carries(path, REPORT):  # a FIFO would be waited for
+            if path.is_file() and (carries(path, REPORT) or carries(path, OF_0_1_0)):  # no FIFO
                 content = json.loads(path.read_text(encoding="utf-8"))
                 found += [row for entry in content["files"] for row in _rows(entry)]
             elif ".blend" in path.name.lower():

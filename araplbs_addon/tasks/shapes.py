@@ -10,12 +10,12 @@ import numpy as np
 
 from ..blender.data.mesh_shape import read_shapes_in_steps
 from ..blender.data.places import moved_by, world_matrices
-from ..blender.data.references import Reference
+from ..blender.data.references import Subjects
 from ..blender.read.read_mesh import read_topology, reflections_of, refuse_place
 from ..blender.read.transfer_targets import ShapeTargets
 from ..blender.write.write_shapes import all_keys_or_nothing, set_sliders, write_shapes
 from ..core.base.progress import Listener
-from ..core.base.refusal import Changed, Refused
+from ..core.base.refusal import Refused
 from ..core.base.steps import Steps
 from ..core.character.problem import Mesh
 from ..core.tools.shapes import (
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    source: Reference
-    objects: list[Reference]  # the meshes that get keys
+    subjects: Subjects  # of the one that has keys, and the meshes that get them
     wearer: Wearer
     meshes: list[Worn]
     started: float
@@ -67,8 +66,8 @@ class ShapesTask(Task):
             matrix = np.linalg.inv(places[0]) @ place
             meshes.append(Worn(ob.name, own.vertices, own.triangles, own.edges, matrix))
             yield
-        references = [Reference.to(ob) for ob in targets.meshes]
-        self.reading = Reading(Reference.to(source), references, wearer, meshes, started)
+        subjects = Subjects.of(source, targets.meshes)
+        self.reading = Reading(subjects, wearer, meshes, started)
 
     def solve(self, progress: Listener | None = None) -> None:
         """See Task."""
@@ -78,14 +77,7 @@ class ShapesTask(Task):
     def apply(self) -> dict[str, Any]:
         """See Task."""
         read = self.reading
-        source = read.source.get()
-        objects = [reference.get() for reference in read.objects]
-        for ob in objects:
-            if ob.mode == "EDIT":
-                raise Changed(ob.name, "is in Edit mode")
-        keys = source.data.shape_keys
-        if not keys or any(name not in keys.key_blocks for name in read.wearer.keys):
-            raise Changed(source.name)
+        source, objects = read.subjects.find()
         with all_keys_or_nothing(objects):
             written = [
                 self._write(source, ob, each) for ob, each in zip(objects, self.done, strict=True)

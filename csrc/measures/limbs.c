@@ -7,12 +7,13 @@
  * between the mean of these vertices and the place to which the bone takes their mean at rest, in
  * units of r.
  *
- * O(vertices x bones), about 10 ns each, vertices in parallel. Fails without memory. */
+ * O(vertices x log bones), by a tree of the bones, vertices in parallel. Fails without memory. */
 #include "measures/limbs.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "measures/pose_lanes.h"
+#include "mesh/bvh.h"
 
 #define CHUNK 256
 #define MIDDLE_FROM 0.3
@@ -25,12 +26,13 @@ typedef struct nearest_task {
     int n, bones;
     const double *vertices, *heads;
     const double *axis, *length; /* (bones, 3), (bones) */
-    const char *deform;
-    int *bone;        /* (n) whose middle the vertex is part of, or -1 */
-    double *distance; /* (n) from it */
+    const arap_bvh *tree;        /* of the deforming bones */
+    const int *leaf;             /* of the tree -> bone */
+    int *bone;                   /* (n) whose middle the vertex is part of, or -1 */
+    double *distance;            /* (n) from it */
 } nearest_task;
 
-/* Distance of a point from a bone, and how far along it the nearest point is. */
+/* Squared distance of a point from a bone, and how far along it the nearest point is. */
 static double distance_from(const nearest_task *task, int b, const double *point, double *along) {
     const double *axis = task->axis + 3 * (size_t)b;
     double off[3];
@@ -38,7 +40,13 @@ static double distance_from(const nearest_task *task, int b, const double *point
     double t = arap_dot(off, axis);
     *along = t < 0 ? 0 : t > task->length[b] ? task->length[b] : t;
     for (int c = 0; c < 3; c++) off[c] -= *along * axis[c];
-    return sqrt(arap_dot(off, off));
+    return arap_dot(off, off);
+}
+
+static double leaf_distance(const void *data, int leaf, const double *point) {
+    const nearest_task *task = data;
+    double along;
+    return distance_from(task, task->leaf[leaf], point, &along);
 }
 
 static void find_chunk(void *data, int chunk, int worker) {
@@ -47,20 +55,30 @@ static void find_chunk(void *data, int chunk, int worker) {
     int begin = chunk * CHUNK, end = begin + CHUNK < task->n ? begin + CHUNK : task->n;
     for (int i = begin; i < end; i++) {
         double best = INFINITY, place = 0;
-        int bone = -1;
-        for (int b = 0; b < task->bones; b++) {
-            double along, distance;
-            if (task->deform && !task->deform[b]) continue;
-            distance = distance_from(task, b, task->vertices + 3 * (size_t)i, &along);
-            if (distance >= best) continue;
-            best = distance;
-            place = along;
-            bone = b;
-        }
+        const double *point = task->vertices + 3 * (size_t)i;
+        int leaf = arap_bvh_nearest(task->tree, point, -1, leaf_distance, task, &best);
+        int bone = leaf < 0 ? -1 : task->leaf[leaf];
+        if (bone >= 0) best = distance_from(task, bone, point, &place);
         double u = bone >= 0 && task->length[bone] > 0 ? place / task->length[bone] : 0;
         task->bone[i] = u > MIDDLE_FROM && u < MIDDLE_TO ? bone : -1;
-        task->distance[i] = best;
+        task->distance[i] = sqrt(best);
     }
+}
+
+/* The tree of the deforming bones; leaf (bones), boxes (bones, 6). */
+static arap_status plant(arap_context *context, const nearest_task *task, const double *tails,
+                         const char *deform, int *leaf, double *boxes, arap_bvh **tree) {
+    size_t count = 0;
+    for (int b = 0; b < task->bones; b++) {
+        if (deform && !deform[b]) continue;
+        for (int c = 0; c < 3; c++) {
+            double head = task->heads[3 * b + c], tail = tails[3 * b + c];
+            boxes[6 * count + (size_t)c] = fmin(head, tail);
+            boxes[6 * count + 3 + (size_t)c] = fmax(head, tail);
+        }
+        leaf[count++] = b;
+    }
+    return arap_bvh_build(context, tree, count, boxes, NULL);
 }
 
 /* Mean and mean distance of the vertices around the middle of a bone; do they make a limb? */
@@ -99,13 +117,16 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
                               arap_limbs *limbs) {
     size_t m = (size_t)bones;
     double *axis = ARAP_NEW(double, 3 * m), *length = ARAP_NEW(double, m);
+    double *boxes = ARAP_NEW(double, 6 * m);
+    int *leaf = ARAP_NEW(int, m);
+    arap_bvh *tree = NULL;
     nearest_task task = {.n = n,
                          .bones = bones,
                          .vertices = vertices,
                          .heads = heads,
                          .axis = axis,
                          .length = length,
-                         .deform = deform,
+                         .leaf = leaf,
                          .bone = ARAP_NEW(int, n),
                          .distance = ARAP_NEW(double, n)};
     size_t *from = ARAP_NEW(size_t, m + 1);
@@ -115,8 +136,8 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
                           .center = ARAP_NEW(double, 3 * m),
                           .start = ARAP_NEW(size_t, m + 1),
                           .vertex = ARAP_NEW(int, n)};
-    if (!axis || !length || !task.bone || !task.distance || !from || !limbs->bone ||
-        !limbs->radius || !limbs->center || !limbs->start || !limbs->vertex) {
+    if (!axis || !length || !boxes || !leaf || !task.bone || !task.distance || !from ||
+        !limbs->bone || !limbs->radius || !limbs->center || !limbs->start || !limbs->vertex) {
         arap_limbs_clear(limbs);
         status = arap_fail_memory(&context->error, "the limbs");
         goto done;
@@ -126,7 +147,9 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
         length[b] = sqrt(arap_dot(axis + 3 * b, axis + 3 * b));
         for (size_t c = 3 * b; c < 3 * b + 3 && length[b] > 0; c++) axis[c] /= length[b];
     }
-    status = arap_parallel(context, (n + CHUNK - 1) / CHUNK, find_chunk, &task);
+    status = plant(context, &task, tails, deform, leaf, boxes, &tree);
+    task.tree = tree;
+    if (!status) status = arap_parallel(context, (n + CHUNK - 1) / CHUNK, find_chunk, &task);
     if (status) {
         arap_limbs_clear(limbs);
         goto done;
@@ -145,6 +168,9 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
     }
 
 done:
+    arap_bvh_free(tree);
+    arap_free(boxes);
+    arap_free(leaf);
     arap_free(axis);
     arap_free(length);
     arap_free(task.bone);

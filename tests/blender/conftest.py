@@ -1,8 +1,9 @@
 import os
+import sys
 
 import bpy
 import pytest
-from scenes import new_scene
+from scenes import MODULE, new_scene
 
 # Slow tests run in the newest Blender, and where tests/run.sh asks for all.
 LEFT_OUT = bpy.app.version[:2] < (5, 2) or os.name == "nt"
@@ -18,3 +19,11 @@ def pytest_runtest_setup(item):
 def empty_scene():
     """Every test starts with an empty scene in Object mode."""
     new_scene()
+
+
+@pytest.fixture(autouse=True)
+def no_session_is_left():
+    yield
+    session = sys.modules.get(f"{MODULE}.live.session")
+    if session:
+        session.end_session()

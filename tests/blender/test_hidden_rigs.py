@@ -39,7 +39,7 @@ def to_collection(rig):
 
 
 PLACES = [hide, disable, hide_collection, exclude_collection]
-NOT_THERE = "'Rig' is not in the active view layer: nothing was written"
+NOT_THERE = "'Rig' is not in the active view layer"
 
 
 def meshes_of(scene):

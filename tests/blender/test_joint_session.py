@@ -10,11 +10,10 @@ from scenes import (
     select,
     snapshot,
 )
+from sessions import finish, tick_until
 
 
 def test_session_shows_frames_and_writes_once():
-    from test_session import finish, tick_until
-
     tube, rig = bent_tube()
     select(tube, rig)
     before, bones = snapshot(), skeleton_of(rig)
@@ -35,8 +34,6 @@ def test_session_shows_frames_and_writes_once():
 
 @pytest.mark.parametrize("when", ["reading", "running", "keeping", "at once"])
 def test_cancel_changes_nothing(when):
-    from test_session import finish, tick_until
-
     tube, rig = bent_tube()
     select(tube, rig)
     before, bones = snapshot(), skeleton_of(rig)
@@ -67,8 +64,6 @@ def test_one_session_at_a_time():
 
 
 def test_edited_meanwhile():
-    from test_session import finish, tick_until
-
     tube, rig = bent_tube()
     select(tube, rig)
     session = start_session()

@@ -19,7 +19,7 @@ from scenes import (
     tube_and_rig,
     weights,
 )
-from test_session import finish, settle, start, tick_until
+from sessions import finish, settle, start, tick_until
 
 
 @pytest.fixture
@@ -27,12 +27,6 @@ def tube():
     ob, _rig = tube_and_rig()
     select(ob)
     return ob
-
-
-@pytest.fixture(autouse=True)
-def no_session_is_left():
-    yield
-    addon("live.session").end_session()
 
 
 def pick(ob, vertices):

@@ -4,14 +4,8 @@ cannot be saved. Nothing is lost, and what is said is true."""
 import bpy
 import numpy as np
 import pytest
-from scenes import add_cube, addon, deform_names, entries, select, weights
-from test_session import finish, painted_tube, settle, start, tick_until
-
-
-@pytest.fixture(autouse=True)
-def no_session_is_left():
-    yield
-    addon("live.session").end_session()
+from scenes import add_cube, deform_names, entries, select, weights
+from sessions import finish, painted_tube, settle, start, tick_until
 
 
 def tokens():
@@ -195,14 +189,20 @@ def test_mesh_changed_meanwhile(change, asked):
         )
 
 
-def test_object_of_a_shared_mesh_deleted_meanwhile():
-    """The mesh lives on, with the weights of before."""
+def shared_tube():
+    """(an object, another of its mesh, the entries of before, a session on the former)"""
     tube, rig = painted_tube()
     other = bpy.data.objects.new("Other", tube.data)
     bpy.context.scene.collection.objects.link(other)
     before = entries(tube)
     session = start(tube, rig, start_from="FRESH")
     tick_until(session, lambda: session.written >= 1)
+    return tube, other, before, session
+
+
+def test_object_of_a_shared_mesh_deleted_meanwhile():
+    """The mesh lives on, with the weights of before."""
+    tube, other, before, session = shared_tube()
     bpy.data.objects.remove(tube)
     session.restore()
     finish(session)
@@ -211,12 +211,7 @@ def test_object_of_a_shared_mesh_deleted_meanwhile():
 
 def test_shared_mesh_edited_meanwhile():
     """Edit mode of another object with the same mesh: nothing can be written then."""
-    tube, rig = painted_tube()
-    other = bpy.data.objects.new("Other", tube.data)
-    bpy.context.scene.collection.objects.link(other)
-    before = entries(tube)
-    session = start(tube, rig, start_from="FRESH")
-    tick_until(session, lambda: session.written >= 1)
+    tube, other, before, session = shared_tube()
     select(other)
     bpy.ops.object.mode_set(mode="EDIT")
     session.restore()

@@ -302,3 +302,18 @@ def test_energy_is_that_of_araplbs_energy():
         poses = np.concatenate([araplbs.sample_poses(*bones, 20, seed=4, **bones.more), given])
         expected = araplbs.energy(*mesh, solver.weights, poses, edges=wires)
         assert solver.energy == pytest.approx(expected, rel=tolerance)
+
+
+@pytest.mark.parametrize("coarsen", [0, 100])
+def test_initial_weights_as_rows(coarsen):
+    bones = shapes.chain(4)
+    vertices, triangles = with_fin()
+    welded = np.concatenate([vertices, vertices[:5]]), triangles
+    solver = araplbs.Solver(*welded, *bones, coarsen=coarsen)
+    start, used, weights = solver.sparse_initial_weights
+    dense = np.zeros((len(welded[0]), len(bones)))
+    dense[np.repeat(np.arange(len(dense)), np.diff(start)), used] = weights
+    np.testing.assert_array_equal(dense, solver.initial_weights)
+    np.testing.assert_allclose(dense.sum(1), 1)
+    ends = np.repeat(start[1:], np.diff(start)) - 1 == np.arange(len(used))
+    assert (np.diff(used)[~ends[:-1]] > 0).all()

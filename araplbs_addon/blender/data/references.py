@@ -36,11 +36,12 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class Subjects:
-    """An armature and meshes as they were when they were read, to be found again for writing."""
+    """An armature, or a mesh with shape keys, and the meshes that get something from it, as they
+    were when they were read, to be found again for writing."""
 
     armature: Reference
     meshes: tuple[Reference, ...]
-    bones: tuple[str, ...]
+    parts: tuple[str, ...]  # bones, or shape keys
     in_edit_mode: tuple[bool, ...]  # of the meshes
 
     @classmethod
@@ -48,7 +49,7 @@ class Subjects:
         return cls(
             Reference.to(armature),
             tuple(Reference.to(ob) for ob in meshes),
-            tuple(bone.name for bone in armature.data.bones),
+            _parts(armature),
             tuple(ob.mode == "EDIT" for ob in meshes),
         )
 
@@ -56,12 +57,20 @@ class Subjects:
         """(armature, [meshes]). Raises Refused where they are not what they were."""
         armature = self.armature.get()
         meshes = [reference.get() for reference in self.meshes]
-        if tuple(bone.name for bone in armature.data.bones) != self.bones:
-            raise Changed(armature.name)
+        changed = [(armature, "was changed meanwhile")] if _parts(armature) != self.parts else []
         for ob, edited in zip(meshes, self.in_edit_mode, strict=True):
             if (ob.mode == "EDIT") != edited:
-                raise Changed(ob.name, "has left Edit mode" if edited else "is in Edit mode")
+                changed.append((ob, "has left Edit mode" if edited else "is in Edit mode"))
+        for ob, how in changed:
+            raise Changed(ob.name, how)
         return armature, meshes
+
+
+def _parts(ob):
+    """Names of what is taken from it."""
+    if ob.type == "ARMATURE":
+        return tuple(bone.name for bone in ob.data.bones)
+    return tuple(key.name for key in ob.data.shape_keys.key_blocks) if ob.data.shape_keys else ()
 
 
 def _size(ob):

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...core.base.refusal import Changed, Refused
+from ...core.base.refusal import Refused
 from ...core.skeleton.poses import sample
 from ..poses.flexible_bones import bare_copy, pose_copy
 from ..poses.pose_sources import weight_of
@@ -72,7 +72,7 @@ class Take:
         action = bpy.data.actions.get(self.action)
         slots = {slot.identifier: slot for slot in getattr(action, "slots", ())}
         if not action or (self.slot and self.slot not in slots):
-            raise Changed(self.action)
+            raise Refused(f"'{self.action}' was deleted or changed meanwhile")
         return action, slots.get(self.slot)
 
 

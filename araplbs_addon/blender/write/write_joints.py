@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...core.base.refusal import Changed, Refused
+from ...core.base.refusal import Refused
 from ...core.solvers.joints import moved_bones
 
 
@@ -48,7 +48,7 @@ def editing(armature):
     """Edit bones of an armature. Mode, selection and options are put back at the end."""
     layer = bpy.context.view_layer
     if armature.name not in layer.objects:
-        raise Changed(armature.name, "is not in the active view layer")
+        raise Refused(f"'{armature.name}' is not in the active view layer")
     active, mode = layer.objects.active, layer.objects.active and layer.objects.active.mode
     selected = [ob for ob in layer.objects if ob.select_get()]
     posed = [ob for ob in layer.objects if ob.mode == "POSE"]

@@ -12,5 +12,5 @@ class BadOption(Refused, ValueError):
 class Changed(Refused):
     """What the work was about is not what it was when it was read."""
 
-    def __init__(self, name: str, how: str = "was changed meanwhile") -> None:
+    def __init__(self, name: str, how: str) -> None:
         super().__init__(f"'{name}' {how}: nothing was written")

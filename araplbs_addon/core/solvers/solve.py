@@ -11,7 +11,7 @@ from ..base.progress import Listener, Progress, SolverProgress
 from ..character.options import Options
 from ..character.problem import Problem
 from ..character.rigid_parts import rigid_bones
-from ..character.sparse_weights import SparseWeights, make_sparse_weights
+from ..character.sparse_weights import SparseWeights
 from ..measures.armature_modifier import report_deformers
 from ..measures.deformation import compare
 from ..skeleton.poses import pose_set
@@ -64,9 +64,10 @@ def iterate_to_end(solver: "araplbs.Solver", progress: SolverProgress) -> Sparse
 
 def initial_rows(solver: "araplbs.Solver") -> SparseWeights:
     """The SparseWeights that a solver starts from."""
-    dense = solver.initial_weights
-    vertices, bones = np.nonzero(dense >= LEAST_INITIAL)
-    return make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])
+    start, bones, weights = solver.sparse_initial_weights
+    kept = weights >= LEAST_INITIAL
+    count = np.concatenate([[0], np.cumsum(kept)])
+    return SparseWeights(count[start], bones[kept], weights[kept])
 
 
 def report_deformation(

@@ -9,15 +9,15 @@ from ...core.measures.deformation import in_percent
 from ...live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
 from ...preferences import preferred_threads
 from .last_report import keep_report
-from .placed import Placed
-from .work import moves_view, poll_targets
+from .window import moves_view
+from .work import TaskOperator
 
 TICK = 1 / 30  # seconds between two looks at what the thread has done
 LEAST_WORK, MOST_WORK = 0.01, 0.02  # seconds of work in one of them
 WORK_SHARE = 0.15  # of the time between them, where drawing takes long
 
 
-class LiveOperator(Placed):
+class LiveOperator(TaskOperator):
     """To be mixed into an operator with OptionProperties, and with these members:
 
     task_kind, session_kind: classes of the work at once, and live. find(context): its Targets;
@@ -25,54 +25,29 @@ class LiveOperator(Placed):
     text for when nothing was.
     """
 
-    _timer = None
+    every = TICK
     _last_tick = 0.0
     _session = None
-
-    @classmethod
-    def poll(cls, context):
-        return poll_targets(cls, context, cls.find)
-
-    def execute(self, context):
-        """At once, to the end: scripts and background mode."""
-        manager = context.window_manager
-        manager.progress_begin(0, 100)
-        try:
-            task = self.task_kind(self.read_options(), preferred_threads(context))
-            targets = self.find(context)
-            targets.only_bones = getattr(self, "only_selected_bones", False)
-            task.read(targets, context.view_layer)
-            task.solve(lambda _stage, fraction, _energy: manager.progress_update(100 * fraction))
-        finally:
-            manager.progress_end()
-        report = task.apply()
-        keep_report(report)
-        return self.tell(report, task)
 
     def invoke(self, context, _event):
         """In a window."""
         self.take_settings(context)
-        targets = self.find(context)
-        targets.only_bones = getattr(self, "only_selected_bones", False)
         self._session = self.session_kind(
-            targets,
+            self.targets(context),
             self.read_options(),
             context.view_layer,
             preferred_threads(context),
         )
         self.prepare(context)
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(TICK, window=context.window)
-        self._show(context, self._session)
-        manager.modal_handler_add(self)  # the last that can fail
-        return {"RUNNING_MODAL"}
+        return self.begin_waiting(context)
 
-    def modal(self, context, event):
+    def turn(self, context):
+        self.follow(context, self._session)
+        self._session.tick(self._budget())
+        self.show_status(context)
+
+    def hear(self, context, event):
         session = self._session
-        if event.type == "TIMER":
-            self.follow(context, session)
-            session.tick(self._budget())
-            self._show(context, session)
         if session.state == ENDED:  # also when the add-on was disabled
             return self._finish(context, session)
         if event.value != "PRESS" or (moves_view(event) and event.type != "NUMPAD_ENTER"):
@@ -112,7 +87,8 @@ class LiveOperator(Placed):
         """A press that is not of every session."""
         return {"PASS_THROUGH"}
 
-    def _show(self, context, session):
+    def show_status(self, context):
+        session = self._session
         if session.state == ENDED:
             return
         if context.workspace:
@@ -122,7 +98,7 @@ class LiveOperator(Placed):
             redraw_views()
 
     def _finish(self, context, session):
-        self._stop(context)
+        self.end_waiting(context)
         if session.report:
             keep_report(session.report)
             result = self.tell(session.report, session.task)
@@ -135,20 +111,14 @@ class LiveOperator(Placed):
             self.report({"INFO"}, self.cancelled)
         return {"CANCELLED"}
 
-    def _stop(self, context):
-        if self._timer:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
-        if context.workspace:
-            context.workspace.status_text_set(None)
+    def let_go(self, context):
         redraw_views()
 
     def cancel(self, context):
-        """Blender ends the operator: another file, a closed window, or quit."""
         try:
             end_session()
         finally:
-            self._stop(context)
+            self.end_waiting(context)
 
     def abandon(self, context):
         """See guard.py."""

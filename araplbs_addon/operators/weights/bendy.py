@@ -13,7 +13,7 @@ from ...blender.data.bones import selected_bones
 from ...core.base.refusal import Refused
 from ...core.reports.report import names_in_line
 from ...live.session import current_session
-from ..base.placed import Placed
+from ..base.window import WindowOperator
 
 IDNAME = "object.araplbs_bendy_to_bones"
 PATIENCE = 0.4  # seconds that a window stands still before it says why
@@ -22,7 +22,7 @@ MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
 GAME_INFLUENCES = 4  # of a vertex, in most engines and in the glTF exporter unless set otherwise
 
 
-class OBJECT_OT_araplbs_bendy_to_bones(Placed, Operator):
+class OBJECT_OT_araplbs_bendy_to_bones(WindowOperator, Operator):
     """Replace what bendy bones do to meshes by plain bones with vertex groups of their own, for \
 export to games. The bendy bones stay as controls that the new bones follow"""
 
@@ -91,7 +91,8 @@ export to games. The bendy bones stay as controls that the new bones follow"""
         ),
     )
 
-    _mode = _steps = _timer = None
+    every = 0.01
+    _mode = _steps = None
 
     @classmethod
     def poll(cls, context):
@@ -113,60 +114,40 @@ export to games. The bendy bones stay as controls that the new bones follow"""
 
     def execute(self, context):
         """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
-        self._steps = self.begin(context)
+        self.begin(context)
         return self.go_on()
 
     def invoke(self, context, _event):
         """In a window: what takes longer shows that it runs, and can be cancelled."""
-        self._steps = self.begin(context)
+        self.begin(context)
         result = self.go_on(PATIENCE)
         if result:
             return result
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(0.01, window=context.window)
         context.window.cursor_modal_set("WAIT")
-        context.workspace.status_text_set(f"{self.bl_label}   |   Esc: cancel")
-        manager.modal_handler_add(self)  # the last that can fail
-        return {"RUNNING_MODAL"}
+        return self.begin_waiting(context)
 
-    def modal(self, context, event):
-        if event.type == "ESC" and event.value == "PRESS":
-            self.cancel(context)
-            self.report({"INFO"}, "Cancelled: nothing was changed")
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
+    def turn(self, context):
         result = self.go_on(TURN)
-        if not result:
-            return {"RUNNING_MODAL"}
-        self.end_waiting(context)
+        if result:
+            self.end_waiting(context)
         return result
 
-    def cancel(self, context):
-        """Takes all back; Blender calls it too, for another file or quit."""
+    def let_go(self, context):
+        """Takes back what has not come to its end."""
         if self._steps:
             self._steps.close()
-        self.restore_mode()
-        if self._timer:
-            self.end_waiting(context)
-
-    abandon = cancel  # see guard.py
-
-    def end_waiting(self, context):
-        context.window_manager.event_timer_remove(self._timer)
-        self._timer = None
-        if context.window:
+            self.restore_mode()
+            self._steps = None
+        if self._timer and context.window:
             context.window.cursor_modal_restore()
-        if context.workspace:
-            context.workspace.status_text_set(None)
 
     def begin(self, context):
-        """The steps of the work, with the armature in Object mode."""
+        """Sets the steps of the work, with the armature in Object mode."""
         self._mode, armature = context.mode, context.active_object
         selected = selected_bones(armature) if context.mode != "OBJECT" else None
+        self._steps = self.convert(context, armature, selected)
         if context.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        return self.convert(context, armature, selected)
 
     def go_on(self, seconds=math.inf):
         """Works so long; what the operator ends with, or None when there is more to do."""
@@ -176,6 +157,7 @@ export to games. The bendy bones stay as controls that the new bones follow"""
             while time.perf_counter() < end:
                 next(self._steps)
         except StopIteration as last:
+            self._steps = None
             # Undo of Edit mode knows the bones alone, so it is not the mode to end in.
             if self._mode != "OBJECT":
                 bpy.ops.object.mode_set(mode="POSE")

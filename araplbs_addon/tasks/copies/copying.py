@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...blender.data.binding import armature_of, bind
-from ...blender.data.references import Reference
+from ...blender.data.references import Reference, Subjects
 from ...blender.read.read_armature import opposite_bone, read_armature
 from ...blender.read.read_mesh import (
     locked_bones,
@@ -22,7 +22,7 @@ from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...core.base.arrays import Integers
 from ...core.base.progress import Listener, Progress
-from ...core.base.refusal import Changed, Refused
+from ...core.base.refusal import Refused
 from ...core.base.steps import Steps
 from ...core.character.problem import Skeleton
 from ...core.character.sparse_weights import SparseWeights
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Receiver:
-    ob: Reference
-    armature: Reference
+    subjects: Subjects  # itself and its armature
     given: Given
     skeleton: Skeleton
     to: Integers  # (m,) of the bones of the source: the place of what they are here, or -1
@@ -82,7 +81,7 @@ class CopyTask(Task):
             written_bones(bones.deform, locked_bones(ob, bones), bones.names, ob.name)
             receivers.append(
                 Receiver(
-                    Reference.to(ob), Reference.to(own), _given(ob, own, view_layer), bones,
+                    Subjects.of(own, [ob]), _given(ob, own, view_layer), bones,
                     *self._bones(skeleton, armature, bones),
                 )
             )  # fmt: skip
@@ -114,12 +113,8 @@ class CopyTask(Task):
         """See Task; binds what is not bound yet."""
         read = self.reading
         source = read.source.get()
-        objects = [each.ob.get() for each in read.receivers]
-        for ob, each in zip(objects, read.receivers, strict=True):
-            if ob.mode == "EDIT":
-                raise Changed(ob.name, "is in Edit mode")
-            if len(ob.data.vertices) != len(each.given.points):
-                raise Changed(ob.name)
+        found = [each.subjects.find() for each in read.receivers]
+        objects = [ob for _armature, (ob,) in found]
         with all_or_nothing(objects):
             written = [
                 self._write(*each) for each in zip(objects, read.receivers, self.done, strict=True)
@@ -150,7 +145,7 @@ class CopyTask(Task):
         with_group[rows.bones] = True
         every = np.ones(rows.count, bool)
         wrote = write_weights(ob, rows, skeleton.names, with_group, skeleton.deform, every)
-        bound = bind(ob, each.armature.get())
+        bound = bind(ob, each.subjects.armature.get())
         return {
             "name": ob.name,
             "vertices": rows.count,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...blender.data.references import Reference
+from ...blender.data.references import Subjects
 from ...blender.poses.motion_action import refuse_action, write_action
 from ...blender.read.control_bones import is_left_out
 from ...blender.read.read_armature import read_armature
@@ -16,7 +16,7 @@ from ...blender.read.targets import Targets
 from ...blender.rig.rig_copy import NotDrivable
 from ...blender.rig.rig_motion import Motion, motion_in_steps
 from ...core.base.progress import Listener
-from ...core.base.refusal import Changed, Refused
+from ...core.base.refusal import Refused
 from ...core.base.steps import Steps
 from ...core.character.problem import Skeleton
 from ...core.tools.motion import curves, motion_warnings, unmoved
@@ -30,10 +30,9 @@ FIRST = 1  # frame
 
 @dataclass(frozen=True)
 class Reading:
-    armature: Reference
+    subjects: Subjects
     skeleton: Skeleton
     motion: Motion
-    bones: list[str]
     started: float
 
 
@@ -59,8 +58,7 @@ class MotionTask(Task):
             motion = yield from motion_in_steps(armature, skeleton, self.options, up)
         except NotDrivable as reason:
             raise Refused(f"The rig of '{armature.name}' could not be posed: {reason}") from None
-        bones = [bone.name for bone in armature.data.bones]
-        self.reading = Reading(Reference.to(armature), skeleton, motion, bones, started)
+        self.reading = Reading(Subjects.of(armature, []), skeleton, motion, started)
 
     def solve(self, progress: Listener | None = None) -> None:
         """See Task."""
@@ -70,10 +68,8 @@ class MotionTask(Task):
     def apply(self) -> dict[str, Any]:
         """See Task."""
         read, spacing = self.reading, self.options.spacing
-        armature, motion = read.armature.get(), read.motion
+        (armature, _meshes), motion = read.subjects.find(), read.motion
         refuse_action(armature)
-        if [bone.name for bone in armature.data.bones] != read.bones:
-            raise Changed(armature.name)
         frames = FIRST + spacing * np.arange(len(motion.poses))
         markers = [
             (name, int(frame))

@@ -1,0 +1,72 @@
+"""Live sessions without a window: what their timer would do, done here."""
+
+import time
+
+import bpy
+from scenes import (
+    add_tube,
+    addon,
+    auto_weight,
+    bind,
+    select,
+    tube_and_rig,
+)
+
+LIMIT = 60  # seconds for a session to get somewhere
+
+
+def start(*objects, **options):
+    select(*objects)
+    options = {"start_from": "PRESENT", **options}
+    return addon("live.weights").WeightSession(
+        addon("blender.read.targets").find_targets(bpy.context),
+        addon("core.character.options").Options(**options),
+        bpy.context.view_layer,
+    )
+
+
+def tick_until(session, condition):
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, f"still {session.state}"
+        assert session.state != "ENDED", session.message
+        session.tick(0.01)
+        time.sleep(0.001)
+
+
+def settle(session):
+    tick_until(session, lambda: session.settled)
+
+
+def finish(session):
+    end = time.monotonic() + LIMIT
+    while session.state != "ENDED":
+        assert time.monotonic() < end, f"still {session.state}"
+        session.tick(0.01)
+
+
+def ordered(ob):
+    """As entries(), with their order in each vertex."""
+    return [[(g.group, g.weight) for g in v.groups] for v in ob.data.vertices]
+
+
+def painted_tube(rings=60, sides=24):
+    """Weighted, then painted over in places, with a group that no bone has."""
+    tube, rig = tube_and_rig()
+    bpy.data.objects.remove(tube)
+    tube = add_tube(rings=rings, sides=sides)
+    bind(tube, rig)
+    other = tube.vertex_groups.new(name="Other")
+    other.add(range(0, 200, 3), 0.25, "REPLACE")
+    auto_weight(tube, rig)
+    tube.vertex_groups["middle"].add(range(40, 90), 0.9, "REPLACE")
+    tube.vertex_groups["upper"].remove(range(10, 50))
+    return tube, rig
+
+
+def edit(**arguments):
+    assert bpy.ops.object.araplbs_edit_vertices(**arguments) == {"FINISHED"}
+
+
+def pick(ob, vertices):
+    addon("blender.write.select_region").select_vertices(ob.data, vertices)

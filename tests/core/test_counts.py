@@ -1,0 +1,80 @@
+"""How much work a solve is, in counts that no load of the machine changes.
+
+What the choice of influences decides may turn on the last bits of another compiler's sums: counts
+are of double precision, and have the slack that vertices moved by 1e-9 of their coordinates need.
+Whoever makes a count smaller records it here; whoever makes one larger says why in the commit.
+"""
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from creature import BONES, NAMES, creature
+
+SLACK = {"poses": 0, "iterations": 0.2, "influences": 0.02, "factor_size": 0.1}
+
+
+def limb():
+    return shapes.tube(16, 41, caps=True), shapes.chain(4)
+
+
+def small_creature():
+    vertices, triangles, _first = creature()
+    heads, tails = (np.array([bone[k] for bone in BONES], float) for k in (1, 2))
+    parents = np.array([NAMES.index(bone[3]) if bone[3] else -1 for bone in BONES])
+    across = np.tile([0.0, 1, 0], (len(BONES), 1))
+    return (vertices, triangles), shapes.Bones(heads, tails, parents, roll_axes=across)
+
+
+SETTINGS = {
+    "default": {},
+    "no truss": {"truss": 0},
+    "two influences": {"max_influences": 2},
+    "levels": {"coarsen": 200},
+}
+EXPECTED = {  # poses, iterations, influences of all vertices, non-zeros of the factor
+    (limb, "default"): (40, 7, 1694, 58728),
+    (limb, "no truss"): (40, 7, 2325, 106373),
+    (limb, "two influences"): (40, 8, 1169, 8560),
+    (limb, "levels"): (40, 11, 1242, 12581),
+    (small_creature, "default"): (40, 10, 2147, 15531),
+    (small_creature, "no truss"): (40, 12, 2908, 76207),
+    (small_creature, "two influences"): (40, 9, 1988, 9194),
+    (small_creature, "levels"): (40, 14, 2190, 16790),
+}
+
+
+@pytest.mark.parametrize(
+    ("character", "settings"), EXPECTED, ids=[f"{c.__name__}, {s}" for c, s in EXPECTED]
+)
+def test_counts(character, settings):
+    mesh, bones = character()
+    solver = araplbs.Solver(
+        *mesh, *bones, **bones.more, precision="double", pose_count=40, **SETTINGS[settings]
+    )
+    solver.solve()
+    report = solver.report | {"influences": np.count_nonzero(solver.weights)}
+    expected = dict(zip(SLACK, EXPECTED[character, settings], strict=True))
+    wrong = {
+        name: (int(report[name]), count)
+        for name, count in expected.items()
+        if abs(report[name] - count) > SLACK[name] * count
+    }
+    assert not wrong, f"(counted, expected): {wrong}"
+
+
+def test_poses_given_are_not_sampled_again():
+    """Each pose is evaluated once in an iteration: those given come after those sampled."""
+    mesh, bones = limb()
+    given = np.tile(np.eye(3, 4), (6, len(bones.heads), 1, 1))
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, pose_count=10, poses=given)
+    assert solver.report["poses"] == 16
+
+
+def test_no_iteration_is_left_out_or_added():
+    """Without a tolerance there are as many as asked for."""
+    mesh, bones = limb()
+    settings = {"tolerance": 0.0, "pose_count": 10, "iterations": 9, "acceleration": 0}
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, **settings)
+    solver.solve()
+    assert len(solver.energies) - solver.report["stage_starts"][-1] == settings["iterations"] + 1
