@@ -327,6 +327,19 @@ def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
         bpy.ops.object.araplbs_select_worst()
 
 
+def test_only_bones_with_weights_are_posed(tube):
+    """And those that carry them."""
+    for vertex in range(len(tube.data.vertices)):
+        tube.vertex_groups["middle"].add([vertex], 1.0, "REPLACE")
+    for name in ("lower", "upper"):
+        tube.vertex_groups[name].remove(range(len(tube.data.vertices)))
+    errors = addon("blender.read.deformation_errors")
+    options = addon("core.character.options").Options()
+    _rig, problem, _rows = errors.read_weighted(tube, bpy.context.view_layer, options)
+    names = [n for n, so in zip(problem.skeleton.names, problem.skeleton.deform, strict=True) if so]
+    assert names == ["lower", "middle"]
+
+
 def test_view_in_the_poses_of_the_panel(tube, panel):
     """Read once, in Rest Position too, and again when settings change."""
     strain, layer = addon("blender.read.deformation_errors").object_strain, bpy.context.view_layer

@@ -378,6 +378,57 @@ def test_operators_in_another_thread():
     assert difference(before, deep_snapshot()) == {}
 
 
+def press_all():
+    """{operator: what comes of pressing it, as a driver does}, of all operators."""
+    told = {}
+    for name in sorted(cls.bl_idname for cls in operators()):
+        kind, _dot, rest = name.partition(".")
+        try:
+            told[name] = getattr(getattr(bpy.ops, kind), rest)("EXEC_DEFAULT")
+        except RuntimeError as error:
+            told[name] = str(error)
+    return told
+
+
+@pytest.mark.parametrize("operator", TABLE)
+def test_no_operator_starts_in_the_midst_of_another(operator, monkeypatch):
+    """Whichever a driver calls while one of them is at work; that one does its work."""
+    scene, options, ((module, name, _number), *_faults) = TABLE[operator]
+    scene()
+    *inside, name = name.split(".")
+    owner, told = addon(module), []
+    for each in inside:
+        owner = getattr(owner, each)
+    real = getattr(owner, name)
+
+    def press_and_go_on(*arguments, **named):
+        if not told:
+            told.append(press_all())
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, press_and_go_on)
+    call = getattr(bpy.ops.object, f"araplbs_{operator.partition(' ')[0]}")
+    assert call("EXEC_DEFAULT", **options) == {"FINISHED"}
+    assert len(told[0]) > 25
+    assert not [each for each, came in told[0].items() if came == {"FINISHED"}]
+    assert any("is at work: not now" in str(came) for came in told[0].values())
+
+
+def test_no_operator_starts_in_another_thread():
+    """As of a driver that is evaluated there."""
+    weighted_pair()
+    bpy.context.view_layer.update()
+    before, told = deep_snapshot(), []
+    thread = threading.Thread(target=lambda: told.append(press_all()))
+    thread.start()
+    thread.join()
+    assert len(told[0]) > 25
+    for name, came in told[0].items():
+        assert came != {"FINISHED"}, name
+    assert any("Blender is evaluating the scene" in str(came) for came in told[0].values())
+    assert difference(before, deep_snapshot()) == {}
+
+
 def test_operators_that_drivers_call():
     tube, rig = tube_and_rig()
     select(tube, rig)

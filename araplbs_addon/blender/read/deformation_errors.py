@@ -1,6 +1,6 @@
 """The strain of a mesh object with its present weights, for colors and selection."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -33,7 +33,8 @@ def pose_options(options):
 
 
 def read_weighted(ob, view_layer, options):
-    """(armature, Problem, SparseWeights) of a mesh with its present weights. Raises Refused."""
+    """(armature, Problem, SparseWeights) of a mesh with its present weights, by the bones alone
+    that have some, or carry those that do. Raises Refused."""
     armature = armature_of(ob)
     if not armature:
         raise Refused(f"'{ob.name}' has no armature")
@@ -42,11 +43,25 @@ def read_weighted(ob, view_layer, options):
     nothing = np.zeros(len(skeleton.names), bool)
     mesh = read_mesh(ob, armature, skeleton, view_layer, False, nothing)
     mesh.reflections = []  # only what is there can be colored or selected
+    rows = present_weights(ob, skeleton)
+    skeleton = _of_weighted(skeleton, rows)
     problem = Problem([mesh], skeleton, symmetric=options.symmetric)
     problem.parameters = finish(
         curved_parameters_in_steps(armature, skeleton, problem.arguments["vertices"])
     )
-    return armature, problem, present_weights(ob, skeleton)
+    return armature, problem, rows
+
+
+def _of_weighted(skeleton, rows):
+    """The Skeleton in which the bones with weights and those that they hang on deform; all of it
+    without any."""
+    moves = np.zeros(len(skeleton.names), bool)
+    for bone in np.unique(rows.bones[rows.weights > 0]).tolist():
+        while bone >= 0 and not moves[bone]:
+            moves[bone] = True
+            bone = skeleton.parents[bone]
+    moves &= skeleton.deform
+    return replace(skeleton, deform=moves) if moves.any() else skeleton
 
 
 def poses_of(armature, problem, options, view_layer):

@@ -84,7 +84,7 @@ class _ErrorView(MeshView):
         return key, compute
 
     def _all_poses(self, armature, problem, options, view_layer):
-        key = armature.session_uid, options
+        key = armature.session_uid, options, problem.skeleton.deform.tobytes()
         if not self._poses or self._poses[0] != key:
             with self.no_news(view_layer):
                 self._poses = key, poses_of(armature, problem, options, view_layer)
