@@ -46,7 +46,8 @@ class BlenderProcess:
             stderr=subprocess.PIPE,
             env=environment,
         )
-        self.replies, self.printed = queue.Queue(), deque(maxlen=20)
+        self.replies = queue.Queue()
+        self.before, self.printed = deque(maxlen=20), deque(maxlen=20)  # lines: of its start, since
         self.fault = None  # of a reply that makes no sense
         self.readers = [
             threading.Thread(target=target, daemon=True)
@@ -62,7 +63,7 @@ class BlenderProcess:
             while not (line := stdout.readline()).endswith(greeting(self.key)):
                 if not line:
                     return
-                self._keep(line)
+                _keep(line, self.before)
             while reply := read_reply(stdout):
                 self.replies.put(reply)
         except Exception as error:
@@ -72,11 +73,7 @@ class BlenderProcess:
 
     def _read_printed(self):
         for line in self.process.stderr:
-            self._keep(line)
-
-    def _keep(self, line):
-        if line.strip():
-            self.printed.append(line.decode("utf-8", "replace").strip())
+            _keep(line, self.printed)
 
     @property
     def lives(self):
@@ -123,8 +120,8 @@ class BlenderProcess:
         how = f"exit code {code}"
         if code < 0:
             how = signal.Signals(-code).name
-        last = self.printed[-1] if self.printed else ""
-        return f"Blender ended by {how}" + (f", its last line: {last}" if last else "")
+        last = [*self.before, *self.printed][-1:]
+        return f"Blender ended by {how}" + (f", its last line: {last[0]}" if last else "")
 
     def end(self):
         """Ends the process, in order if it can; what it was writing is whole or not there."""
@@ -148,6 +145,11 @@ class BlenderProcess:
     def _close(self):
         with suppress(OSError):
             self.process.stdin.close()
+
+
+def _keep(line, lines):
+    if line.strip():
+        lines.append(line.decode("utf-8", "replace").strip())
 
 
 def greeting(key):
