@@ -97,6 +97,17 @@ def _refuse_shared(sources, meshes, what):
         taken[ob.data] = ob
 
 
+def _active_and_others(context, what):
+    """(mesh object, [others that are selected]). Raises Refused where one is missing."""
+    meshes, source = _selected_meshes(context), context.active_object
+    if not source or source.type != "MESH":
+        raise Refused(f"Make the mesh with the {what} the active object")
+    taking = [ob for ob in meshes if ob != source]
+    if not taking:
+        raise Refused(f"Select the meshes that get {what} as well as '{source.name}'")
+    return source, taking
+
+
 @dataclass
 class ShapeTargets:
     source: bpy.types.Object  # has the shape keys
@@ -106,12 +117,7 @@ class ShapeTargets:
 
 def find_shape_targets(context):
     """The ShapeTargets of the operator. Raises Refused with what is to be done."""
-    meshes, source = _selected_meshes(context), context.active_object
-    if not source or source.type != "MESH":
-        raise Refused("Make the mesh with the shape keys the active object")
-    taking = [ob for ob in meshes if ob != source]
-    if not taking:
-        raise Refused(f"Select the meshes that get shape keys as well as '{source.name}'")
+    source, taking = _active_and_others(context, "shape keys")
     return make_shape_targets(source, taking)
 
 
@@ -145,12 +151,7 @@ class CopyTargets:
 
 def find_copy_targets(context):
     """The CopyTargets of the operator. Raises Refused with what is to be done."""
-    meshes, source = _selected_meshes(context), context.active_object
-    if not source or source.type != "MESH":
-        raise Refused("Make the mesh with the weights the active object")
-    taking = [ob for ob in meshes if ob != source]
-    if not taking:
-        raise Refused(f"Select the meshes that get weights as well as '{source.name}'")
+    source, taking = _active_and_others(context, "weights")
     return make_copy_targets(source, taking)
 
 

@@ -1,5 +1,6 @@
 """The operator "Copy Weights"."""
 
+from functools import partial
 from operator import attrgetter
 
 from bpy.types import Operator
@@ -7,7 +8,7 @@ from bpy.types import Operator
 from ...blender.read.transfer_targets import find_copies_in_file, find_copy_targets
 from ...core.tools.copies import CopyOptions, copies_summary
 from ...tasks.copies.copying import CopyTask
-from ..base.command import Command
+from ..base.command import Command, add_source_and_targets
 from ..base.properties import OptionProperties, option_names, option_properties
 from ..base.work import WorkOperator, tell
 
@@ -43,17 +44,6 @@ other side (the other glove, a mirrored character), or the same for copies of th
         return tell(self, None, task, copies_summary(report))
 
 
-def _source_and_target(parser):
-    parser.add_argument("--source", metavar="NAME", required=True, help="mesh that has the weights")
-    parser.add_argument(
-        "--target",
-        metavar="NAME",
-        action="append",
-        required=True,
-        help="mesh that gets them; repeatable",
-    )
-
-
 CLASSES = (OBJECT_OT_araplbs_copy_weights,)
 COMMAND = Command(
     "copies",
@@ -67,5 +57,5 @@ COMMAND = Command(
         find_copies_in_file(view_layer, arguments.source, arguments.target)
     ],
     subject=attrgetter("source"),
-    own=_source_and_target,
+    own=partial(add_source_and_targets, has="weights"),
 )

@@ -1,5 +1,6 @@
 """The operator "Transfer Shape Keys"."""
 
+from functools import partial
 from operator import attrgetter
 
 from bpy.types import Operator
@@ -7,7 +8,7 @@ from bpy.types import Operator
 from ...blender.read.transfer_targets import find_shape_targets, find_shapes_in_file
 from ...core.tools.shapes import ShapeOptions, shapes_summary
 from ...tasks.shapes import ShapesTask
-from ..base.command import Command
+from ..base.command import Command, add_source_and_targets
 from ..base.properties import OptionProperties, option_properties
 from ..base.work import WorkOperator, tell
 
@@ -47,19 +48,6 @@ active one: where they lie close to it they follow it, and the rest is filled in
         return tell(self, None, task, shapes_summary(report))
 
 
-def _wearer_and_target(parser):
-    parser.add_argument(
-        "--source", metavar="NAME", required=True, help="mesh that has the shape keys"
-    )
-    parser.add_argument(
-        "--target",
-        metavar="NAME",
-        action="append",
-        required=True,
-        help="mesh that gets them; repeatable",
-    )
-
-
 CLASSES = (OBJECT_OT_araplbs_transfer_shapes,)
 COMMAND = Command(
     "shapes",
@@ -73,5 +61,5 @@ COMMAND = Command(
         find_shapes_in_file(view_layer, arguments.source, arguments.target)
     ],
     subject=attrgetter("source"),
-    own=_wearer_and_target,
+    own=partial(add_source_and_targets, has="shape keys"),
 )
