@@ -96,3 +96,12 @@ def test_every_wheel_and_zip_is_tested():
     blender = jobs["blender"]["strategy"]["matrix"]["include"]
     known = {target.blender.replace("-", "_") for target in cross.TARGETS.values()}
     assert {entry["system"] for entry in blender} <= known
+
+
+def test_actionlint():
+    checker = shutil.which("actionlint")
+    if not checker:
+        pytest.skip("no actionlint on PATH")
+    found = sorted(map(str, (ROOT / ".github/workflows").glob("*.yml")))
+    done = subprocess.run([checker, *found], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
