@@ -30,11 +30,6 @@ from .farm.reports import write_pictures, write_report
 _handles = []  # what Blender gave for the registered command
 
 
-def _tets(options):
-    """The file of tets that the options name, or nothing."""
-    return getattr(options, "tet_file", "")
-
-
 def run(argv, results=None):
     """The command; returns the exit code: 0 all is done, 1 a file failed or none could be
     started, 2 wrong arguments, 3 `check` has found something to fail on, 128 + the signal that
@@ -66,7 +61,7 @@ def _run(argv, results):
                 command, options = read_command(arguments)
                 plan = plan_outputs(arguments.input, arguments.output if command.saves else None)
                 plan = farm.left_to_do(plan, arguments)
-                outputs = all_outputs(plan, arguments, _tets(options))
+                outputs = all_outputs(plan, arguments)
             except (Refused, OSError) as error:
                 return _refuse(error, results)
             if arguments.plan:
@@ -153,8 +148,9 @@ def do_file(command, source, target, options, arguments, stop, outputs):
     refuse_input(source)
     known = {"contents": tasks.contents_read(source, arguments)} if arguments.report else {}
     compressed = _open(source)
-    used = [bpy.path.abspath(_tets(options))] if _tets(options) else []
-    outputs.refuse_used([*bpy.utils.blend_paths(absolute=True), *used], target)
+    used = tasks.files_read(source, arguments)
+    del used["input"]
+    outputs.refuse_used([*bpy.utils.blend_paths(absolute=True), *used.values()], target)
     view_layer = bpy.context.view_layer
     left = leave_edit_mode(view_layer)
     view_layer.update()

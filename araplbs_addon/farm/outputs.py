@@ -8,7 +8,7 @@ from pathlib import Path
 from ..core.base.refusal import Refused
 from ..core.disk.outputs import BLEND, PICTURE, REPORT, REPORT_PAGE, RESULTS, TABLE, Outputs
 from .reports import INDEX, TABLE_NAME, picture_name
-from .tasks import report_path
+from .tasks import named_files, report_path
 
 BLEND_NAME = re.compile(r".*\.blend\d*", re.IGNORECASE | re.DOTALL)
 PICTURE_NAME = re.compile(r"(.*)\.\d+\.png", re.DOTALL)
@@ -32,9 +32,9 @@ def plan_outputs(inputs, output):
     return [(path, target / path.name) for path in inputs]
 
 
-def all_outputs(plan, arguments, tets=""):
+def all_outputs(plan, arguments):
     """The Outputs of a plan [(input, output)]. Raises Refused as they do."""
-    outputs = Outputs(arguments.input, tets)
+    outputs = Outputs(arguments.input, named_files(arguments).items())
     for source, target in plan:
         if target is not None:
             outputs.add(target, BLEND, "output", source)

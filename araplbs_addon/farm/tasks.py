@@ -37,6 +37,11 @@ TIMEOUT, SLOWER = 3600.0, 30.0
 # Commands that no task has: these do tasks, or reports of them.
 NO_TASKS = ("task", "serve", "merge")
 
+# Files that are read beside the input: their name in a report and the option that names them.
+# Keep Weights writes its file.
+READ_FILES = {"tets": "tet_file", "kept weights": "file"}
+WRITES_FILE = "keep"
+
 # What commands have in place of these arguments that are for one file after the other only.
 NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
 
@@ -147,16 +152,26 @@ def cost(path, poses=POSES):
     return seconds, START_BYTES + vertices * (VERTEX_BYTES + BONE_BYTES * bones)
 
 
-def tets_of(source, arguments):
-    """The file of tets for an input, or nothing: beside it where its path begins with //."""
-    path = getattr(arguments, "tet_file", "")
-    return str(Path(source).parent / path[2:]) if path.startswith("//") else path
+def named_files(arguments):
+    """{name: path} of what options name to be read, as they name it."""
+    if arguments.command == WRITES_FILE:
+        return {}
+    named = {name: getattr(arguments, option, "") for name, option in READ_FILES.items()}
+    return {name: path for name, path in named.items() if path}
+
+
+def files_read(source, arguments):
+    """{name: path} of all that an output is made from, the input first. A named path that begins
+    with // lies beside the input."""
+    found = {"input": str(source)}
+    for name, path in named_files(arguments).items():
+        found[name] = str(Path(source).parent / path[2:]) if path.startswith("//") else path
+    return found
 
 
 def contents_read(source, arguments):
     """By which --resume knows again what an output was made from."""
-    tets = tets_of(source, arguments)
-    return {"input": content_mark(source)} | ({"tets": content_mark(tets)} if tets else {})
+    return {name: content_mark(path) for name, path in files_read(source, arguments).items()}
 
 
 def done_before(source, target, arguments):
@@ -173,10 +188,10 @@ def done_before(source, target, arguments):
         if report["fingerprint"] != fingerprint(arguments):
             return False
         marks = entry["contents"]
-        files = {"output": target, "input": source, "tets": tets_of(source, arguments)}
+        files = {"output": target} | files_read(source, arguments)
         if identity(source) == identity(target):
             del files["input"]
-        return all(has_content(path, marks[name]) for name, path in files.items() if path)
+        return all(has_content(path, marks[name]) for name, path in files.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
 

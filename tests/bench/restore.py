@@ -32,9 +32,8 @@ WHY = f"""\
 Why more than {LIMIT_OFF:g}: what the new mesh has no place for is lost to every way alike, as the
 columns say (decimated to some hundred vertices; fingers and toes that voxels and QuadriFlow fuse,
 red in the picture). Where Data Transfer is nearer, it gives vertices more bones than any had before
-(cut to as many it is as far off as ours), or *Angle* has left vertices to be filled in: with 180
-degrees ours comes to 0.058 for mh_game (voxel), 0.097 for m2m_horse and 0.186 for q_trex (quad).
-Data Transfer needs the copy, and knows of no renamed bones, corrections or locks."""
+(cut to as many it is as far off as ours). Data Transfer needs the copy, and knows of no renamed
+bones, corrections or locks."""
 NOTE = f"""\
 Characters with the weights of their artists, changed by five tools of Blender: Voxel Remesh (150
 voxels along the diagonal), QuadriFlow (as many faces), Decimate to half, Subdivision Surface (one

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -155,19 +156,23 @@ def test_resume_looks_at_the_output(three, tmp_path):
     assert weights(out / "a.blend") == weights(out / "b.blend") == weights(out / "c.blend")
 
 
-def test_resume_looks_at_the_tets(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "command", "option"), [("tets", "weight", "tet_file"), ("kept weights", "restore", "file")]
+)
+def test_resume_looks_at_other_files(tmp_path, name, command, option):
     """Those that were there when the output was made."""
     tasks = addon("farm.tasks")
-    source, tets = tmp_path / "in.blend", tmp_path / "tets.msh"
+    source, other = tmp_path / "in.blend", tmp_path / "other"
     source.write_bytes(b"BLENDER")
-    tets.write_text("tets")
-    for path in (str(tets), "//tets.msh"):
-        arguments = SimpleNamespace(tet_file=path)
-        assert tasks.tets_of(source, arguments) == str(tets)
+    other.write_text("some")
+    for path in (str(other), "//other"):
+        arguments = SimpleNamespace(command=command, **{option: path})
+        assert Path(tasks.files_read(source, arguments)[name]) == other
         found = tasks.contents_read(source, arguments)
-        assert found["tets"] == addon("core.disk.files").content_mark(tets)
-        assert found["tets"]["bytes"] == 4 and len(found["tets"]["sha256"]) == 64
-    assert list(tasks.contents_read(source, SimpleNamespace())) == ["input"]
+        assert found[name] == addon("core.disk.files").content_mark(other)
+        assert found[name]["bytes"] == 4 and len(found[name]["sha256"]) == 64
+    arguments = SimpleNamespace(command="keep", **{option: str(tmp_path / "not there yet")})
+    assert list(tasks.contents_read(source, arguments)) == ["input"]
 
 
 def test_resume_over_inputs(three, tmp_path):

@@ -23,10 +23,10 @@ def option(default: Any, name: str, description: str, **limits: Any) -> Any:
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
 
-def option_of(table: "type[OptionTable]", name: str) -> Any:
-    """The same option as another table has."""
+def option_of(table: "type[OptionTable]", name: str, default: Any = None) -> Any:
+    """The same option as another table has; with a default of its own if one is given."""
     about = next(each for each in fields(table) if each.name == name)
-    return option(about.default, **about.metadata)
+    return option(about.default if default is None else default, **about.metadata)
 
 
 @dataclass(frozen=True)

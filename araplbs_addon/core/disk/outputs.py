@@ -107,14 +107,14 @@ class Outputs:
     """What a run reads and will write. Each add() raises Refused where one of these would be
     replaced, under whatever name, or a file that is not ours."""
 
-    def __init__(self, inputs: Iterable[str | Path], tets: str | Path = "") -> None:
+    def __init__(self, inputs: Iterable[str | Path], named: Iterable[tuple[str, str]] = ()) -> None:
         self._inputs: dict[str | tuple[int, int], list[str | Path]] = {}  # paths by identity()
         self._taken: dict[str | tuple[int, int], str] = {}  # what is there, likewise
         self._kinds: dict[str | Path, Kind] = {}  # by path
         for path in inputs:
             self._inputs.setdefault(identity(path), []).append(path)
-        if tets:
-            self._taken[identity(tets)] = f"the tets {tets}"
+        for name, path in named:  # what options name to be read
+            self._taken[identity(path)] = f"the {name} {path}"
         for stream in (1, 2):  # where what is printed goes to a file
             with suppress(OSError):
                 found = os.fstat(stream)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -46,7 +47,7 @@ class RestoreOptions(OptionTable):
 
     file: str = FILE
     distance: float = option_of(TransferOptions, "distance")
-    angle: float = option_of(TransferOptions, "angle")
+    angle: float = option_of(TransferOptions, "angle", math.pi)  # a remesh is the same surface
 
 
 @dataclass
