@@ -157,7 +157,8 @@ def test_resume_looks_at_the_output(three, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "command", "option"), [("tets", "weight", "tet_file"), ("kept weights", "restore", "file")]
+    ("name", "command", "option"),
+    [("tets", "weight", "tet_file"), ("kept weights", "restore", "file")],
 )
 def test_resume_looks_at_other_files(tmp_path, name, command, option):
     """Those that were there when the output was made."""
