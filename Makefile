@@ -1,6 +1,6 @@
 # Every target is a line or two: the work is done by tools/ and tests/run.sh.
 # Slow downloads and test beds are kept in ~/.cache/araplbs; ARAPLBS_CACHE names another place.
-.PHONY: help build extension extension-all sdist release-check demo check test test-core test-blender \
+.PHONY: help build extension extension-all sdist release-check demo translations check test test-core test-blender \
 	bench asan tsan fuzz clean
 
 help:  ## this list
@@ -25,6 +25,9 @@ release-check: extension-all sdist  ## tests the rules of docs/release.md on eve
 
 demo: extension  ## build/demo: a character before and after; FILE=my.blend for your own
 	@tools/demo.sh $(if $(FILE),"$(FILE)")
+
+translations: build  ## brings the catalogues of araplbs_addon/languages up to date (docs/languages.md)
+	@tools/run_blender.sh tools/translations.py
 
 check:  ## formatting, warnings, types, stubs: without running anything
 	@tools/check.sh

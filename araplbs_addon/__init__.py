@@ -5,6 +5,7 @@ Layers, each of which uses only those below it:
   ui                        panel and menu entries
   operators, cli            two ways to ask for the work (cli by tasks alone)
   live                      sessions: the work a step at a time, shown and steered meanwhile
+  languages                 catalogues of translations
   tasks                     the whole work: read, solve, write
   blender                   the only modules that read or write Blender's data
   farm                      many files; knows nothing of Blender

@@ -7,6 +7,7 @@ import bpy
 from . import cli, operators
 from .blender.data import bone_kinds, edits, engine_limits, joint_settings
 from .blender.read import control_bones
+from .languages import translate
 from .operators.base.guard import guarded
 from .preferences import ARAPLBS_preferences
 from .ui.panels import menus, panels
@@ -23,6 +24,7 @@ CLASSES = (
 
 # Each has register() and unregister(); they come after the classes and go before them.
 PARTS = (
+    translate,
     bone_kinds,
     control_bones,
     edits,

@@ -32,6 +32,7 @@ WANTED = {
         "core/base/native_module.py": "reads the version in the manifest",
         "core/disk/manual.py": "opens the manual that comes with it, in a browser",
         "core/solvers/tet_mesh.py": "the script that TetGen's process runs",
+        "languages/translate.py": "reads the catalogues of translations",
         "ui/views/tools.py": "the folder of the brushes' icons, for Blender",
         "farm/__main__.py": "a program of its own, run outside of Blender",
     },

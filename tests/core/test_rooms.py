@@ -9,7 +9,7 @@ from paths import ROOT
 ADDON = ROOT / "araplbs_addon"
 # From the ground up.
 LAYERS = [
-    *("core", "farm", "blender", "tasks", "live", "preferences"),
+    *("core", "farm", "blender", "tasks", "live", "languages", "preferences"),
     *("operators", "arguments", "cli", "ui", "registration", "notice"),
 ]
 ROOMS = {

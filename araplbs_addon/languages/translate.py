@@ -1,0 +1,47 @@
+"""What Blender is given of the catalogues, and the translation of sentences.
+
+Blender translates by itself what operators, panels and properties declare, and literal texts of a
+layout; translated() is for all others: reports, reasons of a poll, status bar, texts with names and
+numbers. In English, or where Blender was built without languages, nothing is read."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import bpy
+
+from .catalogue import Sentences, read_catalogue
+
+FILES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.po"))}
+CONTEXTS = ("*", "Operator")  # Blender's: of everything, and of labels of operators
+
+
+@lru_cache(maxsize=len(FILES))
+def sentences(language):
+    return Sentences(read_catalogue(FILES[language]))
+
+
+def translated(text):
+    """A text of the add-on in the language of the interface."""
+    language = bpy.app.translations.locale
+    if not text or language not in FILES:
+        return text
+    if not bpy.context.preferences.view.use_translate_interface:
+        return text
+    return sentences(language).translate(str(text))
+
+
+def messages(language):
+    """As Blender takes them: its own translation of a text goes first."""
+    plain = sentences(language).plain
+    return {(context, english): text for english, text in plain.items() for context in CONTEXTS}
+
+
+def register():
+    if bpy.app.build_options.international:
+        bpy.app.translations.register(__package__, {name: messages(name) for name in FILES})
+
+
+def unregister():
+    if bpy.app.build_options.international:
+        bpy.app.translations.unregister(__package__)
+        sentences.cache_clear()
