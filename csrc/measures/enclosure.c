@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/sets.h"
 #include "base/vec3.h"
+#include "base/vec4.h"
 #include "measures/pose_lanes.h"
 
 #define INSERTED 32 /* keys of a vertex: more are sorted by qsort */
@@ -132,32 +133,35 @@ typedef struct volume_task {
 } volume_task;
 
 /* p . q x r of the corners of a triangle less those of the origin, in the poses of a group. */
-static void add_triangle(const int *corner, const double *points, const double *origin,
-                         double *sum) {
-    const double *p = points + arap_group_stride(corner[0]),
-                 *q = points + arap_group_stride(corner[1]),
-                 *r = points + arap_group_stride(corner[2]);
-    enum { X = 0, Y = ARAP_POSE_LANES, Z = 2 * ARAP_POSE_LANES };
-    for (int l = 0; l < ARAP_POSE_LANES; l++) {
-        double ox = origin[X + l], oy = origin[Y + l], oz = origin[Z + l];
-        double qx = q[X + l] - ox, qy = q[Y + l] - oy, qz = q[Z + l] - oz;
-        double rx = r[X + l] - ox, ry = r[Y + l] - oy, rz = r[Z + l] - oz;
-        sum[l] += (p[X + l] - ox) * (qy * rz - qz * ry) + (p[Y + l] - oy) * (qz * rx - qx * rz) +
-                  (p[Z + l] - oz) * (qx * ry - qy * rx);
+ARAP_WIDE_PART arap_v4 volume_of(const arap_v4_at *corner_p, const arap_v4_at *corner_q,
+                                 const arap_v4_at *corner_r, const arap_v4_at *origin) {
+    arap_v4 p[3], q[3], r[3];
+    for (int c = 0; c < 3; c++) {
+        p[c] = corner_p[c] - origin[c];
+        q[c] = corner_q[c] - origin[c];
+        r[c] = corner_r[c] - origin[c];
     }
+    return p[0] * (q[1] * r[2] - q[2] * r[1]) + p[1] * (q[2] * r[0] - q[0] * r[2]) +
+           p[2] * (q[0] * r[1] - q[1] * r[0]);
 }
 
-static void sum_group(void *data, int group, int worker) {
+ARAP_WIDE_PART void sum_group_plain(void *data, int group, int worker) {
     (void)worker;
     const volume_task *task = data;
     const arap_enclosure *enclosure = task->enclosure;
     const double *points = task->points + arap_group_stride(enclosure->vertices) * (size_t)group;
-    double sum[ARAP_POSE_LANES] = {0};
-    for (size_t t = 0; t < enclosure->count; t++)
-        add_triangle(enclosure->corner + 3 * t, points,
-                     points + arap_group_stride(enclosure->corner[0]), sum);
+    arap_v4 sum = {0};
+    for (size_t t = 0; t < enclosure->count; t++) {
+        const arap_v4_at *corner[3];
+        for (size_t k = 0; k < 3; k++)
+            corner[k] =
+                (const arap_v4_at *)(points + arap_group_stride(enclosure->corner[3 * t + k]));
+        sum += volume_of(corner[0], corner[1], corner[2],
+                         (const arap_v4_at *)(points + arap_group_stride(enclosure->corner[0])));
+    }
     for (int l = 0; l < ARAP_POSE_LANES; l++) task->out[group * ARAP_POSE_LANES + l] = sum[l] / 6;
 }
+ARAP_WIDE_TASK(sum_group)
 
 arap_status arap_enclosed_volume(arap_context *context, const arap_enclosure *enclosure, int poses,
                                  const double *points, double *out) {
