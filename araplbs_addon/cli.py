@@ -181,7 +181,7 @@ def do_file(command, source, target, options, arguments, stop, outputs):
         return {"armatures": reports, "warnings": lines}
     lines += _warn(enter_edit_mode(view_layer, left))
     if arguments.resume and tasks.done_before(source, target, arguments):
-        print(f"  {target} was made by another meanwhile", flush=True)
+        print(f"  {target} was made by another process meanwhile", flush=True)
         return known | {"armatures": reports, "warnings": lines}
     _save(target, compressed, stop)
     print(f"  saved {target}", flush=True)

@@ -12,12 +12,13 @@ class ARAPLBS_preferences(AddonPreferences):
 
     expert: BoolProperty(
         name="Expert Settings",
-        description="Show the panel Expert in the tab: how poses are sampled, what weights begin "
-        "as, and what else needs to know how they are computed",
+        description="Show the panel Expert in the tab: how poses are sampled, which weights the "
+        "optimization begins with, and other settings that take some knowledge of the "
+        "method",
     )
     threads: IntProperty(
         name="Threads",
-        description="Processors that are used for weighting, 0 for all of them",
+        description="Number of processors used for weighting, 0 for all of them",
         default=0,
         min=0,
         max=256,

@@ -84,10 +84,10 @@ typedef enum arap_bone_kind {
     ARAP_BONE_BENDY
 } arap_bone_kind;
 
-/* What the sampled poses of a bone vary (paper section 3.3): its roll about an axis across it and
+/* What the sampled poses of a bone vary (paper section 3.3): its swing about an axis across it and
  * its twist about itself as a whole, the angle theta that it turns from head to tail, if it is not
  * rigid, and its stretch. */
-enum arap_range { ARAP_RANGE_ROLL, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
+enum arap_range { ARAP_RANGE_SWING, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
 #define ARAP_RANGES 4
 #define ARAP_MOST_SEGMENTS 1000
 
@@ -195,7 +195,7 @@ typedef enum arap_deformer { ARAP_DEFORMER_LINEAR, ARAP_DEFORMER_DUAL_QUATERNION
 #define ARAP_MOST_WIDENINGS 20
 #define ARAP_MOST_WINDOW 20 /* past iterations that are mixed */
 
-/* How poses are sampled (paper section 3.3): a roll about a random axis across the bone, then a
+/* How poses are sampled (paper section 3.3): a swing about a random axis across the bone, then a
  * twist about the bone. */
 typedef struct arap_sampling {
 #define ARAP_SETTINGS_SAMPLING

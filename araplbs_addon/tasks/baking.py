@@ -147,7 +147,7 @@ class BakeTask(Task):
         others = other_objects(ob, armature)
         if others and self.options.poses == "RANDOM":
             self.warnings.append(
-                f"'{ob.name}': its modifiers look at {names_in_line(others)}, which random poses "
+                f"'{ob.name}': its modifiers depend on {names_in_line(others)}, which random poses "
                 "do not move: bake scene frames where bones move them"
             )
 

@@ -40,7 +40,7 @@ class Reading:
     """Beside what the CheckTask has read: what repairs go by."""
 
     meshes: list[Mesh]  # without a mask that shows one finding alone
-    closed: list[str | None]  # why the weights of each cannot be changed, or None
+    refusals: list[str | None]  # why the weights of each cannot be changed, or None
     skeleton: Skeleton
     poses: Any  # those of the file or the rig
     started: float
@@ -114,7 +114,7 @@ class RepairTask(Task):
         material = Material(
             checked.problem,
             read.meshes,
-            read.closed,
+            read.refusals,
             checked.judged_poses,
             checked.options,
             read.skeleton,

@@ -16,11 +16,11 @@ from ..blender.data.binding import (
     moves_twice,
 )
 from ..blender.data.bones import bones_to_lock
-from ..blender.data.places import deformers
+from ..blender.data.places import deforming_armatures
 from ..blender.data.references import Reference, Subjects
 from ..blender.poses.flexible_bones import curved_parameters_in_steps
 from ..blender.read.control_bones import leave_out_of_armature_in_steps, mark_control_bones
-from ..blender.read.other_deformers import other_deformers, refuse_carried
+from ..blender.read.other_modifiers import other_modifiers, refuse_carried
 from ..blender.read.read_armature import read_armature
 from ..blender.read.read_deformer import read_joint_axes
 from ..blender.read.read_mesh import (
@@ -191,7 +191,7 @@ class WeightingTask(Task):
             objects.append(ob)
             meshes.append(mesh)
             all_entries.append(entries)
-            self.warnings += other_deformers(ob, targets.armature)
+            self.warnings += other_modifiers(ob, targets.armature)
             self.warnings += _overfull(mesh)
             others = [other.name for other in shared if other not in targets.meshes]
             if others:
@@ -331,5 +331,8 @@ def _sharing(ob: bpy.types.Object) -> list[bpy.types.Object]:
     return [
         other
         for other in bpy.data.objects
-        if other != ob and other.data == ob.data and other.users_scene and deformers(other)
+        if other != ob
+        and other.data == ob.data
+        and other.users_scene
+        and deforming_armatures(other)
     ]

@@ -151,7 +151,7 @@ class Solver:
           (the bone) and Z, NaN for none; they replace `swing` and `twist` in the sampled poses.
           bone_kinds (m,): default all "rigid"; bones that do not deform are rigid.
           bone_ranges (m, 4, 2): lower and upper bounds of what the sampled poses vary, NaN for the
-          usual range: roll about an axis across the bone (radians; 0 to `swing`) and twist of the
+          usual range: swing about an axis across the bone (radians; 0 to `swing`) and twist of the
           bone as a whole (`twist` to both sides), unless it has limits; for bones that are not
           rigid, bend from head to tail (`swing` to both sides; about the bone itself, or about an
           axis uniform on the sphere) and stretch (1 only). A lower bound above the upper one, a
@@ -441,8 +441,8 @@ class JointSolver:
         optimize_weights: bool = True,
         anchor: float = 0.0,
         centering: float = 0.0,
-        drift: float = 1e-6,
-        reach: float = 0.5,
+        component_stiffness: float = 1e-6,
+        max_shift: float = 0.5,
         least_length: float = 0.5,
         iterations: int = 20,
         tolerance: float = 1e-3,
@@ -467,9 +467,9 @@ class JointSolver:
           tails; the largest of a joint counts, relative to the stiffness and the bones of the joint
           itself. They shorten the steps, in all directions or along the bones.
           anchor: pull toward the initial positions; 1 is about as stiff as the energy itself.
-          reach: largest distance from them, a share of the mean length of the bones that meet.
+          max_shift: largest distance from them, a share of the mean length of the bones that meet.
           least_length: share of its length that every bone keeps.
-          drift: stiffness of the displacements of unconnected parts of the skeleton.
+          component_stiffness: of the displacements of unconnected parts of the skeleton.
         centering: where the energy is less stiff than this across the bones of a joint, as between
         rigid parts that no edge connects (the paper's Figure 15C), a pull to the middle of the limb
         makes up the difference; 0 for none. The stiffness of limb joints is 0.02 to 0.2, that of
@@ -733,7 +733,7 @@ def elastic_poses(
     threads: int = 0,
     method: Literal["free", "mixed"] = "free",
     hold: float = 0.01,
-    drift: float = 10.0,
+    limb_hold: float = 10.0,
     slack: float = 0.8,
     inside: float = 0.1,
     bending: float = 0.3,
@@ -754,7 +754,7 @@ def elastic_poses(
     tets) + bending * relative errors of the edges of one-rings that share a rotation
     + inside * that of the line from each vertex to its bone in the same rotation, which keeps
     thickness and volume + hold * squared distances from where the bone takes a vertex, in radii of
-    the limb, next to nothing at joints + drift * squared Limb Drift, beyond slack times that
+    the limb, next to nothing at joints + limb_hold * squared Limb Drift, beyond slack times that
     of the start. inside=0: the skin alone, with the least strain.
     The problem is not convex: the result is a local minimum for these settings, not a proven bound.
     tolerance: a pose is done when its energy falls by less than this share, twice. The energy never
@@ -1134,7 +1134,7 @@ def nearest_points(
     points: ArrayLike,
     *,
     owners: ArrayLike | None = None,
-    reach: ArrayLike | None = None,
+    radius: ArrayLike | None = None,
     edges: ArrayLike | None = None,
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
@@ -1145,8 +1145,8 @@ def nearest_points(
     -1 if no triangle was found; the barycentric coordinates of the nearest point; its distance,
     negative for points behind the surface (judged by the vertex normals), inf without a triangle;
     and for every vertex the number of its part: vertices connected by triangles and edges. owners
-    (k,): for each point, a vertex whose part is skipped, -1 for none. reach (k,): the search radius
-    of each point, inf by default. Coincident vertices count as one, the first of them.
+    (k,): for each point, a vertex whose part is skipped, -1 for none. radius (k,): of the search
+    for each point, inf by default. Coincident vertices count as one, the first of them.
     """
 
 def inspect_weights(

@@ -38,7 +38,7 @@ typedef struct clusters {
     double *center;  /* (bones, 3) */
     int *size;       /* (bones) */
     int *farthest;   /* (bones) the vertex to split at */
-    double *reach;   /* (bones) its error times distance */
+    double *penalty; /* (bones) its error times distance */
 } clusters;
 
 static int splits(const arap_bake_state *state) {
@@ -116,9 +116,9 @@ static arap_status assign(clusters *of) {
         int b = *bone_of(state, i);
         double worth = of->error[i] *
                        sqrt(arap_distance2(state->v + 4 * (size_t)i, of->center + 3 * (size_t)b));
-        if (of->farthest[b] >= 0 && worth <= of->reach[b]) continue;
+        if (of->farthest[b] >= 0 && worth <= of->penalty[b]) continue;
         of->farthest[b] = i;
-        of->reach[b] = worth;
+        of->penalty[b] = worth;
     }
     return status;
 }
@@ -208,10 +208,10 @@ arap_status arap_place_bones(arap_bake_state *state) {
                    .center = ARAP_NEW(double, 3 * m),
                    .size = ARAP_NEW(int, m),
                    .farthest = ARAP_NEW(int, m),
-                   .reach = ARAP_NEW(double, m)};
+                   .penalty = ARAP_NEW(double, m)};
     arap_status status = ARAP_OK;
     if (!of.active || !of.error || !of.total || !of.second || !of.missing || !of.missed ||
-        !of.center || !of.size || !of.farthest || !of.reach)
+        !of.center || !of.size || !of.farthest || !of.penalty)
         status = arap_fail_memory(&state->context->error, "the clusters");
     if (!status) {
         memset(of.active, 1, (size_t)state->given);
@@ -232,6 +232,6 @@ arap_status arap_place_bones(arap_bake_state *state) {
     arap_free(of.center);
     arap_free(of.size);
     arap_free(of.farthest);
-    arap_free(of.reach);
+    arap_free(of.penalty);
     return status;
 }

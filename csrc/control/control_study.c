@@ -118,7 +118,8 @@ static void sum_parts(arap_study *t) {
 }
 
 static void sum_shares(arap_study *t) {
-    for (int g = 0; g < t->s.deform_count; g++) t->own[g] = t->gain[g] = 0, t->reach2[g] = INFINITY;
+    for (int g = 0; g < t->s.deform_count; g++)
+        t->own[g] = t->gain[g] = 0, t->nearest2[g] = INFINITY;
     for (int i = 0; i < t->mesh.count; i++) {
         const int *nearest = t->nearest + 2 * (size_t)i;
         const double *d2 = t->distance2 + 2 * (size_t)i;
@@ -126,7 +127,7 @@ static void sum_shares(arap_study *t) {
         t->gain[nearest[0]] += t->area[i] * (1 - distance_ratio(t, i));
         if (is_tied(t, i)) t->own[nearest[1]] += t->area[i];
         for (int k = 0; k < 2 && nearest[k] >= 0; k++)
-            t->reach2[nearest[k]] = fmin(t->reach2[nearest[k]], d2[k]);
+            t->nearest2[nearest[k]] = fmin(t->nearest2[nearest[k]], d2[k]);
     }
 }
 
@@ -248,7 +249,7 @@ const double *arap_study_clearance(arap_study *t, int d) {
 
 int arap_study_is_away(arap_study *t, int d, double lengths) {
     double least = lengths * t->length[d];
-    if (t->group[d] == d && t->alone[d] && t->reach2[d] < least * least) return 0;
+    if (t->group[d] == d && t->alone[d] && t->nearest2[d] < least * least) return 0;
     const double *clearance = arap_study_clearance(t, d);
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
         if (clearance[k] < least) return 0;
@@ -276,8 +277,8 @@ int arap_study_in_place_of_others(const arap_study *t, int d) {
 }
 
 int arap_study_continues(const arap_study *t, int d, int parent) {
-    double reach = ATTACHED * fmin(t->length[parent], t->length[d]);
-    return arap_distance2(arap_study_head(t, d), arap_study_tail(t, parent)) <= reach * reach;
+    double near = ATTACHED * fmin(t->length[parent], t->length[d]);
+    return arap_distance2(arap_study_head(t, d), arap_study_tail(t, parent)) <= near * near;
 }
 
 static void weigh_skin(arap_study *t) {
@@ -319,13 +320,13 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->group = ARAP_NEW(int, n);
     t->own = ARAP_NEW(double, n);
     t->gain = ARAP_NEW(double, n);
-    t->reach2 = ARAP_NEW(double, n);
+    t->nearest2 = ARAP_NEW(double, n);
     t->nearest = ARAP_NEW(int, 2 * count);
     t->distance2 = ARAP_NEW(double, 2 * count);
     if (!t->area || !t->length || !t->clearance || !t->winding || !t->evidence || !t->keep ||
-        !t->alone || !t->reach2 || !t->control || !t->group || !t->own || !t->gain || !t->nearest ||
-        !t->distance2 || !t->own_parts || !t->decided || !t->part_area || !t->part_votes ||
-        !t->part_leader) {
+        !t->alone || !t->nearest2 || !t->control || !t->group || !t->own || !t->gain ||
+        !t->nearest || !t->distance2 || !t->own_parts || !t->decided || !t->part_area ||
+        !t->part_votes || !t->part_leader) {
         status = arap_fail_memory(&context->error, "the control bones");
         goto done;
     }
@@ -354,7 +355,7 @@ void arap_study_clear(arap_study *t) {
     arap_free(t->part_leader);
     arap_free(t->keep);
     arap_free(t->alone);
-    arap_free(t->reach2);
+    arap_free(t->nearest2);
     arap_free(t->control);
     arap_free(t->group);
     arap_free(t->own);

@@ -30,7 +30,7 @@ typedef struct arap_study {
     double
         *own_parts; /* (deform_count) of each group, of these, what is of loose parts of its own */
     char *alone;    /* (deform_count) the group is one bone */
-    double *reach2; /* (deform_count) squared, from each group to the vertices near to it */
+    double *nearest2;   /* (deform_count) squared, from each group to the vertices near to it */
     double *part_area;  /* (mesh.part_count) shares of the skin */
     double *part_votes; /* (2, mesh.part_count) of these, nearest to the leader, and to any */
     int *part_leader;   /* (mesh.part_count) the group that most of it is nearest to, -1: none */

@@ -218,11 +218,11 @@ static double turn_cell(const arap_body *body, const arap_feet *feet, int i, con
                         double *b) {
     const arap_mesh *mesh = &body->mesh;
     const double *at = x + 3 * (size_t)i, *posed = feet->posed + 3 * (size_t)i;
-    double covariance[9] = {0}, r[9], foot = feet->weight[i], spoke[3], reach[3];
+    double covariance[9] = {0}, r[9], foot = feet->weight[i], spoke[3], posed_spoke[3];
     arap_sub(mesh->v + 3 * (size_t)i, feet->rest + 3 * (size_t)i, spoke);
-    arap_sub(at, posed, reach);
-    double energy = foot * (arap_dot(spoke, spoke) + arap_dot(reach, reach));
-    for (int c = 0; c < 9; c++) covariance[c] = foot * reach[c / 3] * spoke[c % 3];
+    arap_sub(at, posed, posed_spoke);
+    double energy = foot * (arap_dot(spoke, spoke) + arap_dot(posed_spoke, posed_spoke));
+    for (int c = 0; c < 9; c++) covariance[c] = foot * posed_spoke[c / 3] * spoke[c % 3];
     int any = foot > 0;
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
         double rest[3], own[3], weight = body->cell[e];

@@ -86,7 +86,7 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
     if (!status && rows) status = arap_skinning_weights(context, &skinning, rows, &weights);
     if (!status)
         status = arap_hold_create(context, &body, geometry->vertices, bones, rows ? &weights : NULL,
-                                  settings->hold, settings->drift, settings->inside, &hold);
+                                  settings->hold, settings->limb_hold, settings->inside, &hold);
     if (status) goto done;
     size_t count = (size_t)poses->count * (size_t)bones->count;
     x = ARAP_NEW(double, 3 * (size_t)poses->count * (size_t)body.mesh.count);

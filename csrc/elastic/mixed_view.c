@@ -91,7 +91,7 @@ arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *ge
                                       poses, &skinning);
     if (!status)
         status = arap_hold_create(context, &body, geometry->vertices, bones, NULL, settings->hold,
-                                  settings->drift, settings->inside, &hold);
+                                  settings->limb_hold, settings->inside, &hold);
     if (!status)
         status =
             arap_mixed_create(context, &body, &hold, settings->samples, settings->hold, &mixed);

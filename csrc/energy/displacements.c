@@ -10,7 +10,7 @@
  * a spoke counting as an edge to its foot. The minimum is t = S^-1 g for each pose, and S is the
  * same for all, however often a pose counts. Rounds of a local step and these translations never
  * raise the energy. S says nothing of moves that stretch nothing, as that of the whole skeleton: a
- * small stiffness DRIFT, that of JointSolver, makes these 0.
+ * small stiffness, that of JointSolver, makes these 0.
  *
  * A round costs a local step in double precision. Fails without memory only. */
 #include "energy/displacements.h"
@@ -22,7 +22,7 @@
 #include "energy/local_step.h"
 #include "linalg/blas.h"
 
-#define DRIFT 1e-6 /* of the rest energy of a pose */
+#define STIFFNESS 1e-6 /* of the rest energy of a pose */
 #define ROUNDS 10
 
 arap_status arap_displacements_create(arap_context *context, const arap_skeleton *skeleton,
@@ -57,7 +57,7 @@ void arap_displacements_clear(arap_displacements *d) {
 typedef struct sums {
     const arap_displacements *displacements;
     int columns;
-    double *reach;   /* (components, columns, 4) Q */
+    double *carried; /* (components, columns, 4) Q */
     double *inverse; /* (components, components) of S */
     double *work;    /* (components, components) */
     double *share;   /* (components) W_kc - W_ic of an edge */
@@ -74,7 +74,7 @@ static void add_point(const sums *s, int column, double factor, const double *v)
     for (int c = 0; c < s->displacements->count; c++) {
         double x = factor * s->share[c];
         if (x == 0) continue;
-        double *q = s->reach + 4 * ((size_t)c * (size_t)s->columns + (size_t)column);
+        double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)column);
         for (int k = 0; k < 3; k++) q[k] += x * v[k];
         q[3] += x;
     }
@@ -89,7 +89,7 @@ static void add_row(const sums *s, const arap_mesh *mesh, const arap_influences 
 /* Q, of weights of columns. */
 static void sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *in) {
     size_t count = (size_t)s->displacements->count;
-    memset(s->reach, 0, 4 * count * (size_t)s->columns * sizeof(double));
+    memset(s->carried, 0, 4 * count * (size_t)s->columns * sizeof(double));
     for (int i = 0; i < mesh->count; i++) {
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbor[r];
@@ -113,23 +113,23 @@ static void sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *
 }
 
 /* The inverse of S; returns 0 if S is singular. */
-static int invert(const sums *s, double drift) {
+static int invert(const sums *s, double stiffness) {
     int count = s->displacements->count;
     size_t size = (size_t)count * (size_t)count;
     memset(s->work, 0, size * sizeof(double));
     memset(s->inverse, 0, size * sizeof(double));
     for (int c = 0; c < count; c++) {
-        const double *q = s->reach + 4 * (size_t)c * (size_t)s->columns;
+        const double *q = s->carried + 4 * (size_t)c * (size_t)s->columns;
         for (int b = 0; b < s->columns; b++)
             s->work[c * count + s->displacements->component[b]] += q[4 * b + 3];
     }
     for (int c = 0; c < count; c++) {
         for (int k = 0; k < c; k++) /* but for rounding it is symmetric */
             s->work[c * count + k] = s->work[k * count + c];
-        s->work[c * count + c] += drift;
+        s->work[c * count + c] += stiffness;
         s->inverse[c * count + c] = 1;
     }
-    if (!(drift > 0) || !arap_cholesky(count, s->work)) return 0;
+    if (!(stiffness > 0) || !arap_cholesky(count, s->work)) return 0;
     arap_cholesky_solve(count, s->work, count, s->inverse);
     return 1;
 }
@@ -146,7 +146,7 @@ static double move_pose(const sums *s, const double *pull, size_t lanes, size_t 
             slope[3 * d->component[b] + r] += pull[(size_t)(3 * b + r) * lanes + pose];
     for (int c = 0; c < count; c++)
         for (int b = 0; b < s->columns; b++) {
-            const double *q = s->reach + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);
+            const double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);
             const double *t = transforms + 12 * b;
             for (int r = 0; r < 3; r++)
                 slope[3 * c + r] -= arap_dot(t + 4 * r, q) + t[4 * r + 3] * q[3];
@@ -175,14 +175,14 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     arap_pass *pass = NULL;
     sums s = {.displacements = d,
               .columns = poses->columns,
-              .reach = ARAP_NEW(double, 4 * count * columns),
+              .carried = ARAP_NEW(double, 4 * count * columns),
               .inverse = ARAP_NEW(double, count * count),
               .work = ARAP_NEW(double, count * count),
               .share = ARAP_NEW(double, count)};
     double *slope = ARAP_NEW(double, 6 * count), *moved = ARAP_NEW(double, moves);
     double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL, total = 0;
     arap_status status = ARAP_OK;
-    if (!s.reach || !s.inverse || !s.work || !s.share || !slope || !moved || !alignment)
+    if (!s.carried || !s.inverse || !s.work || !s.share || !slope || !moved || !alignment)
         goto no_memory;
     memcpy(transforms, poses->transform, 12 * columns * (size_t)poses->count * sizeof *transforms);
     memcpy(moved, d->moved, moves * sizeof *moved);
@@ -196,7 +196,7 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * columns * (size_t)packed.lanes);
     if (!pull) goto no_memory;
     sum_up(&s, mesh, poses->bendy.count ? &expanded : in);
-    if (!invert(&s, DRIFT * mesh->rest_energy)) goto done; /* nothing has any size */
+    if (!invert(&s, STIFFNESS * mesh->rest_energy)) goto done; /* nothing has any size */
     for (int p = 0; p < d->poses; p++) total += arap_pose_weight(poses, p);
     for (int round = 0; round < ROUNDS; round++) {
         double gain = 0;
@@ -220,7 +220,7 @@ done:
     arap_pass_free(pass);
     arap_packed_poses_clear(&packed);
     arap_influences_clear(&expanded);
-    arap_free(s.reach);
+    arap_free(s.carried);
     arap_free(s.inverse);
     arap_free(s.work);
     arap_free(s.share);

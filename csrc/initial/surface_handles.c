@@ -38,7 +38,7 @@ typedef struct cells {
     char *has_own;    /* (bones) nearest to a vertex that has no other as near */
     int *label;       /* (count) bone of the cell, UNKNOWN or BORDER */
     double *distance; /* (count) */
-    double *reach;    /* (bones) farthest of the cell from other cells */
+    double *depth;    /* (bones) farthest of the cell from other cells */
 } cells;
 
 static double length_of(const cells *c, int i, size_t e) {
@@ -108,7 +108,7 @@ static int measure_depth(cells *c) {
     if (search(c, 0)) return -1;
     for (int i = 0; i < c->mesh->count; i++)
         if (c->label[i] >= 0 && c->shines[i] && isfinite(c->distance[i]))
-            c->reach[c->label[i]] = fmax(c->reach[c->label[i]], c->distance[i]);
+            c->depth[c->label[i]] = fmax(c->depth[c->label[i]], c->distance[i]);
     return 0;
 }
 
@@ -135,9 +135,9 @@ arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
                .has_own = ARAP_NEW_ZERO(char, bones),
                .label = ARAP_NEW(int, n),
                .distance = ARAP_NEW(double, n),
-               .reach = ARAP_NEW_ZERO(double, bones)};
+               .depth = ARAP_NEW_ZERO(double, bones)};
     arap_status status = ARAP_OK;
-    if (!c.shines || !c.rigid_bone || !c.has_own || !c.label || !c.distance || !c.reach)
+    if (!c.shines || !c.rigid_bone || !c.has_own || !c.label || !c.distance || !c.depth)
         status = arap_fail_memory(&context->error, "the handles of bones");
     if (!status)
         status = arap_judge_islands(context, mesh, visibility, c.shines, c.rigid_bone, &report);
@@ -145,7 +145,7 @@ arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
     if (label_vertices(&c) || measure_depth(&c))
         status = arap_fail_memory(&context->error, "the handles of bones");
     for (int i = 0; i < mesh->count && !status; i++)
-        if (c.label[i] >= 0 && c.shines[i] && c.distance[i] >= CORE * c.reach[c.label[i]])
+        if (c.label[i] >= 0 && c.shines[i] && c.distance[i] >= CORE * c.depth[c.label[i]])
             status = claim_core(context, &c, i, list);
 
 done:
@@ -156,6 +156,6 @@ done:
     arap_free(c.has_own);
     arap_free(c.label);
     arap_free(c.distance);
-    arap_free(c.reach);
+    arap_free(c.depth);
     return status;
 }

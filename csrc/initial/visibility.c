@@ -104,10 +104,10 @@ static void look_from(const visibility_task *task, int i, char *owned) {
     arap_visibility *visibility = task->visibility;
     double point[3], to_bone = visibility->distance[i];
     int s = nearest_segment(task, i, &visibility->distance[i], point);
-    double reach = visibility->distance[i] + SAME_DISTANCE, reach2 = reach * reach;
-    collector all = {task->segments, reach2, owned, 0}, *pointer = &all;
+    double limit = visibility->distance[i] + SAME_DISTANCE, limit2 = limit * limit;
+    collector all = {task->segments, limit2, owned, 0}, *pointer = &all;
     arap_bvh_nearest(task->tree, task->mesh->v + 3 * (size_t)i, -1, collect_owner, &pointer,
-                     &reach2);
+                     &limit2);
     char kept = 0;
     for (int b = 0; all.count; b++) {
         if (!owned[b]) continue;
@@ -116,7 +116,7 @@ static void look_from(const visibility_task *task, int i, char *owned) {
         if (kept < ARAP_MOST_SHARED)
             visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)kept++] = b;
     }
-    if (!kept) /* so far off that rounding puts the segment out of its own reach */
+    if (!kept) /* so far off that rounding puts the segment out of its own limit */
         visibility->nearest[(size_t)i * ARAP_MOST_SHARED + (size_t)kept++] =
             task->segments[s].owner;
     visibility->nearest_count[i] = kept;

@@ -204,7 +204,7 @@ arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
                                   .spines = spines,
                                   .feet = feet,
                                   .unit = poses->total * mesh->rest_energy};
-    arap_status status = arap_joint_spines_reach(context, mesh, in, spines);
+    arap_status status = arap_joint_spines_find(context, mesh, in, spines);
     if (!status)
         status = arap_packed_poses_create(context, spines->count ? &spines->posed : poses,
                                           ARAP_DOUBLE, &energy->packed);
@@ -251,18 +251,18 @@ static double add_pose(const arap_joint_energy *energy, int pose, double *transf
     double sum = 0;
     for (int b = 0; b < bones; b++) read_lane(&energy->packed, pose, b, transforms + 12 * b);
     for (int b = 0; b < bones; b++) {
-        double reach[12] = {0}; /* sum_c T_c N_cb */
+        double moved[12] = {0}; /* sum_c T_c N_cb */
         for (int c = 0; c < bones; c++) {
             const double *n = energy->moments + 16 * ((size_t)b * (size_t)bones + (size_t)c);
             const double *t = transforms + 12 * c;
             if (n[15] == 0 && n[0] == 0 && n[5] == 0 && n[10] == 0) continue;
             for (int r = 0; r < 3; r++)
                 for (int k = 0; k < 4; k++) /* N_bc is the transpose of N_cb */
-                    reach[4 * r + k] += t[4 * r] * n[4 * k] + t[4 * r + 1] * n[4 * k + 1] +
+                    moved[4 * r + k] += t[4 * r] * n[4 * k] + t[4 * r + 1] * n[4 * k + 1] +
                                         t[4 * r + 2] * n[4 * k + 2] + t[4 * r + 3] * n[4 * k + 3];
         }
-        for (int i = 0; i < 12; i++) sum += reach[i] * transforms[12 * b + i];
-        for (int r = 0; r < 3; r++) force[3 * b + r] -= reach[4 * r + 3];
+        for (int i = 0; i < 12; i++) sum += moved[i] * transforms[12 * b + i];
+        for (int r = 0; r < 3; r++) force[3 * b + r] -= moved[4 * r + 3];
     }
     return sum;
 }

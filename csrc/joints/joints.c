@@ -148,7 +148,7 @@ arap_status arap_joints_create(arap_context *context, const arap_skeleton *s,
                             .tail = ARAP_NEW(int, bones),
                             .rest = ARAP_NEW(double, 6 * bones),
                             .place = ARAP_NEW(double, 6 * bones),
-                            .reach = ARAP_NEW(double, 2 * bones),
+                            .max_shift = ARAP_NEW(double, 2 * bones),
                             .pinned = ARAP_NEW_ZERO(char, 2 * bones),
                             .joint_stiffness = ARAP_NEW_ZERO(double, 2 * bones),
                             .tangential = ARAP_NEW_ZERO(double, 2 * bones),
@@ -158,7 +158,7 @@ arap_status arap_joints_create(arap_context *context, const arap_skeleton *s,
                             .component = ARAP_NEW(int, deforming),
                             .segments = ARAP_NEW_ZERO(int, deforming)};
     if (!set || !joints->head || !joints->tail || !joints->rest || !joints->place ||
-        !joints->reach || !joints->pinned || !joints->joint_stiffness || !joints->tangential ||
+        !joints->max_shift || !joints->pinned || !joints->joint_stiffness || !joints->tangential ||
         !joints->partner || !joints->up || !joints->pivot || !joints->component ||
         !joints->segments) {
         status = arap_fail_memory(&context->error, "the joints");
@@ -167,7 +167,7 @@ arap_status arap_joints_create(arap_context *context, const arap_skeleton *s,
     number_joints(s, set, joints);
     hang(s, joints);
     for (int j = 0; j < joints->count; j++) {
-        joints->reach[j] = settings->reach * arap_joint_bone_length(joints, j);
+        joints->max_shift[j] = settings->max_shift * arap_joint_bone_length(joints, j);
         joints->partner[j] = symmetry && partners ? -2 : -1;
     }
     for (int end = 0; settings->pinned && end < 2 * bones; end++)
@@ -184,7 +184,8 @@ arap_status arap_joints_create(arap_context *context, const arap_skeleton *s,
         int other = joints->partner[j];
         if (other < 0 || other >= j) continue;
         joints->pinned[j] = joints->pinned[other] |= joints->pinned[j];
-        joints->reach[j] = joints->reach[other] = fmin(joints->reach[j], joints->reach[other]);
+        joints->max_shift[j] = joints->max_shift[other] =
+            fmin(joints->max_shift[j], joints->max_shift[other]);
         joints->joint_stiffness[j] = joints->joint_stiffness[other] =
             fmax(joints->joint_stiffness[j], joints->joint_stiffness[other]);
         joints->tangential[j] = joints->tangential[other] =
@@ -202,7 +203,7 @@ void arap_joints_clear(arap_joints *joints) {
     arap_free(joints->tail);
     arap_free(joints->rest);
     arap_free(joints->place);
-    arap_free(joints->reach);
+    arap_free(joints->max_shift);
     arap_free(joints->pinned);
     arap_free(joints->joint_stiffness);
     arap_free(joints->tangential);

@@ -24,7 +24,7 @@ typedef struct arap_joints {
     int *head, *tail;        /* (bones) joints */
     double *rest;            /* (count, 3) where they were, units of arap_mesh.v */
     double *place;           /* (count, 3) where they are */
-    double *reach;           /* (count) farthest from `rest` */
+    double *max_shift;       /* (count) farthest from `rest` */
     char *pinned;            /* (count) */
     double *joint_stiffness; /* (count) the largest of the ends */
     double *tangential;      /* (count) */

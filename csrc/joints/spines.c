@@ -84,8 +84,8 @@ static int is_reached(const arap_joint_spines *spines, const arap_mesh *mesh,
     return 0;
 }
 
-arap_status arap_joint_spines_reach(arap_context *context, const arap_mesh *mesh,
-                                    const arap_influences *in, arap_joint_spines *spines) {
+arap_status arap_joint_spines_find(arap_context *context, const arap_mesh *mesh,
+                                   const arap_influences *in, arap_joint_spines *spines) {
     if (!spines->count) return ARAP_OK;
     arap_free(spines->slot); /* of a call that failed */
     arap_free(spines->vertex);

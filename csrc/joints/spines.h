@@ -33,8 +33,8 @@ arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton 
                                      const double *parameters, const arap_joints *joints,
                                      arap_joint_spines *spines);
 /* For these influence maps, `desired` still to be filled in (arap_pass_pull). */
-arap_status arap_joint_spines_reach(arap_context *context, const arap_mesh *mesh,
-                                    const arap_influences *in, arap_joint_spines *spines);
+arap_status arap_joint_spines_find(arap_context *context, const arap_mesh *mesh,
+                                   const arap_influences *in, arap_joint_spines *spines);
 void arap_joint_spines_clear(arap_joint_spines *spines);
 
 /* The bend of spine k in a pose where the joints are at `places` (joints, 3): an STB turns about

@@ -1,7 +1,7 @@
 /* Steps of the joints: see joints/state.h.
  *
  * A step minimizes the quadratic of joints/system.h with the present rotations, and the terms of
- * places. A joint that would leave its reach is moved to the edge of it, and the others are solved
+ * places. A joint that would move farther than max_shift is moved so far, and the others are solved
  * again; bones that would become too short hold their joints back. Then the whole step is halved
  * until the energy, with new rotations, does not rise. Nothing is stored until then: a cancelled
  * step changes nothing. A step costs a dense solve, and a local step per halving. */
@@ -72,21 +72,22 @@ arap_status arap_joint_place(arap_context *context, arap_joint_solver *s) {
 
 arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *s) {
     double since = arap_seconds();
-    double drift = s->settings.drift * arap_joint_unit(s) / s->weights->poses.total;
+    double stiffness =
+        s->settings.component_stiffness * arap_joint_unit(s) / s->weights->poses.total;
     const arap_symmetry *symmetry = s->weights->symmetry.bone ? &s->weights->symmetry : NULL;
     if (s->has_system) return ARAP_OK;
     arap_status status = arap_joint_place(context, s);
     if (status) return status;
     arap_joint_system_clear(&s->system);
     status = arap_joint_system_create(context, &s->joints, symmetry, &s->weights->skeleton,
-                                      &s->energy, drift, &s->system);
+                                      &s->energy, stiffness, &s->system);
     s->has_system = !status;
     arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
     return status;
 }
 
-/* Move joints beyond their reach to its edge and fix them there; returns how many. */
-static int hold_in_reach(arap_joint_solver *s) {
+/* Move joints that went too far back to max_shift and fix them there; returns how many. */
+static int limit_shifts(arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     int held = 0;
     for (int j = 0; j < joints->count; j++) {
@@ -95,8 +96,8 @@ static int hold_in_reach(arap_joint_solver *s) {
         for (int c = 0; c < 3; c++)
             from[c] = joints->place[3 * j + c] + move[c] - joints->rest[3 * j + c];
         double distance = sqrt(arap_dot(from, from));
-        if (distance <= joints->reach[j]) continue;
-        double share = joints->reach[j] * (1 - 1e-9) / distance;
+        if (distance <= joints->max_shift[j]) continue;
+        double share = joints->max_shift[j] * (1 - 1e-9) / distance;
         for (int c = 0; c < 3; c++)
             move[c] = joints->rest[3 * j + c] + share * from[c] - joints->place[3 * j + c];
         s->fixed[j] = 1;
@@ -184,7 +185,7 @@ static arap_status find_moves(arap_context *context, arap_joint_solver *s) {
     for (int round = 0; round < REACH_ROUNDS && arap_joint_unit(s) > 0 && !status; round++) {
         status = arap_joint_solve(context, &s->system, arap_joint_unit(s), s->extra, s->right,
                                   s->fixed, s->moves);
-        if (status || !hold_in_reach(s)) break;
+        if (status || !limit_shifts(s)) break;
     }
     return status;
 }

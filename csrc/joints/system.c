@@ -5,8 +5,8 @@
  * paper's Eq. 11: dc is the mean displacement of a component, its bones and virtual segments
  * alike), P the members of each component. C and P are numbers, the same for all poses and
  * coordinates. With S of joints/energy.h and the force g_p, E changes by
- *     sum_p dt_p^T S dt_p - 2 g_p^T dt_p + drift |dc_p|^2.
- * The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P + drift)^-1, leaves
+ *     sum_p dt_p^T S dt_p - 2 g_p^T dt_p + stiffness |dc_p|^2.
+ * The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P + stiffness)^-1, leaves
  *     A_J = sum_p D_p^T K D_p,   K = C^T (S - S P X P^T S) C,
  *     B_J = sum_p D_p^T C^T (g_p - S P X P^T g_p).
  * K is a number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
@@ -32,12 +32,13 @@
 #include "joints/spine_system.h"
 #include "linalg/blas.h"
 
-#define RIDGE 1e-12      /* of the unit: for joints that nothing holds */
-#define LEAST_OWN 1e-6   /* of the stiffest joint: for joints without stiffness of their own */
-#define LEAST_DRIFT 1e-9 /* of the stiffness between components: together they move freely */
+#define RIDGE 1e-12          /* of the unit: for joints that nothing holds */
+#define LEAST_OWN 1e-6       /* of the stiffest joint: for joints without stiffness of their own */
+#define LEAST_STIFFNESS 1e-9 /* of the stiffness between components: together they move freely */
 
 /* `joined` and `inverse`, and S in `squeezed` becomes S - S P X P^T S; 0: no inverse. */
-static int free_components(arap_joint_system *s, double drift, double *inner, double *squeezed) {
+static int free_components(arap_joint_system *s, double stiffness, double *inner,
+                           double *squeezed) {
     const arap_joints *joints = s->joints;
     int n = joints->deforming, count = joints->component_count;
     double largest = 0;
@@ -51,7 +52,7 @@ static int free_components(arap_joint_system *s, double drift, double *inner, do
         for (int c = 0; c < n; c++) inner[k * count + joints->component[c]] += s->joined[k * n + c];
     for (int k = 0; k < count; k++) largest = fmax(largest, inner[k * count + k]);
     for (int k = 0; k < count; k++) {
-        inner[k * count + k] += drift + LEAST_DRIFT * largest + 1e-300;
+        inner[k * count + k] += stiffness + LEAST_STIFFNESS * largest + 1e-300;
         s->inverse[k * count + k] = 1;
     }
     if (!arap_cholesky(count, inner)) return 0;
@@ -178,7 +179,7 @@ static arap_status find_curvature(arap_context *context, const arap_joint_energy
 
 arap_status arap_joint_system_create(arap_context *context, const arap_joints *joints,
                                      const arap_symmetry *symmetry, const arap_skeleton *skeleton,
-                                     const arap_joint_energy *energy, double drift,
+                                     const arap_joint_energy *energy, double stiffness,
                                      arap_joint_system *s) {
     size_t n = (size_t)joints->deforming, count = (size_t)joints->component_count;
     size_t size = 3 * (size_t)joints->count;
@@ -220,7 +221,7 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
         for (size_t c = 0; c < n; c++)
             squeezed[b * n + c] = spines ? curvature[b * columns + c] /* the same in all poses */
                                          : arap_joint_stiffness(energy, (int)b, (int)c);
-    if (!free_components(s, drift, inner, squeezed)) {
+    if (!free_components(s, stiffness, inner, squeezed)) {
         status = arap_fail(&context->error, ARAP_NOT_FACTORED,
                            "the components of the skeleton cannot be placed");
         goto done;

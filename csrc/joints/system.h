@@ -27,11 +27,11 @@ typedef struct arap_joint_system {
 } arap_joint_system;
 
 /* For the poses' linear parts and the weights of the energy; with spines also for the places where
- * these have been put. drift: stiffness of component displacements (the paper's), per pose and in
- * the unit of S. */
+ * these have been put. stiffness: stiffness of component displacements (the paper's), per pose and
+ * in the unit of S. */
 arap_status arap_joint_system_create(arap_context *context, const arap_joints *joints,
                                      const arap_symmetry *symmetry, const arap_skeleton *skeleton,
-                                     const arap_joint_energy *energy, double drift,
+                                     const arap_joint_energy *energy, double stiffness,
                                      arap_joint_system *system);
 void arap_joint_system_clear(arap_joint_system *system);
 

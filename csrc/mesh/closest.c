@@ -22,7 +22,7 @@ typedef struct search {
     int count;
     const double *points;
     const int *owner;
-    const double *reach;
+    const double *radius;
     const arap_closest *out;
 } search;
 
@@ -51,12 +51,12 @@ static void search_chunk(void *data, int chunk, int worker) {
         double *bary = s->out->bary + 3 * (size_t)i, p[3], d2 = INFINITY;
         for (int c = 0; c < 3; c++)
             p[c] = (s->points[3 * (size_t)i + (size_t)c] - mesh->center[c]) / mesh->diagonal;
-        if (s->reach) {
-            double most = s->reach[i] / mesh->diagonal;
+        if (s->radius) {
+            double most = s->radius[i] / mesh->diagonal;
             d2 = most > 0 ? most * most : 0; /* NaN: nothing is found */
         }
-        int in_reach = fabs(p[0]) < FARTHEST && fabs(p[1]) < FARTHEST && fabs(p[2]) < FARTHEST;
-        if (in_reach) t = arap_bvh_nearest(s->faces, p, skip, arap_face_distance, mesh, &d2);
+        int is_near = fabs(p[0]) < FARTHEST && fabs(p[1]) < FARTHEST && fabs(p[2]) < FARTHEST;
+        if (is_near) t = arap_bvh_nearest(s->faces, p, skip, arap_face_distance, mesh, &d2);
         for (int c = 0; c < 3; c++) {
             corner[c] = -1;
             bary[c] = 0;
@@ -83,17 +83,17 @@ static arap_status check_owners(arap_error *error, int count, const int *owner, 
 }
 
 arap_status arap_closest_points(arap_context *context, const arap_geometry *geometry, int count,
-                                const double *points, const int *owner, const double *reach,
+                                const double *points, const int *owner, const double *radius,
                                 int *part, const arap_closest *out) {
     arap_mesh mesh = {0};
     arap_bvh *faces = NULL;
     double *normals = NULL;
     int *tags = NULL;
     arap_status status = check_owners(&context->error, count, owner, geometry->vertex_count);
-    for (int i = 0; i < count && reach && !status; i++)
-        if (isnan(reach[i]))
-            status = arap_fail(&context->error, ARAP_BAD_VALUE, "reach[%d] is %g: no distance", i,
-                               reach[i]);
+    for (int i = 0; i < count && radius && !status; i++)
+        if (isnan(radius[i]))
+            status = arap_fail(&context->error, ARAP_BAD_VALUE, "radius[%d] is %g: no distance", i,
+                               radius[i]);
     if (!status) status = arap_progress(context, "nearest points", 0);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
@@ -107,7 +107,7 @@ arap_status arap_closest_points(arap_context *context, const arap_geometry *geom
     arap_vertex_normals(&mesh, normals);
     status = arap_face_bvh(context, &mesh, tags, &faces);
     if (status) goto done;
-    search task = {&mesh, faces, normals, count, points, owner, reach, out};
+    search task = {&mesh, faces, normals, count, points, owner, radius, out};
     status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, search_chunk, &task);
     for (int i = 0; i < mesh.input_count && part && !status; i++) part[i] = mesh.part[mesh.weld[i]];
 

@@ -13,10 +13,10 @@ typedef struct arap_closest {
 } arap_closest;
 
 /* points (count, 3). owner (count) or NULL: a vertex, whose part, what faces and edges connect it
- * with, is passed over; -1: none. reach (count) or NULL: how far is looked, units of the caller.
+ * with, is passed over; -1: none. radius (count) or NULL: of the search, units of the caller.
  * part (vertex_count) or NULL: the parts, 0, 1... Errors name the first owner that is no vertex. */
 arap_status arap_closest_points(arap_context *context, const arap_geometry *geometry, int count,
-                                const double *points, const int *owner, const double *reach,
+                                const double *points, const int *owner, const double *radius,
                                 int *part, const arap_closest *out);
 
 #endif

@@ -83,13 +83,13 @@ static arap_status find_fence(arap_context *context, const arap_geometry *g, con
         inner.hi[c] = select(x, n, n - 1 - outermost);
     }
     arap_free(x);
-    double reach = FENCE * diagonal_of(&inner);
-    if (!(reach > 0)) return ARAP_OK; /* most vertices are at one place */
+    double margin = FENCE * diagonal_of(&inner);
+    if (!(margin > 0)) return ARAP_OK; /* most vertices are at one place */
     for (int c = 0; c < 3; c++)
-        beyond |= whole->lo[c] < inner.lo[c] - reach || whole->hi[c] > inner.hi[c] + reach;
+        beyond |= whole->lo[c] < inner.lo[c] - margin || whole->hi[c] > inner.hi[c] + margin;
     for (int c = 0; c < 3 && beyond; c++) {
-        out->lo[c] = inner.lo[c] - reach;
-        out->hi[c] = inner.hi[c] + reach;
+        out->lo[c] = inner.lo[c] - margin;
+        out->hi[c] = inner.hi[c] + margin;
     }
     return ARAP_OK;
 }

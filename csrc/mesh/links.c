@@ -9,7 +9,7 @@
  *   - so are vertices within d0 + LAYERED x size over a surface that faces the same way:
  *     a jacket over a body, but not one thigh to the other.
  * A link goes to the corner of the triangle that is nearest in barycentric terms. Parts that
- * are farther than REACH from everything stay loose. Parts joined so far count as one in the
+ * are farther than FAR from everything stay loose. Parts joined so far count as one in the
  * next round, until nothing new is joined, so that a pair of parts does not only hold itself.
  *
  * O(vertices of the smaller parts x log triangles), at most log2(parts) times: a vertex looks again
@@ -25,7 +25,7 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 
-#define REACH 0.05    /* of the size of the mesh, see mesh.h */
+#define FAR 0.05      /* of the size of the mesh, see mesh.h */
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* differences below it decide nothing: regular shapes have many ties */
@@ -60,7 +60,7 @@ static void query_chunk(void *data, int chunk, int worker) {
     int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
     for (int i = chunk * CHUNK; i < end; i++) {
         int cluster = l->cluster[mesh->part[i]];
-        double d2 = REACH * REACH * mesh->size * mesh->size;
+        double d2 = FAR * FAR * mesh->size * mesh->size;
         if (cluster != l->largest && still_holds(l, i, cluster)) continue;
         l->queries[i] = (query){INFINITY, UNKNOWN};
         if (cluster == l->largest) continue;

@@ -14,7 +14,7 @@
 PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "nearest_points",
-        .names = "vertices triangles points * owners reach edges progress threads"};
+        .names = "vertices triangles points * owners radius edges progress threads"};
     PyObject *corners = NULL, *bary = NULL, *heights = NULL, *parts = NULL;
     arap_inputs in;
     arap_geometry geometry;
@@ -40,7 +40,7 @@ PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwa
     int *part = PyArray_DATA((PyArrayObject *)parts);
     Py_BEGIN_ALLOW_THREADS
     status = arap_closest_points(&run.context, &geometry, (int)count, in.points, in.owners,
-                                 in.reach, part, &out);
+                                 in.radius, part, &out);
     Py_END_ALLOW_THREADS
     if (status) arap_raise(PyModule_GetState(module), &run.context);
 

@@ -30,7 +30,7 @@ void arap_joint_range_of(const arap_skeleton *s, const arap_sampling *sampling, 
                               .z = {-sampling->swing, sampling->swing}};
     if (out->is_cone) {
         out->x[0] = 0;
-        arap_own_range(s, b, ARAP_RANGE_ROLL, &out->x[0], &out->x[1]);
+        arap_own_range(s, b, ARAP_RANGE_SWING, &out->x[0], &out->x[1]);
     } else {
         if (!isnan(limit[0])) out->x[0] = limit[0], out->x[1] = limit[1];
         if (!isnan(limit[4])) out->z[0] = limit[4], out->z[1] = limit[5];
@@ -61,7 +61,7 @@ void arap_joint_clamp(const arap_joint_range *range, double *turn) {
         turn[2] = clamp(turn[2], range->z);
         return;
     }
-    /* A roll by a negative angle is one about the opposite axis. */
+    /* A swing by a negative angle is one about the opposite axis. */
     double angle = sqrt(turn[0] * turn[0] + turn[2] * turn[2]);
     double ends[2] = {fabs(range->x[0]), fabs(range->x[1])};
     double size[2] = {range->x[0] * range->x[1] <= 0 ? 0 : fmin(ends[0], ends[1]),

@@ -15,7 +15,7 @@
  * that is straight at rest folds to the side of the chain's most bent joint; those of a chain that
  * is all straight to a random side, all alike. Where its limits leave less than SHUT of the other
  * side to that side, it folds to the other one. All bends of a chain together are at most
- * MOST_FOLD: tails do not roll up. Joints without limits and ranges turn up to REACH_SWING times as
+ * MOST_FOLD: tails do not curl up. Joints without limits and ranges turn up to REACH_SWING times as
  * far as in other poses: an elbow that reaches bends by more than 60 degrees.
  *
  * Bones outside of chains swing by OTHERS of what they do in other poses, and twist the same; bones

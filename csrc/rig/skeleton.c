@@ -21,7 +21,7 @@
 #define SAME_HEAD 1e-6
 
 static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
-    static const char *const names[ARAP_RANGES] = {"roll", "twist", "bend", "stretch"};
+    static const char *const names[ARAP_RANGES] = {"swing", "twist", "bend", "stretch"};
     for (int r = 0; r < ARAP_RANGES; r++) {
         const double *range = bones->ranges + 2 * (ARAP_RANGES * b + r);
         if (isnan(range[0]) && isnan(range[1])) continue;

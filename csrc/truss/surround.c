@@ -1,7 +1,7 @@
 /* Which parts of the mesh surround which bones: see surround.h.
  *
  * At each of SECTIONS places along a bone, RAYS rays leave it crosswise. A part is judged by how
- * many of them meet it within REACH, each counted at its first hit.
+ * many of them meet it within RAY, each counted at its first hit.
  *
  * The directions come from the skeleton and the surface, not from the coordinate axes, so that
  * rotating the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory. Fails
@@ -18,7 +18,7 @@
 
 #define RAYS 12        /* around a bone */
 #define SECTIONS 4     /* along it */
-#define REACH 0.3      /* length of a ray, of the size of the mesh */
+#define RAY 0.3        /* length of a ray, of the size of the mesh */
 #define NO_LENGTH 1e-6 /* bones shorter than it have no direction */
 #define PI 3.141592653589793
 
@@ -88,7 +88,7 @@ static void axes_across(const view *v, const arap_bone_line *l, double *x, doubl
 
 /* The sums of all rays from one bone. */
 static void look_around(view *v, const arap_bvh *faces, const arap_bone_line *l) {
-    double x[3], y[3], reach = REACH * v->mesh->size;
+    double x[3], y[3], length = RAY * v->mesh->size;
     v->met_count = 0;
     if (l->length < NO_LENGTH) return;
     axes_across(v, l, x, y);
@@ -97,7 +97,7 @@ static void look_around(view *v, const arap_bvh *faces, const arap_bone_line *l)
         double place = l->length * (k / RAYS + 0.5) / SECTIONS;
         for (int c = 0; c < 3; c++) {
             a[c] = l->head[c] + place * l->along[c];
-            b[c] = a[c] + reach * (cos(angle) * x[c] + sin(angle) * y[c]);
+            b[c] = a[c] + length * (cos(angle) * x[c] + sin(angle) * y[c]);
         }
         v->count = 0;
         arap_bvh_crossed(faces, a, b, note_hit, &v);

@@ -18,7 +18,7 @@ UNSEEN, UNSEEN_SEED = 60, 99
 METHODS = ("alternate", "together")
 # Fingers are displaced by about their length. Iterations of the methods differ in size: both go on
 # until little is left to gain.
-FAR = {"reach": 2.0, "least_length": 0.25, "tolerance": 2e-4, "iterations": 60}
+FAR = {"max_shift": 2.0, "least_length": 0.25, "tolerance": 2e-4, "iterations": 60}
 NOTE = f"""\
 Every joint is displaced at random, by {100 * OFF:.0f} % of the bounding box diagonal in the root
 mean square. Energies: of the weights that a `Solver` finds afterwards for the skeleton as it then

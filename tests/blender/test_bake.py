@@ -279,7 +279,7 @@ def test_cache_of_another_topology(character, tmp_path):
     refused("cache of its modifier 'Cache' cannot be read", tube, rig)
     (tmp_path / "bad.pc2").write_bytes(b"no")
     cache.filepath = str(tmp_path / "bad.pc2")
-    refused("cache of its modifier 'Cache' is no PC2 file", tube, rig)
+    refused("cache of its modifier 'Cache' is not in the format PC2", tube, rig)
 
 
 def test_cache_without_the_mesh(character, tmp_path):

@@ -21,7 +21,9 @@ from scenes import (
     tube_and_rig,
 )
 
-FAULT = "failed by a fault of the program .ZeroDivisionError: division by zero.. Please report"
+FAULT = (
+    "failed because of a bug in the program .ZeroDivisionError: division by zero.. Please report"
+)
 
 
 def operators():
@@ -306,7 +308,7 @@ def test_no_memory(monkeypatch):
 
     monkeypatch.setattr(addon("tasks.weighting"), "solve", fail)
     select(tube, rig)
-    assert "There is not enough memory" in said("auto_weight")
+    assert "Not enough memory" in said("auto_weight")
 
 
 def test_poll(monkeypatch):
@@ -475,5 +477,5 @@ def test_command(monkeypatch, tmp_path, capfd):
     monkeypatch.setattr(cli, "read_command", lambda *_rest: 1 / 0)
     assert run("weight", source, "--output", out) == 1
     last = capfd.readouterr().err.strip().splitlines()[-1]
-    assert last.startswith("araplbs: The command failed by a fault of the program")
+    assert last.startswith("araplbs: The command failed because of a bug in the program")
     assert not out.exists()

@@ -291,7 +291,7 @@ def test_what_is_found():
     found = sources.find_sources(rig, bpy.context.scene)
     assert (found.assets, found.actions, found.markers, found.plays) == (3, 5, 0, False)
     assert str(found) == "3 pose assets, 5 actions"
-    assert found.lacks("ACTIVE") == "No action or NLA strip is played"
+    assert found.lacks("ACTIVE") == "No action or NLA strip is playing"
     assert found.lacks("MARKERS") == "No frame is marked"
     assert not found.lacks("POSE_LIBRARY") and not found.lacks("ALL") and not found.lacks("NONE")
     rig.animation_data.action = bpy.data.actions["Plain"]

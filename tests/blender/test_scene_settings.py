@@ -72,14 +72,14 @@ def test_there_is_one_for_each_option():
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_buttons_and_menus_begin_with_them(windows, name):
-    settings().truss, settings().seed, settings().joints.reach = 3, 5, 0.25
+    settings().truss, settings().seed, settings().joints.max_shift = 3, 5, 0.25
     settings().start_from, settings().volume = "PRESENT", "INSIDE"
     call(name)
     assert (windows[0].truss, windows[0].seed, windows[0].max_influences) == (3, 5, 4)
     assert windows[0].volume == ("INSIDE" if name == "auto_weight" else "NONE")
     assert windows[0].start_from == "PRESENT"
     if name == "optimize_joints":
-        assert windows[0].reach == 0.25 and windows[0].anchor == pytest.approx(0.3)
+        assert windows[0].max_shift == 0.25 and windows[0].anchor == pytest.approx(0.3)
 
 
 def test_refining_has_its_own_start(windows):

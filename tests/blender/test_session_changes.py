@@ -301,5 +301,5 @@ def test_an_error_in_a_handler_ends_the_session(monkeypatch):
     bpy.ops.ed.undo_push(message="b")
     bpy.ops.ed.undo()
     finish(session)
-    assert "fault of the program (ZeroDivisionError" in session.message
+    assert "bug in the program (ZeroDivisionError" in session.message
     assert entries(bpy.data.objects["Tube"]) == before

@@ -215,7 +215,7 @@ def elastic(rng):
         "iterations": int(rng.integers(1, 6)),
         "method": str(rng.choice(["free", "free", "mixed"])),
         "hold": float(rng.choice([0.01, 1e-4, 1e3])),
-        "drift": float(rng.choice([10, 0])),
+        "limb_hold": float(rng.choice([10, 0])),
         "inside": float(rng.choice([0.1, 0, 10])),
         "bending": float(rng.choice([0.3, 0])),
         "samples": int(rng.choice([30, 1, 3])),
@@ -324,7 +324,7 @@ def nearest(rng):
     points = points + rng.normal(size=(9, 3)) * 10.0 ** rng.uniform(-9, 150)
     options = {
         "owners": rng.integers(-1, n, 9) if rng.random() < 0.5 else None,
-        "reach": 10.0 ** rng.uniform(-9, 9, 9) if rng.random() < 0.5 else None,
+        "radius": 10.0 ** rng.uniform(-9, 9, 9) if rng.random() < 0.5 else None,
     }
     found = call(rng, araplbs.nearest_points, vertices, triangles, points, edges=edges, **options)
     corners, shares, heights, _ = found

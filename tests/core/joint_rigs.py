@@ -8,7 +8,7 @@ ARM, BONES = shapes.tube(12, 25, 0.25, 3.0), shapes.chain(3, 3.0)
 FREE = {
     "joint_stiffness": 1e-3,
     "tangential": 0.0,
-    "reach": 1e5,
+    "max_shift": 1e5,
     "least_length": 0.0,
     "tolerance": 0,
 }

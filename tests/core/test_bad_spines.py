@@ -60,7 +60,10 @@ def test_kinds_of_other_sequences(kinds):
 @pytest.mark.parametrize(
     ("ranges", "message"),
     [
-        (ranges_with(1, 0, (0.5, 0.4)), r"^bone_ranges\[1, 0\] \(roll\) is \(0.5, 0.4\): no range"),
+        (
+            ranges_with(1, 0, (0.5, 0.4)),
+            r"^bone_ranges\[1, 0\] \(swing\) is \(0.5, 0.4\): no range",
+        ),
         (ranges_with(0, 1, (np.nan, 1)), r"^bone_ranges\[0, 1\] \(twist\) is \(nan, 1\)"),
         (ranges_with(2, 2, (-np.inf, 1)), r"^bone_ranges\[2, 2\] \(bend\) is \(-inf, 1\)"),
         (ranges_with(2, 3, (0, 1)), r"^bone_ranges\[2, 3\] \(stretch\) is \(0, 1\): must be above"),

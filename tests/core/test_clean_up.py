@@ -87,7 +87,7 @@ def joints(method, **settings):
     settings = {"pose_count": 4, "iterations": 2, **settings}
     solver = araplbs.JointSolver(
         VERTICES, TRIANGLES, heads, tails, [-1, 0, -1], method=method,
-        symmetry=([0, 1, 2], (0, 0, 0), (0, 1, 0)), centering=10.0, reach=0.02, **settings,
+        symmetry=([0, 1, 2], (0, 0, 0), (0, 1, 0)), centering=10.0, max_shift=0.02, **settings,
     )  # fmt: skip
     solver.solve()
     assert solver.report["joint_steps"]

@@ -170,7 +170,7 @@ def test_steps_against_dense_algebra(arm):
     np.testing.assert_allclose(posed[0], dense.outside(x), atol=1e-9)
 
 
-@pytest.mark.parametrize("options", [{}, {"acceleration": 0}, {"drift": 0.0}, {"slack": 0.0}])
+@pytest.mark.parametrize("options", [{}, {"acceleration": 0}, {"limb_hold": 0.0}, {"slack": 0.0}])
 @pytest.mark.parametrize("given", [True, False])
 def test_the_energy_never_rises(arm, options, given):
     arguments, weights = arm
@@ -248,7 +248,7 @@ def test_seams_stay_closed(arm):
     arguments, weights = arm
     vertices, triangles = shapes.split(*arguments[:2])
     corners = arguments[1].ravel()
-    options = {"drift": 0.0, "iterations": 20, "tolerance": 0.0}  # means of limbs count corners
+    options = {"limb_hold": 0.0, "iterations": 20, "tolerance": 0.0}  # means of limbs count corners
     whole = araplbs.elastic_poses(*arguments, weights=weights, **options)
     split = araplbs.elastic_poses(
         vertices, triangles, *arguments[2:], weights=weights[corners], **options
@@ -431,7 +431,7 @@ BAD = [
     (ValueError, "weight", {"weights": changed(WEIGHTS, (2, 1), -1.0)}),
     (ValueError, "weights has shape", {"weights": WEIGHTS[:, :2]}),
     (ValueError, "hold is 0: must be from 0.0001", {"hold": 0.0}),
-    (ValueError, "drift is nan", {"drift": NAN}),
+    (ValueError, "limb_hold is nan", {"limb_hold": NAN}),
     (ValueError, "slack is -1", {"slack": -1.0}),
     (ValueError, "inside is -1", {"inside": -1.0}),
     (ValueError, "bending is -1", {"bending": -1.0}),
@@ -463,7 +463,12 @@ def test_meshes_far_larger_than_their_bones_or_far_away(method, size, shift):
     """Little holds them, but what does is enough for a system to be definite."""
     mesh = MESH[0] * size + shift
     posed = araplbs.elastic_poses(
-        **{**GOOD, "vertices": mesh}, method=method, samples=3, iterations=3, inside=0.0, drift=0.0
+        **{**GOOD, "vertices": mesh},
+        method=method,
+        samples=3,
+        iterations=3,
+        inside=0.0,
+        limb_hold=0.0,
     )
     np.testing.assert_allclose(posed, np.broadcast_to(mesh, posed.shape), atol=1e-4 * size)
 

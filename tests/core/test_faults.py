@@ -22,14 +22,16 @@ def test_fault(capsys):
     """Its text is cut to one line; the traceback goes to the console."""
     error = ValueError("several\nlines " + 300 * "x")
     text = sentence("Auto-weight", error)
-    assert text.startswith("Auto-weight failed by a fault of the program (ValueError: several line")
+    assert text.startswith(
+        "Auto-weight failed because of a bug in the program (ValueError: several line"
+    )
     assert "\n" not in text and len(text) < MOST_LETTERS + 150
     assert "ValueError: several\nlines" in capsys.readouterr().err
     assert "(KeyboardInterrupt)" in sentence("Auto-weight", KeyboardInterrupt())
 
 
 def test_no_memory():
-    assert sentence("Auto-weight", MemoryError()) == "There is not enough memory"
+    assert sentence("Auto-weight", MemoryError()) == "Not enough memory"
 
 
 def test_refusals_of_the_engine():

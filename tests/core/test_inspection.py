@@ -215,8 +215,8 @@ POINTS = np.zeros((3, 3))
         (r"owners\[2\] is -2", "nearest_points",
          {**SURFACE, "points": POINTS, "owners": [0, -1, -2]}),
         ("owners has shape", "nearest_points", {**SURFACE, "points": POINTS, "owners": [0]}),
-        (r"reach\[1\] is nan: no distance", "nearest_points",
-         {**SURFACE, "points": POINTS, "reach": [1, np.nan, np.inf]}),
+        (r"radius\[1\] is nan: no distance", "nearest_points",
+         {**SURFACE, "points": POINTS, "radius": [1, np.nan, np.inf]}),
         (r"triangles\[0", "nearest_points",
          {**SURFACE, "points": POINTS, "triangles": changed(MESH[1], (0, 0), 99)}),
         ("the weight of vertex 0 for bone 0 is nan", "inspect_weights",
@@ -249,7 +249,9 @@ def test_reach(rng):
     points = rng.normal(size=(50, 3))
     expected = araplbs.nearest_points(vertices, triangles, points)
     reach = np.where(np.arange(50) % 3, 0.5, np.inf)
-    corners, _at, heights, _parts = araplbs.nearest_points(vertices, triangles, points, reach=reach)
+    corners, _at, heights, _parts = araplbs.nearest_points(
+        vertices, triangles, points, radius=reach
+    )
     near = abs(expected[2]) < reach
     assert near.any() and not near.all()
     np.testing.assert_array_equal(corners, np.where(near[:, None], expected[0], -1))

@@ -16,7 +16,12 @@ class WithFeet:
 
     def __init__(self, rng):
         self.bones, mesh, weights, self.poses, given = joint_problem(rng)
-        settings = {**given, "optimize_weights": False, "max_influences": 0, "drift": 1e6}
+        settings = {
+            **given,
+            "optimize_weights": False,
+            "max_influences": 0,
+            "component_stiffness": 1e6,
+        }
         self.solver = araplbs.JointSolver(*mesh, *self.bones, **settings)
         inside = araplbs.Solver(
             *mesh, *self.bones, **given, start_from_weights=True, max_influences=0

@@ -169,11 +169,11 @@ def test_other_threads_wait():
 
 NAN = np.nan
 BAD = [
-    (ValueError, "reach is -1", {"reach": -1.0}),
-    (ValueError, "reach is nan", {"reach": NAN}),
+    (ValueError, "max_shift is -1", {"max_shift": -1.0}),
+    (ValueError, "max_shift is nan", {"max_shift": NAN}),
     (ValueError, "anchor is -1", {"anchor": -1.0}),
     (ValueError, "centering is -1", {"centering": -1.0}),
-    (ValueError, "drift is -1", {"drift": -1.0}),
+    (ValueError, "component_stiffness is -1", {"component_stiffness": -1.0}),
     (ValueError, "least_length is 2", {"least_length": 2.0}),
     (ValueError, "iterations is 0", {"iterations": 0}),
     (ValueError, "tolerance is 2", {"tolerance": 2.0}),

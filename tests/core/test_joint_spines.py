@@ -137,7 +137,7 @@ class Dense:
             out.append(np.sqrt(self.a[i, k])[:, None] * (points[k] - points[i] - turned))
         return np.ravel(out)
 
-    def system(self, joint_of_head, joint_of_tail, drift):
+    def system(self, joint_of_head, joint_of_tail, stiffness):
         """A_J and B_J, component displacements at their best; and the energy."""
         joints, poses = max(*joint_of_head, *joint_of_tail) + 1, len(self.poses)
         components = np.sum(self.bones.parents < 0)
@@ -154,15 +154,15 @@ class Dense:
             self.a[i, k] * np.sum((self.points[k] - self.points[i]) ** 2)
             for i, k in reference.edges_of(self.a)
         )
-        inner = full[count:, count:] + drift * rest * np.eye(len(full) - count)
+        inner = full[count:, count:] + stiffness * rest * np.eye(len(full) - count)
         best = np.linalg.solve(inner, full[count:, :count])
         matrix = full[:count, :count] - full[:count, count:] @ best
         return matrix, right[:count] - best.T @ right[count:], start @ start / (rest * poses)
 
 
-@pytest.mark.parametrize(("drift", "given"), [(1e3, False), (1e-3, True)])
+@pytest.mark.parametrize(("stiffness", "given"), [(1e3, False), (1e-3, True)])
 @pytest.mark.slow
-def test_the_quadratic_is_that_of_the_energy(rng, drift, given):
+def test_the_quadratic_is_that_of_the_energy(rng, stiffness, given):
     bones, mesh = two_trees()
     weights = shapes.random_weights(rng, len(mesh[0]), 6)
     weights[: len(weights) // 4, [1, 4]] = 0  # some vertices know of no spine
@@ -175,14 +175,15 @@ def test_the_quadratic_is_that_of_the_energy(rng, drift, given):
         parameters[::3, [1, 4]] = rng.uniform(size=(len(parameters[::3]), 2))
     s = solver(
         bones, mesh, weights=shapes.rows(weights > 0, weights), poses=poses, bends=bends,
-        parameters=parameters, pose_count=0, link_parts=False, drift=drift,
-        optimize_weights=False, max_influences=0, **reference.PAPER_ENERGY,
+        parameters=parameters, pose_count=0, link_parts=False,
+        component_stiffness=stiffness, optimize_weights=False, max_influences=0,
+        **reference.PAPER_ENERGY,
     )  # fmt: skip
     matrix, right, _, _ = s._inside
     segments = np.array([1, 2, 1, 1, 1, 1])
     dense = Dense(bones, mesh, weights, poses, bends, parameters, segments)
     report = s.report
-    expected = dense.system(report["joint_of_head"], report["joint_of_tail"], drift)
+    expected = dense.system(report["joint_of_head"], report["joint_of_tail"], stiffness)
     assert abs(report["energy_before"] - expected[2]) < 1e-9
     scale = np.abs(expected[0]).max()
     np.testing.assert_allclose(matrix, expected[0], atol=1e-7 * scale)

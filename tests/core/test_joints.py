@@ -16,8 +16,8 @@ def test_derivatives_are_those_of_the_energy(rng):
     weights = shapes.random_weights(rng, len(mesh[0]), 5)
     poses = araplbs.sample_poses(*bones, 4, seed=3)
     s = solver(
-        bones, mesh, weights=weights, poses=poses, pose_count=0, link_parts=False, drift=1e6,
-        optimize_weights=False, **reference.PAPER_ENERGY,
+        bones, mesh, weights=weights, poses=poses, pose_count=0, link_parts=False,
+        component_stiffness=1e6, optimize_weights=False, **reference.PAPER_ENERGY,
     )  # fmt: skip
     _, slope, unit, diagonal = s._inside
     _, a = reference.edge_weights(*mesh)
@@ -48,7 +48,7 @@ def test_component_displacements_lower_the_energy_exactly():
     weights = shapes.random_weights(np.random.default_rng(5), len(mesh[0]), 5)
     settings = {"weights": weights, "optimize_weights": False, "link_parts": False, **FREE}
     loose = solver(bones, mesh, **settings)
-    tied = solver(bones, mesh, **settings, drift=1e6)
+    tied = solver(bones, mesh, **settings, component_stiffness=1e6)
     loose.iterate(4)
     tied.iterate(4)
     assert loose.energy < tied.energy
@@ -74,7 +74,7 @@ def test_fixture():
     bones = d["bone_head"], d["bone_tail"], d["bone_parent"]
     stiff = d["epsC"][0] ** 2
     unit = araplbs.JointSolver(d["V"], d["F"], *bones, **common)._inside[2]
-    common["drift"] = stiff / diagonal**2 / (unit / len(d["T"]))
+    common["component_stiffness"] = stiff / diagonal**2 / (unit / len(d["T"]))
     first = araplbs.JointSolver(d["V"], d["F"], *bones, **common)
     matrix = first._inside[0]
     ends = np.column_stack([first.report["joint_of_head"], first.report["joint_of_tail"]])
@@ -190,7 +190,7 @@ def test_reach_and_least_length_hold():
     free = solver(bones, **FREE, iterations=10)
     free.solve()
     lengths = np.linalg.norm(bones.tails - bones.heads, axis=1)
-    near = solver(bones, **{**FREE, "reach": 0.05}, iterations=10)
+    near = solver(bones, **{**FREE, "max_shift": 0.05}, iterations=10)
     near.solve()
     far = np.linalg.norm(near.heads - bones.heads, axis=1)
     assert (far[1:] <= 0.05 * (lengths[1:] + lengths[:-1]) / 2 + 1e-12).all()

@@ -240,7 +240,7 @@ WIDE = ROUND[0] * [1.6, 0.5, 1] + [0.5, 0, 0], ROUND[1]  # around both
 RIGS = {
     "chain": (joint_rigs.moved(joint_rigs.BONES, 1, [0.15, 0, 0]), joint_rigs.ARM, {}),
     "trees": (TREES[0], TREES[1], {"truss": 0.0}),
-    "trees in one mesh": (TREES[0], WIDE, {"truss": 0.0, "drift": 1.0}),
+    "trees in one mesh": (TREES[0], WIDE, {"truss": 0.0, "component_stiffness": 1.0}),
     "truss": (joint_rigs.moved(joint_rigs.BONES, 2, [0, 0.1, 0]), joint_rigs.ARM, {"truss": 12.0}),
     "spines": (joint_rigs.moved(spine_rigs.rig(), 1, [0.1, 0, 0]), shapes.tube(7, 11), {}),
 }

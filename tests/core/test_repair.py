@@ -18,7 +18,7 @@ def sparse(subject):
     )
 
 
-def material(subject, closed=None, **mesh_facts):
+def material(subject, refusal=None, **mesh_facts):
     """core.checks.repair.Material of the creature with its present weights."""
     core, own = subject.core, subject.core("character.problem")
     checking = core("character.options").Options(**subject.options)
@@ -36,7 +36,7 @@ def material(subject, closed=None, **mesh_facts):
     return core("checks.repair").Material(
         problem,
         [mesh],
-        [closed],
+        [refusal],
         core("skeleton.poses").pose_set(problem, checking),
         checking,
         skeleton,
@@ -130,7 +130,7 @@ def test_locked_vertices(subject):
 
 def test_mesh_that_cannot_be_changed(subject):
     FLAWS["UNWEIGHTED"](subject)
-    done, _before = repaired(subject, "UNWEIGHTED", closed="it is linked")
+    done, _before = repaired(subject, "UNWEIGHTED", refusal="it is linked")
     assert not done.changed[0].any()
     assert [each.words for each in done.outcomes] == ["it is linked"]
 

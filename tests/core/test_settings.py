@@ -24,7 +24,7 @@ NARROWER = {
     "iterations": "more never helps",
     "swing": "half a turn is all there is; the engine leaves room for rounding",
     "twist": "the like",
-    "reach": "a joint that may not move is locked instead",
+    "max_shift": "a joint that may not move is locked instead",
     "least_length": "no bone may vanish, and some must be able to move",
     "joint_stiffness": "a thousand times the usual is plenty",
     "seed": "a seed is an integer of Blender",

@@ -416,7 +416,7 @@ def joint_problem(rng):
 def test_joints_have_the_energy_of_the_solver(rng):
     bones, mesh, _, _, given = joint_problem(rng)
     joints = araplbs.JointSolver(
-        *mesh, *bones, **given, optimize_weights=False, max_influences=0, drift=1e6
+        *mesh, *bones, **given, optimize_weights=False, max_influences=0, component_stiffness=1e6
     )
     solver = araplbs.Solver(
         *mesh, *bones, **given, start_from_weights=True, precision="double", max_influences=0

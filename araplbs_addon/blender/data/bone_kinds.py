@@ -5,14 +5,14 @@ import numpy as np
 
 from ...core.skeleton.poses import BENDY, RIGID
 
-DEFORMERS = (
+BONE_KINDS = (
     (
         "AUTO",
         "As Set Up",
         "It bends if it has segments, and stretches with a Stretch To or Maintain Volume "
         "constraint, IK Stretch, or inherited scale",
     ),
-    ("RIGID", "Rigid", "Weights are computed as if it only turned"),
+    ("RIGID", "Rigid", "Weights are computed as if it only rotated"),
     (
         "STRETCHABLE",
         "Stretchable",
@@ -22,7 +22,7 @@ DEFORMERS = (
 NOT_INHERITED = ("NONE", "NONE_LEGACY")  # values of Bone.inherit_scale
 
 
-def read_deformers(armature):
+def read_bone_kinds(armature):
     """Fields of a Skeleton: kinds, segments, stretch, own_stretch, volume."""
     bones = armature.data.bones
     kinds = [RIGID] * len(bones)
@@ -67,7 +67,7 @@ def register():
     bpy.types.Bone.araplbs_deformer = bpy.props.EnumProperty(
         name="Deforms",
         description="How Auto-weight (ARAP) models this bone",
-        items=DEFORMERS,
+        items=BONE_KINDS,
         options=set(),
     )
 

@@ -26,8 +26,9 @@ def read_limits(ob, usual):
 def register():
     bpy.types.Material.araplbs_max_influences = bpy.props.IntProperty(
         name="Max Influences",
-        description="Most bones that may move a vertex with this material, for Quantize Weights; "
-        "0: use the operator's limit. Where materials meet, the smallest applies",
+        description="Maximum number of bones that move a vertex with this material, for Quantize "
+        "Weights; 0: use the operator's limit. Where materials meet, the smallest "
+        "applies",
         min=0,
         max=MOST_STEPS,
         soft_max=16,

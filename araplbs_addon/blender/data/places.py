@@ -42,7 +42,7 @@ def follows(constraint):
     return found
 
 
-def deformers(ob):
+def deforming_armatures(ob):
     """The armatures that deform an object, by modifiers or as the older kind of parent."""
     found = [m.object for m in ob.modifiers if m.type == "ARMATURE" and m.object]
     if ob.parent and ob.parent.type == "ARMATURE" and ob.parent_type == "ARMATURE":
@@ -58,7 +58,7 @@ def _follow(ob, found, seen):
         if ob.parent_type == "BONE":
             _add(found, ob.parent)
         elif ob.parent_type in ("VERTEX", "VERTEX_3"):
-            _add(found, *deformers(ob.parent))
+            _add(found, *deforming_armatures(ob.parent))
         _follow(ob.parent, found, seen)
     for constraint in ob.constraints:
         if not constraint.mute:
@@ -82,7 +82,7 @@ def _follow_constraint(constraint, found, seen):
             if getattr(owner, "subtarget", ""):
                 _add(found, target)
             if target.type == "MESH":  # a group of its vertices, or its surface
-                _add(found, *deformers(target))
+                _add(found, *deforming_armatures(target))
             _follow(target, found, seen)
 
 

@@ -16,7 +16,7 @@ def refuse_linked_bones(armature):
 
 @contextmanager
 def deform_off(armature, names):
-    """Switches the Deform of these bones off; on again where the block raises."""
+    """Turns off Deform for these bones; on again where the block raises."""
     bones = [armature.data.bones[name] for name in names]
     for bone in bones:
         bone.use_deform = False

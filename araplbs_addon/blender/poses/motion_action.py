@@ -18,7 +18,7 @@ def refuse_action(armature):
         raise Refused(f"'{armature.name}' is in Edit mode")
     data = armature.animation_data
     if data and data.use_tweak_mode:
-        raise Refused(f"An NLA strip of '{armature.name}' is tweaked: leave that first")
+        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it first")
 
 
 def write_action(armature, name, curves, markers):

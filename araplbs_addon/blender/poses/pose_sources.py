@@ -98,7 +98,7 @@ class Found:
     def lacks(self, which):
         """Why this choice of options.animation has no poses; None: it has."""
         return {
-            "ACTIVE": None if self.plays else "No action or NLA strip is played",
+            "ACTIVE": None if self.plays else "No action or NLA strip is playing",
             "ALL": None if self.actions else "No action moves these bones",
             "POSE_LIBRARY": None if self.assets else "No pose asset moves these bones",
             "MARKERS": None if self.markers else "No frame is marked",

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.base.refusal import Refused
 from ...core.character.problem import Skeleton
 from ...core.skeleton.symmetry import bone_partners
-from ..data.bone_kinds import read_deformers
+from ..data.bone_kinds import read_bone_kinds
 from ..data.bones import LEAVE_FREE
 
 # A wider limit to both sides does not limit a joint: rigs use it for "free".
@@ -45,7 +45,7 @@ def read_armature(armature, use_joint_limits):
         limits=_limits(armature) if use_joint_limits else np.full((len(bones), 3, 2), np.nan),
         opposite=np.array([index.get(bpy.utils.flip_name(n), i) for n, i in index.items()]),
         taken_in=np.array([bone.araplbs_deforms for bone in bones], bool),
-        **read_deformers(armature),
+        **read_bone_kinds(armature),
     )
 
 

@@ -34,7 +34,7 @@ def _refuse_mesh_cache(ob, modifier):
         else:
             count = struct.unpack(">ii", head[:8])[1]
     except struct.error:
-        raise Refused(f"{where} is no {modifier.cache_format} file: {path}") from None
+        raise Refused(f"{where} is not in the format {modifier.cache_format}: {path}") from None
     if count != len(ob.data.vertices):
         raise Refused(
             f"{where} has {count} vertices, the mesh has {len(ob.data.vertices)}: another topology"

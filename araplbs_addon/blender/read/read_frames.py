@@ -129,7 +129,7 @@ def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_l
     scene = view_layer.id_data
     simulates = any(m.type in SIMULATES for m in ob.modifiers)
     if simulates and takes[0].action is not None:
-        raise Refused(f"'{ob.name}' is simulated: bake scene frames, which come in their order")
+        raise Refused(f"'{ob.name}' is simulated: bake scene frames, which follow each other")
     reader, transforms = PoseReader(armature, skeleton), []
     for take in takes:
         ahead = list(take.frames)
@@ -225,7 +225,7 @@ def _read(name, copy, depsgraph, matrix, where):
     if len(mesh.vertices) != len(copy.data.vertices):
         raise Refused(
             f"'{name}' has {len(copy.data.vertices)} vertices, but {len(mesh.vertices)} after its "
-            f"modifiers at {where}: another topology cannot be baked"
+            f"modifiers at {where}: a changing topology cannot be baked"
         )
     points = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", points)

@@ -13,7 +13,8 @@ def refuse_volume(options):
         return
     if options.start_from == "PRESENT":
         raise Refused(
-            "Weights of a volume cannot start from those of the surface: start from fresh"
+            "Weights of a volume cannot start from those of the surface: set Start From to Fresh "
+            "Weights"
         )
     if options.volume == "INSIDE":
         need_for_inside(modules_folder())

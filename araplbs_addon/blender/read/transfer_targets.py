@@ -132,7 +132,7 @@ def make_shape_targets(source, meshes):
     file's."""
     keys = source.data.shape_keys
     if not keys or len(keys.key_blocks) < 2:
-        raise Refused(f"'{source.name}' has no shape keys beside its rest")
+        raise Refused(f"'{source.name}' has no shape keys but its basis")
     refuse_absolute(source)
     if not source.data.polygons:
         raise Refused(f"'{source.name}' has no faces to take shapes from")

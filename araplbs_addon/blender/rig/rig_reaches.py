@@ -39,9 +39,9 @@ def find_reaches(relations, skeleton, controls, movable, whole):
         if pole in reached or (pole >= 0 and anchor in relations.reached(pole)):
             pole = -1
         start, end = skeleton.heads[root], skeleton.heads[end]
-        if np.linalg.norm(end - start) < 1e-3 * chain.reach:
+        if np.linalg.norm(end - start) < 1e-3 * chain.length:
             continue
-        length = chain.reach if len(chain.bones) > 1 else 0.0
+        length = chain.length if len(chain.bones) > 1 else 0.0
         before = found.get(control)
         if before is None or before.pole < 0:
             found[control] = Reach(control, pole, anchor, start, end, length)

@@ -30,7 +30,7 @@ class Chain:
     bones: list[int]  # from the tip to the root
     target: int
     pole: int  # or -1
-    reach: float  # its length
+    length: float
 
 
 @dataclass
@@ -264,8 +264,8 @@ class _Reader:
         pole = -1
         if constraint.pole_target == self.armature:
             pole = self.place.get(constraint.pole_subtarget, -1)
-        reach = sum(self.lengths[i] for i in bones)
-        self.relations.chains.append(Chain(bones, target, pole, reach))
+        length = sum(self.lengths[i] for i in bones)
+        self.relations.chains.append(Chain(bones, target, pole, length))
 
     def _bones_of(self, ob):
         """Bones of the armature that another object follows."""

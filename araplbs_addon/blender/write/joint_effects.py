@@ -25,7 +25,7 @@ def refuse_armature(armature, meshes):
         strangers = [ob.name for ob in _deformed_by(other) if ob not in meshes]
         if strangers:
             raise Refused(
-                f"The bones of '{armature.name}' are those of '{other.name}' too, which deforms "
+                f"'{armature.name}' shares its bones with '{other.name}', which deforms "
                 f"{names_in_line(strangers)}: make the armature's data single-user first"
             )
 

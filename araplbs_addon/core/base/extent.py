@@ -32,10 +32,10 @@ def not_far_off(points: Floats) -> Bools:
     low, high = np.partition(points, (outermost, n - 1 - outermost), axis=0)[
         [outermost, n - 1 - outermost]
     ]
-    reach = FENCE * float(np.linalg.norm((high - low).astype(float)))
-    if not reach > 0:  # most points are at one place
+    margin = FENCE * float(np.linalg.norm((high - low).astype(float)))
+    if not margin > 0:  # most points are at one place
         return np.ones(n, bool)
-    return ((points >= low - reach) & (points <= high + reach)).all(axis=1)
+    return ((points >= low - margin) & (points <= high + margin)).all(axis=1)
 
 
 def size_of(points: Floats) -> float:

@@ -11,7 +11,7 @@ from .native_module import engine_errors
 from .refusal import Refused
 
 MOST_LETTERS = 200  # of the text of a fault
-NO_MEMORY = "There is not enough memory"
+NO_MEMORY = "Not enough memory"
 FRAMES = 8  # of a traceback that are kept
 
 _last: deque[str] = deque(maxlen=3)
@@ -45,6 +45,6 @@ def fault_sentence(what: str, error: BaseException) -> str:
     text = " ".join(str(error).split())[:MOST_LETTERS]
     named = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return (
-        f"{what} failed by a fault of the program ({named}). "
+        f"{what} failed because of a bug in the program ({named}). "
         "Please report this, with the text in the console"
     )

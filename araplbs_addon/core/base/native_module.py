@@ -86,6 +86,6 @@ def problem() -> str | None:
     if version() not in (None, module.__version__):
         return (
             f"{TITLE} was updated to {version()} while {module.__version__} was in use: "
-            "restart Blender to go on"
+            "restart Blender to continue"
         )
     return None

@@ -56,8 +56,8 @@ class Options(OptionTable):
     max_influences: int = option(
         4,
         "Max Influences",
-        "Most bones that may move one vertex, 0 for any number. Game engines take 4 or 8. The "
-        "weights are made for this limit, not cut down to it",
+        "Maximum number of bones that move a vertex, 0 for no limit. Game engines take 4 or 8. "
+        "The weights are optimized for this limit, not cut down to it",
         least=0,
         most=32767,
         soft_most=16,
@@ -66,8 +66,8 @@ class Options(OptionTable):
     truss: float = option(
         12.0,
         "Firmness",
-        "How firmly the skin is held by the bones inside it. More keeps limbs on their bones and "
-        "their volume, less lets the surface stretch less. 0 holds nothing",
+        "How firmly the bones hold the skin around them. Higher values keep limbs on their bones "
+        "and preserve their volume, lower ones let the surface stretch less. 0 turns it off",
         least=0.0,
         most=1e6,
         soft_most=50.0,
@@ -77,15 +77,15 @@ class Options(OptionTable):
     link_parts: bool = option(
         True,
         "Loose Parts Follow",
-        "Buttons, eyes, hair cards and other separate pieces move with the surface that they "
-        "sit on, instead of being weighted each on its own",
+        "Buttons, eyes, hair cards and other separate pieces move with the surface that they sit "
+        "on, instead of each being weighted on its own",
         engine=BOTH,
     )
     symmetric: bool = option(
         True,
         "Symmetric",
         "Where the character is symmetric about the armature's X axis, vertices get exactly the "
-        "same weights on both sides. The rest is weighted as if this was off",
+        "same weights on both sides. The rest is weighted as if this were off",
     )
     rigid_parts: str = option(
         "DETECTED",
@@ -98,14 +98,14 @@ class Options(OptionTable):
                 "DETECTED",
                 "Detected",
                 "Marked ones, and loose parts that one bone can move as a whole: props, armor, "
-                "robots. Clothes and what reaches around several bones stay soft",
+                "robots. Clothes and other parts around several bones stay soft",
             ),
         ),
     )
     rigid_influences: int = option(
         1,
         "Bones per Rigid Part",
-        "Most bones that may move a rigid part: 1 for one bone, 0 for as many as may move a vertex",
+        "Maximum number of bones that move a rigid part, 0 for as many as a vertex may have",
         least=0,
         most=32767,
         soft_most=16,
@@ -142,7 +142,7 @@ class Options(OptionTable):
     initial: str = option(
         "HEAT",
         "Initial Weights",
-        "What fresh weights begin as, before they are optimized",
+        "Method that computes fresh weights, before they are optimized",
         choices=(
             ("HEAT", "Bone Heat", "Heat that spreads from the bones (Baran and Popović 2007)"),
             ("NEAREST", "Nearest Bone", "Every vertex follows its nearest bone alone"),
@@ -156,7 +156,7 @@ class Options(OptionTable):
                 "Bounded Biharmonic",
                 "Smooth weights between 0 and 1 that fade between bones (Jacobson et al. 2011)",
             ),
-            ("BIHARMONIC", "Biharmonic", "The same without bounds: they reach farther"),
+            ("BIHARMONIC", "Biharmonic", "The same without bounds: influences spread wider"),
         ),
         engine=SOLVER,
     )
@@ -183,7 +183,7 @@ class Options(OptionTable):
     swing: float = option(
         math.radians(60),
         "Swing",
-        "How far a bone turns sideways in the random poses, to either side",
+        "Largest angle by which a bone swings to any side in the random poses",
         least=0.0,
         most=math.pi,
         angle=True,
@@ -192,7 +192,7 @@ class Options(OptionTable):
     twist: float = option(
         math.radians(10),
         "Twist",
-        "How far a bone turns about its own axis in the random poses, to either side",
+        "Largest angle by which a bone twists about its own axis in the random poses, either way",
         least=0.0,
         most=math.pi,
         angle=True,
@@ -210,7 +210,7 @@ class Options(OptionTable):
     seed: int = option(
         0,
         "Seed",
-        "Another seed gives other random poses",
+        "A different seed gives different random poses",
         least=0,
         most=2**31 - 1,
         soft_most=100,
@@ -219,19 +219,19 @@ class Options(OptionTable):
     use_joint_limits: bool = option(
         True,
         "Joint Limits",
-        "Random poses stay inside the IK limits and the Limit Rotation constraints (in local "
-        "space) of the bones, where there are any, and locked axes do not turn",
+        "Random poses stay within the IK limits and Limit Rotation constraints (in local space) "
+        "of the bones, and do not turn locked axes",
     )
     through_rig: bool = option(
         True,
         "Through the Rig",
-        "Where constraints or drivers move deform bones, random poses are those of the controls, "
-        "and what the rig makes of them. Otherwise every deform bone turns on its own",
+        "Where constraints or drivers move deform bones, random poses are poses of the controls, "
+        "which the rig passes on to the deform bones. Otherwise every deform bone turns on its own",
     )
     animation: str = option(
         "NONE",
         "My Animation",
-        "Poses of your own in which the mesh keeps its shape as well",
+        "Poses of your own in which the mesh has to keep its shape as well",
         choices=(
             ("NONE", "None", "Random poses only"),
             (
@@ -243,7 +243,7 @@ class Options(OptionTable):
             (
                 "POSE_LIBRARY",
                 "Pose Library",
-                "Every pose asset in the file that moves these bones; what it has no key for rests",
+                "Every pose asset in the file that moves these bones; bones it has no key for rest",
             ),
             (
                 "MARKERS",
@@ -256,7 +256,7 @@ class Options(OptionTable):
     animation_frames: int = option(
         40,
         "Frames",
-        "Most frames or poses that are taken of it, evenly spread over all there are",
+        "Maximum number of frames or poses taken from it, evenly spread over all there are",
         least=1,
         most=10000,
         soft_most=200,
@@ -264,8 +264,8 @@ class Options(OptionTable):
     pose_weight: float = option(
         1.0,
         "Animation Weight",
-        "How often a pose of My Animation counts where a random one counts once. More keeps the "
-        "shape better in them and worse in all others",
+        "How much a pose of My Animation counts, where a random one counts 1. Higher values keep "
+        "the shape better in these poses and worse in all others",
         least=0.001,
         most=1000.0,
         soft_most=10.0,
@@ -280,7 +280,7 @@ class Options(OptionTable):
             (
                 "LEAVE_OUT",
                 "Leave Out",
-                "They move no vertex. They are found by where they are and by what the file says",
+                "They move no vertex. They are recognized by place and by what the file says",
             ),
             ("INCLUDE", "Include", "Every deform bone moves vertices"),
         ),
@@ -291,12 +291,12 @@ class Options(OptionTable):
         "Optimize For",
         "How the weights are going to be blended",
         choices=(
-            ("LINEAR", "Linear", "The Armature modifier as it is, and game engines"),
+            ("LINEAR", "Linear", "The Armature modifier by default, and game engines"),
             (
                 "DUAL_QUATERNIONS",
                 "Preserve Volume",
-                "The Armature modifier with Preserve Volume, by dual quaternions. Takes longer; "
-                "bendy bones are refused",
+                "The Armature modifier with Preserve Volume (dual quaternions). Takes longer; not "
+                "for bendy bones",
             ),
         ),
         advanced=True,
@@ -305,8 +305,8 @@ class Options(OptionTable):
     least_worth: float = option(
         0.004,
         "Crispness",
-        "Bones that improve a vertex by less than this share leave it. Higher values leave fewer "
-        "influences and crisper borders",
+        "Bones that improve a vertex by less than this share are dropped from it. Higher values "
+        "give fewer influences and crisper borders",
         least=0.0,
         most=1.0,
         soft_most=0.05,
@@ -318,7 +318,7 @@ class Options(OptionTable):
         3.0,
         "Edge Power",
         "How much more short edges count than long ones. 3 gives about the same weights however "
-        "the mesh is cut into faces, 0 are the edge weights of the paper of 2018",
+        "the mesh is tessellated, 0 gives the edge weights of the 2018 paper",
         least=0.0,
         most=4.0,
         paper=True,
@@ -327,8 +327,8 @@ class Options(OptionTable):
     widenings: int = option(
         2,
         "Widenings",
-        "Rounds in which vertices take in the bones of their neighbors and lose those that "
-        "serve them least. 0 leaves only bones of the initial weights",
+        "Rounds in which vertices adopt the bones of their neighbors and drop those that help "
+        "least. 0 keeps to the bones of the initial weights",
         least=0,
         most=20,
         advanced=True,
@@ -337,8 +337,8 @@ class Options(OptionTable):
     iterations: int = option(
         30,
         "Iterations",
-        "Most iterations in the last stage of the optimization; it ends by itself when the "
-        "error no longer falls",
+        "Maximum number of iterations in the last stage of the optimization, which ends by itself "
+        "when the error no longer falls",
         least=1,
         most=10000,
         soft_most=100,
@@ -357,8 +357,8 @@ class Options(OptionTable):
     relative: float = option(
         0.001,
         "Least Share",
-        "Bones with less than this share of a vertex' largest initial weight are not "
-        "considered for it",
+        "Bones with less than this share of a vertex's largest initial weight are not considered "
+        "for it",
         least=0.0,
         most=0.5,
         paper=True,
@@ -367,7 +367,7 @@ class Options(OptionTable):
         False,
         "Constraints of the 2018 Paper",
         "Each bone alone moves the vertices where it is strongest, its weights vanish at the "
-        "border of its area, and negative ones are drawn to zero, as in the paper of 2018",
+        "border of its area, and negative ones are drawn to zero, as in the 2018 paper",
         paper=True,
     )
 

@@ -31,7 +31,7 @@ RINGS = 3
 LEAST = 600
 SAME_PLACE = 1e-6  # of the size of all meshes: vertices that lie nearer are one
 PAIRS_AT_ONCE = 4_000_000  # distances held at a time
-REACH, TOUCHING, LAYERED = 0.05, 0.02, 0.1  # as in csrc/mesh/links.c
+FAR, TOUCHING, LAYERED = 0.05, 0.02, 0.1  # as in csrc/mesh/links.c
 
 
 @dataclass
@@ -151,7 +151,7 @@ class JoinedMeshes:
         found = []
         for part in np.unique(parts):
             which = np.flatnonzero(parts == part)
-            if distances[which].min() > REACH * self.size:
+            if distances[which].min() > FAR * self.size:
                 continue
             points = self.points[loose[which]]
             size = 2 * np.linalg.norm(points - points.mean(0), axis=1).max()

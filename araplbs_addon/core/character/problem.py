@@ -87,7 +87,7 @@ class Skeleton:
         return int((self.segments[bendy] + 1).sum())
 
     @property
-    def deformers(self) -> dict[str, Any]:
+    def kind_arguments(self) -> dict[str, Any]:
         """What the solver has to know of bones that are not rigid."""
         if not self.flexible:
             return {}
@@ -182,7 +182,7 @@ class Problem:
             "bone_roll_axes": skeleton.roll_axes,
             "bone_deform": skeleton.deform,
             "bone_limits": skeleton.limits,
-            **skeleton.deformers,
+            **skeleton.kind_arguments,
             **self._poses(poses),
         }
         symmetry = symmetry_plane(skeleton) if symmetric else None

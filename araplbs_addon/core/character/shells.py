@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CLOSE = 0.01  # from a double to what it lies on
 SEAM = 5e-5  # between the sides of a split edge
 SAME = 1e-6  # vertices at one place (ARAP_WELD_TOLERANCE)
-FREE = 0.05  # from an island to all else (REACH of links.c)
+FREE = 0.05  # from an island to all else (FAR of links.c)
 
 MOST = 0.95  # of the vertices of a shell: so many are close to the other part, or behind it
 COVERED = 0.6  # of the vertices of the other part, that a double is close to
@@ -157,7 +157,11 @@ def _kind(
     heights = nearest_on(surface, host, points, threads)[2]
     if (np.abs(heights) <= near).mean() >= MOST:
         back = araplbs.nearest_points(
-            surface.vertices, own_triangles, there, reach=np.full(len(there), near), threads=threads
+            surface.vertices,
+            own_triangles,
+            there,
+            radius=np.full(len(there), near),
+            threads=threads,
         )[2]
         if np.isfinite(back).mean() >= COVERED:
             return "DOUBLE"
@@ -258,12 +262,12 @@ def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers
     small = np.flatnonzero((mesh >= 0) & (areas > 0) & (areas < SMALL * whole[mesh]))
     tied = np.ones(len(areas), bool)
     tied[small] = False
-    reach, last = FREE * surface.size, tied[of]
+    apart, last = FREE * surface.size, tied[of]
     while not tied[small].all() and last.any():
         asked = np.flatnonzero(~tied[part] & np.isin(part, small))
         heights = araplbs.nearest_points(
             surface.vertices, triangles[last],
-            surface.vertices[asked], reach=np.full(len(asked), reach), threads=threads,
+            surface.vertices[asked], radius=np.full(len(asked), apart), threads=threads,
         )[2]  # fmt: skip
         new = np.unique(part[asked[np.isfinite(heights)]])
         if not len(new):

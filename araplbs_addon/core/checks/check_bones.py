@@ -41,10 +41,10 @@ def _beside(look: Inspected, bone: Index, vertices: Integers) -> tuple[Floats, F
 def _limb(look: Inspected, bone: Index) -> Integers:
     """The vertices around the middle of a bone, about."""
     head, tail = look.skeleton.heads[bone], look.skeleton.tails[bone]
-    middle, reach = (head + tail) / 2, WIDEST * np.linalg.norm(tail - head)
+    middle, far = (head + tail) / 2, WIDEST * np.linalg.norm(tail - head)
     near = np.arange(len(look))
     for axis, at in zip(look.axes, middle, strict=True):
-        near = near[np.abs(axis[near] - at) <= reach]
+        near = near[np.abs(axis[near] - at) <= far]
     distance, place = _beside(look, bone, near)
     around = (place > MIDDLE[0]) & (place < MIDDLE[1])
     near, distance = near[around], distance[around]

@@ -181,15 +181,15 @@ class Inspected:
         points = np.concatenate([vertices, *bones, images])
         owners = np.full(len(points), -1)
         owners[: len(vertices)] = np.arange(len(vertices))
-        reach = np.full(len(points), np.inf)
-        reach[: len(vertices)] = max(COVERED, TOUCHES) * self.size
-        reach[len(points) - len(images) :] = SIDES * self.size
+        radius = np.full(len(points), np.inf)
+        radius[: len(vertices)] = max(COVERED, TOUCHES) * self.size
+        radius[len(points) - len(images) :] = SIDES * self.size
         return araplbs.nearest_points(
             vertices,
             self.triangles,
             points,
             owners=owners,
-            reach=reach,
+            radius=radius,
             edges=self.edges,
             progress=self._go_on,
             threads=self.threads,

@@ -56,12 +56,12 @@ class Repaired:
 class Material:
     """What a repair works on. problem: of the whole meshes, which have all their weights; poses,
     checking: those, and the options, that findings are judged by. skeleton, given, options: the
-    bones, Poses (or None) and options that weights are solved for. closed: why the weights of a
+    bones, Poses (or None) and options that weights are solved for. refusals: why the weights of a
     mesh cannot be changed, or None."""
 
     problem: Problem
     meshes: list[Mesh]
-    closed: list[str | None]
+    refusals: list[str | None]
     poses: Poses
     checking: Options
     skeleton: Skeleton
@@ -88,7 +88,7 @@ class _Repair:
         self.problem, self.meshes = material.problem, material.meshes
         self.options, self.skeleton = material.options, material.skeleton
         self.regions = Regions(
-            material.meshes, material.closed, self.skeleton, self.options.symmetric, threads
+            material.meshes, material.refusals, self.skeleton, self.options.symmetric, threads
         )
         self.old = [mesh.weights for mesh in self.meshes]
 

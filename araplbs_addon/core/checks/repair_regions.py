@@ -42,14 +42,14 @@ class Regions:
     def __init__(
         self,
         meshes: Sequence[Mesh],
-        closed: Sequence[str | None],
+        refusals: Sequence[str | None],
         skeleton: Skeleton,
         symmetric: bool,
         threads: int = 0,
     ) -> None:
-        """Of Meshes with all their weights. closed: why those of a mesh cannot be changed, or None.
+        """Of Meshes with all their weights. refusals: why those of each cannot be changed, or None.
         symmetric: weights that are the same on both sides stay so."""
-        self.closed, self.skeleton, self.symmetric = closed, skeleton, symmetric
+        self.refusals, self.skeleton, self.symmetric = refusals, skeleton, symmetric
         self.threads = threads
         self.whole = JoinedMeshes(meshes)
         self.first = self.whole.first
@@ -57,7 +57,7 @@ class Regions:
             np.full(len(mesh.vertices), bool(why))
             if mesh.locked_vertices is None
             else mesh.locked_vertices | bool(why)
-            for mesh, why in zip(meshes, closed, strict=True)
+            for mesh, why in zip(meshes, refusals, strict=True)
         ]
         self.open = ~np.concatenate(locked)
         self.weights = join_sparse_weights([mesh.weights for mesh in meshes])
@@ -89,7 +89,7 @@ class Regions:
         about = self.about(finding)
         if wider and kind == "INTERSECTION":
             about = np.isin(self.parts, self.parts[about])
-        for part, why in zip(self.split(about), self.closed, strict=True):
+        for part, why in zip(self.split(about), self.refusals, strict=True):
             if why and part.any():
                 raise Refused(why)
         near = self.whole.grow(about, rings + WIDER if wider and rings else rings)

@@ -1,4 +1,4 @@
-"""Every method on one character, judged in poses that none of them was optimized in. No bpy: any
+"""Every method on one character, judged in poses that none of them was optimized for. No bpy: any
 thread may do it, and scripts without Blender (compare_arrays.py)."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class CompareOptions(OptionTable):
     judged_poses: int = option(
         24,
         "Test Poses",
-        "Number of random poses to judge in. No method was optimized in them",
+        "Number of random poses to judge by. No method was optimized for them",
         least=1,
         most=1000,
         soft_most=100,
@@ -40,7 +40,8 @@ class CompareOptions(OptionTable):
     judged_frames: int = option(
         24,
         "Test Frames",
-        "Most frames of the armature's actions to judge in, evenly spread over all there are",
+        "Maximum number of frames of the armature's actions to judge by, evenly spread over all "
+        "there are",
         least=0,
         most=1000,
         soft_most=100,

@@ -57,7 +57,7 @@ READING = (
     (
         "Which poses",
         "Random ones: every bone swings by up to 60 degrees and twists by up to 10 within its "
-        "limits. No method was optimized in them: they come from another seed. Frames of the "
+        "limits. No method was optimized for them: they come from another seed. Frames of the "
         "animation are spread evenly over all actions. Pictures of random poses are seen from the "
         "bone that the body hangs on, so that it stands upright.",
     ),

@@ -33,9 +33,11 @@ def falloff(skeleton: Skeleton, envelopes: Envelopes, bones: Integers, points: F
     nearest = heads + (along * lengths)[:, None] * axes
     away = np.linalg.norm(points - nearest, axis=1)
     radius = (1 - along) * envelopes.head_radius[bones] + along * envelopes.tail_radius[bones]
-    reach = envelopes.distance[bones]
-    outside = (away - radius) / np.where(reach > 0, reach, np.inf)
-    return np.where(away < radius, 1.0, np.where((reach > 0) & (outside < 1), 1 - outside**2, 0.0))
+    distance = envelopes.distance[bones]
+    outside = (away - radius) / np.where(distance > 0, distance, np.inf)
+    return np.where(
+        away < radius, 1.0, np.where((distance > 0) & (outside < 1), 1 - outside**2, 0.0)
+    )
 
 
 def effective_rows(

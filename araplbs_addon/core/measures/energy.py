@@ -24,7 +24,7 @@ def energy(problem: Problem, rows: SparseWeights, poses: Poses, **options: Any) 
     if skeleton.flexible:
         options = {
             **options,
-            **skeleton.deformers,
+            **skeleton.kind_arguments,
             "bone_heads": skeleton.heads,
             "bone_tails": skeleton.tails,
             "segment_poses": poses.joints,

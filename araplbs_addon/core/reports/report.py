@@ -25,8 +25,8 @@ FAR_OUTSIDE = 0.02  # of the size of the mesh: so far outside of the tets is wor
 PINNED_BADLY = 0.01  # of a weight: pinned ones so far off are worth a warning
 
 SLOW = (
-    "OpenBLAS computes wrongly on this processor: these weights are right, by plain loops, which "
-    "take longer. Please report it (Report a Problem)"
+    "OpenBLAS gives wrong results on this processor: these weights are right, computed by plain "
+    "loops, which take longer. Please report it (Report a Problem)"
 )
 
 

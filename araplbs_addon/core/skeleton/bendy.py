@@ -57,16 +57,16 @@ def stations(joints: Floats, count: int) -> Floats:
     return np.stack([np.interp(u, at, joints[:, axis]) for axis in range(3)], axis=1)
 
 
-def slide_to(u: Callable[[float], float], wanted: float, reach: float) -> float:
+def slide_to(u: Callable[[float], float], wanted: float, bracket: float) -> float:
     """The s nearest to 0 that bisection finds where u(s), which grows, is `wanted`; 0 if none is
-    within 16 times `reach`. At the ends of the bone, where u stays 0 or 1 beyond, it is so exactly.
+    within 16 times `bracket`. At the ends of the bone, where u stays 0 or 1 beyond, it is exact.
     """
     below = (lambda s: u(s) < wanted) if wanted > 0 else (lambda s: u(s) <= 0)
     for _ in range(5):
-        low, high = -reach, reach
+        low, high = -bracket, bracket
         if below(low) and not below(high):
             break
-        reach *= 2
+        bracket *= 2
     else:
         return 0.0
     for _ in range(40):

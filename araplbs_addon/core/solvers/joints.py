@@ -53,17 +53,17 @@ class JointOptions(Options):
     anchor: float = option(
         0.3,
         "Anchor",
-        "How firmly every joint is drawn to where it was: 0.3 halves the moves for a twentieth "
-        "of the gain, 0 leaves all to the optimization",
+        "How strongly every joint is pulled to where it was: 0.3 halves the movement and costs a "
+        "twentieth of the gain, 0 leaves all to the optimization",
         least=0.0,
         most=1e6,
         soft_most=2.0,
         engine=JOINTS,
     )
-    reach: float = option(
+    max_shift: float = option(
         0.5,
-        "Reach",
-        "Farthest that a joint may go, as a share of the mean length of its bones",
+        "Max Shift",
+        "Farthest that a joint may move, as a share of the mean length of its bones",
         least=0.001,
         most=1e3,
         soft_most=1.0,
@@ -93,8 +93,8 @@ class JointOptions(Options):
     joint_stiffness: float = option(
         0.3,
         "Stiffness",
-        "Resistance of the joints to every single step: higher values converge slower. Bones "
-        "have a factor of their own",
+        "Resistance of the joints to every single step: higher values converge more slowly. Each "
+        "bone has a factor of its own",
         least=0.0,
         most=1e3,
         soft_most=10.0,
@@ -103,7 +103,7 @@ class JointOptions(Options):
     joint_iterations: int = option(
         20,
         "Joint Iterations",
-        "Most iterations; it ends by itself when the error no longer falls",
+        "Maximum number of iterations; it ends by itself when the error no longer falls",
         least=1,
         most=1000,
         soft_most=100,

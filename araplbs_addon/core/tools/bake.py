@@ -26,7 +26,7 @@ class BakeOptions(OptionTable):
     poses: str = option(
         "RANDOM",
         "Frames From",
-        "Where the deformed mesh is looked at",
+        "Poses or frames in which the deformed mesh is sampled",
         choices=(
             ("RANDOM", "Random Poses", "A hidden copy in random poses of the armature"),
             (
@@ -40,7 +40,8 @@ class BakeOptions(OptionTable):
     frames: int = option(
         60,
         "Frames",
-        "Number of random poses, or most frames of the scene or of all actions, evenly spread",
+        "Number of random poses, or maximum number of frames of the scene or of all actions, "
+        "evenly spread",
         least=1,
         most=10000,
         soft_most=500,
@@ -48,8 +49,8 @@ class BakeOptions(OptionTable):
     max_influences: int = option(
         4,
         "Max Influences",
-        "Most bones that may move one vertex, 0 for no limit. The weights are the best ones with "
-        "this limit",
+        "Maximum number of bones that move a vertex, 0 for no limit. The weights are optimized "
+        "for this limit",
         least=0,
         most=32,
         soft_most=16,
@@ -57,8 +58,8 @@ class BakeOptions(OptionTable):
     new_bones: int = option(
         0,
         "New Bones",
-        "Bones that each mesh gets beside its own, placed where it moves as these cannot move it, "
-        "with keys in the frames: for caches, cloth and muscles",
+        "Bones added for each mesh where its own cannot follow it, with keys in these frames: for "
+        "caches, cloth and muscles",
         least=0,
         most=1000,
         soft_most=50,
@@ -66,7 +67,8 @@ class BakeOptions(OptionTable):
     smoothness: float = option(
         1e-4,
         "Smoothness",
-        "How much the weights of neighbors are drawn to each other, where that costs little error",
+        "How strongly the weights of neighboring vertices are drawn together, where that costs "
+        "little error",
         least=0.0,
         most=1.0,
         decimals=5,
@@ -74,7 +76,7 @@ class BakeOptions(OptionTable):
     only_present: bool = option(
         False,
         "Only Present Bones",
-        "Vertices are moved by bones that move them now, and by no others",
+        "Only bones that move a vertex now may move it afterwards",
     )
     turn_off: bool = option(
         False,

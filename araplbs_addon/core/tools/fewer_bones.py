@@ -42,7 +42,11 @@ class FewerOptions(OptionTable):
         "Remove",
         "Which deform bones go",
         choices=(
-            ("COUNT", "Least Missed", "Those that the poses miss least, down to a number"),
+            (
+                "COUNT",
+                "Least Missed",
+                "Those whose absence shows least in the poses, down to a number",
+            ),
             ("SELECTED", "Selected", "Those that are selected in Pose mode"),
             ("ENDS", "Ends and Twists", "Ends of chains and twist bones, by their names"),
         ),
@@ -50,15 +54,17 @@ class FewerOptions(OptionTable):
     platform: str = option(
         "CUSTOM",
         "Platform",
-        "How many deform bones stay",
+        "How many deform bones remain",
         choices=(
-            ("CUSTOM", "Custom", "As many as Bones says"),
+            ("CUSTOM", "Custom", "As many as set in Bones"),
             ("MOBILE", "Mobile (30)", "What engines advise for phones"),
-            ("QUEST", "VRChat on Quest (90)", "The rank Good"),
-            ("VRCHAT", "VRChat on PC (150)", "The rank Good"),
+            ("QUEST", "VRChat on Quest (90)", "Performance rank Good"),
+            ("VRCHAT", "VRChat on PC (150)", "Performance rank Good"),
         ),
     )
-    count: int = option(30, "Bones", "Deform bones that stay", least=2, most=10000, soft_most=200)
+    count: int = option(
+        30, "Bones", "Number of deform bones that remain", least=2, most=10000, soft_most=200
+    )
     max_influences: int = option_of(Options, "max_influences")
     animation: str = option_of(Options, "animation")
 
@@ -285,8 +291,8 @@ def fewer_summary(report: dict[str, Any]) -> str:
     before, after = (100 * report["strain"][when][0] for when in ("before", "after"))
     return (
         f"{report['bones_before']} -> {report['bones_after']} deform bones: "
-        f"{100 * report['distance']:.2f} % of the size off what all did, stretch {before:.1f} -> "
-        f"{after:.1f} %"
+        f"{100 * report['distance']:.2f} % of the size off what all bones did, "
+        f"stretch {before:.1f} -> {after:.1f} %"
     )
 
 

@@ -42,13 +42,13 @@ class QuantizeOptions(OptionTable):
             ("MOBILE", "Mobile (2)", "2 bones"),
             ("GAME", "Game (4)", "4 bones"),
             ("FILM", "Film (Any)", "Any number of bones"),
-            ("CUSTOM", "Custom", "As many as Max Influences says"),
+            ("CUSTOM", "Custom", "As many as set in Max Influences"),
         ),
     )
     max_influences: int = option(
         8,
         "Max Influences",
-        "Most bones that may move one vertex, 0 for no limit. For the platform Custom",
+        "Maximum number of bones that move a vertex, 0 for no limit. For the platform Custom",
         least=0,
         most=MOST_STEPS,
         soft_most=16,
@@ -56,7 +56,7 @@ class QuantizeOptions(OptionTable):
     threshold: float = option(
         0.0,
         "Threshold",
-        "Smaller weights go; the largest of a vertex always stays",
+        "Smaller weights are removed; the largest of a vertex always stays",
         least=0.0,
         most=1.0,
         soft_most=0.1,

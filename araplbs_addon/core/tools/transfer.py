@@ -54,8 +54,8 @@ class TransferOptions(OptionTable):
     distance: float = option(
         0.05,
         "Distance",
-        "Farthest that a vertex may lie off the source to match, as a share of the size of the "
-        "source",
+        "Largest distance from the source at which a vertex matches, as a share of the size of "
+        "the source",
         least=0.0,
         most=10.0,
         soft_most=0.2,
@@ -63,7 +63,7 @@ class TransferOptions(OptionTable):
     angle: float = option(
         math.radians(30),
         "Angle",
-        "How far both surfaces may be turned against each other where a vertex matches",
+        "Largest angle between the two surfaces where a vertex matches",
         least=0.0,
         most=math.pi,
         angle=True,
@@ -71,7 +71,8 @@ class TransferOptions(OptionTable):
     two_sided: bool = option(
         True,
         "Both Sides",
-        "The inside of thick or doubled cloth matches, too: normals may point to opposite sides",
+        "The inside of thick or doubled cloth matches, too: normals may point in opposite "
+        "directions",
     )
     refine: bool = option(
         True,

@@ -19,8 +19,8 @@ def find_reduced(context):
 
 
 class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
-    """Switch the Deform of the bones off that the poses miss least, and solve the weights of the \
-others again, so that they come nearest to what all bones did"""
+    """Turn off Deform for the bones whose absence shows least in the poses, and solve the weights
+    of the others again, so that they come closest to what all bones did"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -56,8 +56,8 @@ CLASSES = (OBJECT_OT_araplbs_reduce_bones,)
 COMMAND = Command(
     "reduce-bones",
     "make the armatures of .blend files deform by fewer bones",
-    "Switches the Deform of the bones off that the poses of every armature miss least, and solves "
-    f"the weights of its meshes again: {WHICH}",
+    "Turns off Deform for the bones of every armature whose absence shows least in the poses, and "
+    f"solves the weights of its meshes again: {WHICH}",
     FewerBonesTask,
     FewerOptions,
     fewer_summary,

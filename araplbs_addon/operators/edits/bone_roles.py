@@ -67,7 +67,7 @@ class OBJECT_OT_araplbs_take_in(_OfBone, Operator):
 
 
 class OBJECT_OT_araplbs_deform_off(_OfBone, Operator):
-    """Switch the Deform of a control bone off, so that it moves no vertex in any tool"""
+    """Turn off Deform for a control bone, so that it moves no vertex in any tool"""
 
     bl_idname = "object.araplbs_deform_off"
     bl_label = "Never Deform"

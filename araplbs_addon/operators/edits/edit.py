@@ -135,14 +135,14 @@ def refuse_bone(ob, bone):
 
 
 class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
-    """Link two vertices, so that what they belong to moves together: those of these numbers, or \
-the two that are selected"""
+    """Link two vertices, so that the parts they belong to move together: those with these indices,
+    or the two that are selected"""
 
     bl_idname = "object.araplbs_add_link"
     bl_label = "Link Vertices"
 
-    first: IntProperty(name="First", description="Number of a vertex", default=-1, min=-1)
-    second: IntProperty(name="Second", description="Number of a vertex", default=-1, min=-1)
+    first: IntProperty(name="First", description="Index of a vertex", default=-1, min=-1)
+    second: IntProperty(name="Second", description="Index of a vertex", default=-1, min=-1)
 
     def execute(self, context):
         ob = context.active_object

@@ -42,14 +42,14 @@ class _OfAnyMode(OfMesh):
 
 
 class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
-    """Mark vertices as a part that keeps its shape: all of them get the same weights"""
+    """Mark vertices as a part that keeps its shape: they all get the same weights"""
 
     bl_idname = "object.araplbs_mark_rigid"
     bl_label = "Mark Rigid Part"
 
     source: EnumProperty(name="Source", items=SOURCES, description="What becomes rigid")
     separate: BoolProperty(
-        name="Loose Parts Apart", description="Each loose part of it is a rigid part of its own"
+        name="Loose Parts Apart", description="Each loose part becomes a rigid part of its own"
     )
 
     def execute(self, context):

@@ -73,14 +73,14 @@ export to games. The bendy bones stay as controls that the new bones follow"""
     )
     hierarchy: EnumProperty(
         name="Parents",
-        description="What the new bones are children of, for what is exported. It does not change "
-        "how they move",
+        description="Which bones the new ones are parented to, for export. It does not change how "
+        "they move",
         items=(
             (
                 "PARENT",
                 "Deform Bone Above",
-                "All of them: no scale of one is passed to the next, which formats without shear "
-                "could not hold",
+                "The parent of all of them: none inherits the scale of another, which formats "
+                "without shear could not store",
             ),
             (
                 "CHAIN",

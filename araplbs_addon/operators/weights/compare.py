@@ -47,8 +47,8 @@ def page_of(directory):
 
 
 class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
-    """Weight the selected meshes by all methods, judge these in poses that none was optimized in, \
-and write a page with pictures and tables. Nothing in the file is changed"""
+    """Weight the selected meshes by all methods, judge these in poses that none was optimized for,
+    and write a page with pictures and tables. Nothing in the file is changed"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -94,8 +94,8 @@ and write a page with pictures and tables. Nothing in the file is changed"""
 
 
 class OBJECT_OT_araplbs_compare_methods(Placed, Operator):
-    """Weight the selected meshes by all methods there are, and make a page that compares them. \
-Takes some minutes"""
+    """Weight the selected meshes by all available methods, and make a page that compares them.
+    Takes a few minutes"""
 
     bl_idname = ASK
     bl_label = "Compare Methods..."
@@ -155,7 +155,7 @@ COMMAND = Command(
     "compare",
     "compare all methods on the characters of a .blend file",
     "Weights every armature's meshes by all methods and judges them in poses that none was "
-    "optimized in. Writes FOLDER/index.html, a page that needs nothing else, and "
+    "optimized for. Writes FOLDER/index.html, a page that needs nothing else, and "
     "FOLDER/report.json; the .blend file is left as it is. Of several armatures each has a "
     "page.",
     CompareTask,

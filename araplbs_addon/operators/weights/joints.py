@@ -53,8 +53,8 @@ posed. The meshes stay as they are at rest"""
 
 
 class OBJECT_OT_araplbs_lock_joints(Operator):
-    """Lock the joints of the selected bones, or free them: Optimize Joints leaves locked ones \
-where they are"""
+    """Lock or unlock the joints of the selected bones: Optimize Joints leaves locked ones where
+    they are"""
 
     bl_idname = "object.araplbs_lock_joints"
     bl_label = "Lock Joints"

@@ -163,8 +163,8 @@ class OfOutcome:
 
 
 class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
-    """Look at the weights from before and at the new ones by turns. What is painted meanwhile is \
-kept with those that it was painted on"""
+    """Switch between the weights from before and the new ones. What is painted meanwhile stays with
+    those that it was painted on"""
 
     bl_idname = SHOW
     bl_label = "Show Weights"
@@ -173,8 +173,8 @@ kept with those that it was painted on"""
     which: EnumProperty(
         name="Weights",
         items=(
-            (BEFORE, "Before", "Those that the meshes had before the last Auto-weight"),
-            (AFTER, "After", "Those that Auto-weight has made"),
+            (BEFORE, "Before", "The weights that the meshes had before the last Auto-weight"),
+            (AFTER, "After", "The weights that Auto-weight has made"),
         ),
     )
 

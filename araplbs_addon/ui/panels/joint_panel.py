@@ -7,7 +7,7 @@ from ...operators.weights.joints import IDNAME, OBJECT_OT_araplbs_lock_joints
 from .sidebar import Closed, draw_large
 
 MAIN = ("optimize_weights", "anchor")
-FEW = ("reach", "least_length", "centering", "joint_stiffness", "joint_iterations")
+FEW = ("max_shift", "least_length", "centering", "joint_stiffness", "joint_iterations")
 
 
 class VIEW3D_PT_araplbs_joints(Closed, Panel):

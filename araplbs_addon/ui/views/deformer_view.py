@@ -122,11 +122,11 @@ def register():
     bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_deformer = EnumProperty(
         name="Preview Deformer",
-        description="The active mesh over the view as its weights would pose it by another "
-        "deformer, in the pose that the armature is in. Nothing in the file changes",
+        description="Draw the active mesh as another deformer would pose it with its weights, in "
+        "the present pose of the armature. Nothing in the file changes",
         items=(
             ("NONE", "Off", "No preview"),
-            ("LINEAR", "Linear", "Transforms are blended: the Armature modifier as it is"),
+            ("LINEAR", "Linear", "Transforms are blended: the Armature modifier by default"),
             (
                 "DUAL_QUATERNIONS",
                 "Dual Quaternions",
@@ -135,9 +135,9 @@ def register():
             (
                 "CENTERS",
                 "Centers of Rotation",
-                "Every vertex turns around the middle of what has similar weights: neither the "
-                "candy wrapper of Linear nor the joint bulge of Dual Quaternions. Blender has no "
-                "such deformer, some game engines do",
+                "Every vertex turns about the center of those with similar weights: neither the "
+                "candy wrapper of Linear nor the bulging joints of Dual Quaternions. Blender has "
+                "no such deformer, some game engines do",
             ),
         ),
         update=lambda _manager, _context: view.start(),

@@ -164,7 +164,7 @@ def register():
     bpy.app.handlers.depsgraph_update_post.append(_after_update)
     bpy.types.WindowManager.araplbs_errors = EnumProperty(
         name="Colors on the Mesh",
-        description="Stretch as colors on the mesh, where its faces are stretched, compressed or "
+        description="Colors that show where the faces of the mesh are stretched, compressed or "
         "sheared when posed, or the weights of all bones",
         items=(
             ("NONE", "Off", "No colors"),
@@ -173,7 +173,8 @@ def register():
             (
                 "BONES",
                 "All Bones",
-                "The weights of all bones at once: each has a color, mixed where they share",
+                "The weights of all bones at once: each bone has a color, mixed where several "
+                "move a vertex",
             ),
         ),
         update=_chosen,

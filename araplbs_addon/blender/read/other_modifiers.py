@@ -4,7 +4,7 @@ lattices, other armatures, and what its own Armature modifier leaves of its weig
 from ...core.base.refusal import Refused
 from ...core.reports.report import names_in_line
 from ..data.binding import armature_modifier, is_deformed_by
-from ..data.places import deformers
+from ..data.places import deforming_armatures
 
 CARRIERS = {  # modifiers by which a mesh follows another object: what it is, and which it is
     "LATTICE": ("lattice", "object"),
@@ -22,14 +22,14 @@ def refuse_carried(ob, armature):
         return
     for modifier in filter(_works, ob.modifiers):
         carrier = _carrier(modifier)
-        if carrier and armature in deformers(carrier):
+        if carrier and armature in deforming_armatures(carrier):
             raise Refused(
                 f"'{ob.name}' follows the bones by the {CARRIERS[modifier.type][0]} "
                 f"'{carrier.name}': weight that instead"
             )
 
 
-def other_deformers(ob, armature):
+def other_modifiers(ob, armature):
     """Sentences about what else deforms a mesh, and so is not what its weights are made for."""
     own, lines = armature_modifier(ob, armature), []
     if own and not _works(own):
@@ -53,7 +53,7 @@ def _line(ob, armature, modifier, before):
     if modifier.type == "ARMATURE":
         return _armature_line(ob, armature, modifier.object)
     carrier = _carrier(modifier)
-    if carrier and deformers(carrier):
+    if carrier and deforming_armatures(carrier):
         what = CARRIERS[modifier.type][0]
         return [f"'{ob.name}' follows the {what} '{carrier.name}' too, which bones deform"]
     if before and modifier.type in SHAPERS and _has_target(modifier):
