@@ -29,7 +29,7 @@ ELSEWHERE = (
 SENTENCES = (
     *("core/reports/report.py", "core/reports/notes.py", "core/reports/last_lines.py"),
     *("core/checks", "core/tools", "core/measures/deformation.py", "tasks", "live"),
-    *("blender/write/joint_effects.py", "blender/read/other_deformers.py"),
+    *("blender/write/joint_effects.py", "blender/read/other_modifiers.py"),
     *("blender/poses/pose_sources.py", "blender/read/targets.py", "blender/rig/rig_poses.py"),
     *("core/skeleton/bone_evidence.py", "core/character/control_bones.py"),
     *("blender/bendy_bones", "core/base/refusal.py", "core/base/faults.py", "blender/kept"),
