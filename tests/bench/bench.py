@@ -28,20 +28,15 @@ PARTS = {
     "looks": "pictures of posed characters beside bone heat and the artists",
     "heat": "time, memory and energy beside Blender's automatic weights",
     "peers": "everything that can be had on the same work, and what it does better",
-    "bbw": "time and energy beside libigl's bounded biharmonic weights",
     "stages": "where the time goes",
-    "defaults": "what other settings than the defaults come to",
-    "clusters": "what sharing rotations in clusters of vertices saves and costs",
     "bake": "any deformation baked into weights, beside Dem Bones",
     "joints": "joints and weights optimized together, from joints that were displaced",
     "reach": "inverse kinematics beside Blender's, and poses in which limbs reach",
     "poses": "weights for some clips of a character, judged on the others",
     "spines": "rigid and bendy bones beside stretchable-twistable bones and spines, with pictures",
     "only_new": "new vertices weighted alone: time beside the whole mesh, and the seam",
-    "preserve_volume": "energies as Preserve Volume deforms, and what optimizing for it would gain",
     "deformers": "linear blending, dual quaternions, centers of rotation, and weights for them",
     "wires": "meshes of edges alone: a creature, hair",
-    "volumes": "weights solved on tets beside those of the surface",
     "travel": "clothes and levels of detail beside Data Transfer and robust weight transfer",
     "shapes": "shape keys for clothes beside Surface Deform and Data Transfer",
     "restore": "weights given back after a remesh, beside Data Transfer",
@@ -57,7 +52,9 @@ PARTS = {
 }
 WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires",
                       "worst"}  # fmt: skip
-FILES = {"shapes": "shape_keys", "generated": "generated_meshes"}  # modules of tests/core: names
+FILES = {  # modules of tests/core have the names
+    "shapes": "shape_keys", "generated": "generated_meshes", "reference": "elastic_reference",
+}  # fmt: skip
 HEADER = """\
 # Benchmark
 

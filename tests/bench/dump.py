@@ -4,8 +4,7 @@ dump.py ZIP FOLDER CHARACTER...     CHARACTER: "generated" or a .blend file; in 
 
 FOLDER/NAME.npz holds the arguments of araplbs.Solver ("arguments.vertices" and so on, the parts of
 a tuple as "arguments.symmetry.0" and so on), `unseen` poses to judge weights with and, where the
-character has any, the poses of its `animation` and the weights that its artist gave it ("artist.0"
-and so on: rows)."""
+character has any, the poses of its `animation`."""
 
 import sys
 from pathlib import Path
@@ -31,9 +30,6 @@ def main(zip_path, folder, *names):
                 arrays[f"arguments.{key}"] = value
         if character.animation is not None:
             arrays["animation"] = character.animation
-        artist = character.present_rows(character.meshes)
-        if len(artist.weights) and artist.count == len(character.vertices):
-            arrays |= {f"artist.{k}": part for k, part in enumerate(artist)}
         np.savez(Path(folder) / f"{Path(name).stem}.npz", unseen=character.poses, **arrays)
 
 

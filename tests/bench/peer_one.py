@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 
 import araplbs
-import bbw
+import igl
 import numpy as np
 import tets
 
+ACTIVE_SET = 8  # iterations at most, as in libigl's tutorial
 OURS = {"our_heat": "heat"}  # what the module calls it, where that is something else
 
 
@@ -39,8 +40,12 @@ def biharmonic(model):
     nodes, tetrahedra, place, handles, owners = tets.fill(
         vertices / size, model["F"], heads.astype(float), tails.astype(float)
     )
-    found = bbw.biharmonic(nodes, tetrahedra, handles, owners, len(heads))
-    return of_all_bones(model, found[place])
+    with_handle = np.unique(owners)  # bones that are nowhere inside have none, and no weights
+    targets = (owners[:, None] == with_handle).astype(float)
+    found = np.zeros((len(nodes), len(heads)))
+    found[:, with_handle] = igl.bbw(nodes, tetrahedra, handles, targets, max_iter=ACTIVE_SET)
+    found = np.maximum(found, 0)
+    return of_all_bones(model, (found / found.sum(1, keepdims=True))[place])
 
 
 def ours(model, method):

@@ -33,7 +33,6 @@ class Problem:
     arguments: dict
     unseen: np.ndarray  # (p, m, 3, 4) random poses that no optimization has seen
     animation: np.ndarray | None  # (p, m, 4, 4)
-    artist: tuple | None = None  # rows of the weights in the file
 
     @property
     def vertices(self):
@@ -62,8 +61,7 @@ def load(name):
     for key in sorted(k for k in given if "." in k):
         whole = key.split(".")[0]
         arguments[whole] = (*arguments.get(whole, ()), given[key])
-    artist = tuple(arrays[f"artist.{k}"] for k in range(3)) if "artist.0" in arrays else None
-    return Problem(name, arguments, arrays["unseen"], arrays.get("animation"), artist)
+    return Problem(name, arguments, arrays["unseen"], arrays.get("animation"))
 
 
 def is_current(name, zip_path):

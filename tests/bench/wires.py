@@ -16,6 +16,7 @@ NOTE = f"""\
 Meshes without any face, weighted with the defaults: mean stretch (root of the ARAP energy with the
 wire edges of the paper's section 6, %) on {UNSEEN} random poses that no optimization has seen, and
 the longest edge in them over its length at rest. *Nearest*: every vertex follows its nearest bone.
+*Firmness* keeps the limbs of the creature on their bones, for which its edges stretch more.
 Below: at rest, and three of the poses with heat weights (gray) and ours (blue) over the bones
 (orange), seen from the front."""
 
@@ -29,11 +30,14 @@ def blend(vertices, weights, poses):
 def measure(name, vertices, edges, bones):
     """(table row, weights by name, poses)."""
     solver = araplbs.Solver(vertices, NO_FACES, *bones, edges=edges)
+    soft = araplbs.Solver(vertices, NO_FACES, *bones, edges=edges, truss=0)
     solver.solve()
+    soft.solve()
     weights = {
         "nearest": np.eye(len(bones))[nearest(vertices, bones).argmin(1)],
         "heat": solver.initial_weights,
         "ours": solver.weights,
+        "soft": soft.weights,
     }
     poses = araplbs.sample_poses(*bones, UNSEEN, seed=20_180_101)
     row = [name, f"{len(vertices):,}", len(bones)]
@@ -76,7 +80,9 @@ def main(_zip_path, output):
         row, weights, poses = measure(name, vertices, edges, bones)
         rows.append(row)
         characters.append((vertices, edges, bones, weights, poses))
-    head = ("mesh", "vertices", "bones", "nearest: stretch, longest", "heat", "ours")
+    head = (
+        *("mesh", "vertices", "bones", "nearest: stretch, longest"), "heat", "ours", "*Firmness* 0"
+    )  # fmt: skip
     picture = draw(characters, Path(output))
     write_page(Path(output), "wires", "Wires", NOTE, table(head, rows), pictures=[picture])
 

@@ -1,6 +1,6 @@
 """How far weights are from what no weights reach: a free elastic surface on the same bones.
 
-reference.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+elastic_reference.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
 
 The module alone does it, without Blender."""
 
