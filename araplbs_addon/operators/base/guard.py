@@ -16,6 +16,7 @@ from functools import wraps
 from bpy.types import Operator
 
 from ...core.base.faults import sentence
+from ...languages.translate import translated
 
 ELSEWHERE = "Blender is evaluating the scene: not now"
 
@@ -52,7 +53,7 @@ def _of_event(method):
 
 def _call(method, operator, context, *event):
     if busy := _busy():
-        operator.report({"ERROR"}, busy)
+        operator.report({"ERROR"}, translated(busy))
         return {"CANCELLED"}
     _at_work.append(operator.bl_label)
     try:
@@ -61,7 +62,7 @@ def _call(method, operator, context, *event):
         _abandon(operator, context)
         if not isinstance(error, Exception):
             raise
-        operator.report({"ERROR"}, sentence(operator.bl_label, error))
+        operator.report({"ERROR"}, translated(sentence(operator.bl_label, error)))
         return {"CANCELLED"}
     finally:
         _at_work.clear()
@@ -94,12 +95,12 @@ def _of_poll(method):
     @wraps(poll)
     def call(cls, context):
         if _is_elsewhere():  # half of the context is missing
-            cls.poll_message_set(ELSEWHERE)
+            cls.poll_message_set(translated(ELSEWHERE))
             return False
         try:
             return poll(cls, context)
         except Exception as error:
-            cls.poll_message_set(sentence(cls.bl_label, error))
+            cls.poll_message_set(translated(sentence(cls.bl_label, error)))
             return False
 
     call.__func__.guarded = True

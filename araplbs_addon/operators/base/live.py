@@ -6,6 +6,7 @@ from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
 from ...core.measures.deformation import in_percent
+from ...languages.translate import translated
 from ...live.session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
 from ...preferences import preferred_threads
 from .last_report import keep_report
@@ -93,7 +94,7 @@ class LiveOperator(TaskOperator):
             return
         if context.workspace:
             parts = [self.bl_label, *session_facts(session), *session_keys(session)]
-            context.workspace.status_text_set("   |   ".join(parts))
+            context.workspace.status_text_set(translated("   |   ".join(parts)))
         if session.frame:
             redraw_views()
 
@@ -106,9 +107,9 @@ class LiveOperator(TaskOperator):
             return result
         session.forget()
         if session.message:
-            self.report({"ERROR" if session.error else "WARNING"}, session.message)
+            self.report({"ERROR" if session.error else "WARNING"}, translated(session.message))
         elif session.restored:
-            self.report({"INFO"}, self.cancelled)
+            self.report({"INFO"}, translated(self.cancelled))
         return {"CANCELLED"}
 
     def let_go(self, context):
@@ -174,7 +175,9 @@ def cancel_session(context, session):
         menu.layout.operator(OBJECT_OT_araplbs_restore.bl_idname, text="Cancel Session", icon="X")
 
     lost = "1 correction" if session.strokes == 1 else f"{session.strokes} corrections"
-    context.window_manager.popup_menu(draw, title=f"{lost} will be lost", icon="QUESTION")
+    context.window_manager.popup_menu(
+        draw, title=translated(f"{lost} will be lost"), icon="QUESTION"
+    )
 
 
 class _OfSession:
@@ -183,7 +186,7 @@ class _OfSession:
     @classmethod
     def poll(cls, _context):
         if not current_session():
-            cls.poll_message_set("No session is running")
+            cls.poll_message_set(translated("No session is running"))
             return False
         return True
 
@@ -199,7 +202,7 @@ class OBJECT_OT_araplbs_accept(_OfSession, Operator):
         if not super().poll(context):
             return False
         if not current_session().frame:
-            cls.poll_message_set("The first result is still being computed")
+            cls.poll_message_set(translated("The first result is still being computed"))
             return False
         return True
 

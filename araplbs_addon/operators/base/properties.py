@@ -6,6 +6,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...core.character.options import Options
+from ...languages.translate import translated
 
 
 def _property(option, default, update):
@@ -134,7 +135,9 @@ def draw_played_options(layout, properties, found=None):
         lack = found.lacks(properties.animation)
         row = layout.row()
         row.alert = bool(lack)
-        row.label(text=lack or f"In this file: {found}", icon="ERROR" if lack else "INFO")
+        row.label(
+            text=translated(lack or f"In this file: {found}"), icon="ERROR" if lack else "INFO"
+        )
     column = layout.column(align=True)
     column.active = properties.animation != "NONE"
     column.prop(properties, "animation_frames")

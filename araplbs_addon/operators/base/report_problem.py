@@ -13,6 +13,7 @@ from ...core.base.faults import fault_sentence, refusals
 from ...core.base.refusal import Refused
 from ...core.disk.outputs import PROBLEM, PROBLEM_TEXT, refuse_foreign, replaced, write_marked_text
 from ...core.reports.problem_report import report_text
+from ...languages.translate import translated
 from ...live.session import current_session
 from ...preferences import preferred_threads
 from ...tasks.weighting import WeightingTask
@@ -67,7 +68,9 @@ class WM_OT_araplbs_report_problem(Placed, Operator):
             written += [problem.name] if problem.name in about else []
         content = report_text(_blender(), _sizes(context), present_options(context), about)
         write_marked_text(text, PROBLEM_TEXT, content)
-        self.report({"INFO"}, f"Wrote {' and '.join(written)} for you to send: nothing was sent")
+        self.report(
+            {"INFO"}, translated(f"Wrote {' and '.join(written)} for you to send: nothing was sent")
+        )
         return {"FINISHED"}
 
 

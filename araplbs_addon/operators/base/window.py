@@ -1,5 +1,6 @@
 """Work beside a window: turns by a timer, a line in the status bar, Esc, and the end of it all."""
 
+from ...languages.translate import translated
 from .placed import Placed
 
 # What moves the view goes on working meanwhile; everything else waits.
@@ -42,7 +43,9 @@ class WindowOperator(Placed):
 
     def show_status(self, context):
         if context.workspace:
-            context.workspace.status_text_set(f"{self.status(context)}   |   Esc: cancel")
+            context.workspace.status_text_set(
+                translated(f"{self.status(context)}   |   Esc: cancel")
+            )
 
     def modal(self, context, event):
         result = self.turn(context) if event.type == "TIMER" else None
@@ -57,7 +60,7 @@ class WindowOperator(Placed):
         return {"PASS_THROUGH"} if passes else {"RUNNING_MODAL"}
 
     def say_cancelled(self):
-        self.report({"INFO"}, f"{self.bl_label} was cancelled: nothing was changed")
+        self.report({"INFO"}, translated(f"{self.bl_label} was cancelled: nothing was changed"))
         return {"CANCELLED"}
 
     def end_waiting(self, context):

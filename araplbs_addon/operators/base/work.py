@@ -7,6 +7,7 @@ from ...core.base.refusal import Refused
 from ...core.base.steps import finish
 from ...core.base.worker import Worker
 from ...core.reports.report import notes, summary, warnings
+from ...languages.translate import translated
 from ...live.session import current_session
 from ...preferences import preferred_threads
 from ...tasks.judged import MEASURING
@@ -25,25 +26,25 @@ def tell(operator, report, task, done=None):
     by default that of the weights; the rest is in the Info log. report: of the weights, None where
     they stay."""
     for line in notes(report):
-        operator.report({"INFO"}, line)
+        operator.report({"INFO"}, translated(line))
     if report and not done:
-        operator.report({"INFO"}, summary(report))
+        operator.report({"INFO"}, translated(summary(report)))
     for line in warnings(report) + task.warnings:
-        operator.report({"WARNING"}, line)
+        operator.report({"WARNING"}, translated(line))
     if done:
-        operator.report({"INFO"}, done)
+        operator.report({"INFO"}, translated(done))
     return {"FINISHED"}
 
 
 def poll_targets(operator, context, find):
     """The poll of an operator that works on what find(context) gives."""
     if current_session():
-        operator.poll_message_set("A session is running: accept or cancel it first")
+        operator.poll_message_set(translated("A session is running: accept or cancel it first"))
         return False
     try:
         find(context)
     except Refused as reason:
-        operator.poll_message_set(str(reason))
+        operator.poll_message_set(translated(str(reason)))
         return False
     return True
 

@@ -5,6 +5,7 @@ from bpy.types import Operator
 
 from ...blender.data.binding import armature_of
 from ...blender.read.control_bones import is_left_out
+from ...languages.translate import translated
 
 
 def armature_at_hand(context):
@@ -26,24 +27,24 @@ class _OfBone:
     def poll(cls, context):
         armature = armature_at_hand(context)
         if armature is None:
-            cls.poll_message_set("The active object is no armature and hangs on none")
+            cls.poll_message_set(translated("The active object is no armature and hangs on none"))
             return False
         if armature.mode == "EDIT":
-            cls.poll_message_set("Not in Edit mode")
+            cls.poll_message_set(translated("Not in Edit mode"))
             return False
         if armature.data.library or armature.data.override_library:
-            cls.poll_message_set("The armature belongs to another file")
+            cls.poll_message_set(translated("The armature belongs to another file"))
             return False
         return True
 
     def execute(self, context):
         bones = armature_at_hand(context).data.bones
         if self.bone and self.bone not in bones:
-            self.report({"ERROR"}, f"There is no bone '{self.bone}'")
+            self.report({"ERROR"}, translated(f"There is no bone '{self.bone}'"))
             return {"CANCELLED"}
         chosen = [bones[self.bone]] if self.bone else [b for b in bones if is_left_out(b)]
         if not chosen:
-            self.report({"ERROR"}, "No control bone was left out")
+            self.report({"ERROR"}, translated("No control bone was left out"))
             return {"CANCELLED"}
         for bone in chosen:
             self.change(bone)

@@ -17,6 +17,7 @@ from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
 from ...core.base.extent import not_far_off
+from ...languages.translate import translated
 from ...live.session import current_session
 from .edit import Change, active_bone, paint_edit, refuse_bone
 
@@ -178,7 +179,7 @@ class OBJECT_OT_araplbs_brush(Operator):
     @classmethod
     def poll(cls, context):
         if context.mode != "PAINT_WEIGHT" or not context.region_data:
-            cls.poll_message_set("Paint in the 3D view, in Weight Paint mode")
+            cls.poll_message_set(translated("Paint in the 3D view, in Weight Paint mode"))
             return False
         return True
 
@@ -187,10 +188,10 @@ class OBJECT_OT_araplbs_brush(Operator):
         has_bone = self.kind not in OF_NO_BONE
         reason = refuse_bone(ob, active_bone(ob)) if has_bone else None
         if reason:
-            self.report({"ERROR"}, reason)
+            self.report({"ERROR"}, translated(reason))
             return {"CANCELLED"}
         if self.kind == "RELEASE" and not current_session():
-            self.report({"ERROR"}, "Release works only during Refine Live")
+            self.report({"ERROR"}, translated("Release works only during Refine Live"))
             return {"CANCELLED"}
         _strokes[:] = [Stroke(context, self.kind)]
         self._move(context, event)

@@ -21,6 +21,7 @@ from ...blender.data.edits import (
     write_values,
 )
 from ...blender.write.select_region import select_vertices
+from ...languages.translate import translated
 from ...live.session import current_session
 
 
@@ -61,13 +62,13 @@ class OfMesh:
     def poll(cls, context):
         ob = context.active_object
         if not ob or ob.type != "MESH":
-            cls.poll_message_set("The active object is not a mesh")
+            cls.poll_message_set(translated("The active object is not a mesh"))
             return False
         if ob.mode == "EDIT" and not cls.edit_mode:
-            cls.poll_message_set("Not in Edit mode")
+            cls.poll_message_set(translated("Not in Edit mode"))
             return False
         if ob.data.library or ob.data.override_library:
-            cls.poll_message_set("The mesh belongs to another file")
+            cls.poll_message_set(translated("The mesh belongs to another file"))
             return False
         return True
 
@@ -103,10 +104,10 @@ release them from it, or let the weights of all bones vary smoothly there"""
         ob.data.vertices.foreach_get("select", selected)
         reason = refuse_bone(ob, bone) if has_bone else None
         if reason:
-            self.report({"ERROR"}, reason)
+            self.report({"ERROR"}, translated(reason))
             return {"CANCELLED"}
         if not selected.any():
-            self.report({"ERROR"}, f"No vertex of '{ob.name}' is selected")
+            self.report({"ERROR"}, translated(f"No vertex of '{ob.name}' is selected"))
             return {"CANCELLED"}
         value = {
             "WEIGHT": 1 + self.weight,
@@ -150,11 +151,16 @@ class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
         if ends == [-1, -1]:
             ends = [v.index for v in ob.data.vertices if v.select]
             if len(ends) != 2:
-                self.report({"ERROR"}, f"{len(ends)} vertices of '{ob.name}' are selected, not 2")
+                self.report(
+                    {"ERROR"},
+                    translated(f"{len(ends)} vertices of '{ob.name}' are selected, not 2"),
+                )
                 return {"CANCELLED"}
         wrong = [end for end in ends if not 0 <= end < len(ob.data.vertices)]
         if wrong or ends[0] == ends[1]:
-            self.report({"ERROR"}, f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")
+            self.report(
+                {"ERROR"}, translated(f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")
+            )
             return {"CANCELLED"}
         with Change(self.bl_label, ob):
             add_link(ob.data, *ends)
@@ -170,7 +176,7 @@ class _OfItem(OfMesh):
         if not super().poll(context):
             return False
         if not context.active_object.data.araplbs.edits:
-            cls.poll_message_set("The mesh has no edits")
+            cls.poll_message_set(translated("The mesh has no edits"))
             return False
         return True
 
@@ -179,7 +185,10 @@ class _OfItem(OfMesh):
         settings = context.active_object.data.araplbs
         index = settings.active if self.index < 0 else self.index
         if not 0 <= index < len(settings.edits):
-            self.report({"ERROR"}, f"There is no edit {index}: the list has {len(settings.edits)}")
+            self.report(
+                {"ERROR"},
+                translated(f"There is no edit {index}: the list has {len(settings.edits)}"),
+            )
             return None
         return index
 

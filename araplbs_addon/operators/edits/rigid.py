@@ -12,6 +12,7 @@ from ...blender.data.edits import add_rigid_part, leave_rigid_parts
 from ...blender.read.read_mesh import read_topology
 from ...core.base.refusal import Refused
 from ...core.character.rigid_parts import loose_parts
+from ...languages.translate import translated
 from ..base.placed import Placed
 from .edit import Change, OfMesh
 
@@ -61,7 +62,7 @@ class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
                     add_rigid_part(ob.data, vertices, name)
         count = sum(len(vertices) for _name, vertices in parts)
         which = "1 rigid part" if len(parts) == 1 else f"{len(parts)} rigid parts"
-        self.report({"INFO"}, f"{which} of {count} vertices in '{ob.name}'")
+        self.report({"INFO"}, translated(f"{which} of {count} vertices in '{ob.name}'"))
         return {"FINISHED"}
 
     def find(self, ob):
@@ -161,7 +162,7 @@ class OBJECT_OT_araplbs_clear_rigid(_OfAnyMode, Operator):
             with Change(self.bl_label, ob):
                 left = leave_rigid_parts(ob.data, vertices)
         if not left:
-            self.report({"WARNING"}, f"No rigid part of '{ob.name}' is there")
+            self.report({"WARNING"}, translated(f"No rigid part of '{ob.name}' is there"))
         return {"FINISHED"}
 
 
@@ -176,7 +177,7 @@ class VIEW3D_MT_araplbs_rigid(Placed, bpy.types.Menu):
     def draw(self, _context):
         mark = OBJECT_OT_araplbs_mark_rigid.bl_idname
         for identifier, name, _description in SOURCES:
-            self.layout.operator(mark, text=f"Mark {name}").source = identifier
+            self.layout.operator(mark, text=translated(f"Mark {name}")).source = identifier
         button = self.layout.operator(mark, text="Mark Each Selected Loose Part")
         button.source, button.separate = "SELECTED", True
         self.layout.separator()

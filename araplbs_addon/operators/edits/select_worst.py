@@ -7,6 +7,7 @@ from ...blender.read.deformation_errors import object_strain
 from ...blender.write.select_region import select_vertices
 from ...core.measures.strain_colors import worst
 from ...core.reports.last_lines import short
+from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ..base.settings import present_options
 from .edit import OfMesh
@@ -53,8 +54,10 @@ others"""
         select_vertices(ob.data, chosen)
         self.report(
             {"INFO"},
-            f"{len(chosen)} vertices of {short(ob.name)} with a stretch from "
-            f"{100 * strain[chosen].min():.1f} to {100 * strain[chosen].max():.1f} %",
+            translated(
+                f"{len(chosen)} vertices of {short(ob.name)} with a stretch from "
+                f"{100 * strain[chosen].min():.1f} to {100 * strain[chosen].max():.1f} %"
+            ),
         )
         return {"FINISHED"}
 

@@ -12,6 +12,7 @@ from ...blender.write.select_region import select_region
 from ...core.base.refusal import Refused
 from ...core.character.options import Options
 from ...core.checks.findings import LEVELS, check_summary, health
+from ...languages.translate import translated
 from ...tasks.checking import CHECKED, CheckTask, check_exit_code
 from ..base.command import Command, find_read
 from ..base.properties import OptionProperties
@@ -60,12 +61,12 @@ collapse, skin that follows a wrong bone, vertices without weights... Nothing is
     def tell(self, _report, task):
         found.keep_of(task.findings, task)
         for line in task.warnings:
-            self.report({"WARNING"}, line)
-        self.report({"INFO"}, counted(found.findings))
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(counted(found.findings)))
         return {"FINISHED"}
 
     def say_cancelled(self):
-        self.report({"INFO"}, f"{self.bl_label} was cancelled")
+        self.report({"INFO"}, translated(f"{self.bl_label} was cancelled"))
         return {"CANCELLED"}
 
 
@@ -75,7 +76,7 @@ class OfFinding:
     @classmethod
     def poll(cls, _context):
         if not found.findings:
-            cls.poll_message_set("There are no findings: Check Weights first")
+            cls.poll_message_set(translated("There are no findings: Check Weights first"))
             return False
         return True
 
@@ -114,7 +115,7 @@ mode, and make its bone the active one"""
         armature = found.armature.get()
         if bone in armature.data.bones and armature.mode != "EDIT":
             armature.data.bones.active = armature.data.bones[bone]
-        self.report({"INFO"}, finding.words)
+        self.report({"INFO"}, translated(finding.words))
         return {"FINISHED"}
 
 

@@ -10,6 +10,7 @@ from ...blender.read.targets import Targets, find_checked
 from ...core.base.refusal import Refused
 from ...core.character.options import Options
 from ...core.checks.findings import KINDS
+from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ...tasks.repairing import EVERY_KIND, RepairTask, repair_lines, repair_notes, repair_summary
 from ..base.command import WHICH, Command
@@ -95,8 +96,8 @@ as they are. Where the new ones are not better, the old ones stay, too"""
     def tell(self, report, task):
         found.keep_of(task.repaired.findings, task.checked)
         for line in task.warnings + repair_notes(report):
-            self.report({"WARNING"}, line)
-        self.report({"INFO"}, repair_summary(report))
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(repair_summary(report)))
         return {"FINISHED"}
 
 

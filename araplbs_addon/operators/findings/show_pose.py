@@ -9,6 +9,7 @@ from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig
 from ...core.base.refusal import Refused
+from ...languages.translate import translated
 from .check import OfFinding
 from .found import found
 
@@ -65,7 +66,7 @@ class OBJECT_OT_araplbs_own_pose(Operator):
     @classmethod
     def poll(cls, _context):
         if not _posed:
-            cls.poll_message_set("The rig is in its own pose")
+            cls.poll_message_set(translated("The rig is in its own pose"))
             return False
         return True
 

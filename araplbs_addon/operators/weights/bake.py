@@ -4,6 +4,7 @@ from bpy.types import Operator
 
 from ...core.reports.last_lines import bake_line
 from ...core.tools.bake import BakeOptions, bake_summary
+from ...languages.translate import translated
 from ...tasks.baking import BakeTask
 from ..base.command import WHICH, Command
 from ..base.properties import BoneChoice, OptionProperties, option_names, option_properties
@@ -51,10 +52,10 @@ modifiers do: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, c
                 layout.prop(self, name)
 
     def tell(self, report, task):
-        self.report({"INFO"}, bake_summary(report))
+        self.report({"INFO"}, translated(bake_summary(report)))
         for line in task.warnings:
-            self.report({"WARNING"}, line)
-        self.report({"INFO"}, bake_line(report))
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(bake_line(report)))
         return {"FINISHED"}
 
 

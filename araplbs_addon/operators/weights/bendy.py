@@ -12,6 +12,7 @@ from ...blender.bendy_bones.bendy_refusals import refuse_armature
 from ...blender.data.bones import selected_bones
 from ...core.base.refusal import Refused
 from ...core.reports.report import names_in_line
+from ...languages.translate import translated
 from ...live.session import current_session
 from ..base.window import WindowOperator
 
@@ -98,7 +99,7 @@ export to games. The bendy bones stay as controls that the new bones follow"""
     def poll(cls, context):
         reason = refuse_context(context)
         if reason:
-            cls.poll_message_set(reason)
+            cls.poll_message_set(translated(reason))
         return not reason
 
     def draw(self, _context):
@@ -199,23 +200,31 @@ export to games. The bendy bones stay as controls that the new bones follow"""
     def tell(self, done):
         for bone, ob in done.locked.items():
             self.report(
-                {"WARNING"}, f"'{bone}' is left as it was: its vertex group in '{ob}' is locked"
+                {"WARNING"},
+                translated(f"'{bone}' is left as it was: its vertex group in '{ob}' is locked"),
             )
         for ob, group in done.kept_groups:
-            self.report({"WARNING"}, f"'{ob}': the vertex group '{group}' stays, it has other uses")
+            self.report(
+                {"WARNING"},
+                translated(f"'{ob}': the vertex group '{group}' stays, it has other uses"),
+            )
         if done.most_influences > GAME_INFLUENCES:
             self.report(
                 {"WARNING"},
-                f"There are vertices with {done.most_influences} influences: exporters keep "
-                f"{GAME_INFLUENCES} unless set otherwise",
+                translated(
+                    f"There are vertices with {done.most_influences} influences: exporters keep "
+                    f"{GAME_INFLUENCES} unless set otherwise"
+                ),
             )
         if done.sheared:
             self.report(
                 {"WARNING"},
-                f"{len(done.sheared)} of the new bones shear in this pose (first: "
-                f"'{done.sheared[0]}'), which glTF cannot hold",
+                translated(
+                    f"{len(done.sheared)} of the new bones shear in this pose (first: "
+                    f"'{done.sheared[0]}'), which glTF cannot hold"
+                ),
             )
-        self.report({"INFO"}, summary(done))
+        self.report({"INFO"}, translated(summary(done)))
 
 
 def refuse_context(context):

@@ -15,6 +15,7 @@ from ...core.comparison.compare import CompareOptions
 from ...core.comparison.compare_files import INDEX, refuse_folder, write_comparisons
 from ...core.comparison.compare_methods import METHODS, find_methods
 from ...core.comparison.compare_report import compare_summary
+from ...languages.translate import translated
 from ...tasks.comparing import CompareTask, comparison_files, write_pages
 from ..base.command import Command, find_read
 from ..base.last_report import keep_report
@@ -85,10 +86,13 @@ class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
         keep_report(report)
         index = write_comparisons(self._folder, made)
         for line in task.warnings:
-            self.report({"WARNING"}, line)
-        self.report({"INFO"}, f"{compare_summary(report)}. The page: {index}")
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(f"{compare_summary(report)}. The page: {index}"))
         count = len(report["methods"])
-        self.report({"INFO"}, f"{count} methods compared: Open Page in Check and Repair shows them")
+        self.report(
+            {"INFO"},
+            translated(f"{count} methods compared: Open Page in Check and Repair shows them"),
+        )
         redraw_views()
         return {"FINISHED"}
 
@@ -129,7 +133,7 @@ class OBJECT_OT_araplbs_open_comparison(Operator):
     def execute(self, context):
         path = page_of(context.scene.araplbs.comparison.directory)
         if not path:
-            self.report({"ERROR"}, "There is no page in this folder")
+            self.report({"ERROR"}, translated("There is no page in this folder"))
             return {"CANCELLED"}
         return bpy.ops.wm.url_open(url=path.as_uri())
 

@@ -9,6 +9,7 @@ from ...blender.write.joint_effects import refuse_armature
 from ...core.base.refusal import Refused
 from ...core.reports.last_lines import joint_line
 from ...core.solvers.joints import JointOptions, joint_summary
+from ...languages.translate import translated
 from ...live.joints import JointSession
 from ...tasks.joints import JointTask
 from ..base.command import WHICH, Command
@@ -48,7 +49,7 @@ posed. The meshes stay as they are at rest"""
     find = staticmethod(find_joint_targets)
 
     def tell(self, report, task):
-        self.report({"INFO"}, joint_summary(report))
+        self.report({"INFO"}, translated(joint_summary(report)))
         return tell(self, report["weights"], task, joint_line(report))
 
 
@@ -75,18 +76,18 @@ class OBJECT_OT_araplbs_lock_joints(Operator):
     @classmethod
     def poll(cls, context):
         if context.mode not in {"POSE", "EDIT_ARMATURE"}:
-            cls.poll_message_set("Works in Pose mode and in Edit mode of an armature")
+            cls.poll_message_set(translated("Works in Pose mode and in Edit mode of an armature"))
             return False
         data = context.active_object.data
         if data.library or data.override_library:
-            cls.poll_message_set("The armature is linked from another file")
+            cls.poll_message_set(translated("The armature is linked from another file"))
             return False
         return True
 
     def execute(self, context):
         bones = self._selected(context)
         if not bones:
-            self.report({"ERROR"}, "No bone is selected")
+            self.report({"ERROR"}, translated("No bone is selected"))
             return {"CANCELLED"}
         for bone in bones:
             if self.ends != "TAIL":

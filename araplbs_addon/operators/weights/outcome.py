@@ -24,6 +24,7 @@ from ...core.character.rigid_parts import loose_parts
 from ...core.checks.findings import Finding
 from ...core.reports.last_lines import result_line
 from ...core.reports.notes import Note, result_notes
+from ...languages.translate import translated
 from ...live.session import current_session
 from ..base.work import tell
 
@@ -146,7 +147,7 @@ def tell_outcome(operator, report, task):
     outcome = keep_outcome(report, task)
     tell(operator, report, task)
     count = len(outcome.warnings) + sum(note.urgent for note in outcome.notes)
-    operator.report({"INFO"}, result_line(report, outcome.facts, count))
+    operator.report({"INFO"}, translated(result_line(report, outcome.facts, count)))
     return {"FINISHED"}
 
 
@@ -154,10 +155,10 @@ class OfOutcome:
     @classmethod
     def poll(cls, context):
         if current_session():
-            cls.poll_message_set("A session is running: accept or cancel it first")
+            cls.poll_message_set(translated("A session is running: accept or cancel it first"))
             return False
         if not outcome_at_hand(context):
-            cls.poll_message_set("Auto-weight first")
+            cls.poll_message_set(translated("Auto-weight first"))
             return False
         return True
 
@@ -205,7 +206,7 @@ class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
             select_bones(context, outcome.armature.get(), note.bones)
         elif note.selects:
             self._select_vertices(context, outcome, note)
-        self.report({"INFO"}, note.text)
+        self.report({"INFO"}, translated(note.text))
         return {"FINISHED"}
 
     @staticmethod

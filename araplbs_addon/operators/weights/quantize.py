@@ -3,6 +3,7 @@
 from bpy.types import Operator
 
 from ...core.tools.quantize import QuantizeOptions, summary_of_quantized
+from ...languages.translate import translated
 from ...tasks.quantizing import QuantizeTask
 from ..base.command import WHICH, Command
 from ..base.properties import OptionProperties, option_names, option_properties
@@ -41,8 +42,8 @@ bits that sum to 1 exactly, and no more influences than the platform takes"""
 
     def tell(self, report, task):
         for line in task.warnings:
-            self.report({"WARNING"}, line)
-        self.report({"INFO"}, summary_of_quantized(report))
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(summary_of_quantized(report)))
         return {"FINISHED"}
 
 

@@ -5,6 +5,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
+from ...languages.translate import translated
 from ...live.session import RUNNING, after_save, after_undo, before_save, end_session
 from ...live.weights import WeightSession
 from ...tasks.weighting import WeightingTask
@@ -69,9 +70,13 @@ of Weight Paint mode, until you accept or cancel them"""
         if event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":
             redo = event.shift
             if not session.undo_edit(redo):
-                self.report({"INFO"}, f"Nothing to {'redo' if redo else 'undo'} in this session")
+                self.report(
+                    {"INFO"}, translated(f"Nothing to {'redo' if redo else 'undo'} in this session")
+                )
         elif event.type == "LEFTMOUSE" and space == "VIEW" and self._would_paint(context, event):
-            self.report({"INFO"}, "Paint with the Auto-weight brushes while the session runs")
+            self.report(
+                {"INFO"}, translated("Paint with the Auto-weight brushes while the session runs")
+            )
         else:
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}

@@ -9,6 +9,7 @@ from ...core.base.faults import refusals
 from ...core.base.steps import finish
 from ...core.reports.last_lines import transfer_line
 from ...core.tools.transfer import TransferOptions, transfer_summary
+from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ...tasks.transfer import TransferTask
 from ..base.command import Command
@@ -58,10 +59,10 @@ one where they lie close to it, and fill in and optimize the rest"""
 
     def tell(self, report, task):
         hide()
-        self.report({"INFO"}, transfer_summary(report))
+        self.report({"INFO"}, translated(transfer_summary(report)))
         for line in task.warnings:
-            self.report({"WARNING"}, line)
-        self.report({"INFO"}, transfer_line(report))
+            self.report({"WARNING"}, translated(line))
+        self.report({"INFO"}, translated(transfer_line(report)))
         return {"FINISHED"}
 
 
@@ -96,7 +97,8 @@ class OBJECT_OT_araplbs_show_matches(Operator):
         found = [matched for _reference, matched in shown]
         count, matched = sum(map(len, found)), sum(int(each.sum()) for each in found)
         self.report(
-            {"INFO"}, f"{matched:,} of {count:,} vertices match {task.reading.source.label}"
+            {"INFO"},
+            translated(f"{matched:,} of {count:,} vertices match {task.reading.source.label}"),
         )
         return {"FINISHED"}
 

@@ -5,6 +5,7 @@ from bpy.types import Operator
 from ...blender.read.targets import find_targets
 from ...core.reports.last_lines import new_line
 from ...core.reports.report import summary_of_new
+from ...languages.translate import translated
 from ...tasks.new_weights import NewWeightsTask
 from ..base.properties import BoneChoice, OptionProperties, draw_folded_options, draw_result_options
 from ..base.work import WorkOperator, tell
@@ -42,7 +43,7 @@ class OBJECT_OT_araplbs_weight_new(WorkOperator, BoneChoice, OptionProperties, O
         draw_folded_options(layout, self)
 
     def tell(self, report, task):
-        self.report({"INFO"}, summary_of_new(report))
+        self.report({"INFO"}, translated(summary_of_new(report)))
         return tell(self, report, task, new_line(report))
 
 

@@ -4,6 +4,7 @@ has asked for at single vertices; and what single bones are, in their properties
 from bpy.types import Panel, UIList
 
 from ...blender.read import control_bones
+from ...languages.translate import translated
 from ...live.session import current_session
 from ...operators.base.settings import settings_of
 from ...operators.edits import bone_roles, edit, rigid
@@ -16,7 +17,8 @@ class DATA_UL_araplbs_control_bones(UIList):
         row = layout.row(align=True)
         split = row.split(factor=0.45)
         split.label(text=bone.name, icon="BONE_DATA")
-        split.label(text=control_bones.short_reason(bone))  # all of it is below the list
+        reason = control_bones.short_reason(bone)  # all of it is below the list
+        split.label(text=translated(reason))
         for operator, icon in (
             (bone_roles.OBJECT_OT_araplbs_take_in, "ADD"),
             (bone_roles.OBJECT_OT_araplbs_deform_off, "X"),
@@ -72,7 +74,7 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
             bone_roles.OBJECT_OT_araplbs_take_in,
             bone_roles.OBJECT_OT_araplbs_deform_off,
         ):
-            row.operator(operator.bl_idname, text=f"All: {operator.bl_label}").bone = ""
+            row.operator(operator.bl_idname, text=translated(f"All: {operator.bl_label}")).bone = ""
 
 
 def has_control_bones(armature):

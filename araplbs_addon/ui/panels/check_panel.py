@@ -5,6 +5,7 @@ from bpy.types import Panel, UIList
 
 from ...core.checks.findings import NAMES, level
 from ...core.checks.repair_regions import BEYOND
+from ...languages.translate import translated
 from ...operators.base.settings import settings_of
 from ...operators.edits import select_worst
 from ...operators.findings import check, repair, show_pose
@@ -58,11 +59,11 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
     def _draw_notes(self, layout):
         column = layout.column(align=True)
         icon = "NONE" if found.findings else "CHECKMARK"
-        column.label(text=check.counted(found.findings), icon=icon)
+        column.label(text=translated(check.counted(found.findings)), icon=icon)
         for name in found.out_of_date[:1]:
             row = column.row()
             row.alert = True
-            row.label(text=f"'{name}' changed: check again", icon="FILE_REFRESH")
+            row.label(text=translated(f"'{name}' changed: check again"), icon="FILE_REFRESH")
 
     def _draw_buttons(self, layout, shown):
         row = layout.row(align=True)

@@ -5,6 +5,7 @@ from bpy.types import Panel
 from ...blender.read.transfer_targets import find_transfer_targets
 from ...core.base.refusal import Refused
 from ...core.reports.report import names_in_line
+from ...languages.translate import translated
 from ...operators.base.settings import settings_of
 from ...operators.changes import keep, restore
 from ...operators.weights import shapes, transfer
@@ -26,7 +27,7 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
             column = layout.column(align=True)
             for word, meshes in (("From", targets.sources), ("To", targets.meshes)):
                 names = names_in_line([ob.name for ob in meshes])
-                column.label(text=f"{word}: {names}", icon="MESH_DATA")
+                column.label(text=translated(f"{word}: {names}"), icon="MESH_DATA")
         row, _button = draw_large(
             layout, transfer.IDNAME, text="Transfer", icon="MOD_DATA_TRANSFER"
         )

@@ -2,6 +2,7 @@
 
 from bpy.types import Panel
 
+from ...languages.translate import translated
 from .menus import draw_rows
 from .sidebar import Closed
 
@@ -16,5 +17,7 @@ class VIEW3D_PT_araplbs_export(Closed, Panel):
         material = ob.active_material if ob and ob.type == "MESH" else None
         if material:
             layout.prop(
-                material, "araplbs_max_influences", text=f"Max Influences of {material.name}"
+                material,
+                "araplbs_max_influences",
+                text=translated(f"Max Influences of {material.name}"),
             )

@@ -5,6 +5,7 @@ from bpy.types import Panel
 
 from ...blender.read.targets import find_targets
 from ...core.base.refusal import Refused
+from ...languages.translate import translated
 from ...live.session import current_session
 from ...operators.base.progress import progress_at_hand
 from ...operators.base.settings import settings_of
@@ -56,11 +57,11 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         try:
             targets = find_targets(context, posing=True)
         except Refused as reason:
-            layout.label(text=str(reason), icon="INFO")
+            layout.label(text=translated(str(reason)), icon="INFO")
             return None
         row = layout.row(align=True)
         for text, icon in target_texts(targets):
-            row.label(text=text, icon=icon)
+            row.label(text=translated(text), icon=icon)
         return targets
 
     def _draw_buttons(self, context, layout):
@@ -69,7 +70,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         if progress:
             row = layout.row()
             row.scale_y = 1.5
-            row.progress(factor=progress.fraction, text=progress.text)
+            row.progress(factor=progress.fraction, text=translated(progress.text))
             return
         first, second = (
             (IDNAME, "Auto-weight", "MOD_VERTEX_WEIGHT"),

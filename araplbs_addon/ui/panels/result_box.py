@@ -1,6 +1,7 @@
 """The Result box: what the last weighting has brought, in an artist's words."""
 
 from ...core.reports.last_lines import from_to, percent
+from ...languages.translate import translated
 from ...operators.findings.show_problems import IDNAME as PROBLEMS
 from ...operators.weights import outcome as outcomes
 from ...operators.weights.refine import IDNAME as REFINE
@@ -20,7 +21,7 @@ def draw_result(layout, context, outcome):
         draw_wrapped(column, context, warning, icon="ERROR", indent=8)
     more = len(outcome.warnings) - MOST_WARNINGS
     if more > 0:
-        column.label(text=f"{more} more in the Info log", icon="BLANK1")
+        column.label(text=translated(f"{more} more in the Info log"), icon="BLANK1")
     if outcome.slots[outcomes.BEFORE]:
         row, shown = box.row(align=True), outcome.shown()
         for which, text in ((outcomes.BEFORE, "Before"), (outcomes.AFTER, "After")):
@@ -37,22 +38,24 @@ def _draw_gains(layout, outcome):
         row = layout.row(align=True)
         text = from_to(facts["problems"], str, ARROW)
         good = not facts["problems"][1]
-        row.label(text=f"Visible problems {text}", icon="CHECKMARK" if good else "VIEWZOOM")
+        row.label(
+            text=translated(f"Visible problems {text}"), icon="CHECKMARK" if good else "VIEWZOOM"
+        )
         if outcome.findings:
             button = row.row()
             button.alignment = "RIGHT"
             button.operator(PROBLEMS, text="Show")
     if facts["stretch"][1] is not None:
         text = from_to(facts["stretch"], percent, ARROW)
-        layout.label(text=f"Stretch in poses {text} %", icon="MOD_LATTICE")
+        layout.label(text=translated(f"Stretch in poses {text} %"), icon="MOD_LATTICE")
     if outcome.chosen:
         free, every = outcome.chosen
-        layout.label(text=f"{free} of {every} bones", icon="BONE_DATA")
+        layout.label(text=translated(f"{free} of {every} bones"), icon="BONE_DATA")
 
 
 def _draw_note(layout, index, note):
     row = layout.row(align=True)
-    row.label(text=note.text, icon="ERROR" if note.urgent else "INFO")
+    row.label(text=translated(note.text), icon="ERROR" if note.urgent else "INFO")
     button = row.row()
     button.alignment = "RIGHT"
     if note.control:

@@ -1,6 +1,7 @@
 """What the tab shows while a session runs: how far it is, Accept and Cancel, brushes and
 corrections."""
 
+from ...languages.translate import translated
 from ...live.session import current_session
 from ...operators.base.live import (
     OBJECT_OT_araplbs_accept,
@@ -27,7 +28,7 @@ def draw_session(layout, context):
     layout.use_property_split = False
     column = layout.column(align=True)
     for number, fact in enumerate(session_facts(session)):
-        column.label(text=fact, icon="BLANK1" if number else "PLAY")
+        column.label(text=translated(fact), icon="BLANK1" if number else "PLAY")
     row = layout.column()
     row.scale_y = 1.5
     draw_session_buttons(row)
