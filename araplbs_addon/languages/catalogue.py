@@ -7,30 +7,31 @@ core/ knows no languages. Where it is shown, the placeholders of its msgid are f
 and filled into the msgstr.
 """
 
-import ast
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 PLACEHOLDER = re.compile(r"\{(\w*)\}")
 JOINT = re.compile(r": |, |; |\. | and | \(|(?<=\d) |\n *|   \|   ")  # between parts of a line
-_LINE = re.compile(r'(?:(msgid|msgstr|msgctxt) )?("(?:[^"\\]|\\.)*")')
+_LINES = r'((?:[ \t]*"[^\n]*"[ \t]*\n?)+)'
+_ENTRY = re.compile(rf"^msgid {_LINES}msgstr {_LINES}", re.MULTILINE)
+_ESCAPED, _MEANT = re.compile(r"\\(.)"), {"n": "\n", "t": "\t"}
 
 
 def read_catalogue(path):
     """{msgid: msgstr} of a file; the header, whose msgid is "", is left out."""
-    found, last = [], None
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
-        match = _LINE.fullmatch(line.strip())
-        if not match:
-            continue
-        key, text = match[1] or last, ast.literal_eval(match[2])
-        if match[1] == "msgid":
-            found.append({"msgid": text, "msgstr": ""})
-        elif found:
-            found[-1][key] = text if match[1] else found[-1][key] + text
-        last = key
-    return {each["msgid"]: each["msgstr"] for each in found if each["msgid"]}
+    found = {}
+    for english, text in _ENTRY.findall(Path(path).read_text(encoding="utf-8")):
+        found[_unquoted(english)] = _unquoted(text)
+    found.pop("", None)
+    return found
+
+
+def _unquoted(lines):
+    text = "".join(line.strip()[1:-1] for line in lines.splitlines())
+    if "\\" not in text:
+        return text
+    return _ESCAPED.sub(lambda match: _MEANT.get(match[1], match[1]), text)
 
 
 class Sentences:
@@ -38,10 +39,14 @@ class Sentences:
 
     def __init__(self, catalogue):
         self.plain = {english: text for english, text in catalogue.items() if text}
-        templates = [english for english in self.plain if PLACEHOLDER.search(english)]
-        templates.sort(key=lambda english: -len(PLACEHOLDER.sub("", english)))
-        self._templates = [_Template(english, self.plain[english]) for english in templates]
         self.translate = lru_cache(maxsize=1024)(self._translate)
+
+    @cached_property
+    def _templates(self):
+        """Those with most words of their own first."""
+        found = [english for english in self.plain if PLACEHOLDER.search(english)]
+        found.sort(key=lambda english: -len(PLACEHOLDER.sub("", english)))
+        return [_Template(english, self.plain[english]) for english in found]
 
     def _translate(self, text):
         whole = self._whole(text)
