@@ -72,6 +72,7 @@ run() {
   done
   # A window ends well whatever its tests have found.
   [ $code != 0 ] || ! grep -qE '^(FAILED|ERROR)' "$OUT/$name.log" || code=1
+  times >"$OUT/$name.times"  # of this shell, which starts nothing else, and of its children
   say "$name: $([ $code = 0 ] && echo good || echo "exit code $code"), $((SECONDS - start)) s"
   grep -E '^(FAILED|ERROR)' "$OUT/$name.log" || [ $code = 0 ] || where "$OUT/$name.log" || tail -15 "$OUT/$name.log"
   row "$name" "$version" $((SECONDS - start)) $code "$results"

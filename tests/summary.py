@@ -2,10 +2,12 @@
 
 usage: summary.py ROWS.tsv     with lines  name  version  seconds  exit code  results.xml
                                or          name  -  -  skip|fail  reason
-Exit code 1 when a run failed, or when there was none. What failed stands last, a line for a test:
-of a long log the end is what everybody sees.
+Beside RESULTS.xml lies NAME.times, what bash's `times` printed: on a crowded machine seconds of the
+processor tell more than those of a clock. Exit code 1 when a run failed, or when there was none.
+What failed stands last, a line for a test: of a long log the end is what everybody sees.
 """
 
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -40,24 +42,35 @@ def counts(results):
     return kinds["passed"], kinds["failure"] + kinds["error"], kinds["skipped"], reasons
 
 
+def processor(results):
+    """Seconds that a run and all its processes took of the processor."""
+    times = Path(results).with_suffix(".times")
+    if not times.exists():
+        return "-"
+    found = re.findall(r"(\d+)m([\d.]+)s", times.read_text())
+    return str(round(sum(60 * int(minutes) + float(seconds) for minutes, seconds in found)))
+
+
 def row(name, version, seconds, code, what):
     """The cells of one line, whether it is fine, and the reasons of what was skipped."""
     if code in ("skip", "fail"):
-        return [name, "-", "-", "-", "-", "-", f"{code}: {what}"], code == "skip", {}
+        return [name, "-", "-", "-", "-", "-", "-", f"{code}: {what}"], code == "skip", {}
     if not Path(what).exists():
-        return [name, version, "-", "-", "-", seconds, f"no results, exit code {code}"], False, {}
+        note = f"no results, exit code {code}"
+        return [name, version, "-", "-", "-", seconds, processor(what), note], False, {}
     passed, failed, skipped, reasons = counts(what)
     good = code == "0" and failed == 0 and passed > 0
     note = "" if good or failed else f"exit code {code}"
     first = Path(what).with_suffix(".first.log")
     if first.exists():
         note = f"{note} hung or crashed, repeated: {first.name}".strip()
-    return [name, version, str(passed), str(failed), str(skipped), seconds, note], good, reasons
+    cells = [name, version, str(passed), str(failed), str(skipped), seconds, processor(what), note]
+    return cells, good, reasons
 
 
 def main():
     rows = [line.split("\t") for line in Path(sys.argv[1]).read_text().splitlines()]
-    table = [["run", "Blender", "passed", "failed", "skipped", "seconds", ""]]
+    table = [["run", "Blender", "passed", "failed", "skipped", "seconds", "processor", ""]]
     good, reasons = bool(rows), Counter()
     for cells, fine, skipped in (row(*r) for r in rows):
         table.append(cells)
@@ -65,11 +78,11 @@ def main():
         reasons.update(skipped)
     for reason, times in sorted(reasons.items()):
         print(f"  skipped {times} x {reason}")
-    widths = [max(len(cells[i]) for cells in table) for i in range(6)]
+    widths = [max(len(cells[i]) for cells in table) for i in range(7)]
     for cells in table:
         left = [cells[i].ljust(widths[i]) for i in range(2)]
-        right = [cells[i].rjust(widths[i]) for i in range(2, 6)]
-        print("  ".join([*left, *right, cells[6]]).rstrip())
+        right = [cells[i].rjust(widths[i]) for i in range(2, 7)]
+        print("  ".join([*left, *right, cells[7]]).rstrip())
     for name, _, _, code, what in rows:
         results = Path(what)
         if results.with_suffix(".first.log").exists():

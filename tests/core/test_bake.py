@@ -274,17 +274,6 @@ def test_smoothness():
     assert smooth["iterations"] > 1
 
 
-def test_any_number_of_threads_gives_the_same():
-    _, transforms, posed = problem(frames=20, noise=0.05)
-    arguments = (V, posed, transforms[:, :3])
-    more = {"new_bones": 3, "triangles": F, "smoothness": 1e-4, "iterations": 4}
-    one, three = (araplbs.bake(*arguments, threads=t, **more) for t in (1, 3))
-    for key in ("transforms", "vertex_error", "history", "centers"):
-        assert np.array_equal(one[key], three[key]), key
-    for a, b in zip(one["weights"], three["weights"], strict=True):
-        assert np.array_equal(a, b)
-
-
 @pytest.mark.parametrize("kind", ["scaled", "mirrored", "sheared"])
 @pytest.mark.parametrize("given", [True, False])
 def test_rigid_bones_begin_rigid(kind, given):
@@ -325,18 +314,6 @@ def test_frames_are_read_one_by_one_in_their_order():
     result = araplbs.bake(V, frames, transforms)
     assert frames.asked == 3 * list(range(20))
     assert np.allclose(dense(result, 5), truth, atol=1e-4)
-
-
-def test_progress_and_cancel():
-    _, transforms, posed = problem(frames=20)
-    told = []
-    araplbs.bake(V, posed, transforms, new_bones=2, progress=lambda *p: told.append(p))
-    fractions = [fraction for _stage, fraction in told]
-    assert {stage for stage, _ in told} == {"frames", "weights", "error"}
-    assert fractions == sorted(fractions) and fractions[0] >= 0 and fractions[-1] <= 1
-    for stage in ("frames", "weights", "error"):
-        with pytest.raises(araplbs.Cancelled):
-            araplbs.bake(V, posed, transforms, progress=lambda s, _f, stop=stage: s != stop)
 
 
 def test_arguments_are_left_alone():

@@ -122,28 +122,6 @@ def test_solves_on_from_there_on_all_levels():
     assert energies["bbw"] == pytest.approx(energies["heat"], rel=0.2)
 
 
-def test_threads_do_not_matter():
-    vertices, tets, bones = body()
-    one, three = (
-        araplbs.Solver(vertices, None, *bones, tets=tets, threads=t, **PLAIN).initial_weights
-        for t in (1, 3)
-    )
-    np.testing.assert_array_equal(one, three)
-
-
-def test_it_can_be_cancelled():
-    vertices, tets, bones = body()
-    seen = set()
-
-    def stop(stage, _fraction):
-        seen.add(stage)
-        return stage != "biharmonic weights"
-
-    with pytest.raises(araplbs.Cancelled):
-        araplbs.Solver(vertices, None, *bones, tets=tets, progress=stop, **PLAIN)
-    assert "biharmonic weights" in seen
-
-
 @pytest.mark.parametrize("method", ["bbw", "biharmonic", "heat"])
 def test_many_bones_on_any_number_of_threads(method):
     """More than are solved for at a time."""

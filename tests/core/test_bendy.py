@@ -279,15 +279,6 @@ def test_parameters_of_a_coarser_mesh(rng):
     assert none.energies[0] != pytest.approx(own.energies[0], rel=0.02)
 
 
-@pytest.mark.parametrize("threads", [2, 5])
-def test_threads_change_nothing(threads):
-    mesh = shapes.tube(12, 40)
-    bones = shapes.chain(3, kinds=["bendy", "rigid", "bendy"], segments=[3, 0, 5])
-    one, many = (araplbs.Solver(*mesh, *bones, **bones.more, threads=t) for t in (1, threads))
-    one.solve(), many.solve()
-    np.testing.assert_array_equal(one.weights, many.weights)
-
-
 def small(**changes):
     bones = shapes.chain(3, kinds=["rigid", "bendy", "bendy"], segments=[0, 2, 3])
     mesh = dict(zip(("vertices", "triangles"), shapes.tube(6, 5), strict=True))

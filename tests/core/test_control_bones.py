@@ -377,9 +377,3 @@ def test_whole_control_rigs(name, found):
 def test_bad_arguments(kind, pattern, change):
     araplbs.control_bones(**refusals.GOOD)
     refusals.refuse(kind, pattern, araplbs.control_bones, **{**refusals.GOOD, **change})
-
-
-def test_can_be_stopped():
-    rig = pole_target()[0]
-    with pytest.raises(araplbs.Cancelled, match="control bones"):
-        rig.find(progress=lambda stage, share: False)

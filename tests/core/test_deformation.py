@@ -220,21 +220,6 @@ def test_scene_and_rows_change_nothing(arm):
     same(again, whole, rtol=1e-7)
 
 
-def test_threads_change_no_bit(rng):
-    vertices, triangles = shapes.tube(60, 70)
-    bones = shapes.chain(3)
-    weights, poses = rng.random((len(vertices), 3)), araplbs.sample_poses(*bones, 40)
-    one, four = (
-        araplbs.deformation(
-            vertices, triangles, weights, poses, bones.heads, bones.tails, bone_deform=[1, 1, 1],
-            per_triangle=True, per_vertex=True, threads=threads,
-        )
-        for threads in (1, 4)
-    )  # fmt: skip
-    for name, value in one.items():
-        np.testing.assert_array_equal(value, four[name])
-
-
 class Bent:
     """The arm with a middle bone of 4 segments, or one that bends: where each bone takes points."""
 

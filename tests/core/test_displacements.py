@@ -143,16 +143,6 @@ def test_displacements_never_raise_the_energy(settings, rng):
     assert energies[-1] < 0.9 * energies[0]
 
 
-@pytest.mark.parametrize("coarsen", [0, 100])
-def test_threads_make_no_difference(coarsen):
-    """Nor does a second run."""
-    runs = [solver(threads=threads, coarsen=coarsen, pose_count=21) for threads in (1, 3, 3)]
-    for run in runs:
-        run.solve()
-        np.testing.assert_array_equal(run.weights, runs[0].weights)
-        np.testing.assert_array_equal(run._inside["transform"], runs[0]._inside["transform"])
-
-
 def test_levels_hand_their_displacements_on():
     mesh = shapes.tube(24, 81, 0.25, 4.0)
     levels, alone = solver(mesh, coarsen=300), solver(mesh, coarsen=0)

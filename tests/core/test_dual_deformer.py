@@ -115,11 +115,6 @@ def test_weights_are_weights(mesh):
     assert (solver.report["coarse_vertices"] > 0) == (len(mesh[0]) > 1000)
 
 
-def test_it_does_not_depend_on_the_number_of_threads():
-    one, many = (solved(**FEW, **DUAL, threads=threads).weights for threads in (1, 3))
-    np.testing.assert_array_equal(one, many)
-
-
 def test_locked_weights_stay(rng):
     weights = shapes.random_weights(rng, len(TUBE[0]), 3)
     locked = np.arange(len(TUBE[0])) % 3 == 0

@@ -227,17 +227,12 @@ def test_bones_that_move_alike_move_the_body(arm, rng):
         assert measured(arguments, posed)["area"] < 1e-7
 
 
-def test_threads_change_nothing_and_poses_know_nothing_of_each_other(arm):
+def test_poses_know_nothing_of_each_other(arm):
     arguments, weights = arm
     poses = np.concatenate([bent(a) for a in (90, -40, 20, 130, 60, 75, 10)])
     options = {"weights": weights, "iterations": 8, "tolerance": 0.0}
     mesh, ends = arguments[:2], arguments[3:]
-    one, *others = (
-        araplbs.elastic_poses(*mesh, poses, *ends, threads=threads, **options)
-        for threads in (1, 2, 5)
-    )
-    for other in others:
-        np.testing.assert_array_equal(one, other)
+    one = araplbs.elastic_poses(*mesh, poses, *ends, **options)
     for p in (0, 4):
         alone = araplbs.elastic_poses(*mesh, poses[[p]], *ends, **options)[0]
         np.testing.assert_allclose(one[p], alone, atol=1e-10)
@@ -363,7 +358,7 @@ def test_bones_that_do_not_deform_hold_nothing(arm):
     np.testing.assert_array_equal(own, more)
 
 
-def test_progress_and_cancelling(arm):
+def test_progress_of_each_iteration(arm):
     arguments, weights = arm
     calls = []
     araplbs.elastic_poses(
@@ -373,11 +368,6 @@ def test_progress_and_cancelling(arm):
     shares = [share for stage, share in calls if stage == "elastic poses"]
     assert len(set(shares)) == 11  # the start, and ten iterations; a share may be reported twice
     assert shares == sorted(shares)
-    for method, stage in (("free", "elastic poses"), ("mixed", "mixed elements")):
-        with pytest.raises(araplbs.Cancelled, match=stage):
-            araplbs.elastic_poses(
-                *arguments, method=method, progress=lambda name, _, stage=stage: name != stage
-            )
 
 
 @pytest.mark.parametrize("name", ["cesium_man", "q_eagle", "webxr_hand", "q_wasp"])

@@ -136,13 +136,6 @@ def test_no_points():
     assert distances.shape == (0,)
 
 
-def test_threads_do_not_matter():
-    points = np.random.default_rng(6).uniform(-1, 3, (1000, 3))
-    one, three = (araplbs.embed(VERTICES, TETS, points, threads=t) for t in (1, 3))
-    for a, b in zip(one, three, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 def test_what_is_refused():
     far = 0, 0, 1e160
     points, huge = VERTICES[:2], VERTICES * [1, 1, 0] / 0.22 * 1.7e308

@@ -136,15 +136,6 @@ def test_weld_joins_coincident_vertices_with_the_weights_of_the_first(rng):
     assert apart != pytest.approx(welded, rel=1e-3)
 
 
-@pytest.mark.parametrize("threads", [2, 3, 1000])
-def test_threads_change_nothing(threads, rng):
-    vertices, triangles = shapes.tube(20, 20)
-    poses = poses_of(shapes.chain(3))
-    weights = shapes.random_weights(rng, len(vertices), 3)
-    alone = araplbs.energy(vertices, triangles, weights, poses, threads=1)
-    assert araplbs.energy(vertices, triangles, weights, poses, threads=threads) == alone
-
-
 def test_a_ring_that_collapses_or_turns_inside_out(rng):
     """Rotations that the posed ring does not decide: the energy must still be the least."""
     vertices, triangles = shapes.tube(6, 5)

@@ -51,24 +51,6 @@ def test_the_table_has_all_that_takes_progress():
         assert f"araplbs.{others.get(name, name)}(" in source, name
 
 
-@pytest.mark.parametrize(
-    "work, stages",
-    [
-        (gaps.inspection(3_000, 12), {"neighbors", "gaps"}),
-        (gaps.nearest(3_000), {"nearest points"}),
-        (gaps.mixed(200, 3), {"mixed elements"}),
-    ],
-)
-def test_false_stops_a_look(work, stages):
-    """At every report, but for those that only the clock brings: the one before, again."""
-    told = []
-    work(lambda *report: told.append(report))
-    assert stages <= {stage for stage, _ in told}
-    for report in dict.fromkeys(told):
-        with pytest.raises(araplbs.Cancelled, match=f"cancelled during {report[0]}"):
-            work(lambda *now, report=report: now != report)
-
-
 def test_work_without_reports_of_its_own_is_heard(monkeypatch):
     """Between two reports of a stage, the same one comes again; False there stops the work."""
     calls = []

@@ -111,12 +111,6 @@ def test_without_it_nothing_changes():
     assert plain.report["factor_size"] == zero.report["factor_size"]
 
 
-def test_same_bits_for_any_number_of_threads():
-    (_, one), (_, three) = (character(harmonic=0.1, threads=t) for t in (1, 3))
-    np.testing.assert_array_equal(one.weights, three.weights)
-    np.testing.assert_array_equal(one.energies, three.energies)
-
-
 def test_locked_weights_stay(rng):
     mesh, bones = shapes.tube(8, 20), shapes.chain(4)
     weights = shapes.random_weights(rng, len(mesh[0]), 4)

@@ -401,13 +401,6 @@ def test_limits_of_the_result(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_number_of_threads_does_not_matter(method, rng):
-    mesh, bones = shaken_tube(rng, 12, 50), shapes.chain(5)
-    one, three = (automatic(mesh, bones, method, threads=t) for t in (1, 3))
-    np.testing.assert_array_equal(one, three)
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_a_solver_begins_with_them(method, rng):
     mesh, bones = shaken_tube(rng), shapes.chain(3)
     solver = araplbs.Solver(*mesh, *bones, initial=method, **BARE)
@@ -433,26 +426,6 @@ def test_solves_on_from_there_on_all_levels(method, volume):
     usual = araplbs.Solver(*arguments, **more, coarsen=200, pose_count=20)
     usual.solve()
     assert solver.energy == pytest.approx(usual.energy, rel=0.3)
-
-
-@pytest.mark.parametrize(
-    ("method", "stage"),
-    [
-        ("heat", "heat weights"), ("boneglow", "bone glow"), ("bbw", "biharmonic weights"),
-        ("biharmonic", "biharmonic weights"), ("nearest", "visibility"),
-    ],
-)  # fmt: skip
-def test_it_can_be_cancelled(method, stage):
-    seen = set()
-
-    def stop(name, fraction):
-        assert 0 <= fraction <= 1
-        seen.add(name)
-        return name != stage
-
-    with pytest.raises(araplbs.Cancelled):
-        automatic(shapes.tube(), shapes.chain(3), method, progress=stop)
-    assert stage in seen
 
 
 # ---- Smoother than heat ----

@@ -112,13 +112,6 @@ def test_inspection_of_split_vertices(rng):
         np.testing.assert_allclose(one, other, atol=1e-9)
 
 
-def test_inspection_does_not_depend_on_threads(rng):
-    problem = random_problem(rng)
-    one, three = (araplbs.inspect_weights(*problem, threads=t) for t in (1, 3))
-    for a, b in zip(one, three, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 def nearest_by_force(vertices, triangles, points):
     """Distances to the nearest of many samples of each triangle: an upper bound, nearly reached."""
     steps = np.linspace(0, 1, 25)

@@ -72,17 +72,6 @@ def test_units_and_place_do_not_matter():
     np.testing.assert_allclose(there.heads, 100 * here.heads + 50, atol=1e-3)
 
 
-@pytest.mark.parametrize("method", ["alternate", "together"])
-def test_threads_do_not_change_the_result(method):
-    bones = moved(BONES, 1, [0.15, 0, 0])
-    results = []
-    for threads in (1, 3):
-        s = solver(bones, threads=threads, method=method, iterations=3)
-        s.solve()
-        results.append((s.heads, s.tails, s.weights, s.energies))
-    np.testing.assert_equal(*results)
-
-
 def test_optimize_joints_is_the_solver_run_to_its_end():
     bones = moved(BONES, 1, [0.15, 0, 0])
     heads, tails, report = araplbs.optimize_joints(

@@ -286,16 +286,6 @@ def test_pinned_ends_do_not_move():
     assert np.abs(s.heads[1] - BENT.heads[1]).max() > 0.005
 
 
-@pytest.mark.parametrize("method", ["alternate", "together"])
-def test_threads_do_not_change_the_result(method):
-    results = []
-    for threads in (1, 3):
-        s = solver(threads=threads, method=method, iterations=2)
-        s.solve()
-        results.append((s.heads, s.tails, s.bends, s.weights, s.energies))
-    np.testing.assert_equal(*results)
-
-
 def test_given_parameters_stay():
     """They are those of vertices, wherever the ends of their bones go."""
     parameters = araplbs.diffuse_parameters(*ARM, *BENT, bone_kinds=KINDS)

@@ -194,13 +194,6 @@ def test_cancelled_and_continued(calls):
     np.testing.assert_array_equal(solver.energies, whole.energies)
 
 
-def test_same_for_any_number_of_threads():
-    one, many = start(threads=1), start(threads=5)
-    one.solve(), many.solve()
-    np.testing.assert_array_equal(one.weights, many.weights)
-    np.testing.assert_array_equal(one.energies, many.energies)
-
-
 def test_islands_are_those_of_the_mesh():
     """An island far off is reported with its own vertices, not with those of the coarse mesh."""
     count = len(TUBE[0])

@@ -171,16 +171,6 @@ def test_poses_fall_and_bend():
     assert measured(arguments, posed)["area"] < measured(arguments, skinned)["area"]
 
 
-def test_threads_change_nothing():
-    arguments = tube(8, 11)
-    poses = np.concatenate([bent(a) for a in (90, 30, -50, 10)])
-    arguments = (*arguments[:2], poses, *arguments[3:])
-    one, two = (
-        araplbs.elastic_poses(*arguments, method="mixed", iterations=6, threads=t) for t in (1, 3)
-    )
-    np.testing.assert_array_equal(one, two)
-
-
 def test_half_turns_have_a_vector():
     """Bones turned by 180 degrees against each other, about any axis."""
     arguments = tube(8, 11)

@@ -222,15 +222,6 @@ def test_weight_zero_is_no_pose(kind):
     same(zero, without)
 
 
-def test_threads_change_nothing():
-    results = []
-    for threads in (1, 3):
-        s = solver(given(), pose_weights=OFTEN, threads=threads)
-        s.solve()
-        results.append((s.weights, s.energies))
-    np.testing.assert_equal(*results)
-
-
 # Joints
 
 

@@ -64,12 +64,6 @@ def test_welded_vertices_go_where_the_first_goes(rng):
     assert abs(alone - expected) > 1e-3 * expected
 
 
-def test_threads_change_nothing(rng):
-    vertices, triangles, wires, posed = tangled(rng)
-    one = araplbs.posed_energy(vertices, triangles, posed, edges=wires, threads=1)
-    assert araplbs.posed_energy(vertices, triangles, posed, edges=wires, threads=4) == one
-
-
 GOOD = {
     "vertices": refusals.MESH[0],
     "triangles": refusals.MESH[1],

@@ -303,12 +303,6 @@ def test_all_in_one_part():
     check(solved(rigid_parts=np.zeros(len(TUBE[0]), int)), np.zeros(len(TUBE[0]), int), 1)
 
 
-def test_threads_and_turns_change_nothing():
-    labels = band(TUBE[0], 0.5, 1.5)
-    one, three = (solved(rigid_parts=labels, threads=t).weights for t in (1, 3))
-    assert (one == three).all()
-
-
 LABELS = np.zeros(N, int)
 BAD = [
     (ValueError, r"rigid_parts\[4\] is -2", changed(LABELS, 4, -2)),

@@ -192,20 +192,6 @@ def test_a_bent_limb_has_no_joint_bulge(angle):
     assert bulge["linear"] < bulge["centers"] < bulge["dual"] - 0.02
 
 
-def test_progress_stops_it(rng):
-    mesh = shapes.tube(40, 200)
-    weights = shapes.random_weights(rng, len(mesh[0]), 3)
-    told = []
-
-    def progress(stage, fraction):
-        told.append((stage, fraction))
-        return len(told) < 2
-
-    with pytest.raises(araplbs.Cancelled, match="cancelled during centers of rotation"):
-        araplbs.rotation_centers(*mesh, weights, progress=progress)
-    assert told[0] == ("centers of rotation", 0)
-
-
 CENTERS = {
     "vertices": refusals.MESH[0],
     "triangles": refusals.MESH[1],

@@ -131,9 +131,3 @@ def test_clusters_of_one_vertex_change_nothing():
     own.solve(), single.solve()
     np.testing.assert_array_equal(own.raw_weights, single.raw_weights)
     np.testing.assert_array_equal(own.energies, single.energies)
-
-
-def test_same_bits_for_any_number_of_threads():
-    (_, one), (_, three) = (character(rotation_clusters=0.1, threads=t) for t in (1, 3))
-    np.testing.assert_array_equal(one.weights, three.weights)
-    np.testing.assert_array_equal(one.energies, three.energies)

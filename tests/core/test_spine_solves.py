@@ -172,13 +172,6 @@ def test_weights_are_good_and_better_than_those_of_the_start(settings):
     assert again == pytest.approx(solver.energy, rel=1e-9)
 
 
-@pytest.mark.parametrize("threads", [2, 5])
-def test_threads_change_nothing(threads):
-    alone, together = (solved(threads=t) for t in (1, threads))
-    np.testing.assert_array_equal(alone.weights, together.weights)
-    np.testing.assert_array_equal(alone.energies, together.energies)
-
-
 def test_a_turned_problem_has_the_same_weights():
     mesh, bones = shapes.tube(10, 21), rig()
     turn = shapes.rotation([1, 2, 3], 1.1)

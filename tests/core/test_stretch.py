@@ -152,18 +152,6 @@ def test_beside_a_spine():
     assert means[0] < 1e-12 < 0.01 < means[1]
 
 
-@pytest.mark.parametrize("threads", [2, 5])
-def test_threads_change_nothing(threads, rng):
-    mesh, bones = shapes.tube(12, 40), shapes.chain(3)
-    poses = scaled(rng, 10, 3)
-    one, many = (
-        araplbs.Solver(*mesh, *bones, poses=poses, bone_stretch=[True] * 3, threads=t)
-        for t in (1, threads)
-    )
-    one.solve(), many.solve()
-    np.testing.assert_array_equal(one.weights, many.weights)
-
-
 def test_partners_are_alike():
     bones = shapes.chain(3)
     arguments = {"bone_kinds": ["rigid", "spine", "spine"], "symmetry": ([0, 2, 1], *PLANE)}

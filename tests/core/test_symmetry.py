@@ -209,13 +209,6 @@ def test_welded_vertices():
     assert asymmetry(solver.weights, expected_map(vertices)) == 0
 
 
-def test_thread_counts():
-    mesh, _ = body()
-    one, two = (solved(mesh, threads=threads) for threads in (1, 2))
-    np.testing.assert_array_equal(one.weights, two.weights)
-    np.testing.assert_array_equal(one.energies, two.energies)
-
-
 def test_locked_vertices_stay_and_the_rest_is_symmetric(rng):
     mesh, partner = body()
     weights = shapes.random_weights(rng, len(partner), 6)

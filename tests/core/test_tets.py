@@ -213,13 +213,3 @@ def test_mirrored_volume_has_mirrored_weights():
     solver.solve()
     assert solver.report["symmetric_vertices"] == len(vertices)
     np.testing.assert_array_equal(solver.weights, solver.weights[partner][:, [0, 2, 1]])
-
-
-def test_threads_do_not_matter():
-    vertices, tets = wavy((3, 3, 12))
-    results = []
-    for threads in (1, 3):
-        solver = solver_of(vertices, tets, threads=threads, coarsen=100)
-        solver.solve()
-        results.append(solver.weights)
-    np.testing.assert_array_equal(*results)

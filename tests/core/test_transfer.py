@@ -277,33 +277,12 @@ def test_units_do_not_matter(scale):
     np.testing.assert_allclose(other[3], angles, atol=1e-6)
 
 
-def test_threads_and_repetition_do_not_matter():
-    vertices, triangles = shell(0.0, 30, 40)
-    target = vertices * [1, 1, 1.5], triangles
-    one = transfer(target, threads=1)
-    assert not one[1].all()
-    for threads in (1, 2, 5):
-        for a, b in zip(transfer(target, threads=threads), one, strict=True):
-            np.testing.assert_array_equal(a, b)
-
-
 def test_the_callers_arrays_stay():
     arrays = [a.copy() for a in (*SOURCE, WEIGHTS, *shell(0.1))]
     before = [a.copy() for a in arrays]
     araplbs.transfer_weights(*arrays)
     for a, b in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_progress_and_cancel():
-    vertices, triangles = shell(0.0)
-    target, stages = (vertices * [1, 1, 1.5], triangles), []
-    transfer(target, progress=lambda stage, fraction: stages.append((stage, fraction)))
-    assert list(dict.fromkeys(stage for stage, _ in stages)) == ["matching", "inpainting"]
-    assert all(0 <= fraction <= 1 for _, fraction in stages)
-    for stop in ("matching", "inpainting"):
-        with pytest.raises(araplbs.Cancelled):
-            transfer(target, progress=lambda stage, _fraction, stop=stop: stage != stop)
 
 
 GOOD = {

@@ -278,27 +278,6 @@ def test_units_do_not_matter(scale):
     np.testing.assert_array_equal(other[4], found[4])
 
 
-def test_threads_do_not_matter():
-    target, swollen = wide_skirt()
-    given = np.stack([swollen, bent(SOURCE[0])])
-    one = transfer(given, target, threads=1)
-    for threads in (2, 5):
-        for a, b in zip(transfer(given, target, threads=threads), one, strict=True):
-            np.testing.assert_array_equal(a, b)
-
-
-def test_progress_and_cancel():
-    target, swollen = wide_skirt()
-    stages = []
-    transfer(swollen[None], target, progress=lambda stage, share: stages.append((stage, share)))
-    names = ["matching", "following", "inpainting", "lifting"]
-    assert list(dict.fromkeys(stage for stage, _ in stages)) == names
-    assert all(0 <= share <= 1 for _, share in stages)
-    for stop in names:
-        with pytest.raises(araplbs.Cancelled):
-            transfer(swollen[None], target, progress=lambda stage, _share, stop=stop: stage != stop)
-
-
 def test_the_callers_arrays_stay():
     target, swollen = wide_skirt()
     arrays = [a.copy() for a in (*SOURCE, swollen[None], *target)]

@@ -1,0 +1,210 @@
+"""What every function and type promises, by the table of properties.py: the same input gives the
+same bits, whatever the number of threads; arrays of any layout, type or flags will do, are left as
+they are, and are read once; bad ones are refused by name; False from progress stops the work."""
+
+import re
+import threading
+
+import araplbs
+import numpy as np
+import pytest
+from properties import CASES, Body, arrays_of, declared, problem_of, run, takes
+
+SMALL, LARGE = Body(6, 5), Body(24, 48, cells=(3, 3, 12))
+THREADED = [name for name in CASES if takes(name, "threads")]
+HEARD = [name for name in CASES if takes(name, "progress")]
+
+
+def assert_same(found, expected):
+    assert len(found) == len(expected) > 0
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_table_has_every_function():
+    """By the stubs; exceptions do nothing."""
+    names = {name.split(",")[0].split(".")[0] for name in CASES}
+    exceptions = {name for name in declared() if name.endswith(("Error", "Cancelled"))}
+    assert names == set(declared()) - exceptions
+    assert len(THREADED) > 40 and len(HEARD) > 30
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_bits(name):
+    """Again, and on other numbers of threads."""
+    counts = (1, 2, 5) if name in THREADED else (None, None)
+    how = [{} if count is None else {"threads": count} for count in counts]
+    first, *others = (run(name, problem_of(name, LARGE), **each) for each in how)
+    for other in others:
+        assert_same(other, first)
+
+
+STAGES = {  # that have to be heard, beside others
+    "Solver": ("mesh", "assembly", "factorization", "iteration"),
+    "Solver, components": ("components",),
+    "bake": ("frames", "weights", "error"),
+    "elastic_poses": ("elastic poses",),
+    "elastic_poses, mixed": ("mixed elements",),
+    "mixed_elasticity": ("mixed elements",),
+    "automatic_weights, heat": ("heat weights",),
+    "automatic_weights, nearest": ("visibility",),
+    "automatic_weights, boneglow": ("bone glow",),
+    "automatic_weights, bbw": ("biharmonic weights",),
+    "automatic_weights, biharmonic": ("biharmonic weights",),
+    "control_bones": ("control bones",),
+    "rotation_centers": ("centers of rotation",),
+    "inspect_weights": ("neighbors", "gaps"),
+    "nearest_points": ("nearest points",),
+    "transfer_weights": ("matching", "inpainting"),
+    "transfer_shapes": ("matching", "following", "inpainting", "lifting"),
+}
+
+
+@pytest.mark.parametrize("name", HEARD)
+def test_false_stops_it(name):
+    """At every report; the same one comes again where the work between two takes long."""
+    told = []
+    run(name, problem_of(name, SMALL), progress=lambda *report: told.append(report))
+    assert told and all(0 <= fraction <= 1 for _stage, fraction in told)
+    assert set(STAGES.get(name, ())) <= {stage for stage, _ in told}
+    if name in ("bake", "elastic_poses"):
+        assert [f for _, f in told] == sorted(f for _, f in told), told
+    reports = list(dict.fromkeys(told))
+    for stop in reports[:: 1 + len(reports) // 12]:
+        with pytest.raises(araplbs.Cancelled, match=f"cancelled during {stop[0]}"):
+            run(name, problem_of(name, SMALL), progress=lambda *now, stop=stop: now != stop)
+
+
+def in_single_precision(value):
+    """Numbers that both precisions have."""
+    if isinstance(value, tuple):
+        return tuple(map(in_single_precision, value))
+    is_float = isinstance(value, np.ndarray) and value.dtype == float
+    return value.astype(np.float32).astype(float) if is_float else value
+
+
+def spread(array):
+    """Every second entry of a larger array, in the order of Fortran."""
+    return np.repeat(np.asfortranarray(array), 2, axis=0)[::2]
+
+
+def locked(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+LIKE = {
+    "locked": locked,
+    "spread": spread,
+    "of another byte order": lambda a: a.astype(a.dtype.newbyteorder("S")),
+    "small": lambda a: a.astype({"f": np.float32, "i": np.int16, "b": bool}[a.dtype.kind]),
+    "lists": lambda a: a.tolist(),
+}
+
+
+def every_array(change, value):
+    if isinstance(value, tuple):
+        return tuple(every_array(change, part) for part in value)
+    return change(value) if isinstance(value, np.ndarray) else value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_whatever_numpy_takes(name):
+    """The result is that of plain arrays, which are as before."""
+    problem = {key: in_single_precision(v) for key, v in problem_of(name, SMALL).items()}
+    kept = {key: array.copy() for key, array in arrays_of(problem).items()}
+    expected = run(name, problem)
+    assert_same(arrays_of(problem).values(), kept.values()) if kept else None
+    for change in LIKE.values():
+        changed = {key: every_array(change, value) for key, value in problem.items()}
+        assert_same(run(name, changed), expected)
+
+
+def each_array():
+    return [(case, name) for case in CASES for name in arrays_of(problem_of(case, SMALL))]
+
+
+def replaced(problem, name, change):
+    """The problem with `change` of one of its arrays."""
+    key, _, rest = name.partition("[")
+    if not rest:
+        return {**problem, key: change(problem[key])}
+    parts, k = list(problem[key]), int(rest.rstrip("]"))
+    parts[k] = change(parts[k])
+    return {**problem, key: tuple(parts)}
+
+
+SAID = {"weights": "weight", "constraints": "constraint", "symmetry": "(symmetry|mirror plane)"}
+# NaN there means: nothing given.
+OPEN = {"bone_roll_axes", "bone_limits", "bone_ranges", "parameters", "centers"}
+
+
+@pytest.mark.parametrize(("case", "name"), each_array())
+def test_bad_arrays_are_named(case, name):
+    """Text, too many dimensions, a number that is none."""
+    problem, key = problem_of(case, SMALL), name.partition("[")[0]
+    bad = [lambda a: np.full(a.shape, "x"), lambda a: np.zeros((*a.shape, 1, 1), a.dtype)]
+    if arrays_of(problem)[name].dtype == float and key not in OPEN:
+        bad.append(lambda a: np.where(np.arange(a.size).reshape(a.shape) == 1, np.nan, a))
+    for change in bad:
+        with pytest.raises((ValueError, TypeError)) as refusal:
+            run(case, replaced(problem, name, change))
+        assert re.search(SAID.get(key, key), str(refusal.value)), refusal.value
+
+
+def spoil(array):
+    """What no check lets pass, in place."""
+    if array.dtype == bool:
+        array[...] = ~array
+    else:
+        array[...] = np.nan if array.dtype == float else 2**30
+
+
+# Frames are read one by one, whenever they are needed.
+KEPT = [each for each in each_array() if each[0] in HEARD and each != ("bake", "frames")]
+
+
+@pytest.mark.parametrize(("case", "name"), KEPT)
+def test_written_to_by_progress(case, name):
+    """The module reads copies: who writes to his own array meanwhile changes nothing."""
+    expected = run(case, problem_of(case, SMALL), progress=lambda *_: True)
+    problem, calls = problem_of(case, SMALL), []
+    array = arrays_of(problem)[name]
+
+    def progress(*_):
+        if not calls:
+            spoil(array)
+        calls.append(1)
+
+    found = run(case, problem, progress=progress)
+    assert calls, "there was no progress to write at"
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if name not in HEARD])
+def test_written_to_by_a_thread(case):
+    """Either the good arrays count or the spoiled ones are refused, never half of each."""
+    problem = problem_of(case, SMALL)
+    expected = run(case, problem)
+    for wrong in arrays_of(problem).values():
+        good, over = wrong.copy(), threading.Event()
+
+        def write(wrong=wrong, good=good, over=over):
+            while not over.is_set():
+                spoil(wrong)
+                wrong[...] = good
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        try:
+            for _ in range(10):
+                try:
+                    found = run(case, problem)
+                except ValueError:
+                    continue
+                assert_same(found, expected)
+        finally:
+            over.set()
+            thread.join()
+            wrong[...] = good
