@@ -98,7 +98,7 @@ def piece(skin, near, planes, lift):
 
 
 def bar(begin, end, wide, thick, steps=24):
-    """A bmesh of a flat bar in many pieces."""
+    """A bmesh of a flat bar in many pieces, as a sword is modeled."""
     mesh = bmesh.new()
     along = Vector(end) - Vector(begin)
     bmesh.ops.create_cube(mesh, size=1)
@@ -112,7 +112,10 @@ def bar(begin, end, wide, thick, steps=24):
 
 # Begin, end, width and thickness of what hangs on the character as a whole.
 BARS = (
-    ((0.165, -0.06, 0.99), (0.235, 0.22, 0.40), 0.036, 0.020),  # a scabbard
+    ((-0.30, 0.175, 0.78), (0.34, 0.165, 1.66), 0.050, 0.014),  # a sword on the back: blade
+    ((0.34, 0.165, 1.66), (0.42, 0.163, 1.77), 0.024, 0.020),  # its grip
+    ((0.265, 0.165, 1.715), (0.415, 0.165, 1.605), 0.024, 0.022),  # its guard
+    ((0.165, -0.06, 0.99), (0.235, 0.22, 0.40), 0.036, 0.020),  # a scabbard on the hip
 )
 
 

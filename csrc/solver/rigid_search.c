@@ -15,6 +15,9 @@
  * One blend. A buckle on a belt departs far from any bone, beside its size, but follows the skin
  * beneath: u is then the mean row, if the part departs from that by BLENDED of `most`.
  *
+ * Bars. A sword across the back departs far from any bone, and is as hard as one beside the hip.
+ * Its shape says so (bars.h): all its parts follow the bone of what it lies on, however far.
+ *
  * Parts that are images of each other become rigid together, to rows that are images, or not at
  * all; one that is its own image takes a bone that is, too. Left out are strands, which have no
  * faces and bend with the skin that they grow on, and parts with locked weights or constraints.
@@ -28,6 +31,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "energy/stiffness.h"
+#include "mesh/bars.h"
 #include "solver/rigid.h"
 #include "truss/surround.h"
 #include "weights/rows.h"
@@ -55,6 +59,10 @@ typedef struct search {
     candidate *parts;     /* (loose parts) */
     int *vertices;        /* (vertices) by part, those of each ascending */
     double *mean;         /* (deforming bones) scratch */
+    char *may;            /* (parts) those that may become rigid */
+    char *beside;         /* (parts) those with faces and no bone inside */
+    int *bar;             /* (parts) lowest part of the same bar, or -1 */
+    char *contact;        /* (vertices) of bars, where they lie on something */
     arap_influences rows; /* of the loose parts; none for those that are not open */
 } search;
 
@@ -143,6 +151,7 @@ static int choose_bones(search *s) {
     for (int p = 0; p < solver->mesh.part_count; p++) {
         candidate *c = &s->parts[p];
         c->open = c->open && c->size > 1;
+        s->beside[p] = (char)(c->open && !c->around);
         for (int k = 0; k < c->size && c->open; k++) {
             int i = s->vertices[c->first + k];
             c->open = !solver->parts.count || solver->parts.number[i] < 0;
@@ -154,6 +163,7 @@ static int choose_bones(search *s) {
         s->parts[solver->mesh.part[solver->constraints.list.rows[r].vertex]].open = 0;
     for (int p = 0; p < solver->mesh.part_count; p++) {
         candidate *c = &s->parts[p];
+        s->may[p] = (char)c->open;
         if (!c->open) continue;
         measure_radius(s, c);
         take_mean(s, c);
@@ -337,6 +347,60 @@ static arap_status try_parts(arap_context *context, search *s) {
     return status;
 }
 
+/* The mean row of a bar, by area, where it lies on something, into s->mean; returns whether the bar
+ * is its own image. */
+static int take_mean_of_bar(const search *s, int bar) {
+    const arap_solver *solver = s->solver;
+    const arap_influences *in = &solver->influences;
+    const arap_symmetry *symmetry = &solver->symmetry;
+    int own = 0;
+    memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
+    for (int p = bar; p < solver->mesh.part_count; p++) {
+        const candidate *c = &s->parts[p];
+        for (int k = 0; k < c->size && s->bar[p] == bar; k++) {
+            int i = s->vertices[c->first + k], image = arap_symmetry_image(symmetry, i);
+            own |= image >= 0 && s->bar[solver->mesh.part[image]] == bar;
+            if (!s->contact[i]) continue;
+            for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+                s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
+        }
+    }
+    return own;
+}
+
+/* All parts of a bar follow one bone, of what it lies on; they may be rigid already, to the same.
+ * Returns whether something changes. */
+static int hold_bar(search *s, int bar) {
+    int parts = s->solver->mesh.part_count, changes = 0, bone = -1;
+    for (int p = bar; p < parts; p++) {
+        const candidate *c = &s->parts[p];
+        if (s->bar[p] != bar || !s->may[p]) continue;
+        changes |= !c->open || c->blends || (bone >= 0 && c->bone != bone);
+        bone = c->bone;
+    }
+    if (!changes) return 0;
+    bone = largest(s, take_mean_of_bar(s, bar));
+    for (int p = bar; p < parts && bone >= 0; p++) {
+        if (s->bar[p] != bar || !s->may[p]) continue;
+        s->parts[p].open = 1;
+        s->parts[p].blends = 0;
+        s->parts[p].bone = bone;
+    }
+    return bone >= 0;
+}
+
+static arap_status hold_bars(arap_context *context, search *s) {
+    const arap_mesh *mesh = &s->solver->mesh;
+    arap_status status = arap_find_bars(context, mesh, s->beside, s->bar, s->contact);
+    int changes = 0;
+    for (int p = 0; p < mesh->part_count && !status; p++)
+        changes |= s->bar[p] == p && hold_bar(s, p);
+    if (status || !changes) return status;
+    status = make_rows(context, s);
+    if (!status) refuse_lopsided(s);
+    return status;
+}
+
 /* Does a vertex of an open part have another row than that? */
 static int changes_rows(const search *s) {
     const arap_influences *in = &s->solver->influences;
@@ -374,13 +438,18 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
     search s = {.solver = solver,
                 .parts = ARAP_NEW_ZERO(candidate, parts),
                 .vertices = ARAP_NEW(int, solver->mesh.count),
-                .mean = ARAP_NEW(double, solver->skeleton.deform_count)};
+                .mean = ARAP_NEW(double, solver->skeleton.deform_count),
+                .may = ARAP_NEW(char, parts),
+                .beside = ARAP_NEW(char, parts),
+                .bar = ARAP_NEW(int, parts),
+                .contact = ARAP_NEW(char, solver->mesh.count)};
     arap_bone_lines lines = {0};
     char *found = ARAP_NEW_ZERO(char, parts);
     arap_status status = ARAP_OK;
     int any = 0;
     *maps = (arap_influences){0};
-    if (!s.parts || !s.vertices || !s.mean || !found) {
+    if (!s.parts || !s.vertices || !s.mean || !s.may || !s.beside || !s.bar || !s.contact ||
+        !found) {
         status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
@@ -391,6 +460,7 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                                        s.parts);
     if (status || !choose_bones(&s)) goto done;
     status = try_parts(context, &s);
+    if (!status) status = hold_bars(context, &s);
     if (status) goto done;
     for (size_t p = 0; p < parts; p++) any |= found[p] = (char)s.parts[p].open;
     if (!any) goto done;
@@ -402,6 +472,10 @@ done:
     arap_free(s.parts);
     arap_free(s.vertices);
     arap_free(s.mean);
+    arap_free(s.may);
+    arap_free(s.beside);
+    arap_free(s.bar);
+    arap_free(s.contact);
     arap_free(found);
     arap_influences_clear(&s.rows);
     arap_bone_lines_clear(&lines);

@@ -1,0 +1,351 @@
+/* Bars: see bars.h.
+ *
+ * A stick is a loose part whose surface is closed and slim about a straight line: its axis, the
+ * direction in which its vertices, by their areas, are spread most. Sleeves, straps around a body
+ * and cards of hair are not. Nor does its shape say that it is hard: a tie, a braid or a row of
+ * studs is a stick, too. But those hang on or lie along the skin. A bar is a stick whose ends are
+ * both free: farther from everything else than it is thick. It crosses the surface that it lies on,
+ * and does not follow it.
+ *
+ * Swords are made of several parts. What touches a stick (guard, grip, pommel), directly or by
+ * another one, belongs to it if it is smaller and touches nothing else, unless it is a stick, too.
+ * The largest stick of all these decides.
+ *
+ * O(vertices of the parts that may be bars x log triangles); nothing but the spread is computed
+ * where there is no stick. Fails without memory only, or cancelled. */
+#include "mesh/bars.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sets.h"
+#include "base/vec3.h"
+#include "linalg/jacobi.h"
+#include "mesh/bvh.h"
+#include "mesh/nearest.h"
+
+#define SLIM 0.2      /* of its length: farther from the axis is no vertex of a stick */
+#define STRAIGHT 0.06 /* of its length: farther from the axis is no slice's middle */
+#define OPEN 0.1      /* of its surface: the sum of the normals of a closed one is 0 */
+#define FREE 2        /* widths: nearer to its ends is nothing */
+#define TOUCHING 0.25 /* widths */
+#define LYING 0.25    /* radii: what is nearer to a surface lies on it */
+#define END 0.06      /* of its length: what counts as its ends */
+#define SLICES 8
+#define STAGE "rigid parts"
+
+typedef struct shape {
+    double area, center[3], axis[3];
+    double low, high;     /* along the axis, from the center */
+    double radius, width; /* root mean square distance from the center, from the axis */
+    double farthest;      /* from the axis */
+    double normal[3], surface;
+    double middle[SLICES][4]; /* sums of x, y, z and area */
+    int stick, piece;         /* parts of bars are either */
+    double end_distance;      /* of the rest from its ends */
+} shape;
+
+typedef struct finder {
+    const arap_mesh *mesh;
+    shape *shapes;  /* (parts) */
+    int *parent;    /* (parts) sets of parts that touch */
+    int *tags;      /* (parts) */
+    size_t *faces;  /* of sticks and pieces */
+    double *boxes;  /* of these */
+    int *face_tags; /* their parts */
+    double *apart;  /* (count) distance of a vertex from what is no bar */
+    size_t face_count;
+    int now; /* part whose edges are followed */
+} finder;
+
+static const double *place(const finder *f, int i) { return f->mesh->v + 3 * (size_t)i; }
+
+static int part_of(const finder *f, size_t face) {
+    return f->mesh->part[f->mesh->triangles[3 * face]];
+}
+
+/* Vertex i relative to the middle of its part: along the axis; the rest of it is `across`. */
+static double split(const finder *f, int i, double *across) {
+    const shape *s = &f->shapes[f->mesh->part[i]];
+    double along;
+    arap_sub(place(f, i), s->center, across);
+    along = arap_dot(across, s->axis);
+    for (int c = 0; c < 3; c++) across[c] -= along * s->axis[c];
+    return along;
+}
+
+static int slice_of(const shape *s, double along) {
+    if (!(s->high > s->low)) return 0;
+    int slice = (int)(SLICES * (along - s->low) / (s->high - s->low));
+    return slice < 0 ? 0 : slice < SLICES ? slice : SLICES - 1;
+}
+
+/* The axes of the parts from sums of products (parts, 9). */
+static void find_axes(finder *f, double *products) {
+    for (int p = 0; p < f->mesh->part_count; p++) {
+        double *k = products + 9 * (size_t)p, v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        shape *s = &f->shapes[p];
+        for (int sweep = 0; sweep < 8; sweep++) {
+            arap_annihilate(3, k, v, 0, 1);
+            arap_annihilate(3, k, v, 0, 2);
+            arap_annihilate(3, k, v, 1, 2);
+        }
+        int largest = k[0] >= k[4] ? (k[0] >= k[8] ? 0 : 2) : (k[4] >= k[8] ? 1 : 2);
+        double all = fmax(k[0], 0) + fmax(k[4], 0) + fmax(k[8], 0);
+        for (int c = 0; c < 3; c++) s->axis[c] = v[3 * c + largest];
+        s->radius = sqrt(all / s->area);
+        s->width = sqrt(fmax(all - fmax(k[4 * largest], 0), 0) / s->area);
+        s->low = INFINITY;
+        s->high = -INFINITY;
+    }
+}
+
+static arap_status measure(arap_context *context, finder *f) {
+    const arap_mesh *mesh = f->mesh;
+    double *products = ARAP_NEW_ZERO(double, 9 * (size_t)mesh->part_count), d[3];
+    if (!products) return arap_fail_memory(&context->error, "the shapes of the parts");
+    for (int i = 0; i < mesh->count; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        s->area += mesh->area[i];
+        for (int c = 0; c < 3; c++) s->center[c] += mesh->area[i] * place(f, i)[c];
+    }
+    for (int p = 0; p < mesh->part_count; p++)
+        for (int c = 0; c < 3; c++) f->shapes[p].center[c] /= f->shapes[p].area;
+    for (int i = 0; i < mesh->count; i++) {
+        double *k = products + 9 * (size_t)mesh->part[i];
+        arap_sub(place(f, i), f->shapes[mesh->part[i]].center, d);
+        for (int c = 0; c < 9; c++) k[c] += mesh->area[i] * d[c / 3] * d[c % 3];
+    }
+    find_axes(f, products);
+    arap_free(products);
+    for (int i = 0; i < mesh->count; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        double along = split(f, i, d);
+        s->low = fmin(s->low, along);
+        s->high = fmax(s->high, along);
+        s->farthest = fmax(s->farthest, sqrt(arap_dot(d, d)));
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        shape *s = &f->shapes[part_of(f, t)];
+        arap_triangle_normal(mesh, t, d);
+        s->surface += sqrt(arap_dot(d, d));
+        for (int c = 0; c < 3; c++) s->normal[c] += d[c];
+    }
+    return ARAP_OK;
+}
+
+/* Is it a stick, but for its slices? */
+static int is_slim(const shape *s) {
+    return s->farthest <= SLIM * (s->high - s->low) && s->surface > 0 &&
+           sqrt(arap_dot(s->normal, s->normal)) <= OPEN * s->surface;
+}
+
+/* The sticks; returns whether there is any. */
+static int find_sticks(finder *f, const char *may) {
+    const arap_mesh *mesh = f->mesh;
+    double across[3];
+    int any = 0;
+    for (int p = 0; p < mesh->part_count; p++)
+        any |= f->shapes[p].stick = may[p] && is_slim(&f->shapes[p]);
+    for (int i = 0; i < mesh->count && any; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        if (!s->stick) continue;
+        double *sum = s->middle[slice_of(s, split(f, i, across))];
+        for (int c = 0; c < 3; c++) sum[c] += mesh->area[i] * across[c];
+        sum[3] += mesh->area[i];
+    }
+    any = 0;
+    for (int p = 0; p < mesh->part_count; p++) {
+        shape *s = &f->shapes[p];
+        for (int k = 0; k < SLICES; k++) {
+            const double *sum = s->middle[k];
+            double most = STRAIGHT * (s->high - s->low) * sum[3];
+            s->stick = s->stick && arap_dot(sum, sum) <= most * most;
+        }
+        any |= s->stick;
+    }
+    return any;
+}
+
+/* Distance of vertex i from the nearest face of other tags than `skip`, at most `most`. */
+static double distance_from(const finder *f, const arap_bvh *faces, int i, int skip, double most) {
+    double found = most * most;
+    arap_bvh_nearest(faces, place(f, i), skip, arap_face_distance, f->mesh, &found);
+    return sqrt(found);
+}
+
+/* Pieces: parts that may belong to a bar and lie on nothing that may not. */
+static arap_status find_pieces(arap_context *context, finder *f, const char *may,
+                               const arap_bvh *faces) {
+    const arap_mesh *mesh = f->mesh;
+    arap_status status = ARAP_OK;
+    for (int p = 0; p < mesh->part_count; p++)
+        f->shapes[p].piece = may[p] && !f->shapes[p].stick && f->shapes[p].surface > 0;
+    for (int i = 0; i < mesh->count && !status; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        if (s->piece && distance_from(f, faces, i, 1, LYING * s->radius) < LYING * s->radius)
+            s->piece = 0;
+        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    return status;
+}
+
+/* The faces of sticks and pieces. */
+static void gather_faces(finder *f) {
+    for (size_t t = 0; t < f->mesh->triangle_count; t++) {
+        const int *corner = f->mesh->triangles + 3 * t;
+        int part = part_of(f, t);
+        if (!f->shapes[part].stick && !f->shapes[part].piece) continue;
+        double *box = f->boxes + 6 * f->face_count;
+        for (int c = 0; c < 3; c++) {
+            double x = place(f, corner[0])[c], y = place(f, corner[1])[c],
+                   z = place(f, corner[2])[c];
+            box[c] = fmin(x, fmin(y, z));
+            box[3 + c] = fmax(x, fmax(y, z));
+        }
+        f->face_tags[f->face_count] = part;
+        f->faces[f->face_count++] = t;
+    }
+}
+
+/* An arap_distance_fn and an arap_hit_fn of gathered faces; the hits are noted. */
+static double gathered_distance(const void *data, int index, const double *p) {
+    const finder *f = data;
+    return arap_face_distance(f->mesh, (int)f->faces[index], p);
+}
+
+static int unite_crossed(const void *data, int index, const double *a, const double *b) {
+    const finder *f = data;
+    int part = f->face_tags[index];
+    const int *corner = f->mesh->triangles + 3 * f->faces[index];
+    if (arap_find_root(f->parent, part) == arap_find_root(f->parent, f->now)) return 0;
+    double at =
+        arap_cross_triangle(a, b, place(f, corner[0]), place(f, corner[1]), place(f, corner[2]));
+    if (at >= 0 && at <= 1) arap_unite(f->parent, part, f->now);
+    return 0;
+}
+
+/* Sets of sticks and pieces that touch. */
+static arap_status unite_touching(arap_context *context, finder *f) {
+    const arap_mesh *mesh = f->mesh;
+    arap_bvh *faces = NULL;
+    gather_faces(f);
+    arap_status status = arap_bvh_build(context, &faces, f->face_count, f->boxes, f->face_tags);
+    for (int i = 0; i < mesh->count && !status; i++) {
+        const shape *s = &f->shapes[f->now = mesh->part[i]];
+        double found = TOUCHING * TOUCHING * s->width * s->width;
+        if (!s->stick && !s->piece) continue;
+        int t = arap_bvh_nearest(faces, place(f, i), f->now, gathered_distance, f, &found);
+        if (t >= 0) arap_unite(f->parent, f->face_tags[t], f->now);
+        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    for (size_t k = 0; k < f->face_count && !status; k++) {
+        const int *corner = mesh->triangles + 3 * f->faces[k];
+        f->now = f->face_tags[k];
+        for (int c = 0; c < 3; c++)
+            arap_bvh_crossed(faces, place(f, corner[c]), place(f, corner[(c + 1) % 3]),
+                             unite_crossed, f);
+        if (k % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    arap_bvh_free(faces);
+    return status;
+}
+
+/* The largest member of every set, in `largest` (parts): -1 where it is no stick. */
+static void find_largest(const finder *f, int *largest) {
+    int count = f->mesh->part_count;
+    for (int p = 0; p < count; p++) largest[p] = -1;
+    for (int p = 0; p < count; p++) {
+        int *best = &largest[arap_find_root(f->parent, p)];
+        if (*best < 0 || f->shapes[p].radius > f->shapes[*best].radius) *best = p;
+    }
+    for (int p = 0; p < count; p++)
+        if (largest[p] >= 0 && !f->shapes[largest[p]].stick) largest[p] = -1;
+}
+
+/* The sets that are bars, and where they touch what is not. */
+static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, int *largest,
+                             int *set, char *contact) {
+    const arap_mesh *mesh = f->mesh;
+    double across[3];
+    arap_status status = ARAP_OK;
+    find_largest(f, largest);
+    for (int p = 0; p < mesh->part_count; p++) {
+        int root = arap_find_root(f->parent, p);
+        set[p] = largest[root] < 0 ? -1 : root;
+        f->tags[p] = set[p] >= 0;
+        f->shapes[p].end_distance = INFINITY;
+    }
+    arap_face_bvh_tag(mesh, f->tags, faces);
+    for (int i = 0; i < mesh->count && !status; i++) {
+        shape *s = &f->shapes[mesh->part[i]];
+        if (set[mesh->part[i]] < 0) continue;
+        f->apart[i] = distance_from(f, faces, i, 1, 10);
+        double along = split(f, i, across), end = END * (s->high - s->low);
+        if (along <= s->low + end || along >= s->high - end)
+            s->end_distance = fmin(s->end_distance, f->apart[i]);
+        if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
+    }
+    for (int p = 0; p < mesh->part_count; p++) {
+        const shape *lead = set[p] < 0 ? NULL : &f->shapes[largest[set[p]]];
+        if (lead && lead->end_distance <= FREE * lead->width) set[p] = -1;
+    }
+    for (int p = 0; p < mesh->part_count; p++) f->shapes[p].end_distance = INFINITY;
+    for (int i = 0; i < mesh->count; i++) { /* now of the whole set, at its root */
+        int root = set[mesh->part[i]];
+        if (root < 0) continue;
+        f->shapes[root].end_distance = fmin(f->shapes[root].end_distance, f->apart[i]);
+    }
+    for (int i = 0; i < mesh->count; i++) {
+        int root = set[mesh->part[i]];
+        contact[i] = root >= 0 && f->apart[i] <= f->shapes[root].end_distance +
+                                                     FREE * f->shapes[largest[root]].width;
+    }
+    return status;
+}
+
+arap_status arap_find_bars(arap_context *context, const arap_mesh *mesh, const char *may, int *set,
+                           char *contact) {
+    size_t parts = (size_t)mesh->part_count;
+    finder f = {.mesh = mesh,
+                .shapes = ARAP_NEW_ZERO(shape, parts),
+                .parent = ARAP_NEW(int, parts),
+                .tags = ARAP_NEW(int, parts),
+                .faces = ARAP_NEW(size_t, mesh->triangle_count),
+                .boxes = ARAP_NEW(double, 6 * mesh->triangle_count),
+                .face_tags = ARAP_NEW(int, mesh->triangle_count),
+                .apart = ARAP_NEW(double, mesh->count)};
+    int *largest = ARAP_NEW(int, parts);
+    arap_bvh *faces = NULL;
+    arap_status status = ARAP_OK;
+    memset(contact, 0, (size_t)mesh->count);
+    for (size_t p = 0; p < parts; p++) set[p] = -1;
+    if (!f.shapes || !f.parent || !f.tags || !f.faces || !f.boxes || !f.face_tags || !f.apart ||
+        !largest) {
+        status = arap_fail_memory(&context->error, "the bars among the parts");
+        goto done;
+    }
+    status = measure(context, &f);
+    if (status || !find_sticks(&f, may)) goto done;
+    for (int p = 0; p < mesh->part_count; p++) {
+        f.parent[p] = p;
+        f.tags[p] = may[p];
+    }
+    status = arap_face_bvh(context, mesh, f.tags, &faces);
+    if (!status) status = find_pieces(context, &f, may, faces);
+    if (!status) status = unite_touching(context, &f);
+    if (!status) status = find_free(context, &f, faces, largest, set, contact);
+
+done:
+    arap_bvh_free(faces);
+    arap_free(f.shapes);
+    arap_free(f.parent);
+    arap_free(f.tags);
+    arap_free(f.faces);
+    arap_free(f.boxes);
+    arap_free(f.face_tags);
+    arap_free(f.apart);
+    arap_free(largest);
+    return status;
+}

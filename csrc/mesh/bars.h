@@ -1,0 +1,13 @@
+/* Loose parts that are straight and slim and lie across a surface: swords, staffs, rifles. */
+#ifndef ARAP_BARS_H
+#define ARAP_BARS_H
+
+#include "mesh/mesh.h"
+
+/* Which parts belong to a bar. may: (part_count) parts that can. set: (part_count) the lowest part
+ * of the bar that this one is of, or -1. contact: (count) is the vertex one of a bar and about as
+ * near to what is no bar as any of it? */
+arap_status arap_find_bars(arap_context *context, const arap_mesh *mesh, const char *may, int *set,
+                           char *contact);
+
+#endif
