@@ -14,7 +14,7 @@ FIRST = len(TUBE[0])
 
 
 def stick(begin, end, wide=0.06, thick=0.03, cuts=24):
-    """A closed bar of `cuts` pieces: four vertices at each cut, triangles around and at both ends."""
+    """A closed bar of `cuts` pieces, four vertices at each cut."""
     begin, end = np.array(begin, float), np.array(end, float)
     along = (end - begin) / np.linalg.norm(end - begin)
     side = np.cross(along, (1, 0, 0))
