@@ -334,10 +334,12 @@ arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in, double *out,
                                    double *stretch, double *fixed) {
     const arap_bendy *bendy = &poses->bendy;
-    if (!bendy->count) return column_products(context, mesh, poses, in, out, stretch, fixed);
+    arap_status status = arap_poses_gram_of(context, mesh, poses, in);
+    if (status || !bendy->count)
+        return status ? status : column_products(context, mesh, poses, in, out, stretch, fixed);
     arap_influences columns = {0};
     double *product = NULL;
-    arap_status status = arap_bendy_expand(context, bendy, in, &columns);
+    status = arap_bendy_expand(context, bendy, in, &columns);
     if (status) return status;
     product = ARAP_NEW(double, out ? columns.start[columns.count] : 0);
     status = product ? column_products(context, mesh, poses, &columns, out ? product : NULL,

@@ -427,6 +427,7 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, cons
 void arap_poses_clear(arap_poses *poses) {
     arap_free(poses->transform);
     arap_free(poses->gram);
+    arap_gram_tiles_clear(&poses->tiles);
     arap_free(poses->weight);
     arap_spines_clear(&poses->spines);
     arap_bendy_clear(&poses->bendy);

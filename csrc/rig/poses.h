@@ -14,11 +14,21 @@
 #include "rig/stretch.h"
 #include "rig/symmetry.h"
 
+/* Which parts of a Gram matrix there are, see pose_gram.c. */
+typedef struct arap_gram_tiles {
+    int count;
+    int *tile;   /* (bones) that each is in */
+    int *start;  /* (count + 1) of the columns of each in `column` */
+    int *column; /* (columns) */
+    char *state; /* (count, count) of the upper half */
+} arap_gram_tiles;
+
 typedef struct arap_poses {
     int count;
-    int columns;        /* transforms of a pose: deforming bones, then further joints (bendy.h) */
-    double *transform;  /* (count, columns, 3, 4) row-major [R | t], units of arap_mesh.v */
-    double *gram;       /* (columns, columns, 4, 4) G_bc = sum_p w_p T_b^T T_c, docs/energy.md */
+    int columns;       /* transforms of a pose: deforming bones, then further joints (bendy.h) */
+    double *transform; /* (count, columns, 3, 4) row-major [R | t], units of arap_mesh.v */
+    double *gram;      /* (columns, columns, 4, 4) G_bc = sum_p w_p T_b^T T_c, docs/energy.md */
+    arap_gram_tiles tiles;
     double *weight;     /* (count) w, how often each counts; NULL: once */
     double total;       /* sum of w, count without weights */
     arap_spines spines; /* `transform` and `gram` are those of their bases, T(u) at u = 0 */
@@ -44,8 +54,13 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleto
 /* ARAP_BAD_VALUE for transforms (poses, bones, 3, 4) in the units of a mesh that leave something of
  * it to the rounding of their products. */
 arap_status arap_check_reach(arap_error *error, size_t poses, size_t bones, const double *x);
-/* `gram` of the present transforms. */
+/* `gram` of the present transforms: of few columns all of it, of many none until the second asks
+ * for what weights bring together, each with its one-ring and spokes. Called before `gram` is read.
+ */
 arap_status arap_poses_gram(arap_context *context, arap_poses *poses);
+arap_status arap_poses_gram_of(arap_context *context, const arap_mesh *mesh,
+                               const arap_poses *poses, const arap_influences *weights);
+void arap_gram_tiles_clear(arap_gram_tiles *tiles);
 void arap_poses_clear(arap_poses *poses);
 
 /* Forward kinematics: deforming bone b turns by `local` (bones, 3, 3), a rotation in rest

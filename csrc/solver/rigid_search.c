@@ -263,6 +263,7 @@ static arap_status measure_departures(arap_context *context, search *s) {
     if (!status) {
         block = ARAP_NEW(double, widest * widest);
         if (!block) status = arap_fail_memory(&context->error, "the rigid parts");
+        if (!status) status = arap_poses_gram_of(context, &solver->mesh, &solver->poses, &step);
     }
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         candidate *c = &s->parts[p];

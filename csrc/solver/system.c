@@ -251,7 +251,8 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     s->matrix.value = ARAP_NEW(double, s->matrix.start[s->unknowns]);
     s->penalized = ARAP_NEW(double, s->matrix.start[s->unknowns]);
     if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
-    status = arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
+    status = arap_poses_gram_of(context, mesh, poses, in);
+    if (!status) status = arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
     if (status) goto done;
     memcpy(s->penalized, s->matrix.value, (size_t)s->matrix.start[s->unknowns] * sizeof(double));
     goto done;

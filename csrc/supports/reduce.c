@@ -466,7 +466,8 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
     task.keep = ARAP_NEW(char, entries);
     task.weight = ARAP_NEW(double, entries);
     task.scratch = ARAP_NEW(double, (size_t)context->threads * scratch_size(task.widest));
-    arap_status status = ARAP_OK;
+    arap_status status = arap_poses_gram_of(context, mesh, poses, in);
+    if (status) goto done;
     if (!task.keep || !task.weight || !task.scratch) {
         status = arap_fail_memory(&context->error, "the limit of influences");
         goto done;

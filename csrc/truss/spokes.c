@@ -77,7 +77,8 @@ arap_status arap_spokes_yield(arap_context *context, arap_mesh *mesh, const arap
         size_t size = in->start[i + 1] - in->start[i];
         if (size > widest) widest = size;
     }
-    arap_status status = ARAP_OK;
+    arap_status status = arap_poses_gram_of(context, mesh, poses, in);
+    if (status) return status;
     size_t spokes = mesh->spoke_start[mesh->count];
     term *terms = ARAP_NEW(term, 2 * widest + 2);
     double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */

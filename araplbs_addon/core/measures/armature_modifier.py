@@ -1,7 +1,7 @@
 """How Blender deforms meshes where that is more than blending linearly by vertex groups: Preserve
 Volume and envelopes. And what is seen of that. No bpy: any thread may compute it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -163,12 +163,27 @@ def pose_points(
 ) -> Floats:
     """(p, n, 3) where the modifier takes points (n, 3) in these Poses; rows: effective_rows(), as
     the Columns expand them. A deformer of None blends linearly."""
-    transforms = columns.transforms(poses)
-    if deformer is None or not deformer.preserve_volume:
+    return _pose(points, rows, columns.transforms(poses), columns, deformer, threads)
+
+
+def _pose(
+    points: Floats,
+    rows: SparseWeights,
+    transforms: Floats,
+    columns: Columns,
+    deformer: Deformer | None,
+    threads: int,
+) -> Floats:
+    """pose_points() by the transforms of the Columns."""
+    if deformer is not None and deformer.preserve_volume:
+        return araplbs.dual_quaternion_skinning(
+            points, tuple(rows), transforms, bone_axes=columns.axes(), threads=threads
+        )
+    used, bones = np.unique(rows.bones, return_inverse=True)  # film rigs have thousands more
+    if not len(used):
         return blend_linearly(points, rows, transforms)
-    return araplbs.dual_quaternion_skinning(
-        points, tuple(rows), transforms, bone_axes=columns.axes(), threads=threads
-    )
+    own = rows._replace(bones=bones.astype(np.int32))
+    return araplbs.linear_skinning(points, tuple(own), transforms[:, used], threads=threads)
 
 
 def _parts(
@@ -203,20 +218,27 @@ def deformed_energy(
     parts = _parts(problem, rows)
     if not _preserves_volume(problem):
         return energy(problem, _joined(parts), poses, threads=threads)
-    arguments, total = problem.arguments, 0.0
-    for some, posed in _posed(problem, parts, poses, threads, progress):
-        weight = some.all_weights.sum()
-        if not weight:  # nothing of these counts
-            continue
-        total += weight * araplbs.posed_energy(
-            arguments["vertices"],
-            arguments["triangles"],
-            posed,
-            edges=arguments["edges"],
-            threads=threads,
-            **some.weight_arguments,
-        )
-    return total / poses.all_weights.sum() if len(poses) else total
+    posed = _posed(problem, parts, poses, threads, progress)
+    return _mean([_energy(problem, *each, threads) for each in posed], poses)
+
+
+def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> float:
+    """The sum of the energies of points (p, n, 3) in these Poses, each times its weight."""
+    arguments, weight = problem.arguments, poses.all_weights.sum()
+    if not weight:  # nothing of these counts
+        return 0.0
+    return weight * araplbs.posed_energy(
+        arguments["vertices"],
+        arguments["triangles"],
+        posed,
+        edges=arguments["edges"],
+        threads=threads,
+        **poses.weight_arguments,
+    )
+
+
+def _mean(sums: list[float], poses: Poses) -> float:
+    return sum(sums) / poses.all_weights.sum() if len(poses) else 0.0
 
 
 def deformed(
@@ -233,13 +255,37 @@ def deformed(
     if not _preserves_volume(problem):
         more = {"threads": threads, "progress": Progress.of(progress), **wanted}
         return measure(problem, _joined(parts), poses, **more)
-    arguments, skeleton = problem.arguments, problem.skeleton
-    seen = araplbs.Deformation(
-        arguments["vertices"], arguments["triangles"], **bones_of(skeleton), threads=threads
-    )
+    seen = _measures(problem, threads)
     for some, posed in _posed(problem, parts, poses, threads, progress):
-        seen.add(posed, some.transforms, **joints_of(skeleton, some))
+        seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
     return seen.measures(**wanted)
+
+
+def _measures(problem: Problem, threads: int) -> araplbs.Deformation:
+    arguments, bones = problem.arguments, bones_of(problem.skeleton)
+    return araplbs.Deformation(
+        arguments["vertices"], arguments["triangles"], **bones, threads=threads
+    )
+
+
+def _judged(
+    problem: Problem,
+    rows: SparseWeights,
+    poses: Poses,
+    threads: int,
+    progress: Progress,
+) -> tuple[dict[str, Any], float]:
+    """deformed() and deformed_energy(), of points that are posed once."""
+    if not _preserves_volume(problem):
+        return (
+            deformed(problem, rows, poses, threads, progress.part(0, 0.5)),
+            deformed_energy(problem, rows, poses, threads, progress.part(0.5, 0.5)),
+        )
+    seen, sums = _measures(problem, threads), []
+    for some, posed in _posed(problem, _parts(problem, rows), poses, threads, progress):
+        seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
+        sums.append(_energy(problem, some, posed, threads))
+    return seen.measures(), _mean(sums, poses)
 
 
 def _preserves_volume(problem: Problem) -> bool:
@@ -264,8 +310,9 @@ def _posed(
     step = max(1, MOST_POINTS // max(1, problem.first[-1]))
     for first in range(0, len(poses), step):
         some = poses[first : first + step]
+        transforms = columns.transforms(some)
         posed = [
-            pose_points(points, own, some, columns, deformer, threads)
+            _pose(points, own, transforms, columns, deformer, threads)
             for points, own, deformer in expanded
         ]
         yield some, np.concatenate(posed, axis=1)
@@ -318,21 +365,21 @@ def report_deformers(
         return None
 
     progress = Progress.of(progress)
-
-    def part(work: Callable[..., Any], rows: SparseWeights, quarter: int) -> Any:
-        return work(problem, rows, poses, threads, progress.part(quarter / 4, 0.25))
-
+    found = [
+        _judged(problem, rows, poses, threads, progress.part(half / 2, 0.5))
+        for half, rows in enumerate((before, after))
+    ]
     names = zip(problem.names, problem.deformers, strict=True)
     named = [(name, deformer) for name, deformer in names if deformer]
     return {
         "preserve_volume": [name for name, deformer in named if deformer.preserve_volume],
         "envelopes": [name for name, deformer in named if _by_envelopes(deformer)],
         "deformation": {
-            "before": as_report(problem.skeleton, part(deformed, before, 0)),
-            "after": as_report(problem.skeleton, part(deformed, after, 1)),
+            "before": as_report(problem.skeleton, found[0][0]),
+            "after": as_report(problem.skeleton, found[1][0]),
         },
-        "energy_before": part(deformed_energy, before, 2),
-        "energy_after": part(deformed_energy, after, 3),
+        "energy_before": found[0][1],
+        "energy_after": found[1][1],
     }
 
 
