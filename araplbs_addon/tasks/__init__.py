@@ -1,1 +1,1 @@
-"""The whole work on one armature and its meshes: read, solve, write."""
+"""Tasks: all the work on one armature and its meshes, from reading to writing."""

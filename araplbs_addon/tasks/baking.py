@@ -1,4 +1,4 @@
-"""The whole work of baking modifiers to weights: read, solve, write."""
+"""The task of baking modifiers to weights: read, solve, write."""
 
 from dataclasses import dataclass
 from typing import Any

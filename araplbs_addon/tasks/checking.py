@@ -1,4 +1,4 @@
-"""The whole work of Check Weights on one armature and its meshes: read and look, write nothing."""
+"""The task of Check Weights on one armature and its meshes: read and look, write nothing."""
 
 from __future__ import annotations
 

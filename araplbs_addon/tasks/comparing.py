@@ -1,4 +1,4 @@
-"""The whole work of comparing methods on a character: read, compute, draw the page. Nothing in
+"""The task of comparing methods on a character: read, compute, draw the page. Nothing in
 Blender's data is changed."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The whole work on the joints of one armature: read, solve, write."""
+"""The task for the joints of one armature: read, solve, write."""
 
 from __future__ import annotations
 

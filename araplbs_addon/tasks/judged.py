@@ -1,5 +1,5 @@
-"""Weighting that says what it has gained over the weights that were there before: what a window
-shows, for which it reads and measures more than a script asks for."""
+"""A weighting that reports its gains over the weights that were there before. It is for windows: it
+reads and measures more than a script asks for."""
 
 from ..core.base.progress import Listener, Progress
 from ..core.checks.gains import gains
@@ -10,7 +10,7 @@ MEASURING = "measuring"  # the stage
 
 
 class JudgedWeighting(WeightingTask):
-    """facts, findings, judged_poses: see core/gains.py; facts are None before solve()."""
+    """facts, findings, judged_poses: see core/checks/gains.py; facts are None before solve()."""
 
     reads_weights = True
     facts = findings = judged_poses = None

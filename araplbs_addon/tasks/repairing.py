@@ -1,4 +1,4 @@
-"""The whole work of a repair of findings: read, solve their regions, write."""
+"""The task of a repair of findings: read, solve their regions, write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole work of a transfer of weights: read, work, write."""
+"""The task of a transfer of weights: read, work, write."""
 
 from __future__ import annotations
 

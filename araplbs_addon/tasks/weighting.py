@@ -1,4 +1,4 @@
-"""The whole work on one armature and its meshes: read, solve, write. The operator and the
+"""The task for one armature and its meshes: read, solve, write. The operator and the
 command line are two ways to call it."""
 
 from collections.abc import Sequence

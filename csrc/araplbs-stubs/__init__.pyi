@@ -33,7 +33,7 @@ simd: str
 """Instruction set of the local step on this machine: "avx512", "avx2" or "portable"."""
 linear_algebra: str
 """Who multiplies and factorizes: "OpenBLAS", or "plain loops" where the module's self-test found
-that OpenBLAS computes wrongly on this processor (a RuntimeWarning names the routine), or where
+that OpenBLAS gives wrong results on this processor (a RuntimeWarning names the routine), or where
 ARAPLBS_LINEAR_ALGEBRA in the environment is "plain"."""
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -1,7 +1,7 @@
 /* The tables of settings, their defaults and the check of ranges: see base/settings.h.
  *
- * An enum is read and written as the int that it is as large as. A number is out of range where it
- * is not in it, so that NaN always is. O(settings). Fails for a number out of its range, by
+ * An enum is read and written as an int, which has its size. The check is whether a number is in
+ * its range, so that NaN never passes. O(settings). Fails for a number out of its range, by
  * name. */
 #include "base/settings.h"
 

@@ -3,8 +3,8 @@
  * Blue noise by farthest points: each sample is the vertex farthest, along edges, from those before
  * it, the first the one farthest from the mean vertex. No two are nearer to each other than the
  * last one was to all others, and no vertex is farther than that from its nearest sample. Vertices
- * of an island without samples are infinitely far, so that every island gets one. Edges of nothing
- * but faces without area do not count, wires and links do.
+ * of an island without samples are infinitely far, so that every island gets one. Edges that
+ * belong only to faces without area do not count, wires and links do.
  *
  * Biharmonic weights of sample s minimize |L w|^2 in the inverse of the cell areas with w = 1 at s
  * and 0 at the other samples. Constants cost nothing, so that the weights of a vertex sum to 1;

@@ -9,8 +9,8 @@
  *     g_c  = sum_i R_i sum_k a_ik (W_kc - W_ic) e_ik - sum_b T_b Q_cb,
  * a spoke counting as an edge to its foot. The minimum is t = S^-1 g for each pose, and S is the
  * same for all, however often a pose counts. Rounds of a local step and these translations never
- * raise the energy. S says nothing of moves that stretch nothing, as that of the whole skeleton: a
- * small stiffness, that of JointSolver, makes these 0.
+ * raise the energy. S leaves moves that stretch nothing open, such as that of the whole skeleton:
+ * a small stiffness, as in JointSolver, makes these 0.
  *
  * A round costs a local step in double precision. Fails without memory only. */
 #include "energy/displacements.h"

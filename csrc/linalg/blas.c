@@ -2,8 +2,8 @@
  * whether the matrix is positive definite. With more than UNHEARD rows LAPACK takes longer than an
  * Esc may wait: such a matrix is factorized panel by panel here, as LAPACK does internally.
  *
- * Where OpenBLAS computes wrongly, plain loops take its place in all of that and in CHOLMOD, which
- * is compiled to come by here (tools/sources.py). */
+ * Where OpenBLAS gives wrong results, plain loops take its place in all of that and in CHOLMOD,
+ * which is compiled to call these functions (tools/sources.py). */
 #include "linalg/blas.h"
 
 #include <stddef.h>

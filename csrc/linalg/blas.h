@@ -1,4 +1,4 @@
-/* The few BLAS calls of our own, by OpenBLAS or, where that computes wrongly, by plain loops. */
+/* The few BLAS calls of our own, by OpenBLAS or, where that gives wrong results, by plain loops. */
 #ifndef ARAP_BLAS_H
 #define ARAP_BLAS_H
 

@@ -7,8 +7,9 @@
  * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
  * that an iteration allocates nothing.
  *
- * A factorization listens (arap_listen) before each of its supernodes, and ends as of a matrix that
- * is not positive definite: CHOLMOD is compiled to come by here (listening_cholmod.h).
+ * A factorization listens (arap_listen) before each of its supernodes, and when it has to stop ends
+ * as for a matrix that is not positive definite: CHOLMOD is compiled to call this file
+ * (listening_cholmod.h).
  *
  * A CHOLMOD common object belongs to each factor: factors share no state and may be used from
  * different threads. A matrix that is not positive definite is ARAP_NOT_FACTORED, which its

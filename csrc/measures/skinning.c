@@ -5,8 +5,8 @@
  * a spine at the place u_ib of the vertex along it (spines.h).
  *
  * O(poses x influences), about 4 ns each and ten times that for spines, points in parallel; the
- * transforms are the memory. Fails without it and for transforms, bends, parameters and weights
- * that cannot be. */
+ * transforms are the memory. Fails without it and for invalid transforms, bends, parameters and
+ * weights. */
 #include "measures/skinning.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * of one part passed over as whole branches, O(triangles log triangles) to build it. The side is
  * that of the normals of the vertices, mixed linearly in the triangle, as normals of triangles say
  * nothing beyond an edge; on a sheet it is the side of its orientation. Triangles that welding has
- * collapsed are not there. Fails without memory, for meshes that arap_mesh_create refuses, and for
+ * collapsed are left out. Fails without memory, for meshes that arap_mesh_create refuses, and for
  * owners that are no vertices. */
 #include "mesh/closest.h"
 

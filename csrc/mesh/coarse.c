@@ -6,9 +6,9 @@
  * stripes along the order in which somebody once made the mesh. A mesh of triangles keeps about a
  * third of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored
  * mesh get clusters that are partners. Parts of less than LEAST vertices keep all of theirs: they
- * would lose their faces. Where they are thousands, and most of the mesh, those down to FEW lose
- * vertices, too, or every visit would go through all of them; a triangle of which two corners are
- * left is an edge then. Smaller ones would be so loose that weights get worse. A triangle between
+ * would lose their faces. Where there are thousands that make up most of the mesh, those down to
+ * FEW lose vertices, too, or every visit would go through all of them; a triangle with two corners
+ * left becomes an edge. Smaller ones would be so loose that weights get worse. A triangle between
  * three clusters is one of the coarse mesh, a tet between four is a tet, between three a triangle,
  * between two an edge: where a volume is thin, it becomes a sheet or a wire rather than come apart.
  * Clusters are either on the surface of a volume or inside, so that it keeps its shape. O(edges),

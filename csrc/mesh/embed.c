@@ -4,10 +4,10 @@
  * coordinates: linear in every tet, continuous over the volume. A point outside takes the nearest
  * point of the volume, so coordinates are never negative. Of several equally near tets the first
  * one counts; they give the same point. Through the hierarchy O(log tets) per point, O(tets log
- * tets) to build it. Tets without volume are but their faces.
+ * tets) to build it. Tets without volume count as their faces.
  *
  * Distances are compared with the box of the tets for a unit, so that units do not matter. Fails
- * without memory, and for points so far away that they have no squares in this unit. */
+ * without memory, and for points so far away that their squares overflow in this unit. */
 #include "mesh/embed.h"
 
 #include <math.h>

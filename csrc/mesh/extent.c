@@ -1,7 +1,7 @@
 /* The extent of a mesh: see extent.h.
  *
- * It is the bounding box of all vertices, and every mesh whose size is meant looks like that. But
- * one stray vertex 1e5 sizes away would make lengths that are shares of the diagonal, such as that
+ * It is the bounding box of all vertices, which is right for every mesh made with care. But one
+ * stray vertex 1e5 sizes away would make lengths that are shares of the diagonal, such as that
  * within which vertices are welded, larger than limbs. So
  *   - a vertex lies far off when it is beyond FENCE diagonals of the box of all but the outermost
  *     SHARE of the coordinates on either side of each axis; the box is that of the others;

@@ -2,7 +2,7 @@
  *
  * A call's names are looked up in its signature first; then settings are read in the order of the
  * signature, and after them everything else in the order of arguments.def, in which the letters of
- * shapes find out what they stand for. Arrays are copied. Fails with an exception that names the
+ * shapes get their values. Arrays are copied. Fails with an exception that names the
  * argument. All of it needs the GIL. */
 #include "python/arguments.h"
 

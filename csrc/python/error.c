@@ -1,5 +1,5 @@
 /* Statuses as exceptions, progress as calls: see python/error.h. Calls to `progress` take the
- * GIL; the rest has it. */
+ * GIL; everything else has it. */
 #include "python/error.h"
 
 PyObject *arap_raise(const arap_module_state *state, const arap_context *context) {

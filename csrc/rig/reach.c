@@ -7,7 +7,7 @@
  * The chain begins folded to that distance, each joint towards the side that it is bent to at rest,
  * knees and elbows so in their own planes, then turned as the direction of the target was found and
  * about the line to it by a little. FABRIK does the rest within the ranges of the joints; from such
- * a start hinges hardly hold it up, as they do from rest. What it reaches is the pose, even
+ * a start hinges hardly hinder it, as they do from rest. What it reaches is the pose, even
  * if that is not quite the target.
  *
  * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it

@@ -1,5 +1,5 @@
 /* The skeleton: see skeleton.h. Cost O(bones); a bone of no length is a point with any axis.
- * Fails without memory and for parents, ends, limits and kinds that cannot be. */
+ * Fails without memory and for invalid parents, ends, limits and kinds. */
 #include "rig/skeleton.h"
 
 #include <string.h>

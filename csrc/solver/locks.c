@@ -5,7 +5,7 @@
  * deforms; a locked vertex without any weight is solved like the others and handed back empty.
  * What is locked for one of several welded vertices is locked for all, and the lowest of them
  * that has it locked says what it is. Free weights share what the locked ones leave, unless that is
- * but the rounding of sums of floats: no bone gets an influence for it.
+ * only the rounding of sums of floats: no bone gets an influence for it.
  *
  * O(vertices x bones). Fails where there is nothing to keep, where nothing is free, and without
  * memory. */

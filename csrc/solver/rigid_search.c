@@ -1,7 +1,6 @@
 /* The search for rigid parts: see rigid_search.h.
  *
- * All vertices have weights, each its own row w_i. Moved by one row u, a
- * part departs from that by
+ * All vertices have weights, each its own row w_i. Moved by one row u, a part departs from that by
  *     D^2 = sum A_i sum_poses w_p |sum_b (w_ib - u_b) T_b v_i|^2 / (sum w_p  sum A_i |v_i - c|^2),
  * relative to its own radius about its center c; A are areas. A part that departs by little is
  * rigid already, and the common row only makes that exact; a part that bends, twists or shears

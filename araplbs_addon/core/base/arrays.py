@@ -1,4 +1,4 @@
-"""Short names for the types of NumPy's arrays; what the shape is, docstrings say."""
+"""Short names for the types of NumPy arrays; docstrings give the shapes."""
 
 from typing import Any, TypeAlias
 

@@ -1,7 +1,7 @@
-"""How large things are, whatever lies far off, and what lies too far off, or too close together,
-for that size to have been meant.
+"""The size of things without what lies far off, and what lies too far off, or too close together,
+for that size to be intended.
 
-Far off all other points: the rule of csrc/mesh/extent.c, for Python; the engine reports such
+Far from all other points: the rule of csrc/mesh/extent.c, in Python; the engine reports such
 vertices as `far_vertices`. Far from all bones, as whole objects can be: far_from_bones().
 """
 
@@ -69,8 +69,8 @@ def objects_far_from_bones(problem: Problem) -> list[dict[str, Any]]:
 
 
 def taken_as_one(vertices: Floats, welded: int) -> int:
-    """How many vertices (n, 3) were welded with others that are at another place, of all that were;
-    0 where it is no large share of them."""
+    """How many of the vertices (n, 3) were welded with others at another place; 0 unless they are a
+    large share of all that were welded."""
     if welded <= TAKEN_AS_ONE * len(vertices):
         return 0
     ordered = vertices[np.lexsort(vertices.T)]

@@ -1,7 +1,7 @@
-"""How an error is said to the user: in one sentence, whatever it is.
+"""How an error is shown to the user: in one sentence, whatever it is.
 
-A refusal says itself what is wrong, as do errors of files and memory. Everything else is a fault of
-the program: the sentence names it and asks for a report, and the traceback goes to the console.
+A refusal says by itself what is wrong, as do errors of files and memory. Everything else is a bug:
+the sentence names it and asks for a report, and the traceback goes to the console.
 """
 
 import traceback
@@ -18,12 +18,12 @@ _last: deque[str] = deque(maxlen=3)
 
 
 def refusals() -> tuple[type[BaseException], ...]:
-    """The exceptions that say themselves what is wrong."""
+    """The exceptions whose message says what is wrong."""
     return (Refused, OSError, MemoryError, *engine_errors("InputError", "SolverError"))
 
 
 def sentence(what: str, error: BaseException) -> str:
-    """The one for an error that has ended `what`. Prints the traceback of a fault."""
+    """The sentence for an error that has ended `what`. Prints the traceback of a bug."""
     if isinstance(error, refusals()):
         text = str(error) or NO_MEMORY
         _last.append(f"{what}: {text}")
@@ -37,7 +37,7 @@ def sentence(what: str, error: BaseException) -> str:
 
 
 def last_errors() -> list[str]:
-    """The last ones that were said since Blender was started, with where faults came from."""
+    """The last errors shown since Blender was started, and for bugs, where they occurred."""
     return list(_last)
 
 

@@ -1,4 +1,4 @@
-"""The native module `araplbs`, loaded when something of it is first used.
+"""The native module `araplbs`, loaded when it is first used.
 
 An update of the extension replaces the file of the module. Windows refuses that while the file is
 loaded, and elsewhere the memory of the running program would change under it: so the add-on is
@@ -22,7 +22,7 @@ TITLE = "Auto-weight (ARAP)"
 
 
 class _NativeModule:
-    """Stands for the module: every attribute is that of the module."""
+    """Stands in for the module and has its attributes."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(load(), name)
@@ -48,7 +48,7 @@ def load() -> ModuleType:
 
 def engine_errors(*names: str) -> tuple[type[Exception], ...]:
     """These exceptions of the module, for `except` and isinstance(): none while it is not loaded,
-    since nothing can have raised them then, nor those that an older module lacks."""
+    since nothing can have raised them, and without those that an older module lacks."""
     module = sys.modules.get(NAME)
     return tuple(getattr(module, name) for name in names if hasattr(module, name))
 
@@ -60,12 +60,12 @@ def replay() -> ModuleType:
 
 
 def linear_algebra() -> str:
-    """Who multiplies and factorizes: "OpenBLAS" or "plain loops". Loads the module."""
+    """What multiplies and factorizes: "OpenBLAS" or "plain loops". Loads the module."""
     return getattr(load(), "linear_algebra", "OpenBLAS")
 
 
 def version() -> str | None:
-    """That of the extension, None where its manifest is not beside it."""
+    """The version of the extension, None where its manifest is missing."""
     manifest = Path(__file__).parents[2] / "blender_manifest.toml"
     if not manifest.exists():
         return None
@@ -73,8 +73,8 @@ def version() -> str | None:
 
 
 def problem() -> str | None:
-    """Why the module cannot be used, in one sentence, None where nothing speaks against it.
-    Loads nothing: load() finds what is wrong inside the file."""
+    """Why the module cannot be used, in one sentence, or None. Loads nothing: load() finds what is
+    wrong inside the file."""
     module = sys.modules.get(NAME)
     if not module:
         if importlib.util.find_spec(NAME):

@@ -1,4 +1,4 @@
-"""How far work has come: said to whoever waits for it, who may ask it to stop."""
+"""The progress of work, reported to whoever waits for it and may ask it to stop."""
 
 from collections.abc import Callable
 
@@ -28,8 +28,8 @@ LAST_STAGE = 5
 class Progress:
     """The progress of a piece of work: fractions from 0 to 1, which never go back.
 
-    To call it returns False where the work is to stop, as the engine's functions expect;
-    check() raises araplbs.Cancelled there.
+    Calling it returns False if the work is to stop, as the engine's functions expect; check()
+    raises araplbs.Cancelled there.
     """
 
     def __init__(self, listener: Listener | None = None) -> None:
@@ -53,8 +53,8 @@ class Progress:
     def part(
         self, begin: float, size: float, stage: str | None = None, energies: bool = False
     ) -> "Progress":
-        """That of a part of this work. stage: what the part is called, whatever it calls itself.
-        energies: whether those of the part are those of the whole."""
+        """The progress of a part of this work. stage: the name shown for the part, whatever it
+        calls itself. energies: whether the energies of the part are those of the whole."""
         return Progress(
             lambda own, fraction, energy: self(
                 stage or own, begin + size * fraction, energy if energies else None
@@ -63,8 +63,8 @@ class Progress:
 
 
 class SolverProgress(Progress):
-    """Of a solver, whose iterations nobody can count beforehand. Nothing is said of energies before
-    the first one."""
+    """The progress of a solver, whose iterations cannot be counted beforehand. No energy is
+    reported before the first one."""
 
     def __init__(self, listener: Listener | None = None) -> None:
         super().__init__(listener)

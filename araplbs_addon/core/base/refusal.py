@@ -10,7 +10,7 @@ class BadOption(Refused, ValueError):
 
 
 class Changed(Refused):
-    """What the work was about is not what it was when it was read."""
+    """What the work is about has changed since it was read."""
 
     def __init__(self, name: str, how: str) -> None:
         super().__init__(f"'{name}' {how}: nothing was written")

@@ -1,5 +1,5 @@
-"""Deform bones that only control a rig: roots, IK and pole targets, weapon slots of importers.
-The engine finds them by where they are and by what bone_evidence.py makes of everything else."""
+"""Deform bones that only control a rig: roots, IK and pole targets, weapon slots of importers. The
+engine finds them by where they lie and by what bone_evidence.py makes of everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an artist asks of the weights of one mesh, beside what the energy says."""
+"""What an artist asks of the weights of one mesh, in addition to the energy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Pairs:
         )
 
     def of(self, which: Array) -> Pairs:
-        """Those of a mask (k,)."""
+        """The Pairs of a mask (k,)."""
         return Pairs(self.vertices[which], self.bones[which], self.values[which])
 
 

@@ -31,7 +31,7 @@ def option_of(table: "type[OptionTable]", name: str, default: Any = None) -> Any
 
 @dataclass(frozen=True)
 class OptionTable:
-    """Of options; raises BadOption for a value outside of its limits."""
+    """A table of options; raises BadOption for a value outside of its limits."""
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -372,7 +372,7 @@ class Options(OptionTable):
     )
 
     def engine_arguments(self, kind: tuple[str, ...] | str) -> dict[str, Any]:
-        """Keyword arguments of that type of araplbs that options say by themselves."""
+        """Keyword arguments of this type of araplbs that follow from options alone."""
         found = {}
         for each in fields(self):
             about, value = each.metadata, getattr(self, each.name)

@@ -1,4 +1,4 @@
-"""The part of meshes around vertices that are new: what is solved grows with these.
+"""The part of meshes around new vertices: the cost of a solve goes by their number.
 
 The energy of a vertex has the rotations of its neighbors, these have their neighbors, and the
 weights of edges the faces beside them: with RINGS rings around the new vertices, all that depends
@@ -36,7 +36,7 @@ FAR, TOUCHING, LAYERED = 0.05, 0.02, 0.1  # as in csrc/mesh/links.c
 
 @dataclass
 class Patch:
-    """What is solved of one mesh."""
+    """The part of one mesh that is solved."""
 
     mesh: Mesh  # of these vertices alone; all but the new ones are locked
     vertices: np.ndarray  # (k,) of the whole mesh, ascending

@@ -1,4 +1,4 @@
-"""One problem for the solver out of the meshes of a character, and its result taken apart."""
+"""Joins the meshes of a character into one problem for the solver, and splits its result."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Skeleton:
 
     @property
     def flexible(self) -> bool:
-        """Some of the bones do more than turn."""
+        """Whether some of the bones do more than rotate."""
         return any(kind != RIGID for kind in self.kinds) or bool(self.stretch.any())
 
     @property

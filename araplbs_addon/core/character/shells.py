@@ -1,5 +1,5 @@
 """Faults of meshes that were generated: shells inside or on others, edges that are split, parts
-that float free, noise. What has none of them is known for that soon.
+that float free, noise. A mesh without any is recognized quickly.
 
 A shell is a part of a mesh that goes with a larger one of the same mesh all over: a double lies
 close to it and covers most of it, an inner one lies behind it and is as large. Clothes, which leave
@@ -302,7 +302,7 @@ def noise(surface: Surface, mesh: int) -> tuple[float, int]:
 
 def closed_vertices(problem: Problem) -> dict[str, Floats]:
     """The argument "vertices" of a solver, in which both sides of split edges that are a little
-    apart are at one place; {} where there are no such."""
+    apart are at one place; {} without such edges."""
     surface = Surface(problem)
     if surface.split is None or surface.split.exact:
         return {}

@@ -96,6 +96,6 @@ def dense_of(rows: SparseWeights, bones: int) -> Floats:
 
 
 def sparse_of(dense: Floats) -> SparseWeights:
-    """Of what is above 0 in (n, bones)."""
+    """SparseWeights of the entries above 0 of (n, bones)."""
     vertices, bones = np.nonzero(dense > 0)
     return make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])

@@ -1,9 +1,9 @@
-"""Repair of findings: the weights of their regions anew, all others to the last bit as they are.
+"""Repair of findings: new weights for their regions, all others unchanged to the last bit.
 
-What is not normalized is scaled. Cloth that skin comes through takes the weights of that skin. All
-else is solved as what is new is (core/solvers/only_new.py), in patches whose other vertices are
-locked. Then all is checked again: where a finding is not better, or worse ones have come, its
-region has its old weights back. No bpy here: any thread may do it.
+Weights that are not normalized are scaled. Cloth that skin comes through takes the weights of that
+skin. Everything else is solved like new vertices (core/solvers/only_new.py), in patches whose other
+vertices are locked. Then all is checked again: where a finding is no better, or worse ones have
+come up, its region gets its old weights back. No bpy here: any thread may do it.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass
 class Repaired:
-    """weights: SparseWeights of each mesh; changed: (n,) bool, where they may be others than
+    """weights: SparseWeights of each mesh; changed: (n,) bool, where they may differ from those
     before; findings: of these weights."""
 
     weights: list[SparseWeights]
@@ -127,7 +127,7 @@ class _Repair:
     def _new_weights(
         self, weights: list[SparseWeights], repairs: list[tuple[Finding, Bools]], begin: float
     ) -> list[SparseWeights]:
-        """These SparseWeights of each mesh with the regions of all these repaired."""
+        """These SparseWeights of each mesh with the regions of all these findings repaired."""
         weights = list(weights)
         solved, forbidden = self.regions.nothing(), [Pairs() for _ in self.meshes]
         for finding, region in repairs:
@@ -245,7 +245,7 @@ class _Repair:
         begin: float,
     ) -> Repaired:
         """The Repaired after these repairs (key in outcomes, finding, region) of another, without
-        those that have made nothing better; all that is left has."""
+        those that have improved nothing."""
         new = self._new_weights(done.weights, [each[1:] for each in repairs], begin)
         taken, share = {k for k, _finding, _region in repairs}, 0.1
         failed: dict[int, str] = {}

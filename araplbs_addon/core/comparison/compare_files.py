@@ -32,14 +32,15 @@ def files_of(folder: str | Path, names: Sequence[str] = ()) -> list[tuple[Path, 
 
 
 def refuse_folder(folder: str | Path, names: Sequence[str] = ()) -> None:
-    """Raises Refused where the files could not be put, or would replace others than their like."""
+    """Raises Refused where the files could not be written, or would replace files of another
+    kind."""
     refuse_no_folder(folder)
     for path, kind in files_of(folder, names):
         refuse_foreign(path, kind)
 
 
 def refuse_no_folder(folder: str | Path) -> None:
-    """Raises Refused for what is there and is no folder."""
+    """Raises Refused for an existing path that is not a folder."""
     if Path(folder).exists() and not Path(folder).is_dir():
         raise Refused(f"'{folder}' is not a folder")
 

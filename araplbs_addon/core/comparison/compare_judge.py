@@ -57,7 +57,7 @@ class Case:
 
 @dataclass
 class Outcome:
-    """What a method came to: a reason, or all the rest."""
+    """The outcome of a method: why it is missing, or everything else."""
 
     identifier: str
     name: str
@@ -146,7 +146,7 @@ class Judge:
         return dict(SAME) if rows is present else likeness(self.own(rows), self.own(present))
 
     def own(self, rows: SparseWeights) -> SparseWeights:
-        """Those of the vertices that are no images of others."""
+        """The values of the vertices that are not images of others."""
         return join_sparse_weights(self.problem.split(rows))
 
     def measures(

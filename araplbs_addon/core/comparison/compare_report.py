@@ -1,4 +1,4 @@
-"""What a comparison came to, in a line."""
+"""The outcome of a comparison, in one line."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .compare_methods import REFERENCE
 
 
 def compare_summary(report: dict[str, Any]) -> str:
-    """Of the dictionary of a Comparison."""
+    """The line for the dictionary of a Comparison."""
     done = [m for m in report["methods"] if m["reason"] is None]
     failed = len(report["methods"]) - len(done)
     which = "1 method" if len(done) == 1 else f"{len(done)} methods"

@@ -1,9 +1,9 @@
 """What may be written: the kinds of our files, the mark by which each is known again, and what a
 run must not replace.
 
-A file is replaced by its like alone, a report by a report and a page by a page: what is there has
-to carry the mark of its kind in its first bytes, whatever its name. An empty file holds nothing to
-lose. `Outputs` holds all that a run will write against what it reads, and against each other,
+A file is replaced only by one of its kind, a report by a report and a page by a page: what is there
+has to carry the mark of its kind in its first bytes, whatever its name. An empty file holds nothing
+to lose. `Outputs` holds all that a run will write against what it reads, and against each other,
 before any work begins; `replaced` looks once more just before a file goes to its place. Nothing
 else writes.
 """
@@ -169,8 +169,8 @@ def _same_name(one: str | Path, other: str | Path) -> bool:
 
 @contextmanager
 def replaced(path: str | Path, kind: Kind) -> Iterator[Path]:
-    """whole_file() for a file of this kind, which replaces its like alone: looked at before the
-    block and after it. Raises Refused."""
+    """whole_file() for a file of this kind, which replaces only files of its kind: checked before
+    the block and after it. Raises Refused."""
     refuse_foreign(path, kind)
     with whole_file(path) as temporary:
         yield temporary

@@ -56,7 +56,7 @@ def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) ->
 
 def as_report(skeleton: Skeleton, measures: Mapping[str, Any]) -> dict[str, Any]:
     """The measures as a dictionary that JSON takes: shares, drift in limb radii; None for what
-    cannot be measured, as the volume of a mesh that is open."""
+    cannot be measured, such as the volume of an open mesh."""
     numbers = {name: _number(measures[key]) for name, key in NUMBERS.items()}
     drift, worst = measures["bone_drift"], None
     if measures["limbs"]:
@@ -107,8 +107,8 @@ def in_percent(share: float) -> str:
 
 def in_words(found: Mapping[str, Any], seen: bool = True) -> str:
     """What compare() has found in a few words: "stretch 21.3 % -> 14.2 % (worst 1 %: 55 %), limb
-    drift 0.12, volume -3.1 %". seen: whether anybody has seen what was before; else it is not
-    said."""
+    drift 0.12, volume -3.1 %". seen: whether anybody has seen what was before; if not, it is left
+    out."""
     before, after = found["before"], found["after"]
     if after["surface_strain"] is None:
         return "no surface to stretch"

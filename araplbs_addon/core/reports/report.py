@@ -1,4 +1,4 @@
-"""What was done, for programs (a dictionary that JSON takes) and for people (lines)."""
+"""What was done: a dictionary for programs, which JSON takes, and lines for people."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -106,7 +106,7 @@ class Evidence:
 
 
 def weigh(facts: BoneFacts) -> Evidence:
-    """The Evidence. What is said of a bone counts for the one on the other side as well."""
+    """The Evidence. Evidence about a bone counts for the one on the other side as well."""
     found = np.array([kind.find(facts) for kind in KINDS], bool).T
     found |= found[facts.opposite]
     return Evidence(found, found @ np.array([kind.weight for kind in KINDS], float))

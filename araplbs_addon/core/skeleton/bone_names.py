@@ -34,7 +34,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def is_control_name(name: str) -> bool:
-    """Whether rigs call controls so."""
+    """Whether rigs use such names for controls."""
     words = words_of(name)
     if any(w in CONTROL_WORDS or w.startswith(BEGINNINGS) or w.endswith(ENDINGS) for w in words):
         return True
@@ -43,6 +43,7 @@ def is_control_name(name: str) -> bool:
 
 
 def is_end_bone(name: str) -> bool:
-    """Whether importers call ends of chains so, which nothing follows and which need no skin."""
+    """Whether importers use such names for the ends of chains, which nothing follows and which need
+    no skin."""
     words = [word for word in words_of(name) if word not in SIDES]
     return bool(words) and words[-1] in END_WORDS

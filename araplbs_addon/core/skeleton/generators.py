@@ -1,4 +1,4 @@
-"""What makes rigs, and how it names them: which of its bones are to deform, and which are not.
+"""Rig generators and how they name bones: which of them are meant to deform, and which are not.
 
 A generator is recognized by several of its bones that have names of different kinds, since one
 name can be a coincidence.
@@ -130,12 +130,12 @@ def _recognize(names: tuple[str, ...]) -> list[Generator]:
 
 
 def says_skin(generators: list[Generator], name: str) -> bool:
-    """It is meant to deform, by one of these."""
+    """Whether one of these generators means it to deform."""
     return any(re.fullmatch(g.skin, name) for g in generators) and not says_control(
         generators, name
     )
 
 
 def says_control(generators: list[Generator], name: str) -> bool:
-    """It is not meant to deform, by one of these."""
+    """Whether one of these generators does not mean it to deform."""
     return any(re.fullmatch(g.control, name) for g in generators)

@@ -1,4 +1,4 @@
-"""Random poses of the controls of a rig: how far each turns, and where what limbs reach for goes.
+"""Random poses of the controls of a rig: how far each turns, and where the targets of limbs go.
 
 A joint that several controls turn, as those of a spine do, swings no further than one that has a
 single control: a few poses show how far it goes, and the turns of its controls are made smaller

@@ -1,5 +1,6 @@
-"""Where weightings have ended: what begins there again, with nothing changed, has nothing to do. It
-is kept mesh by mesh, so that one of several weighted together counts by itself, too."""
+"""The weights that weightings have ended with: one that begins with them again, with nothing
+changed, has nothing to do. They are kept mesh by mesh, so that one of several meshes weighted
+together counts by itself, too."""
 
 import hashlib
 from collections import deque

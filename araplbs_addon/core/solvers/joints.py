@@ -115,7 +115,7 @@ class JointOptions(Options):
 
 @dataclass(frozen=True, eq=False)
 class JointFrame:
-    """What was reached: a whole skeleton that could be kept."""
+    """An intermediate result: a whole skeleton that could be kept."""
 
     number: int  # counts frames
     skeleton: Skeleton
@@ -311,7 +311,7 @@ def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
 
 
 def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
-    """Whether its bones are here, but for what is lost in and out of Edit mode."""
+    """Whether its bones are here, up to what Edit mode rounds off."""
     here = np.stack([heads, tails], axis=1).reshape(-1, 3)
     return bool(np.abs(here - _ends(skeleton)).max() <= _near(skeleton))
 

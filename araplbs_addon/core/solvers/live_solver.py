@@ -1,6 +1,6 @@
-"""A solver that goes on converging in a thread of its own, and can be steered meanwhile.
+"""A solver that keeps converging in a thread of its own, and can be steered meanwhile.
 
-No bpy here, and nothing here is called back by the thread: the one that owns it asks.
+No bpy here, and the thread calls nothing back: its owner asks.
 """
 
 import threading
@@ -38,7 +38,7 @@ class Ties(NamedTuple):
 
 @dataclass(frozen=True)
 class Frame:
-    """What was reached: a whole set of weights that could be kept."""
+    """An intermediate result: a whole set of weights that could be kept."""
 
     number: int  # counts frames, never falls
     rows: SparseWeights  # of all vertices of the problem

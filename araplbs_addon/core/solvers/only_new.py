@@ -30,8 +30,8 @@ def solve_new(
     """The Solution of a Problem of patches, see core.solvers.solve.
 
     It is solved from two starts: from fresh weights, which know the bones but see too much of them
-    in a patch, and from what the weights around go on as, which know no bone that is new as well.
-    The latter are kept where the energy is as low and they are much smoother.
+    in a patch, and from the weights around, continued into the patch, which know no bone that is
+    new as well. The latter are kept where the energy is as low and they are much smoother.
     """
     going_on = _from_border(problem)
     if going_on is None:
@@ -59,7 +59,7 @@ def _roughness(problem: Problem, solution: Solution) -> float:
 
 
 def _from_border(problem: Problem) -> SparseWeights | None:
-    """The SparseWeights that go on from the locked ones; None where they say too little."""
+    """The SparseWeights that continue the locked ones; None where these say too little."""
     arguments = problem.arguments
     if "locked_vertices" not in arguments:  # all is new
         return None
@@ -84,7 +84,7 @@ def _from_border(problem: Problem) -> SparseWeights | None:
 
 
 def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
-    """(new vertices, m) weights that go on harmonically from those that are held (n,) bool, over
+    """(new vertices, m) weights that continue those that are held (n,) bool harmonically, over
     edges that count alike; 0 where nothing held is joined. arguments: of the solver."""
     given: SparseWeights = arguments["weights"]
     new = np.flatnonzero(~arguments["locked_vertices"])

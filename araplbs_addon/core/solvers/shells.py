@@ -1,7 +1,7 @@
-"""Weights with which shells go with what they lie on.
+"""Weights that let shells move with what they lie on.
 
-A shell takes the weights of the nearest point of the other part: it is posed as that is. Weights of
-meshes without shells are not touched. Both sides of split edges are one place to the solver
+A shell takes the weights of the nearest point of the other part, and so moves as it does. Weights
+of meshes without shells are not touched. Both sides of split edges are one place to the solver
 (Problem.solver()).
 """
 

@@ -1,6 +1,6 @@
 """Where tet meshes come from: files that meshio reads, and closed surfaces that TetGen fills.
 
-Neither package comes with the add-on; what is missing is said with how to get it."""
+Neither package comes with the add-on; the error for a missing one says how to get it."""
 
 import importlib.util
 import math
@@ -107,7 +107,7 @@ def weld(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
 
 
 def open_edges(faces: Integers) -> int:
-    """How many edges have not just two faces."""
+    """How many edges do not have exactly two faces."""
     edges = np.concatenate([faces[:, pair] for pair in ((0, 1), (1, 2), (2, 0))])
     _, counts = np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)
     return int(np.count_nonzero(counts != 2))

@@ -1,4 +1,4 @@
-"""Weights by way of a volume: solved on tets, and embedded in them the vertices of the surface. No
+"""Weights by way of a volume: solved on tets, in which the vertices of the surface are embedded. No
 bpy here: any thread may do it."""
 
 import time

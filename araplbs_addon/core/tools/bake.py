@@ -21,7 +21,7 @@ SHOWN_ERROR = 0.02  # of the size of the mesh: shown in the last color
 
 @dataclass(frozen=True)
 class BakeOptions(OptionTable):
-    """Of baking."""
+    """The options of baking."""
 
     poses: str = option(
         "RANDOM",
@@ -98,7 +98,7 @@ class BakeOptions(OptionTable):
 
     @property
     def pose_count(self) -> int:
-        """Of random poses, as Options call it."""
+        """The number of random poses, as Options has it."""
         return self.frames
 
 

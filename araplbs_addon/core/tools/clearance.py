@@ -1,4 +1,4 @@
-"""Vertices of a garment that are close above the skin at rest: do they end below it in poses?
+"""Whether vertices of a garment that are close above the skin at rest end below it in poses.
 
 No bpy. A vertex is compared with the triangles of the skin around the one that is nearest at rest,
 so that another limb that passes through does not count.

@@ -1,7 +1,8 @@
 """Weights of one mesh for its copies and for its other side, exactly as they are.
 
-Meshes of the same edges are matched by index: copies of a character, its mirror image. Of others
-the other side is where it mirrors: each vertex takes the weights of the nearest point of the image.
+Meshes of the same edges are matched by index: copies of a character, its mirror image. For others
+the other side is found by reflection: each vertex takes the weights of the nearest point of the
+image.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LEAST = 1e-4  # smaller weights of points between vertices are dropped
 
 @dataclass(frozen=True)
 class CopyOptions(OptionTable):
-    """Of weights that are copied."""
+    """The options of Copy Weights."""
 
     side: str = option(
         "MIRROR",

@@ -35,7 +35,7 @@ SMOOTHNESS = 1e-4  # as of Bake Modifiers
 
 @dataclass(frozen=True)
 class FewerOptions(OptionTable):
-    """Of fewer bones."""
+    """The options of Reduce Bones."""
 
     which: str = option(
         "COUNT",

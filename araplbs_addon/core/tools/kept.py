@@ -125,7 +125,7 @@ def _edit(item: Sequence[Any], values: Floats) -> KeptEdit:
 
 
 def write_kept(path: str | Path, kept: Sequence[Kept]) -> None:
-    """A file of these, as a whole or not at all; replaces its like alone."""
+    """A file of these, as a whole or not at all; replaces only files of its kind."""
     write_content(path, FILE, pack(kept))
 
 

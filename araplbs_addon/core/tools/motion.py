@@ -1,4 +1,4 @@
-"""Range of Motion: what joints do alone, of which an action is made, and what is said of it."""
+"""Range of Motion: poses of single joints, the action that is made of them, and its report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAME = 1e-6  # of a value that is keyed
 
 @dataclass(frozen=True)
 class MotionOptions(OptionTable):
-    """Of an action that moves every joint."""
+    """The options of Range of Motion."""
 
     swing: float = option_of(Options, "swing")
     twist: float = option_of(Options, "twist")

@@ -36,14 +36,14 @@ FILE = option(
 
 @dataclass(frozen=True)
 class KeepOptions(OptionTable):
-    """Of keeping weights."""
+    """The options of Keep Weights."""
 
     file: str = FILE
 
 
 @dataclass(frozen=True)
 class RestoreOptions(OptionTable):
-    """Of giving them back."""
+    """The options of Restore Weights."""
 
     file: str = FILE
     distance: float = option_of(TransferOptions, "distance")
@@ -149,7 +149,8 @@ def sources_of(
     kept: Sequence[Kept], name: str, points: Floats, triangles: Integers, threads: int = 0
 ) -> list[Kept]:
     """The kept meshes that a mesh is made of: those that it covers, and its namesake. A part that
-    was split off covers none: that of which it has the name, but for a number; or all."""
+    was split off covers none: it is made of the mesh whose name it has, but for a number, or else
+    of all."""
     chosen = []
     for each in kept:
         near = np.zeros(1, bool)

@@ -28,7 +28,7 @@ EFFECT = 1e-4  # of its size: a mesh that a key moves less has no use for it
 
 @dataclass(frozen=True)
 class ShapeOptions(OptionTable):
-    """Of a transfer of shape keys."""
+    """The options of Transfer Shape Keys."""
 
     distance: float = option_of(TransferOptions, "distance")
     angle: float = option_of(TransferOptions, "angle")

@@ -36,7 +36,7 @@ REFINING_POSES = 32
 
 @dataclass(frozen=True)
 class TransferOptions(OptionTable):
-    """Of a transfer."""
+    """The options of Transfer Weights."""
 
     sources: str = option(
         "ACTIVE",
@@ -231,7 +231,7 @@ def _transfer_to(
     guard = Guard(source, skeleton, vertices, looked_at, options.max_influences, threads)
 
     def lift() -> bool:
-        """What ends below the skin takes its weights, for good; is there any?"""
+        """Vertices that end below the skin take its weights, for good; whether there are any."""
         fallen, rows = guard.fallen(new)
         new[fallen] = _beside_kept(rows, present[fallen], kept, None)
         held[fallen] = True

@@ -1,1 +1,1 @@
-"""The whole work on what meshes and armatures go through: read, solve, write."""
+"""The task for what meshes and armatures go through: read, solve, write."""

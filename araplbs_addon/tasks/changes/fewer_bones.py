@@ -1,4 +1,4 @@
-"""The whole work of Reduce Bones: read, choose and solve, write."""
+"""The task of Reduce Bones: read, choose and solve, write."""
 
 from __future__ import annotations
 

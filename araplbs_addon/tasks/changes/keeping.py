@@ -1,4 +1,4 @@
-"""The whole work of keeping weights and of giving them to meshes that have changed."""
+"""The task of keeping weights and of giving them to meshes that have changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole work of Copy Weights: weights for the other side, and for copies."""
+"""The task of Copy Weights: weights for the other side, and for copies."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The whole work on the motion of an armature: read, solve, write."""
+"""The task for the motion of an armature: read, solve, write."""

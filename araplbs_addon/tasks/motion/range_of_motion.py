@@ -1,4 +1,4 @@
-"""The whole work of Range of Motion: poses are read off a copy of the rig, an action is written."""
+"""The task of Range of Motion: poses are read off a copy of the rig, an action is written."""
 
 from __future__ import annotations
 
