@@ -25,7 +25,8 @@ WIN_PART=(tests/blender/test_{registration,install,operator,edits}.py)
 # What Windows computes as Linux does, and takes long.
 WIN_CORE_LESS=(tests/core/test_{invariance,guarantees,acceleration,fuzz,compare_page,pictures}.py)
 # qemu computes a hundred times as slowly.
-ARM_PART=(tests/core/test_{simd,tets,rotations,bad_arrays,bad_settings}.py)
+ARM_PART=(tests/core/test_{simd,tets,rotations,bad_arrays,bad_settings}.py
+  tests/core/test_replay.py::test_{the_same_weights_to_the_last_bit,a_file_that_0_2_0_wrote})
 WIN_ZIP=$ROOT/dist/araplbs-$VERSION-windows_x64.zip
 # Two runs on two processors: more threads of BLAS would only wait for each other.
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1

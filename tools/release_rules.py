@@ -54,10 +54,14 @@ class Zip(NamedTuple):
     times: set
     manifest: dict
 
+    def generated(self, key):
+        """As Blender reads a manifest: what its own tool wrote when it split platforms counts."""
+        made = self.manifest.get("build", {}).get("generated", {})
+        return made.get(key, self.manifest.get(key, []))
+
     @property
     def platforms(self):
-        made = self.manifest.get("build", {}).get("generated", {})
-        return made.get("platforms", self.manifest.get("platforms", []))
+        return self.generated("platforms")
 
     def python(self):
         return {n: d.decode("utf-8") for n, d in self.files.items() if n.endswith(".py")}
@@ -196,7 +200,7 @@ def license_and_copyright(zip):
 @rule
 def wheel(zip):
     """one, in ./wheels/, as listed, of this platform and of Python's stable ABI"""
-    listed = zip.manifest.get("wheels", [])
+    listed = zip.generated("wheels")
     there = [f"./{n}" for n in zip.files if n.endswith(".whl")]
     if len(listed) != 1 or sorted(listed) != sorted(there):
         yield f"lists {listed}, holds {there}"

@@ -19,7 +19,6 @@ from yardstick import Yardstick, chained, rotation, skin
 
 WAYS = {
     "heat": "Blender's bone heat",
-    "before": "version 0.1.0",
     "artist": "artist",
     "default": "ours",
 }
@@ -27,8 +26,8 @@ MOST_STRAIN = 1.0
 MARGIN = 0.06  # of the picture, around what it shows
 HEIGHT, LEAST_WIDTH = 5.0, 2.0  # inches, of a panel
 NOTE = f"""\
-Bone heat, version 0.1.0, the artist and the default weights in one pose; the darker a face, the
-more it is strained: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %.
+Bone heat, the artist and the default weights in one pose; the darker a face, the more it is
+strained: red from {60 * MOST_STRAIN:.0f} %, darkest from {100 * MOST_STRAIN:.0f} %.
 Blue: bone heat left vertices without weights there, which stay at rest."""
 
 

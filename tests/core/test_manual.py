@@ -9,7 +9,10 @@ import pytest
 from paths import ROOT
 
 MANUAL = ROOT / "docs/manual"
-PAGES = [*sorted(MANUAL.glob("*.md")), ROOT / "README.md", ROOT / "docs/bench/brings.md"]
+PAGES = [
+    *sorted(MANUAL.glob("*.md")), *sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs/bench").glob("*.md")),
+]  # fmt: skip
 CUT = re.findall(
     r'^ +\("([\w-]+)", \w+, "(\w+)"\),$', (ROOT / "tools/manual_pictures.py").read_text(), re.M
 )
@@ -37,7 +40,7 @@ def test_no_picture_is_older_than_what_it_shows(name):
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 def test_links(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
         place, _hash, part = link.partition("#")

@@ -89,6 +89,16 @@ def test_a_good_zip_breaks_no_rule(files):
     assert release_check.broken_in_zip(zipped(files)) == []
 
 
+def test_a_zip_that_blender_has_split(files):
+    """What its tool wrote at the end counts, as Blender reads it, not the lists of all systems."""
+    other = WHEEL.replace("manylinux_2_27_x86_64", "win_amd64")
+    text = MANIFEST.replace(f'"./{WHEEL}"', f'"./{other}", "./{WHEEL}"')
+    text = text.replace('["linux-x64"]', '["windows-x64", "linux-x64"]')
+    made = f'[build.generated]\nplatforms = ["linux-x64"]\nwheels = ["./{WHEEL}"]\n'
+    assert broken(zipped(files | {"blender_manifest.toml": text})) >= {"wheel"}
+    assert broken(zipped(files | {"blender_manifest.toml": text + made})) == set()
+
+
 def changed(old, new):
     assert old in MANIFEST
     return {"blender_manifest.toml": MANIFEST.replace(old, new)}
