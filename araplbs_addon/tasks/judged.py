@@ -22,6 +22,7 @@ class JudgedWeighting(WeightingTask):
             self.problem,
             self.problem.present(self.reading.meshes),
             self.solution.rows,
+            self.solution.report["deformation"]["after"]["surface_strain"],
             self.options,
             self.threads,
             progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),

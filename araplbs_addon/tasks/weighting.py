@@ -225,10 +225,12 @@ class WeightingTask(Task):
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         names = self.problem.skeleton.names
-        with all_or_nothing(objects, armature):
+        with all_or_nothing(objects, armature) as present:
             written = [
-                write_weights(ob, rows, names, *selection)
-                for ob, rows, selection in zip(objects, parts, self.reading.selections, strict=True)
+                write_weights(ob, rows, names, groups, bones, vertices, entries)
+                for ob, rows, (groups, bones, vertices), entries in zip(
+                    objects, parts, self.reading.selections, present, strict=True
+                )
             ]
             report = self.conclude(written)
         if not self.reading.volume:

@@ -44,6 +44,31 @@ def test_flaw(subject, kind):
     )
 
 
+def test_what_two_checks_share(core, subject):
+    """What is known of the mesh from other weights changes nothing: of a mesh with each flaw of the
+    weights and shells, the findings are those of a look of its own."""
+    check, inspected = core("checks.check"), core("checks.inspected")
+    rows, options = (
+        core("character.sparse_weights"),
+        core("character.options").Options(pose_count=12),
+    )
+    FLAWS["INNER_SHELL"](subject)
+    first, problem = rows.sparse_of(subject.weights), subject.problem
+    bleeding(subject)
+    speckle(subject)
+    poses = core("skeleton.poses").pose_set(problem, options)
+    look = inspected.Inspected(problem, first, poses, options)
+    assert check.findings_of(look)
+    area = look.measured(poses)["area"]
+    second = rows.sparse_of(subject.weights)
+    shared = inspected.Inspected(problem, second, poses, options, like=look)
+    own = inspected.Inspected(problem, second, poses, options)
+    found = [core_json(subject, check.findings_of(each), problem) for each in (shared, own)]
+    assert found[0] == found[1]
+    assert shared.nearest is look.nearest and shared.measures is not look.measures
+    assert shared.measured(poses)["area"] == own.measured(poses)["area"] != area
+
+
 def core_json(subject, findings, problem):
     return subject.core("checks.findings").as_json(findings, problem)
 

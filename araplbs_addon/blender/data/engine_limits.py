@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 
 from ...core.tools.quantize import MOST_STEPS, vertex_limits
+from .mesh_shape import corner_vertices
 
 
 def read_limits(ob, usual):
@@ -13,13 +14,11 @@ def read_limits(ob, usual):
     mesh.polygons.foreach_get("loop_total", sizes)
     materials = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("material_index", materials)
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
     limits = [slot.material.araplbs_max_influences if slot.material else 0
               for slot in ob.material_slots] or [0]  # fmt: skip
     # Files can name slots that are not there: Blender draws the last one.
     materials = np.minimum(materials, len(limits) - 1)
-    faces = corners, np.repeat(materials, sizes)
+    faces = corner_vertices(mesh), np.repeat(materials, sizes)
     return vertex_limits(len(mesh.vertices), faces, limits, usual)
 
 

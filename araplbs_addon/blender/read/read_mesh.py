@@ -11,6 +11,7 @@ from ...core.character.problem import Mesh
 from ...core.character.sparse_weights import make_sparse_weights
 from ..data.binding import armature_modifier
 from ..data.edits import read_edits
+from ..data.mesh_shape import corner_edges, corner_vertices, edge_vertices
 from ..data.places import moved_by, world_matrices
 from .read_deformer import read_deformer
 
@@ -112,20 +113,16 @@ def coordinates(ob):
 def _triangles(mesh):
     """(f, 3) what Blender itself cuts faces into."""
     mesh.calc_loop_triangles()
-    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("vertices", triangles)
-    return triangles.reshape(-1, 3)
+    corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("loops", corners)
+    return corner_vertices(mesh)[corners].reshape(-1, 3)
 
 
 def _loose_edges(mesh):
     """(e, 2) edges of no face."""
-    edges = np.empty(2 * len(mesh.edges), np.int32)
-    mesh.edges.foreach_get("vertices", edges)
-    of_loops = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("edge_index", of_loops)
     loose = np.ones(len(mesh.edges), bool)
-    loose[of_loops] = False
-    return edges.reshape(-1, 2)[loose]
+    loose[corner_edges(mesh)] = False
+    return edge_vertices(mesh)[loose]
 
 
 def matrix_between(ob, armature, view_layer):
@@ -164,10 +161,8 @@ def masked_vertices(mesh):
         mesh.polygons.foreach_get("select", faces)
         sizes = np.empty(len(mesh.polygons), np.int32)
         mesh.polygons.foreach_get("loop_total", sizes)
-        corners = np.empty(len(mesh.loops), np.int32)
-        mesh.loops.foreach_get("vertex_index", corners)
         selected[:] = False
-        selected[corners[np.repeat(faces, sizes)]] = True
+        selected[corner_vertices(mesh)[np.repeat(faces, sizes)]] = True
     else:
         return None
     return ~selected

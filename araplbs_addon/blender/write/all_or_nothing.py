@@ -13,12 +13,13 @@ OF_ARMATURE_MODIFIER = (*OF_MODIFIER, "object", "use_deform_preserve_volume")
 @contextmanager
 def all_or_nothing(objects, armature=None):
     """Where an exception comes out of the block, the weights of these meshes, what binds them to
-    an armature and the marks of its bones become what they were."""
+    an armature and the marks of its bones become what they were. Gives group_entries() of the
+    meshes, None of those in Edit mode."""
     meshes = [_Mesh(ob) for ob in objects]
     bones = armature.data.bones if armature else ()
     marks = [bone.araplbs_control for bone in bones]
     try:
-        yield
+        yield [None if mesh.edited else mesh.entries for mesh in meshes]
     except BaseException:
         for mesh in meshes:
             mesh.put_back()
@@ -33,7 +34,8 @@ class _Mesh:
         self.ob = ob
         self.groups = {group.name for group in ob.vertex_groups}
         self.active = ob.vertex_groups.active_index
-        self.entries = _edited_entries(ob) if ob.mode == "EDIT" else group_entries(ob.data)
+        self.edited = ob.mode == "EDIT"
+        self.entries = _edited_entries(ob) if self.edited else group_entries(ob.data)
         self.parent = ob.parent, ob.parent_type, ob.parent_bone, ob.matrix_parent_inverse.copy()
         self.modifiers = {m.name: _of_modifier(m) for m in ob.modifiers}
         self.mutes = [constraint.mute for constraint in ob.constraints]

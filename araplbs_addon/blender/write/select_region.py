@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 
 from ...core.base.refusal import Refused
+from ..data.mesh_shape import corner_vertices
 
 # Modes by context.mode, as bpy.ops.object.mode_set has them.
 MODES = {"OBJECT": "OBJECT", "POSE": "POSE", "PAINT_WEIGHT": "WEIGHT_PAINT", "EDIT_MESH": "EDIT"}
@@ -72,11 +73,9 @@ def select_vertices(mesh, vertices):
     mesh.vertices.foreach_set("select", chosen.tolist())
     if ".select_edge" in mesh.attributes:
         mesh.attributes.remove(mesh.attributes[".select_edge"])
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
     sizes = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_total", sizes)
     if len(sizes):
-        faces = np.logical_and.reduceat(chosen[corners], np.cumsum(sizes) - sizes)
+        faces = np.logical_and.reduceat(chosen[corner_vertices(mesh)], np.cumsum(sizes) - sizes)
         mesh.polygons.foreach_set("select", faces.tolist())
     mesh.update()

@@ -6,6 +6,7 @@ from ...core.base.refusal import Refused
 from ..data.references import Reference
 from ..read.read_mesh import group_entries
 from .all_or_nothing import put_entries_back
+from .write_weights import write_weights
 
 
 class WeightSlot:
@@ -42,3 +43,15 @@ class WeightSlot:
         vertices, groups, weights = self._entries
         known = groups < len(place)  # files can hold entries of groups that are gone
         put_entries_back(ob, (vertices[known], place[groups[known]], weights[known]))
+
+
+class WrittenSlot(WeightSlot):
+    """What write_weights() has just given an object with these arguments; nothing is read."""
+
+    def __init__(self, ob, *arguments):
+        self._reference, self._arguments = Reference.to(ob), arguments
+
+    filled = True
+
+    def put(self):
+        write_weights(self.object(), *self._arguments)

@@ -4,24 +4,32 @@ import numpy as np
 
 from ..read.read_mesh import group_entries
 
+MANY = 4  # vertices of one weight: so many are written at once
 
-def write_weights(ob, rows, names, with_group, bones, vertices):
+
+def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
     """Makes the weights of an object those of `rows`; returns what was done, as a dictionary.
 
     names: of all bones. with_group (m,) bool: bones that get a group where they have none.
     bones (m,) bool: those whose groups are written. vertices (n,) bool: those that are written.
+    entries: group_entries() of the object, where they are known.
     A bone without a group has no weights in `rows`. All other entries stay as they are.
     """
     groups, new_groups = make_groups(ob, names, with_group)
     wanted = wanted_entries(rows, bones, vertices, groups)
-    present = _present(ob, bones, vertices, groups)
+    if entries is None:
+        entries = group_entries(ob.data, None if vertices.all() else np.flatnonzero(vertices))
+    present = _present(ob, bones, vertices, groups, entries)
     changed, removed = _difference(wanted, present)
 
+    bare = np.ones(len(vertices), bool)
+    bare[entries[0]] = False
+    bare = bare[changed[0]]
+    _fill(ob, *(each[bare] for each in changed))
     add = [group.add for group in ob.vertex_groups]
-    for group, weight, members in batches(*changed):
+    for group, weight, members in batches(*(each[~bare] for each in changed)):
         add[group](members, weight, "REPLACE")
-    order = np.argsort(removed[1], kind="stable")
-    for group, members in _runs(removed[1][order], removed[0][order]):
+    for group, members in _runs(removed[1], removed[0]):
         ob.vertex_groups[group].remove(members.tolist())
     return {"changed": len(changed[0]), "removed": len(removed[0]), "new_groups": new_groups}
 
@@ -47,12 +55,11 @@ def wanted_entries(rows, bones, vertices, groups):
     return owner[take], groups[rows.bones[take]], rows.weights[take].astype(np.float32)
 
 
-def _present(ob, bones, vertices, groups):
+def _present(ob, bones, vertices, groups, entries):
     """The entries that are there now."""
     written = np.zeros(len(ob.vertex_groups) + 1, bool)
     written[groups[bones & (groups >= 0)]] = True
-    which = None if vertices.all() else np.flatnonzero(vertices)
-    owner, group, weight = group_entries(ob.data, which)
+    owner, group, weight = entries
     take = vertices[owner] & written[np.minimum(group, len(ob.vertex_groups))]
     return owner[take], group[take], weight[take].astype(np.float32)
 
@@ -73,20 +80,45 @@ def _difference(wanted, present):
     return tuple(a[~same] for a in wanted), tuple(a[gone] for a in present)
 
 
+def _fill(ob, vertices, groups, weights):
+    """Gives vertices without any entries these ones: a call for each group, then, since Blender
+    keeps entries in the order in which they come, one for each vertex."""
+    for group, members in _runs(groups, vertices):
+        ob.vertex_groups[group].add(members.tolist(), 1.0, "REPLACE")
+    part = np.isin(vertices, vertices[weights != 1])
+    vertices, groups, weights = (each[part] for each in (vertices, groups, weights))
+    order = np.lexsort((groups, vertices))
+    vertices, weights, every = vertices[order], weights[order].tolist(), ob.data.vertices
+    begins = np.flatnonzero(np.diff(vertices, prepend=-1))
+    ends = np.append(begins, len(vertices))[1:]
+    for vertex, begin, end in zip(
+        vertices[begins].tolist(), begins.tolist(), ends.tolist(), strict=True
+    ):
+        every[vertex].groups.foreach_set("weight", weights[begin:end])
+
+
 def batches(vertices, groups, weights):
-    """(group, weight, [vertices]) with all vertices of equal weight in one batch."""
+    """(group, weight, [vertices]) of entries, in the order in which Blender adds them soonest: what
+    has one weight in one group at once where that is many, then vertex after vertex."""
     order = np.lexsort((vertices, weights, groups))
-    vertices, groups, weights = (a[order].tolist() for a in (vertices, groups, weights))
-    begin = 0
-    for end in range(1, len(vertices) + 1):
-        if end == len(vertices) or groups[end] != groups[begin] or weights[end] != weights[begin]:
-            yield groups[begin], weights[begin], vertices[begin:end]
-            begin = end
+    ordered = groups[order], weights[order]
+    ends = np.flatnonzero((np.diff(ordered[0]) != 0) | (np.diff(ordered[1]) != 0)) + 1
+    begins, ends = np.r_[0, ends][: len(order)], np.r_[ends, len(order)]
+    many = ends - begins >= MANY
+    for begin, end in zip(begins[many].tolist(), ends[many].tolist(), strict=True):
+        first = order[begin]
+        yield int(groups[first]), float(weights[first]), vertices[order[begin:end]].tolist()
+    rest = order[np.repeat(~many, ends - begins)]
+    rest = rest[np.lexsort((groups[rest], vertices[rest]))]
+    some = groups[rest].tolist(), weights[rest].tolist(), vertices[rest, None].tolist()
+    yield from zip(*some, strict=True)
 
 
 def _runs(keys, values):
-    """(key, values) of each run of equal keys."""
+    """(key, values) of each key, ascending."""
     if not len(keys):
         return
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
     cuts = np.flatnonzero(np.diff(keys)) + 1
     yield from zip(keys[np.r_[0, cuts]].tolist(), np.split(values, cuts), strict=True)

@@ -31,6 +31,16 @@ class SparseWeights(NamedTuple):
         # NumPy's stubs say integers, with weights too.
         return np.bincount(self.vertices, self.weights, self.count)  # type: ignore[return-value]
 
+    def leaders(self) -> tuple[Integers, Integers]:
+        """(vertices with weights, bone of the largest of each; of equal ones the last)."""
+        weighted = np.flatnonzero(np.diff(self.start))
+        begins, entries = self.start[weighted], len(self.weights)
+        if not entries:
+            return weighted, weighted
+        largest = np.maximum.reduceat(self.weights, begins)
+        leads = self.weights == np.repeat(largest, np.diff(self.start)[weighted])
+        return weighted, self.bones[np.maximum.reduceat(leads * np.arange(entries), begins)]
+
     def cut_down(self, most: int, locked: Bools) -> SparseWeights:
         """The `most` largest of each vertex beside the locked entries (bool), which stay, the
         others scaled to the sum that they had. Of equal ones all stay or none."""

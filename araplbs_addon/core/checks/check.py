@@ -54,7 +54,12 @@ def check(
     to judge them in. options: max_influences counts, and whether the problem has a symmetry.
     Raises araplbs.Cancelled when progress (a Listener) stops it.
     """
-    look, progress = Inspected(problem, rows, poses, options, threads), Progress.of(progress)
+    return findings_of(Inspected(problem, rows, poses, options, threads), progress)
+
+
+def findings_of(look: Inspected, progress: Listener | None = None) -> list[Finding]:
+    """The same of an Inspected."""
+    progress = Progress.of(progress)
     found = []
     look.prepare(progress)
     for done, (stage, find) in enumerate(CHECKS):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Floats, Integers
-from ..character.shells import NOISY, Surface, find_islands, find_shells, nearest_on, noise
+from ..character.shells import NOISY, nearest_on
 from .inspected import ramp
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ def mesh_faults(look: Inspected) -> Iterator[Finding]:
     """INNER_SHELL, DOUBLE_SHELL, SPLIT_EDGES, ISLANDS, NOISE."""
     if not len(look.triangles) or look.problem.numbers is not None:
         return
-    surface = Surface(look.problem)
-    yield from _shells(look, surface)
-    yield from _split(look, surface)
-    for mesh, vertices, count in find_islands(surface, look.threads):
+    yield from _shells(look)
+    yield from _split(look)
+    for mesh, vertices, count in look.islands:
         what = "1 island floats" if count == 1 else f"{count:,} islands float"
         words = f"{what} free of '{look.problem.names[mesh]}'"
         yield from look.finding("ISLANDS", NAMED, vertices, count, words)
-    for mesh, name in enumerate(look.problem.names):
-        share, faces = noise(surface, mesh)
+    for mesh, (name, (share, faces)) in enumerate(
+        zip(look.problem.names, look.noises, strict=True)
+    ):
         if share >= NOISY:
             own = np.arange(*look.problem.first[mesh : mesh + 2])
             words = (
@@ -47,8 +47,9 @@ def mesh_faults(look: Inspected) -> Iterator[Finding]:
             yield from look.finding("NOISE", NAMED, own, share, words)
 
 
-def _shells(look: Inspected, surface: Surface) -> Iterator[Finding]:
-    for shell in find_shells(surface, look.threads):
+def _shells(look: Inspected) -> Iterator[Finding]:
+    surface = look.surface
+    for shell in look.shells:
         rest = surface.vertices[shell.vertices]
         corners, at, heights, _parts = nearest_on(surface, shell.host, rest, look.threads)
         used, local = np.unique(np.column_stack([shell.vertices, corners]), return_inverse=True)
@@ -61,8 +62,8 @@ def _shells(look: Inspected, surface: Surface) -> Iterator[Finding]:
         yield from _opening(look, kind, shell.vertices, gap, words)
 
 
-def _split(look: Inspected, surface: Surface) -> Iterator[Finding]:
-    split = surface.split
+def _split(look: Inspected) -> Iterator[Finding]:
+    surface, split = look.surface, look.surface.split
     if split is None:
         return
     own = np.flatnonzero(split.groups != np.arange(len(look)))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ..base.progress import Listener, Progress
 from ..character.options import Options
 from ..character.problem import Problem
-from ..character.sparse_weights import SparseWeights, make_sparse_weights
-from ..measures.deformation import measure
+from ..character.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses, pose_set
-from .check import check
+from .check import findings_of
 from .findings import health
+from .inspected import Inspected
 
 if TYPE_CHECKING:
     from .findings import Finding
@@ -34,12 +34,13 @@ def gains(
     problem: Problem,
     before: SparseWeights,
     after: SparseWeights,
+    stretch: float | None,
     options: Options,
     threads: int = 0,
     progress: Listener | None = None,
 ) -> tuple[dict[str, Any], list[Finding], Poses]:
     """(facts, findings, poses): what is to be said of these SparseWeights `after`, and of those
-    before.
+    before. stretch: of those after, as the report of the solution has it, None for no surface.
 
     facts: {"problems": (before, after), "stretch": (before, after)}, None for what there is nothing
     to say of: before where fewer than half of the vertices had weights, stretch where there is no
@@ -49,34 +50,19 @@ def gains(
     had = before.sums() > 0
     known = had.mean() >= WEIGHTED if len(had) else False
     sets = [before, after] if known else [after]
-    poses, found, strains = pose_set(problem, options), [], []
+    poses, found, strains, look = pose_set(problem, options), [], [stretch], None
     judged = replace(options, pose_count=min(options.pose_count, JUDGED_POSES))
     few = poses[:JUDGED_POSES] if poses.whole else pose_set(problem, judged)
     for at, rows in enumerate(sets):
         part = progress.part(at / len(sets), 1 / len(sets))
-        found.append(check(problem, rows, few, judged, threads, part))
-        strains.append(_strain(problem, _whole(rows), poses, threads))
+        look = Inspected(problem, rows, few, judged, threads, look)
+        found.append(findings_of(look, part))
+        if rows is before:
+            area = look.measured(poses)["area"]
+            strains.insert(0, float(area) if area == area else None)
     nothing = [] if known else [None]
     facts = {
         "problems": tuple(nothing + [visible(each) for each in found]),
         "stretch": tuple(nothing + strains),
     }
     return facts, found[-1], few
-
-
-def _strain(problem: Problem, rows: SparseWeights, poses: Poses, threads: int) -> float | None:
-    area = measure(problem, rows, poses, threads=threads)["area"]
-    return float(area) if area == area else None
-
-
-def _whole(rows: SparseWeights) -> SparseWeights:
-    """These weights as Blender takes them: each row by its sum."""
-    sums = rows.sums()
-    vertices = rows.vertices
-    good = sums[vertices] > 0
-    return make_sparse_weights(
-        rows.count,
-        vertices[good],
-        rows.bones[good],
-        rows.weights[good] / sums[vertices[good]],
-    )

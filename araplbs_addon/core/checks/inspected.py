@@ -14,6 +14,7 @@ from ..base.native_module import araplbs
 from ..base.progress import Listener, Progress
 from ..character.options import Options
 from ..character.problem import Problem
+from ..character.shells import Shell, Surface, find_islands, find_shells, noise
 from ..character.sparse_weights import SparseWeights, make_sparse_weights
 from ..measures.deformation import bones_of, joints_of
 from ..skeleton.poses import Poses
@@ -30,6 +31,12 @@ SAMPLES = 0.15, 0.5, 0.85  # along bones, that are looked for in the skin
 LOOK = 0.05  # seconds between two looks at the progress
 PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
 
+# What does not depend on weights, and takes long to find.
+OF_MESH = (
+    *("axes", "corners", "has_face", "image_points", "nearest", "parts", "links", "areas", "area"),
+    *("seen", "surface", "shells", "islands", "noises"),
+)
+
 
 class Inspected:
     """A Problem with its weights and poses, and what several checks need of them."""
@@ -41,7 +48,11 @@ class Inspected:
         poses: Poses,
         options: Options,
         threads: int = 0,
+        like: "Inspected | None" = None,
     ) -> None:
+        """like: of the same problem with other weights; what is known of its mesh is taken."""
+        known = vars(like) if like else {}
+        vars(self).update({name: known[name] for name in OF_MESH if name in known})
         self.problem, self.poses, self.options, self.threads = problem, poses, options, threads
         self.raw = rows
         good = np.isfinite(rows.weights) & (rows.weights > 0)
@@ -129,17 +140,41 @@ class Inspected:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """Those of araplbs.Deformation, with the strain of triangles."""
-        seen = araplbs.Deformation(
+        return self.measured(self.poses, per_triangle=True)
+
+    @cached_property
+    def seen(self) -> "araplbs.Deformation":
+        return araplbs.Deformation(
             self.vertices, self.triangles, **bones_of(self.skeleton), threads=self.threads
         )
-        seen.skin(
+
+    def measured(self, poses: Poses, **more: Any) -> dict[str, Any]:
+        """Measures of araplbs.Deformation in these Poses."""
+        self.seen.clear()
+        self.seen.skin(
             tuple(self.rows),
-            self.poses.transforms,
-            **joints_of(self.skeleton, self.poses),
+            poses.transforms,
+            **joints_of(self.skeleton, poses),
             parameters=self.problem.parameters,
             progress=self._go_on,
         )
-        return seen.measures(per_triangle=True)
+        return self.seen.measures(**more)
+
+    @cached_property
+    def surface(self) -> Surface:
+        return Surface(self.problem)
+
+    @cached_property
+    def shells(self) -> list[Shell]:
+        return find_shells(self.surface, self.threads)
+
+    @cached_property
+    def islands(self) -> list[tuple[int, Integers, int]]:
+        return find_islands(self.surface, self.threads)
+
+    @cached_property
+    def noises(self) -> list[tuple[float, int]]:
+        return [noise(self.surface, mesh) for mesh in range(len(self.problem.names))]
 
     def prepare(self, progress: Listener | None = None) -> None:
         """What several checks need; parts of it are not parallel by themselves."""

@@ -47,10 +47,10 @@ def has_skin(
 
     rows: SparseWeights of the points.
     """
-    order = np.lexsort((rows.weights, rows.vertices))
-    vertices = rows.vertices[order]
-    last = np.append(vertices[1:] != vertices[:-1], True) if len(vertices) else np.zeros(0, bool)
-    own, leaders = points[vertices[last]], rows.bones[order][last]
+    if not len(bones):
+        return np.zeros(0, bool)
+    weighted, leaders = rows.leaders()
+    own = points[weighted]
     away = distances_from_own(own, skeleton, leaders)
     near = [np.sum(distances_from_own(own, skeleton, bone) < NEARER * away) for bone in bones]
     return np.array(near, int) >= max(LEAST, LEAST_SHARE * len(points))

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 
 from ...blender.data.edits import add_rigid_part, leave_rigid_parts
+from ...blender.data.mesh_shape import corner_vertices
 from ...blender.read.read_mesh import read_topology
 from ...core.base.refusal import Refused
 from ...core.character.rigid_parts import loose_parts
@@ -93,9 +94,7 @@ def _of_faces(mesh, faces):
     """Vertices of the faces of a mask (faces,), ascending."""
     sizes = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_total", sizes)
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
-    return np.unique(corners[np.repeat(faces, sizes)])
+    return np.unique(corner_vertices(mesh)[np.repeat(faces, sizes)])
 
 
 def _selected(ob):

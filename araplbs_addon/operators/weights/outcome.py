@@ -18,7 +18,7 @@ from ...blender.data.views import redraw_views
 from ...blender.read.read_mesh import group_entries, read_topology
 from ...blender.write.select_bones import select_bones
 from ...blender.write.select_region import select_region
-from ...blender.write.weight_slots import WeightSlot
+from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...core.base.refusal import Refused
 from ...core.character.rigid_parts import loose_parts
 from ...core.checks.findings import Finding
@@ -84,15 +84,20 @@ def keep_outcome(report, task):
     ]
     if len(before) < len(objects) or not any(slot.filled for slot in before):
         before = []
+    names, parts = task.problem.skeleton.names, task.problem.split(task.solution.rows)
+    after = [
+        WrittenSlot(ob, rows, names, *selection)
+        for ob, rows, selection in zip(objects, parts, task.reading.selections, strict=True)
+    ]
     outcome = Outcome(
         task.armature,
         list(task.objects),
         facts,
         result_notes(report, locked_groups(objects, armature)),
         list(task.warnings),
-        list(task.problem.skeleton.names),
+        list(names),
         task.chosen,
-        {BEFORE: before, AFTER: [WeightSlot(ob) for ob in objects]},
+        {BEFORE: before, AFTER: after},
     )
     outcome.findings = getattr(task, "findings", None)
     poses = getattr(task, "judged_poses", None)

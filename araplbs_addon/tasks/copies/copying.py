@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...blender.data.binding import armature_of, bind
+from ...blender.data.mesh_shape import edge_vertices
 from ...blender.data.references import Reference, Subjects
 from ...blender.read.read_armature import opposite_bone, read_armature
 from ...blender.read.read_mesh import (
@@ -168,6 +169,4 @@ def _given(
         raise Refused(f"'{ob.name}' has coordinates that are not finite")
     matrix = matrix_between(ob, armature, view_layer)
     points = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
-    edges = np.empty(2 * len(ob.data.edges), np.int32)
-    ob.data.edges.foreach_get("vertices", edges)
-    return Given(ob.name, points, mesh.triangles, edges.reshape(-1, 2))
+    return Given(ob.name, points, mesh.triangles, edge_vertices(ob.data))
