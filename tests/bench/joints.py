@@ -22,21 +22,24 @@ FAR = {"max_shift": 2.0, "least_length": 0.25, "tolerance": 2e-4, "iterations": 
 NOTE = f"""\
 Every joint is displaced at random, by {100 * OFF:.0f} % of the bounding box diagonal in the root
 mean square. Energies: of the weights that a `Solver` finds afterwards for the skeleton as it then
-is, on {UNSEEN} random poses of that skeleton that no optimization has seen. Distances: the mean
-over the joints that bones turn about, in % of the diagonal, to where the artist put them, and to
-where they end when they are optimized from there; across: less what is along the artist's bone.
+is, on {UNSEEN} random poses of that skeleton that no optimization has seen, of the surface alone:
+without the truss, which is optimized for as well. Distances: the mean over the joints that bones
+turn about, in % of the diagonal, to where the artist put them, and to where they end when they are
+optimized from there; across: less what is along the artist's bone.
 The energy has its own idea of the best places: joints do not return to the artist's. Displaced
-joints may go farther than by default (`reach`, `least_length`), as fingers are shorter than 2 %."""
+joints may go farther than by default (`max_shift`, `least_length`), as fingers are shorter than
+2 %."""
 TIMES_NOTE = """\
 Set-up: the sums over the mesh and the system of the joints; a step: dense solve, new transforms,
 local step in double precision. For scale, one iteration of the weights alone (global and local
-step) on the same influence maps: the fastest of some. The paper reports 5 to 10 s and 1 to 4 s per
-iteration."""
+step) on the same influence maps: the fastest of some. Measured by the clock, on a machine that did
+other work. The paper reports 5 to 10 s and 1 to 4 s per iteration."""
 METHODS_NOTE = """\
 From the displaced joints. *alternate*: up to 4 steps of the joints, then 3 iterations of the
 weights on a system assembled and factorized for the new poses. *together*: a step of each in
 turn; the first factor preconditions conjugate gradients. Energies are those of the optimized
-poses; to 1 %: the seconds until the energy is within 1 % of the lowest that either reached."""
+poses, with the truss; seconds are those of the processor, all threads together; to 1 %: until the
+energy is within 1 % of the lowest that either reached."""
 
 
 def energy_of(problem, heads, tails):
@@ -66,9 +69,9 @@ def run(problem, heads, tails, **options):
     spent = sum(value for key, value in seconds.items() if key != "weights")
     history = [(0.0, solver.energies[0]), (spent, solver.energy)]
     while not solver.done:
-        start = time.perf_counter()
+        start = time.process_time()
         solver.iterate()
-        history.append((history[-1][0] + time.perf_counter() - start, solver.energy))
+        history.append((history[-1][0] + time.process_time() - start, solver.energy))
     return solver, history
 
 
