@@ -18,7 +18,7 @@ from sources import ROOT
 
 RULES = {}  # name: function of a Zip
 ID = "araplbs"
-TEXT = {".py", ".toml", ".md", ".txt", ".html", ""}
+TEXT = {".py", ".toml", ".md", ".txt", ".html", ".po", ""}
 PICTURES = re.compile(r"manual/[\w-]+\.png|ui/views/icons/\w+\.dat")  # .dat: Blender's for tools
 SIZE_LIMIT = 20_000_000  # 300 MB since May 2024; what is twice as large as ours has grown unseen
 # What its server takes. linux-arm64 passes Blender's own validator and is refused on upload.

@@ -36,6 +36,7 @@ GOOD = {
     "blender_manifest.toml": MANIFEST,
     "__init__.py": "from . import more\n",
     "more.py": "x = 1\n",
+    "languages/de_DE.po": 'msgid "a"\nmsgstr "b"\n',
     "LICENSE": "GNU GENERAL PUBLIC LICENSE",
     "THIRD_PARTY.md": "`a.txt`",
     "licenses/a.txt": "text",
