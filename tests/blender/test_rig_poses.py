@@ -106,6 +106,19 @@ def test_as_blender_shows_it(name):
     assert moved == set(names), "all of it turns"
 
 
+@pytest.mark.parametrize("name", MOVED)
+def test_frames_of_an_action_are_what_is_set_bone_by_bone(name, monkeypatch):
+    """To the bit; nor does it matter where one copy ends and the next begins."""
+    rig = MOVED[name]()
+    played, _skeleton = sampled(rig)
+    monkeypatch.setattr(addon("blender.rig.rig_frames").Frames, "can_play", lambda _switches: False)
+    monkeypatch.setattr(addon("blender.rig.rig_copy"), "is_at_once", lambda: False)
+    monkeypatch.setattr(addon("blender.rig.rig_copy"), "STEP", 0.0)
+    one_by_one, _skeleton = sampled(rig)
+    np.testing.assert_array_equal(played.transforms, one_by_one.transforms)
+    np.testing.assert_array_equal(played.joints, one_by_one.joints)
+
+
 # Rigs of which few bones deform: what these follow, and something that they do not.
 FEW = {
     "twist": (twist_rig, ["upper", "twist"], "hand", None),

@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from ...core.base.steps import is_at_once
 from ...core.skeleton.poses import BENDY, Poses, sample
 from .read_poses import PoseReader, stage
 
@@ -32,6 +33,7 @@ NEUTRAL = {
     "bbone_scalein": (1.0, 1.0, 1.0),
     "bbone_scaleout": (1.0, 1.0, 1.0),
 }
+BENT = [name for name in NEUTRAL if name != "rotation_mode"]
 
 
 def random_poses_in_steps(armature, skeleton, options, symmetry):
@@ -146,7 +148,7 @@ def bare_copy(armature, skeleton):
             view_layer.update()
             now = time.perf_counter()
             end = now + max(STEP, 2 * (now - start))
-            yield copy, view_layer, lambda: time.perf_counter() < end
+            yield copy, view_layer, lambda: is_at_once() or time.perf_counter() < end
     finally:
         bpy.data.objects.remove(copy)
         bpy.data.armatures.remove(data)

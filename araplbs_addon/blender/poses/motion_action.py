@@ -33,7 +33,7 @@ def write_action(armature, name, curves, markers):
     action = bpy.data.actions.new(name)
     try:
         action[MADE] = armature.name
-        slot, bag = _bag(action, armature)
+        slot, bag = channels_of(action, armature)
         for each in curves:
             _write_curve(bag, *each)
         for marker, frame in markers:
@@ -57,7 +57,7 @@ def write_action(armature, name, curves, markers):
     return action, before.name
 
 
-def _bag(action, armature):
+def channels_of(action, armature):
     """(slot or None, what has its curves). Actions have slots since 4.4."""
     if not hasattr(action, "layers"):
         return None, action

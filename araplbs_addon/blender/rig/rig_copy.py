@@ -10,7 +10,8 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Matrix
 
-from ..poses.flexible_bones import NEUTRAL, STEP
+from ...core.base.steps import is_at_once
+from ..poses.flexible_bones import BENT, NEUTRAL, STEP
 from ..poses.read_poses import stage
 from .rig_relations import bone_in, constraint_objects, drivers, object_targets
 
@@ -20,14 +21,17 @@ class NotDrivable(Exception):
 
 
 @contextmanager
-def driven_copy(armature, plan):
+def driven_copy(armature, plan, prepare=None):
     """(a copy of the object and its data that constraints and drivers move, at rest; the view layer
-    that it is evaluated in; a function that says whether there is time left)."""
+    that it is evaluated in; a function that says whether there is time left). prepare: is called
+    with the copy and a list for data to remove before anything is evaluated."""
     start = time.perf_counter()
     made = []
     try:
         copy, helpers = _copy(armature, made)
         set_up(copy, plan)
+        if prepare:
+            prepare(copy, made)
         with stage(copy) as scene:
             for helper in helpers:
                 scene.collection.objects.link(helper)
@@ -36,7 +40,7 @@ def driven_copy(armature, plan):
             _refuse_broken(copy.evaluated_get(view_layer.depsgraph))
             now = time.perf_counter()
             end = now + max(STEP, 4 * (now - start))
-            yield copy, view_layer, lambda: time.perf_counter() < end
+            yield copy, view_layer, lambda: is_at_once() or time.perf_counter() < end
     finally:
         bpy.data.batch_remove(made)
 
@@ -122,9 +126,8 @@ def set_up(copy, plan):
     for posed in copy.pose.bones:
         posed.matrix_basis = identity
         if posed.bone.bbone_segments > 1:
-            for name, value in NEUTRAL.items():
-                if name != "rotation_mode":
-                    setattr(posed, name, value)
+            for name in BENT:
+                setattr(posed, name, NEUTRAL[name])
     for bone, name in plan.relations.outside:
         copy.pose.bones[bone].constraints[name].mute = True
     for bone, own in zip(copy.data.bones, plan.stretched, strict=True):

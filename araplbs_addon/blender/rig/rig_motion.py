@@ -16,16 +16,15 @@ from ...core.skeleton.poses import BENDY, sample
 from ...core.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
 from ...core.skeleton.symmetry import bone_partners, symmetry_plane
 from ...core.tools.motion import chained, joint_turns
-from ..poses.flexible_bones import NEUTRAL, pose_copy
+from ..poses.flexible_bones import BENT, NEUTRAL, pose_copy
 from .rig_copy import driven_copy
+from .rig_frames import channels
 from .rig_plan import ControlPlan, keep_locked
 from .rig_poses import PILOT, plan_poses_in_steps
 from .rig_relations import drives_itself, owner_of, read_relations
 
 TRIED = 0.3  # radians, and share of a limb: so far a control goes on trial
 LEAST = 0.02  # radians: what turns a deform bone by less is no joint of it
-BENT = [name for name in NEUTRAL if name != "rotation_mode"]
-TURN = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 @dataclass
@@ -132,11 +131,7 @@ class _Maker:
         for b in bones:
             name = self.skeleton.names[b]
             posed = copy.pose.bones[name]
-            turn = TURN.get(posed.rotation_mode, "rotation_euler")
-            names = ["location", turn, "scale"]
-            if self.skeleton.kinds[b] == BENDY:
-                names += BENT
-            for each in names:
+            for each in channels(posed, self.skeleton.kinds[b] == BENDY):
                 value = getattr(posed, each)
                 found[name, each] = (value,) if isinstance(value, float) else tuple(value)
                 if (name, each) not in self.neutral:

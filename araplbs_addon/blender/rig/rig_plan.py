@@ -5,6 +5,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.skeleton.joint_motion import Joints
+from ...core.skeleton.poses import BENDY
 from ...core.skeleton.rig_poses import (
     SHIFT,
     control_turns,
@@ -18,6 +19,7 @@ from ...core.skeleton.rig_poses import (
 )
 from ..poses.flexible_bones import flex
 from .rig_copy import NotDrivable
+from .rig_frames import Frames
 from .rig_reaches import find_reaches
 from .rig_relations import closure, controls, further_controls, owner_of
 
@@ -185,6 +187,19 @@ class ControlPlan:
             axes = rest if up < 0 else np.linalg.inv(np.array(self.rest[up])) @ rest
             own[..., :3, 3] = own[..., :3, 3] @ axes[:3, :3].T
         return own
+
+    def frames(self, copy, which):
+        """Frames of these poses of a copy of the armature object that is at rest; None where an
+        action cannot move all of it."""
+        switches = [(switch.owner, switch.name) for switch, _bit in self.switches]
+        if not Frames.can_play(switches):
+            return None
+        names, kinds = self.skeleton.names, self.skeleton.kinds
+        frames = Frames(copy, [(names[b], kinds[b] == BENDY) for b in self.bases], switches)
+        for k in which:
+            self.pose(copy, k)
+            frames.add(k)
+        return frames
 
     def pose(self, copy, k):
         """Sets pose k on a copy of the armature object that is at rest."""

@@ -65,13 +65,22 @@ def _together(read):
 
 def _read_in_steps(armature, plan, which, reader, read):
     """Adds what a PoseReader reads of these poses where it is missing."""
-    work = [k for k in which if k not in read]
+    work, played = [k for k in which if k not in read], []
+
+    def prepare(copy, made):
+        frames = plan.frames(copy, work)
+        played[:] = [frames] if frames else []
+        made += [frames.play()] if frames else []
+
     while work:
-        with driven_copy(armature, plan) as (copy, view_layer, goes_on):
+        with driven_copy(armature, plan, prepare) as (copy, view_layer, goes_on):
             while work and goes_on():
                 k = work.pop(0)
-                plan.pose(copy, k)
-                view_layer.update()
+                if played:
+                    played[0].show(k, view_layer)
+                else:
+                    plan.pose(copy, k)
+                    view_layer.update()
                 read[k] = reader.read(copy, view_layer.depsgraph)
         yield
 

@@ -1,5 +1,6 @@
 """Work in short steps: a generator yields where the window may be given a turn."""
 
+import threading
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
@@ -7,10 +8,22 @@ T = TypeVar("T")
 Steps: TypeAlias = Generator[None, None, T]  # that return a T
 
 
+_at_once = threading.local()
+
+
 def finish(steps: Steps[T]) -> T:
     """Runs all steps at once; what the generator returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    before, _at_once.runs = is_at_once(), True
+    try:
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value
+    finally:
+        _at_once.runs = before
+
+
+def is_at_once() -> bool:
+    """Whether finish() runs what asks: nobody waits for a turn, and steps may be long."""
+    return getattr(_at_once, "runs", False)
