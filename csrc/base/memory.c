@@ -35,10 +35,12 @@ typedef struct header {
 
 static header *header_of(void *block) { return (header *)block - 1; }
 
-void *arap_alloc(size_t count, size_t size) {
+/* calloc knows which pages are zero anyway, as those of large blocks are. */
+static void *allocate(size_t count, size_t size, int zero) {
     if (size && count > (SIZE_MAX - ALIGNMENT - sizeof(header)) / size) return NULL;
     if (allocation_denied()) return NULL;
-    char *raw = malloc(count * size + ALIGNMENT + sizeof(header));
+    size_t bytes = count * size + ALIGNMENT + sizeof(header);
+    char *raw = zero ? calloc(bytes, 1) : malloc(bytes);
     if (!raw) return NULL;
     size_t past = ((uintptr_t)raw + sizeof(header)) % ALIGNMENT;
     char *block = raw + sizeof(header) + (ALIGNMENT - past) % ALIGNMENT;
@@ -47,11 +49,9 @@ void *arap_alloc(size_t count, size_t size) {
     return block;
 }
 
-void *arap_alloc_zero(size_t count, size_t size) {
-    void *block = arap_alloc(count, size);
-    if (block) memset(block, 0, count * size);
-    return block;
-}
+void *arap_alloc(size_t count, size_t size) { return allocate(count, size, 0); }
+
+void *arap_alloc_zero(size_t count, size_t size) { return allocate(count, size, 1); }
 
 void *arap_realloc(void *block, size_t count, size_t size) {
     if (!block) return arap_alloc(count, size);

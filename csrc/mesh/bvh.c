@@ -61,31 +61,45 @@ typedef struct builder {
 
 static int before(const item *a, const item *b, int axis) {
     double x = a->center[axis], y = b->center[axis];
-    return x < y || (x == y && a->primitive < b->primitive);
+    return (x < y) | ((x == y) & (a->primitive < b->primitive)); /* without a branch */
+}
+
+static void swap(item *a, item *b) {
+    item t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* The middle one of three goes to items[hi]. */
+static void choose_pivot(item *items, int lo, int hi, int axis) {
+    item *low = items + lo, *middle = items + lo + (hi - lo) / 2, *high = items + hi;
+    if (before(middle, low, axis)) swap(low, middle);
+    if (before(middle, high, axis)) swap(high, middle);
+    if (before(high, low, axis)) swap(low, high);
 }
 
 /* Quickselect: the first `half` items have the smaller centers; ties are ordered by index, so the
- * tree does not depend on the sort. */
+ * tree does not depend on the sort. Every item is moved, as nobody can foretell which have to be.
+ */
 static void select_half(item *items, int count, int half, int axis) {
     int lo = 0, hi = count - 1;
     while (lo < hi) {
-        item pivot = items[lo + (hi - lo) / 2];
-        int i = lo, j = hi;
-        while (i <= j) {
-            while (before(&items[i], &pivot, axis)) i++;
-            while (before(&pivot, &items[j], axis)) j--;
-            if (i <= j) {
-                item t = items[i];
-                items[i++] = items[j];
-                items[j--] = t;
-            }
+        choose_pivot(items, lo, hi, axis);
+        const item pivot = items[hi];
+        int smaller = lo;
+        for (int i = lo; i < hi; i++) {
+            item t = items[i];
+            items[i] = items[smaller];
+            items[smaller] = t;
+            smaller += before(&t, &pivot, axis);
         }
-        if (half <= j)
-            hi = j;
-        else if (half >= i)
-            lo = i;
+        items[hi] = items[smaller];
+        items[smaller] = pivot;
+        if (smaller == half || smaller + 1 == half) break;
+        if (smaller < half)
+            lo = smaller + 1;
         else
-            break;
+            hi = smaller - 1;
     }
 }
 
@@ -231,7 +245,9 @@ void arap_bvh_free(arap_bvh *bvh) {
 static double box_distance2(const node *n, const double *p) {
     double sum = 0;
     for (int c = 0; c < 3; c++) {
-        double d = p[c] < n->lo[c] ? n->lo[c] - p[c] : p[c] > n->hi[c] ? p[c] - n->hi[c] : 0;
+        double below = n->lo[c] - p[c], above = p[c] - n->hi[c];
+        double d = below > above ? below : above;
+        d = d > 0 ? d : 0;
         sum += d * d;
     }
     return sum;
@@ -242,12 +258,19 @@ static double tie_of(int best, double best2) { return best < 0 ? 0 : TIE * best2
 
 int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
                      const void *data, double *distance2) {
-    int stack[STACK_SIZE], depth = 0, best = -1;
+    struct {
+        int node;
+        double distance2;
+    } stack[STACK_SIZE];
+    int depth = 0, best = -1;
     double best2 = *distance2;
-    if (!bvh->empty) stack[depth++] = 0;
+    if (!bvh->empty) {
+        stack[depth].node = 0;
+        stack[depth++].distance2 = box_distance2(bvh->nodes, p);
+    }
     while (depth) {
-        const node *n = &bvh->nodes[stack[--depth]];
-        if (box_distance2(n, p) > best2 + tie_of(best, best2) || (skip >= 0 && n->tag == skip))
+        const node *n = &bvh->nodes[stack[--depth].node];
+        if (stack[depth].distance2 > best2 + tie_of(best, best2) || (skip >= 0 && n->tag == skip))
             continue;
         if (n->count) {
             for (int i = n->first; i < n->first + n->count; i++) {
@@ -256,14 +279,17 @@ int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distan
                 double d2 = distance(data, primitive, p), tie = tie_of(best, best2);
                 if (d2 + tie < best2 || (best >= 0 && d2 <= best2 + tie && primitive < best))
                     best = primitive;
-                best2 = fmin(best2, d2);
+                best2 = d2 < best2 ? d2 : best2;
             }
         } else {
             int left = (int)(n - bvh->nodes) + 1, right = n->first;
-            int left_first =
-                box_distance2(&bvh->nodes[left], p) <= box_distance2(&bvh->nodes[right], p);
-            stack[depth++] = left_first ? right : left;
-            stack[depth++] = left_first ? left : right;
+            double to_left = box_distance2(&bvh->nodes[left], p);
+            double to_right = box_distance2(&bvh->nodes[right], p);
+            int left_first = to_left <= to_right;
+            stack[depth].node = left_first ? right : left;
+            stack[depth++].distance2 = left_first ? to_right : to_left;
+            stack[depth].node = left_first ? left : right;
+            stack[depth++].distance2 = left_first ? to_left : to_right;
         }
     }
     *distance2 = best2;
@@ -279,8 +305,9 @@ static int box_crossed(const node *n, const double *a, const double *inverse) {
             continue;
         }
         double near = (n->lo[c] - a[c]) * inverse[c], far = (n->hi[c] - a[c]) * inverse[c];
-        t0 = fmax(t0, fmin(near, far));
-        t1 = fmin(t1, fmax(near, far));
+        double in = near < far ? near : far, out = near < far ? far : near;
+        t0 = in > t0 ? in : t0;
+        t1 = out < t1 ? out : t1;
     }
     return t0 <= t1 * (1 + 1e-12);
 }

@@ -232,31 +232,64 @@ static int blend_row(const arap_mesh *mesh, const arap_coarse *coarse,
     return count;
 }
 
+/* The rows of a chunk, one after another. */
+typedef struct chunk_rows {
+    int *bone;
+    double *weight;
+    size_t fill, room;
+} chunk_rows;
+
 typedef struct prolongation {
     const arap_mesh *mesh;
     const arap_coarse *coarse;
     const arap_influences *weights;
-    arap_influences *out;       /* NULL: the sizes of its rows are yet to be found */
+    arap_influences *out;
     int bones, *sizes, *listed; /* listed: (workers, bones) */
     double *sum;                /* (workers, bones) */
+    chunk_rows *rows;           /* (chunks) */
+    char *failed;               /* (chunks) no memory */
 } prolongation;
+
+/* Room for another row; returns 0 without memory. */
+static int make_room(chunk_rows *rows, int count) {
+    if (rows->fill + (size_t)count <= rows->room) return 1;
+    size_t room = 2 * (rows->fill + (size_t)count) + 4 * CHUNK;
+    int *bone = arap_realloc(rows->bone, room, sizeof *bone);
+    if (bone) rows->bone = bone;
+    double *weight = arap_realloc(rows->weight, room, sizeof *weight);
+    if (weight) rows->weight = weight;
+    if (!bone || !weight) return 0;
+    rows->room = room;
+    return 1;
+}
 
 static void prolong_chunk(void *data, int chunk, int worker) {
     const prolongation *p = data;
     int end = (chunk + 1) * CHUNK < p->mesh->count ? (chunk + 1) * CHUNK : p->mesh->count;
     int *listed = p->listed + (size_t)worker * (size_t)p->bones;
     double *sum = p->sum + (size_t)worker * (size_t)p->bones;
+    chunk_rows *rows = &p->rows[chunk];
     for (int i = chunk * CHUNK; i < end; i++) {
         int count = blend_row(p->mesh, p->coarse, p->weights, i, sum, listed);
-        p->sizes[i] = count;
-        for (int k = 0; k < count; k++) {
-            if (p->out) {
-                p->out->bone[p->out->start[i] + (size_t)k] = listed[k];
-                p->out->weight[p->out->start[i] + (size_t)k] = sum[listed[k]];
-            }
-            sum[listed[k]] = 0;
+        int kept = make_room(rows, count) ? count : 0;
+        if (kept < count) p->failed[chunk] = 1;
+        p->sizes[i] = kept;
+        for (int k = 0; k < kept; k++) {
+            rows->bone[rows->fill] = listed[k];
+            rows->weight[rows->fill++] = sum[listed[k]];
         }
+        for (int k = 0; k < count; k++) sum[listed[k]] = 0;
     }
+}
+
+static void copy_chunk(void *data, int chunk, int worker) {
+    const prolongation *p = data;
+    const chunk_rows *rows = &p->rows[chunk];
+    size_t begin = p->out->start[chunk * CHUNK];
+    (void)worker;
+    if (!rows->fill) return;
+    memcpy(p->out->bone + begin, rows->bone, rows->fill * sizeof *rows->bone);
+    memcpy(p->out->weight + begin, rows->weight, rows->fill * sizeof *rows->weight);
 }
 
 arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const arap_coarse *coarse,
@@ -266,22 +299,31 @@ arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const ara
     prolongation p = {.mesh = mesh,
                       .coarse = coarse,
                       .weights = weights,
+                      .out = out,
                       .bones = bones,
                       .sizes = ARAP_NEW(int, mesh->count),
                       .listed = ARAP_NEW(int, room),
-                      .sum = ARAP_NEW_ZERO(double, room)};
+                      .sum = ARAP_NEW_ZERO(double, room),
+                      .rows = ARAP_NEW_ZERO(chunk_rows, chunks),
+                      .failed = ARAP_NEW_ZERO(char, chunks)};
     arap_status status = ARAP_OK;
-    if (!p.sizes || !p.listed || !p.sum) {
-        status = arap_fail_memory(&context->error, "the weights");
-        goto done;
-    }
+    if (!p.sizes || !p.listed || !p.sum || !p.rows || !p.failed) goto no_memory;
     status = arap_parallel(context, chunks, prolong_chunk, &p);
+    if (!status && memchr(p.failed, 1, (size_t)chunks)) goto no_memory;
     if (!status) status = arap_influences_create(context, mesh->count, p.sizes, out);
-    p.out = out;
-    if (!status) status = arap_parallel(context, chunks, prolong_chunk, &p);
+    if (!status) status = arap_parallel(context, chunks, copy_chunk, &p);
     if (!status) arap_influences_normalize(out);
+    goto done;
 
+no_memory:
+    status = arap_fail_memory(&context->error, "the weights");
 done:
+    for (int k = 0; k < chunks && p.rows; k++) {
+        arap_free(p.rows[k].bone);
+        arap_free(p.rows[k].weight);
+    }
+    arap_free(p.rows);
+    arap_free(p.failed);
     arap_free(p.sizes);
     arap_free(p.listed);
     arap_free(p.sum);

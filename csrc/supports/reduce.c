@@ -35,6 +35,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "base/wide.h"
 #include "energy/stiffness.h"
 
 #define CHUNK 8
@@ -78,7 +79,7 @@ static size_t scratch_size(int widest) {
 
 /* Inverse of the symmetric positive definite `q` (size x size, overwritten), by its Cholesky
  * factor U'U and root = U'^-1. All inner loops run along rows. */
-static void invert(int size, double *q, double *root, double *inverse) {
+ARAP_WIDE_PART void invert(int size, double *q, double *root, double *inverse) {
     for (int j = 0; j < size; j++) {
         double *u = q + j * size, scale = 1 / sqrt(u[j]);
         for (int b = j; b < size; b++) u[b] *= scale;
@@ -94,14 +95,16 @@ static void invert(int size, double *q, double *root, double *inverse) {
             for (int b = 0; b <= k; b++) row[b] -= q[k * size + i] * root[k * size + b];
         for (int b = 0; b <= i; b++) row[b] *= scale;
         for (int a = 0; a <= i; a++)
-            for (int b = 0; b <= i; b++) inverse[a * size + b] += row[a] * row[b];
+            for (int b = 0; b <= a; b++) inverse[a * size + b] += row[a] * row[b];
     }
+    for (int a = 0; a < size; a++)
+        for (int b = 0; b < a; b++) inverse[b * size + a] = inverse[a * size + b];
 }
 
 /* Minimum of w'qw - 2 c'w over the `size` free influences with sum `rest` into `best`, and C
  * (above) into `slack`. q, c and root are overwritten. */
-static void minimize(int size, double *q, double *c, double rest, double *root, double *best,
-                     double *slack) {
+ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double *root,
+                             double *best, double *slack) {
     double total = 0, pull = 0;
     invert(size, q, root, slack);
     for (int a = 0; a < size; a++) {
@@ -123,7 +126,7 @@ static void minimize(int size, double *q, double *c, double rest, double *root, 
 /* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
  * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
  * mesh must not drop another. */
-static int cheapest(const reduce_row *r, double *cost) {
+ARAP_WIDE_PART int cheapest(const reduce_row *r, double *cost) {
     int out = -1;
     double least = INFINITY;
     for (int a = 0; a < r->size; a++) {
@@ -140,7 +143,7 @@ static int cheapest(const reduce_row *r, double *cost) {
 }
 
 /* Hold the weight of influence `out` at 0. */
-static void take_out(int size, int out, char *live, double *best, double *slack) {
+ARAP_WIDE_PART void take_out(int size, int out, char *live, double *best, double *slack) {
     double pivot = fmax(slack[out * size + out], 1e-300), weight = best[out];
     live[out] = 0;
     for (int a = 0; a < size; a++) {
@@ -179,7 +182,7 @@ static int largest(const reduce_row *r, const double *value) {
 
 /* Keep `most` influences, the tied one among them, or one more for the sake of a twin: their rows
  * of q and entries of the rest. */
-static void choose_candidates(reduce_row *r, double rest, int most) {
+ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int most) {
     int size = r->size, chosen = 0, *place = (int *)r->root;
     double *product = r->slack, *slope = product + size, *worth = slope + size;
     double product_mean = 0, slope_mean = 0;
@@ -192,7 +195,7 @@ static void choose_candidates(reduce_row *r, double rest, int most) {
     }
     for (int a = 0; a < size; a++)
         worth[a] = worth_alone(r, a, rest, slope, slope_mean, product, product_mean);
-    memset(r->live, 0, (size_t)size);
+    for (int a = 0; a < size; a++) r->live[a] = 0;
     while (chosen < most) {
         int next =
             !chosen && r->tied >= 0 ? r->tied : largest(r, chosen < most / 2 ? r->weight : worth);
@@ -216,7 +219,7 @@ static void choose_candidates(reduce_row *r, double rest, int most) {
 }
 
 /* Take influences out until the rule is met: the minimum on the others is in r->best. */
-static void reduce(reduce_row *r, int room, double spare) {
+ARAP_WIDE_PART void reduce(reduce_row *r, int room, double spare) {
     for (int left = r->size; left > 1;) {
         double cost;
         int out = cheapest(r, &cost), other = out < 0 ? out : r->twin[out];
@@ -318,7 +321,7 @@ static int most_influences(const reduce_task *task, int i) {
 }
 
 /* The row of a vertex, or of the part that it leads. */
-static void reduce_vertex(const reduce_task *task, int i, double *scratch) {
+ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, double *scratch) {
     const arap_influences *in = task->in;
     const arap_mesh *mesh = task->mesh;
     size_t begin = in->start[i];
@@ -398,7 +401,7 @@ static void reduce_vertex(const reduce_task *task, int i, double *scratch) {
     }
 }
 
-static void reduce_chunk(void *data, int chunk, int worker) {
+ARAP_WIDE_PART void reduce_chunk_plain(void *data, int chunk, int worker) {
     const reduce_task *task = data;
     int count = task->in->count, end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
     double *scratch = task->scratch + (size_t)worker * scratch_size(task->widest);
@@ -408,6 +411,7 @@ static void reduce_chunk(void *data, int chunk, int worker) {
             reduce_vertex(task, i, scratch);
     }
 }
+ARAP_WIDE_TASK(reduce_chunk)
 
 /* Chunks from one report of progress to the next. */
 static int slice(const arap_context *context, const arap_limit *rule, int widest) {

@@ -1,12 +1,13 @@
 /* Influence maps: see supports.h.
  *
- * Pruning is sequential in the order of all weights (ties by vertex, then bone):
- * O(entries log entries). Where hundreds of bones reach a vertex, it keeps the WIDEST largest of
- * what is left: what follows costs the square of a row, and no stage takes half as many (reduce.c).
- * The rest is O(influences of the one-rings). Fails without memory and when it is cancelled. */
+ * Pruning is sequential in the order of all weights (ties by vertex, then bone), which a radix sort
+ * finds: O(entries). Where hundreds of bones reach a vertex, it keeps the WIDEST largest of what is
+ * left: what follows costs the square of a row, and no stage takes half as many (reduce.c). The
+ * rest is O(influences of the one-rings). Fails without memory and when it is cancelled. */
 #include "supports/supports.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,45 +16,50 @@
 #include "weights/rows.h"
 
 #define WIDEST 96
-#define SLICE 65536 /* entries sorted at once */
-#define LISTEN 64   /* vertices between two looks at whether to stop */
+#define SLICE 65536 /* entries between two looks at whether to stop */
+#define DIGIT 11    /* bits that are sorted by at once */
+#define DIGITS (1 << DIGIT)
+#define LISTEN 64 /* vertices between two looks at whether to stop */
 
 typedef struct sorted_entry {
-    double weight;
+    uint64_t key; /* ascends as the weight does */
     size_t entry;
     int vertex;
 } sorted_entry;
 
-static int by_weight(const void *a, const void *b) {
-    const sorted_entry *x = a, *y = b;
-    if (x->weight != y->weight) return x->weight < y->weight ? -1 : 1;
-    return (x->entry > y->entry) - (x->entry < y->entry);
+static uint64_t key_of(double weight) {
+    uint64_t bits;
+    weight += 0.0; /* -0 is 0 */
+    memcpy(&bits, &weight, sizeof bits);
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-/* out: two sorted runs, one after the other, as one. */
-static void merge(const sorted_entry *in, size_t first, size_t second, sorted_entry *out) {
-    size_t a = 0, b = first, end = first + second;
-    for (size_t k = 0; k < end; k++)
-        out[k] = b == end || (a < first && by_weight(in + a, in + b) < 0) ? in[a++] : in[b++];
+/* One digit of the keys; entries with the same one stay in order. Returns 0 where all have it. */
+static int sort_digit(size_t count, int shift, const sorted_entry *in, sorted_entry *out) {
+    size_t place[DIGITS] = {0}, sum = 0;
+    for (size_t k = 0; k < count; k++) place[in[k].key >> shift & (DIGITS - 1)]++;
+    if (count && place[in[0].key >> shift & (DIGITS - 1)] == count) return 0;
+    for (int d = 0; d < DIGITS; d++) {
+        size_t own = place[d];
+        place[d] = sum;
+        sum += own;
+    }
+    for (size_t k = 0; k < count; k++) out[place[in[k].key >> shift & (DIGITS - 1)]++] = in[k];
+    return 1;
 }
 
-/* By merging runs of SLICE that qsort has sorted; either of both arrays holds the result. */
+/* By weight, of equal ones the first first, a digit at a time; either of both arrays holds the
+ * result. */
 static arap_status sort_entries(arap_context *context, size_t count, sorted_entry **sorted,
                                 sorted_entry **other) {
     arap_status status = ARAP_OK;
-    for (size_t k = 0; k < count && !status; k += SLICE) {
-        qsort(*sorted + k, count - k < SLICE ? count - k : SLICE, sizeof **sorted, by_weight);
-        status = arap_listen(context);
-    }
-    for (size_t run = SLICE; run < count && !status; run *= 2) {
-        for (size_t k = 0; k < count && !status; k += 2 * run) {
-            size_t first = count - k < run ? count - k : run, left = count - k - first;
-            merge(*sorted + k, first, left < run ? left : run, *other + k);
-            status = arap_listen(context);
+    for (int shift = 0; shift < 64 && !status; shift += DIGIT) {
+        if (sort_digit(count, shift, *sorted, *other)) {
+            sorted_entry *swap = *sorted;
+            *sorted = *other;
+            *other = swap;
         }
-        sorted_entry *swap = *sorted;
-        *sorted = *other;
-        *other = swap;
+        status = arap_listen(context);
     }
     return status;
 }
@@ -72,7 +78,7 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
                        const arap_pruning *pruning, char *keep) {
     size_t entries = in->start[in->count];
     sorted_entry *sorted = ARAP_NEW(sorted_entry, entries);
-    sorted_entry *other = ARAP_NEW(sorted_entry, entries > SLICE ? entries : 0);
+    sorted_entry *other = ARAP_NEW(sorted_entry, entries);
     double *sum = ARAP_NEW_ZERO(double, in->count), *largest = ARAP_NEW_ZERO(double, in->count);
     int *left = ARAP_NEW(int, in->count);
     arap_status status = ARAP_OK;
@@ -83,7 +89,7 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
     for (int i = 0; i < in->count; i++) {
         left[i] = (int)(in->start[i + 1] - in->start[i]);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            sorted[e] = (sorted_entry){in->weight[e], e, i};
+            sorted[e] = (sorted_entry){key_of(in->weight[e]), e, i};
             sum[i] += in->weight[e];
             largest[i] = fmax(largest[i], in->weight[e]);
         }
@@ -93,7 +99,7 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
     for (size_t s = 0; s < entries && !status; s++) {
         int i = sorted[s].vertex;
         size_t e = sorted[s].entry;
-        double w = sorted[s].weight;
+        double w = in->weight[e];
         if (s % SLICE == SLICE - 1) status = arap_listen(context);
         if (in->locked[e] || left[i] - 1 < pruning->least || sum[i] - w <= pruning->kept_sum ||
             w >= pruning->relative * largest[i] || makes_minimum(mesh, in, keep, i, e))
