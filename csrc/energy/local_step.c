@@ -40,6 +40,8 @@
 #define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
 #define THIN 0.01     /* of the squared edges of a ring: across a thin one */
 
+typedef float float4 __attribute__((vector_size(16), aligned(4), may_alias));
+
 /* The influence of a spine on vertex k of the ring: w e, e = a_ik e_ik or - sum_k a_ik e_ik. */
 ARAP_WIDE_PART void add_pair(const arap_pass *p, arap_workspace *ws, int k, int spine, double w,
                              arap_v4 e) {
@@ -295,12 +297,11 @@ ARAP_WIDE_PART double turn_rigidly(const arap_pass *p, arap_workspace *ws, doubl
         arap_v4 row = ws->moment[j];
         if (shape == ARAP_RING_THIN)
             row = thin_row(axes, row, unit * prior * ws->weight[j / 4], j % 4);
-        for (int c = 0; c < 3; c++) {
-            if (single)
-                ((float *)ws->scaled)[3 * j + c] = (float)(scale * row[c]);
-            else
-                ((double *)ws->scaled)[3 * j + c] = scale * row[c];
-        }
+        row *= scale; /* its last number goes to where the next row begins */
+        if (single)
+            *(float4 *)((float *)ws->scaled + 3 * j) = __builtin_convertvector(row, float4);
+        else
+            *(arap_v4_at *)((double *)ws->scaled + 3 * j) = row;
     }
     arap_kernel_input input = {.transform = p->packed->transform,
                                .lanes = p->packed->lanes,

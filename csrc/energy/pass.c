@@ -135,7 +135,7 @@ static arap_workspace *create_workspaces(int count, int widest, int most, int bo
         ws->product = ARAP_NEW(double, 12 * widest);
         ws->turned = ARAP_NEW(arap_v4, 3 * widest);
         ws->weight = ARAP_NEW(double, widest);
-        ws->scaled = ARAP_NEW(double, 12 * widest);
+        ws->scaled = ARAP_NEW(double, 12 * widest + 1);
         ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
         ws->stretch_place = ARAP_NEW(int, widest);
         ws->stretch_weight = ARAP_NEW(double, widest);

@@ -17,7 +17,7 @@ typedef struct arap_workspace {
     arap_v4 *turned; /* (widest, 3) P_b transposed */
     double *weight;  /* (widest) */
     long visits;     /* since the pass was made */
-    void *scaled;    /* (widest, 12) moments as the kernel wants them */
+    void *scaled;    /* (widest, 12) moments as the kernel wants them, and one more */
     void *scratch;
     /* Of stretchable bones, the influences on the vertex itself: */
     int stretches;

@@ -287,7 +287,7 @@ double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest) {
     double sum = 0, energy = 0;
     for (int left = arap_mesh_spokes(mesh, i, &spoke); left; left--, spoke++) {
         sum += spoke->weight;
-        energy += spoke->weight * arap_distance2(spoke->point, mesh->v + 3 * (size_t)i);
+        if (rest) energy += spoke->weight * arap_distance2(spoke->point, mesh->v + 3 * (size_t)i);
     }
     if (rest) *rest = energy;
     return sum;

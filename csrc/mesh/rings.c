@@ -90,9 +90,18 @@ static void weigh_wires(arap_mesh *mesh, int i, double wire_area) {
     weigh_edges(mesh, i, ARAP_EDGE_LINK, faces, LINK_SHARE);
 }
 
+/* (L / max(l, SHORTEST L))^p */
+static double share_of_length(const arap_mesh *mesh, int i, size_t e, double mean, double power) {
+    double edge[3];
+    arap_mesh_edge(mesh, i, e, edge);
+    double length = fmax(sqrt(arap_dot(edge, edge)) / mean, SHORTEST);
+    if (mesh->kind[e] == ARAP_EDGE_WIRE) length = fmin(length, 1);
+    return pow(length, -power);
+}
+
 /* Make edge weights independent of the tessellation, see the top of this file. sums (parts, 2):
- * scratch, all 0 */
-static void balance_edges(arap_mesh *mesh, double power, double *sums) {
+ * scratch, all 0; value (directed edges): scratch. What an edge has, its reverse has too. */
+static void balance_edges(arap_mesh *mesh, double power, double *sums, double *value) {
     for (int i = 0; i < mesh->count; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             if (mesh->kind[e] == ARAP_EDGE_LINK) continue;
@@ -100,19 +109,22 @@ static void balance_edges(arap_mesh *mesh, double power, double *sums) {
             arap_mesh_edge(mesh, i, e, edge);
             double length2 = arap_dot(edge, edge);
             if (!(length2 > 0)) continue;
-            sum[0] += mesh->edge_weight[e] * log(length2) / 2;
+            value[e] = mesh->neighbor[e] < i ? value[mesh->reverse[e]] : log(length2);
+            sum[0] += mesh->edge_weight[e] * value[e] / 2;
             sum[1] += mesh->edge_weight[e];
         }
     for (int i = 0; i < mesh->count; i++) {
         const double *sum = sums + 2 * mesh->part[i];
         double mean = sum[1] > 0 ? exp(sum[0] / sum[1]) : mesh->unit; /* loose: links at most */
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            double edge[3], scale = mesh->unit / mean;
-            arap_mesh_edge(mesh, i, e, edge);
-            double length = fmax(sqrt(arap_dot(edge, edge)) / mean, SHORTEST);
-            if (mesh->kind[e] == ARAP_EDGE_LINK) length = 1;
-            if (mesh->kind[e] == ARAP_EDGE_WIRE) length = fmin(length, 1);
-            mesh->edge_weight[e] *= scale * scale * pow(length, -power);
+            double scale = mesh->unit / mean;
+            if (mesh->kind[e] == ARAP_EDGE_LINK)
+                value[e] = 1;
+            else if (mesh->neighbor[e] < i)
+                value[e] = value[mesh->reverse[e]];
+            else
+                value[e] = share_of_length(mesh, i, e, mean, power);
+            mesh->edge_weight[e] *= scale * scale * value[e];
         }
     }
 }
@@ -207,9 +219,11 @@ arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int 
     if (!mesh->neighbor || !mesh->reverse || !mesh->edge_weight || !mesh->edge_weight_sym ||
         !mesh->kind)
         goto no_memory;
-    for (size_t e = 0; e < total; e++) {
+    memcpy(fill, mesh->ring, n * sizeof *fill);
+    for (size_t e = 0; e < total; e++) { /* a vertex meets its neighbors in their order */
         mesh->neighbor[e] = entries[e].to;
         mesh->edge_weight[e] = entries[e].a;
+        mesh->reverse[e] = fill[entries[e].to]++;
     }
     for (size_t i = 0; i < n; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
@@ -223,12 +237,11 @@ arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const int 
     if (edge_power > 0) {
         sums = ARAP_NEW_ZERO(double, 2 * mesh->part_count);
         if (!sums) goto no_memory;
-        balance_edges(mesh, edge_power, sums);
+        balance_edges(mesh, edge_power, sums, mesh->edge_weight_sym);
     }
     mesh->rest_energy = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            mesh->reverse[e] = arap_mesh_find_edge(mesh, mesh->neighbor[e], (int)i);
             mesh->edge_weight_sym[e] = mesh->edge_weight[e] + mesh->edge_weight[mesh->reverse[e]];
             mesh->rest_energy +=
                 mesh->edge_weight[e] *
