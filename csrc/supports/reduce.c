@@ -35,7 +35,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "base/wide.h"
+#include "base/vec4.h"
 #include "energy/stiffness.h"
 
 #define CHUNK 8
@@ -77,25 +77,29 @@ static size_t scratch_size(int widest) {
     return 4 * w * w + 5 * w;
 }
 
+/* y += share x */
+ARAP_WIDE_PART void add_row(int count, double share, const double *x, double *y) {
+    int b = 0;
+    for (; b + 4 <= count; b += 4) *(arap_v4_at *)(y + b) += share * *(const arap_v4_at *)(x + b);
+    for (; b < count; b++) y[b] += share * x[b];
+}
+
 /* Inverse of the symmetric positive definite `q` (size x size, overwritten), by its Cholesky
  * factor U'U and root = U'^-1. All inner loops run along rows. */
 ARAP_WIDE_PART void invert(int size, double *q, double *root, double *inverse) {
     for (int j = 0; j < size; j++) {
         double *u = q + j * size, scale = 1 / sqrt(u[j]);
         for (int b = j; b < size; b++) u[b] *= scale;
-        for (int i = j + 1; i < size; i++)
-            for (int b = i; b < size; b++) q[i * size + b] -= u[i] * u[b];
+        for (int i = j + 1; i < size; i++) add_row(size - i, -u[i], u + i, q + i * size + i);
     }
     memset(inverse, 0, (size_t)(size * size) * sizeof *inverse);
     for (int i = 0; i < size; i++) {
         double *row = root + i * size, scale = 1 / q[i * size + i];
         memset(row, 0, (size_t)i * sizeof *row);
         row[i] = 1;
-        for (int k = 0; k < i; k++)
-            for (int b = 0; b <= k; b++) row[b] -= q[k * size + i] * root[k * size + b];
+        for (int k = 0; k < i; k++) add_row(k + 1, -q[k * size + i], root + k * size, row);
         for (int b = 0; b <= i; b++) row[b] *= scale;
-        for (int a = 0; a <= i; a++)
-            for (int b = 0; b <= a; b++) inverse[a * size + b] += row[a] * row[b];
+        for (int a = 0; a <= i; a++) add_row(a + 1, row[a], row, inverse + a * size);
     }
     for (int a = 0; a < size; a++)
         for (int b = 0; b < a; b++) inverse[b * size + a] = inverse[a * size + b];
@@ -119,7 +123,11 @@ ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double
     }
     for (int a = 0; a < size; a++) {
         best[a] += q[a] * (rest - pull) / total;
-        for (int b = 0; b < size; b++) slack[a * size + b] -= q[a] * q[b] / total;
+        int b = 0;
+        double *own = slack + a * size;
+        for (; b + 4 <= size; b += 4)
+            *(arap_v4_at *)(own + b) -= q[a] * *(const arap_v4_at *)(q + b) / total;
+        for (; b < size; b++) own[b] -= q[a] * q[b] / total;
     }
 }
 
@@ -150,7 +158,7 @@ ARAP_WIDE_PART void take_out(int size, int out, char *live, double *best, double
         double share = slack[a * size + out] / pivot;
         if (!live[a]) continue;
         best[a] -= share * weight;
-        for (int b = 0; b < size; b++) slack[a * size + b] -= share * slack[out * size + b];
+        add_row(size, -share, slack + out * size, slack + a * size);
     }
 }
 
