@@ -456,8 +456,8 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
     sort_vertices(&s);
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
     if (!status)
-        status = arap_visit_surrounded(context, &solver->mesh, &lines, "rigid parts", note_inside,
-                                       s.parts);
+        status = arap_visit_surrounded(context, &solver->mesh, &lines, "rigid parts",
+                                       &solver->surroundings, note_inside, s.parts);
     if (status || !choose_bones(&s)) goto done;
     status = try_parts(context, &s);
     if (!status) status = hold_bars(context, &s);

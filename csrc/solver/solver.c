@@ -414,7 +414,8 @@ static arap_status make_truss(arap_context *context, arap_solver *s, const arap_
     }
     if (!status)
         status = arap_truss_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
-                                   s->settings.truss, arap_barred_of(s), s, bones, whole);
+                                   s->settings.truss, arap_barred_of(s), s, bones, whole,
+                                   &s->surroundings);
 
 done:
     arap_free(bones);
@@ -571,6 +572,7 @@ void arap_solver_free(arap_solver *s) {
     arap_constraint_list_clear(&s->constraints.list);
     arap_free(s->rigid_labels);
     arap_rigid_parts_clear(&s->parts);
+    arap_surroundings_clear(&s->surroundings);
     arap_marks_clear(&s->marks);
     arap_locks_clear(&s->locks);
     arap_history_clear(&s->history);

@@ -22,6 +22,7 @@
 #include "solver/history.h"
 #include "solver/locks.h"
 #include "solver/system.h"
+#include "truss/surround.h"
 #include "edits/constraints.h"
 #include "edits/edits.h"
 
@@ -108,6 +109,7 @@ struct arap_solver {
     arap_constraints constraints;
     int linked_parts;
     size_t link_count;
+    arap_surroundings surroundings; /* from the truss on: the search for rigid parts asks again */
 
     /* Until the coarser mesh is solved, else NULL and empty: */
     arap_solver *coarse;

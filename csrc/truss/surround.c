@@ -113,9 +113,33 @@ static void look_around(view *v, const arap_bvh *faces, const arap_bone_line *l)
     }
 }
 
-arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
-                                  const arap_bone_lines *lines, const char *stage,
-                                  arap_surround_fn visit, void *data) {
+struct arap_surrounding {
+    int bone, part;
+    double share, off;
+};
+
+void arap_surroundings_clear(arap_surroundings *surroundings) {
+    arap_free(surroundings->found);
+    *surroundings = (arap_surroundings){0};
+}
+
+static arap_status keep(arap_context *context, arap_surroundings *kept,
+                        struct arap_surrounding one) {
+    if (kept->count == kept->room) {
+        int room = 2 * kept->room + 64;
+        struct arap_surrounding *grown = arap_realloc(kept->found, (size_t)room, sizeof *grown);
+        if (!grown) return arap_fail_memory(&context->error, "what surrounds the bones");
+        kept->found = grown;
+        kept->room = room;
+    }
+    kept->found[kept->count++] = one;
+    return ARAP_OK;
+}
+
+/* By rays, into `kept`. */
+static arap_status find_surrounded(arap_context *context, const arap_mesh *mesh,
+                                   const arap_bone_lines *lines, const char *stage,
+                                   arap_surroundings *kept) {
     size_t parts = (size_t)mesh->part_count;
     arap_bvh *faces = NULL;
     view v = {.mesh = mesh,
@@ -134,14 +158,17 @@ arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
     for (size_t p = 0; p < parts; p++) v.nearest[p] = 2;
     for (int b = 0; b < lines->count && !status; b++) {
         look_around(&v, faces, &lines->line[b]);
-        for (int k = 0; k < v.met_count; k++) {
+        for (int k = 0; k < v.met_count && !status; k++) {
             double *sum = v.sums + 4 * v.met[k];
             double off = sqrt(sum[2] * sum[2] + sum[3] * sum[3]);
-            visit(data, b, v.met[k], sum[0] / (SECTIONS * RAYS), sum[1] > 0 ? off / sum[1] : 1);
+            status = keep(context, kept,
+                          (struct arap_surrounding){b, v.met[k], sum[0] / (SECTIONS * RAYS),
+                                                    sum[1] > 0 ? off / sum[1] : 1});
             memset(sum, 0, 4 * sizeof *sum);
         }
-        status = arap_progress(context, stage, (b + 1.0) / lines->count);
+        if (!status) status = arap_progress(context, stage, (b + 1.0) / lines->count);
     }
+    kept->known = !status;
 
 done:
     arap_bvh_free(faces);
@@ -149,5 +176,20 @@ done:
     arap_free(v.hit);
     arap_free(v.sums);
     arap_free(v.met);
+    return status;
+}
+
+arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
+                                  const arap_bone_lines *lines, const char *stage,
+                                  arap_surroundings *kept, arap_surround_fn visit, void *data) {
+    arap_status status = ARAP_OK;
+    if (!kept->known) {
+        arap_surroundings_clear(kept); /* of a call that was stopped */
+        status = find_surrounded(context, mesh, lines, stage, kept);
+    }
+    for (int k = 0; k < kept->count && !status; k++) {
+        const struct arap_surrounding *one = &kept->found[k];
+        visit(data, one->bone, one->part, one->share, one->off);
+    }
     return status;
 }

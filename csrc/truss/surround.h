@@ -9,10 +9,17 @@
  * of half a tube. */
 typedef void (*arap_surround_fn)(void *data, int bone, int part, double share, double off);
 
+/* What has been found of a mesh and its bones, to be told again. All zero before. */
+typedef struct arap_surroundings {
+    struct arap_surrounding *found;
+    int count, room, known;
+} arap_surroundings;
+void arap_surroundings_clear(arap_surroundings *surroundings);
+
 /* Call `visit` for every deforming bone, in ascending order, and every part that its rays meet.
- * stage: the name under which progress is reported. */
+ * stage: the name under which progress is reported. kept: of the same mesh and bones. */
 arap_status arap_visit_surrounded(arap_context *context, const arap_mesh *mesh,
                                   const arap_bone_lines *lines, const char *stage,
-                                  arap_surround_fn visit, void *data);
+                                  arap_surroundings *kept, arap_surround_fn visit, void *data);
 
 #endif

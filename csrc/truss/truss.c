@@ -57,6 +57,7 @@ typedef struct truss {
     arap_barred_fn barred; /* or NULL */
     const void *data;
     double strength, unit;
+    arap_surroundings *kept;
     arap_bone_lines lines;
     int *near;         /* (vertices) the bone of its spoke, or -1 */
     double *distance;  /* (vertices) */
@@ -187,7 +188,8 @@ static arap_status open_patches(arap_context *context, truss *t) {
     const arap_mesh *mesh = t->mesh;
     patch **best = ARAP_NEW_ZERO(patch *, t->lines.count); /* of a bone: an open or the largest */
     if (!best) return arap_fail_memory(&context->error, "the truss");
-    arap_status status = arap_visit_surrounded(context, mesh, &t->lines, "truss", open_around, t);
+    arap_status status =
+        arap_visit_surrounded(context, mesh, &t->lines, "truss", t->kept, open_around, t);
     for (int k = 0; k < t->patch_count && !status; k++) {
         patch *own = &t->patches[k], **most = &best[own->bone];
         if (*most && (*most)->open) continue;
@@ -290,12 +292,17 @@ static int place_spokes(const truss *t, const arap_bendy *bendy, const arap_symm
 arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap_skeleton *skeleton,
                               const arap_bendy *bendy, const arap_symmetry *symmetry,
                               double strength, arap_barred_fn barred, const void *data,
-                              const int *wanted, const char *wanted_whole) {
+                              const int *wanted, const char *wanted_whole,
+                              arap_surroundings *kept) {
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, fill = 0;
     int chunks = (mesh->count + CHUNK - 1) / CHUNK;
     if (!(strength > 0)) return ARAP_OK;
-    truss t = {
-        .mesh = mesh, .barred = barred, .data = data, .strength = strength, .unit = mesh->unit};
+    truss t = {.mesh = mesh,
+               .barred = barred,
+               .data = data,
+               .strength = strength,
+               .unit = mesh->unit,
+               .kept = kept};
     double *sums = ARAP_NEW_ZERO(double, 4 * parts);
     arap_status status = arap_bone_lines_create(context, skeleton, &t.lines);
     t.near = ARAP_NEW(int, n);

@@ -5,15 +5,16 @@
 
 #include "rig/poses.h"
 #include "rig/symmetry.h"
+#include "truss/surround.h"
 
 /* Give a connected mesh its spokes to these bones; rest_energy grows by theirs. strength: of a
  * spoke relative to the edges around its vertex; 0: no spokes. wanted (vertices): the deforming
  * bone that each vertex's spoke goes to, -1: no spoke, and wanted_whole: whether its part is tied
  * to that bone as a whole. wanted NULL: chosen here, among the bones not barred from the vertex
- * (barred NULL: no bone is). */
+ * (barred NULL: no bone is). kept: what surrounds the bones, once it is known. */
 arap_status arap_truss_create(arap_context *context, arap_mesh *mesh, const arap_skeleton *skeleton,
                               const arap_bendy *bendy, const arap_symmetry *symmetry,
                               double strength, arap_barred_fn barred, const void *data,
-                              const int *wanted, const char *wanted_whole);
+                              const int *wanted, const char *wanted_whole, arap_surroundings *kept);
 
 #endif
