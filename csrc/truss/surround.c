@@ -4,8 +4,9 @@
  * many of them meet it within RAY, each counted at its first hit.
  *
  * The directions come from the skeleton and the surface, not from the coordinate axes, so that
- * rotating the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory. Fails
- * only without memory or when cancelled. */
+ * rotating the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory and
+ * what has been found, of which a second visit is made. Fails only without memory or when
+ * cancelled. */
 #include "truss/surround.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
  * of half a tube. */
 typedef void (*arap_surround_fn)(void *data, int bone, int part, double share, double off);
 
-/* What has been found of a mesh and its bones, to be told again. All zero before. */
+/* What has been found of a mesh and its bones, for a second visit. All zero before. */
 typedef struct arap_surroundings {
     struct arap_surrounding *found;
     int count, room, known;
