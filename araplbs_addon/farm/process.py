@@ -1,4 +1,4 @@
-"""A Blender that serves: it takes tasks over a pipe, one after the other, until the pipe ends.
+"""A Blender as a server: it takes tasks over a pipe, one after the other, until the pipe ends.
 
 Tasks are lines of JSON on its standard input. Replies come back on what was its standard output,
 which nothing else writes to: before the first task, all that Blender prints is turned to the

@@ -55,7 +55,7 @@ td { vertical-align: top } td.number { text-align: right } tr.failed { backgroun
 
 
 def write_report(arguments, result):
-    """That of one file, what has become of it or why it failed. An older output that is whole
+    """Writes the report of one file: its outcome, or why it failed. An older output that is whole
     stays with its report when the file fails now."""
     if "error" not in result:
         contents = result["contents"] | {"output": content_mark(result["output"])}

@@ -170,7 +170,7 @@ def files_read(source, arguments):
 
 
 def contents_read(source, arguments):
-    """By which --resume knows again what an output was made from."""
+    """By which --resume recognizes what an output was made from."""
     return {name: content_mark(path) for name, path in files_read(source, arguments).items()}
 
 

@@ -1,4 +1,4 @@
-"""What other engines take: a job template (Open Job Description), a job type (Flamenco), a script
+"""Input for other engines: a job template (Open Job Description), a job type (Flamenco), a script
 (Slurm). The first and the last run the tasks of a plan by their numbers; Flamenco makes its own
 from the options, which come from the table of all options."""
 

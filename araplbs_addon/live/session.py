@@ -1,5 +1,5 @@
 """What all live sessions have in common: a task that is read in short steps on the main thread and
-solved in a thread beside it, while a window shows what is reached; it ends by keeping that or by
+solved in a thread beside it, while a window shows its progress; it ends by keeping the result or by
 putting everything back. One session runs at a time.
 
 Main thread only. A session is READING, then RUNNING, then KEEPING or RESTORING, and ENDED.
@@ -94,8 +94,8 @@ def threads_beside_window():
 
 class LiveSession(ABC):
     """state: one of the above. report: of what was kept, else None. restored: all is as it was.
-    message: why it ended otherwise than it was asked to, else None. error: what is no fault of the
-    user's, else None. worker: the thread that solves, None while reading."""
+    message: why it ended otherwise than it was asked to, else None. error: an error that is a bug,
+    else None. worker: the thread that solves, None while reading."""
 
     keys = ()  # what can be pressed while it runs, for people
     token = ""  # by which meshes know of it, where they do
@@ -114,11 +114,11 @@ class LiveSession(ABC):
     @property
     @abstractmethod
     def frame(self):
-        """The latest of what was reached, None before the first."""
+        """The latest intermediate result, None before the first."""
 
     @property
     def stage(self):
-        """What is done just now."""
+        """What is being done."""
         return self.worker.stage if self.worker else "reading"
 
     @property
@@ -221,7 +221,7 @@ class LiveSession(ABC):
         return True
 
     def fail(self, error):
-        """Back to what was there, unless that was what failed."""
+        """Goes back to what was there, unless that is what failed."""
         if not isinstance(error, Refused):
             error = self._gone() or error
         self.message = self.message or sentence("The session", error)
@@ -233,7 +233,7 @@ class LiveSession(ABC):
             self._begin_to_restore()
 
     def _begin_to_restore(self):
-        """In place of the steps under way: what fails from now on is the restoring itself."""
+        """Replaces the steps under way: what fails from now on is the restoring itself."""
         self.state = RESTORING
         self._steps = self._restore()
 

@@ -106,7 +106,7 @@ class WeightSession(LiveSession):
         return ob.data.araplbs.session == self.token
 
     def forget(self):
-        """Keeps what put_back() needs only."""
+        """Keeps only what put_back() needs."""
         super().forget()
         task = self.task
         task.reading = replace(task.reading, problem=None, meshes=[], entries=[], poses=None)

@@ -1,4 +1,4 @@
-"""The operators. They ask for work and report on it; tasks/ and live/ do it.
+"""The operators. They ask for work and report on it; tasks/ and live/ do the work.
 
 A new operator is a file in one of the rooms, found by modules(). What it declares there:
   CLASSES                   what is registered, in this order

@@ -1,2 +1,2 @@
-"""Bendy bones made plain bones, for formats that have none.
-Apart from all else: no solver is needed."""
+"""Converts bendy bones to plain bones, for formats without them. Apart from everything else: no
+solver is needed."""

@@ -39,7 +39,7 @@ def bendy_bones(armature):
 
 @dataclass
 class _Plan:
-    """What becomes of one bendy bone."""
+    """What one bendy bone turns into."""
 
     bone: str
     names: list[str]
@@ -67,7 +67,8 @@ def convert_in_steps(
     armature, names, view_layer, count=0, parameter="BLENDER", group="", chain=False
 ):
     """Converts these bendy bones of an armature in Object mode, for all meshes, as a generator of
-    short steps that returns a Converted. One that is closed before its end takes all back.
+    short steps that returns a Converted. If the generator is closed before its end, everything is
+    taken back.
 
     count: bones for each, 0 for as many as it has joints. parameter: what u is; BLENDER: as Blender
     deforms, which is exact, DIFFUSED: along the mesh, GROUP: the weight in `group`. chain: each new
@@ -314,8 +315,8 @@ def _shears(bone):
 
 
 def _write(ob, plans, entries):
-    """Gives a mesh groups for those that it has of the bendy bones, and the weights, in steps.
-    Groups without weights too: a Mirror modifier looks for them."""
+    """Gives a mesh groups in place of those of the bendy bones, and the weights, in steps. Groups
+    without weights too: a Mirror modifier looks for them."""
     vertices, bones, weights = entries
     names = [name for plan in plans for name in plan.names]
     wanted = [plan.bone in ob.vertex_groups for plan in plans for _name in plan.names]

@@ -1,4 +1,4 @@
-"""How the Blender that runs is started again."""
+"""How to start the running Blender again."""
 
 import sys
 

@@ -103,7 +103,8 @@ def add_rigid_part(mesh, vertices, name=""):
 
 
 def leave_rigid_parts(mesh, vertices):
-    """Takes these vertices out of all rigid parts; empty ones go. Returns out of how many."""
+    """Takes these vertices out of all rigid parts and removes empty ones. Returns out of how
+    many."""
     left = 0
     for item in mesh.araplbs.edits:
         values = read_values(mesh, item)
@@ -165,7 +166,7 @@ def read_edits(mesh, bones):
 
 
 def copy_edits(mesh):
-    """All about the edits of a mesh, for restore_edits()."""
+    """Everything about the edits of a mesh, for restore_edits()."""
     edits = mesh.araplbs.edits
     return [
         (e.name, e.kind, e.bone, e.use, e.layer, read_values(mesh, e)) for e in edits

@@ -1,4 +1,4 @@
-"""What works with the vertex groups of a mesh beside the armature that deforms it."""
+"""What uses the vertex groups of a mesh besides the armature that deforms it."""
 
 import bpy
 

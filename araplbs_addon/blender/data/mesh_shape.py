@@ -1,5 +1,5 @@
-"""What a mesh is made of, to tell whether its vertices are still those that they were; and what its
-shape keys do."""
+"""What a mesh is made of, to recognize whether its vertices are still the same; and what its shape
+keys do."""
 
 import hashlib
 

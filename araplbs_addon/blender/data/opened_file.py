@@ -1,4 +1,4 @@
-"""What the command line looks after in a file that it has opened, besides the weights."""
+"""What the command line takes care of in a file that it has opened, besides the weights."""
 
 import bpy
 

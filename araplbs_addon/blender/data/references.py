@@ -21,7 +21,7 @@ class Reference(NamedTuple):
         return cls(ob.name, ob.session_uid, ob.data.session_uid, _size(ob))
 
     def find(self):
-        """The object, whatever it is by now, or None when it was deleted."""
+        """The object, even if it has changed since, or None if it was deleted."""
         return next((ob for ob in bpy.data.objects if ob.session_uid == self.uid), None)
 
     def get(self):

@@ -1,4 +1,4 @@
-"""What hangs on bones besides skin, and bones that stop to deform."""
+"""What depends on bones besides skin, and how bones stop deforming."""
 
 from contextlib import contextmanager
 
@@ -40,8 +40,8 @@ def animated_bones(names):
 
 
 def bone_uses(armature, names):
-    """[line] about constraints, children and drivers that hang on these bones: who deletes one has
-    to look after them."""
+    """[line] about constraints, children and drivers that depend on these bones: whoever deletes
+    one has to take care of them."""
     wanted, lines = set(names), []
     for ob in bpy.data.objects:
         if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in wanted:

@@ -1,4 +1,4 @@
-"""What Keep Weights and Restore Weights read of a mesh, and which ones are meant."""
+"""What Keep Weights and Restore Weights read from a mesh, and which meshes they work on."""
 
 import bpy
 import numpy as np

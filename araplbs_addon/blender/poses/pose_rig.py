@@ -1,4 +1,4 @@
-"""Puts a rig into a pose that something was judged in, and back into its own."""
+"""Puts a rig into a pose in which something was judged, and back into its own."""
 
 import numpy as np
 from mathutils import Matrix
@@ -32,7 +32,7 @@ class PosedRig:
         return self._reference.uid == armature.session_uid
 
     def pose(self, transforms):
-        """Raises Refused where the armature is another by now."""
+        """Raises Refused where the armature has changed since."""
         armature = self._reference.get()
         armature.data.pose_position = "POSE"
         self._mute(armature, True)
@@ -55,7 +55,7 @@ class PosedRig:
             places[bone.name] = bone.convert_local_to_pose(basis, rest, **up)
 
     def put_back(self):
-        """Its own pose. Raises Refused where the armature is another by now."""
+        """Puts its own pose back. Raises Refused where the armature has changed since."""
         armature = self._reference.get()
         for posed in armature.pose.bones:
             for name, value in self._own.get(posed.name, {}).items():

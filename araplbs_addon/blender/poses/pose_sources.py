@@ -68,7 +68,7 @@ def marked_frames(armature, scene):
 
 
 def weight_of(action):
-    """How often its poses count. Raises Refused."""
+    """How much its poses count. Raises Refused."""
     value = action.get(WEIGHT, 1.0)
     if isinstance(value, Real) and (value == 0 or LEAST_WEIGHT <= value <= MOST_WEIGHT):
         return float(value)

@@ -1,4 +1,4 @@
-"""Where the vertices of a mesh are on the screen's side: deformed, in world space."""
+"""Where the vertices of a mesh are as seen on the screen: deformed, in world space."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Poses of an armature: of its animation, and the one it is in.
+"""Poses of an armature: those of its animation, and its present one.
 
 Frames are evaluated in a scene of their own that holds the armature alone: no mesh has to be
 deformed for it, and neither the scene's frame nor what was posed by hand is touched.
@@ -129,7 +129,7 @@ def _evaluate(armature, skeleton, scene, frames):
 
 
 def present_pose(armature, skeleton, depsgraph):
-    """The Poses of what an armature is in."""
+    """The Poses with the one that an armature is in."""
     transforms, joints = PoseReader(armature, skeleton).read(armature, depsgraph)
     return Poses(transforms[None], joints[None])
 

@@ -1,4 +1,4 @@
-"""What deforms a mesh beside the bones that it is weighted for, in sentences for people: cages,
+"""What deforms a mesh besides the bones that it is weighted for, in sentences for people: cages,
 lattices, other armatures, and what its own Armature modifier leaves of its weights."""
 
 from ...core.base.refusal import Refused

@@ -81,7 +81,7 @@ def _limits(armature):
 
 
 def _turned(posed):
-    """Do constraints turn it? Then it is locked lest somebody tries to, as Rigify does."""
+    """Do constraints turn it? Then a lock only keeps people from trying to, as in Rigify."""
     return any(
         c.enabled and not c.mute and c.type != "IK" and c.type not in LEAVE_FREE
         for c in posed.constraints

@@ -1,4 +1,5 @@
-"""Which meshes and which armature are meant: by selection, by mode, or by what a file holds."""
+"""Which meshes and which armature an operator works on: by selection, by mode, or by what a file
+holds."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,5 +1,5 @@
-"""What the controls of a rig do in random poses: how each turns and is moved, where what limbs
-reach for goes, and which switches between IK and FK are on."""
+"""What the controls of a rig do in random poses: how each turns and is moved, where the targets of
+limbs go, and which switches between IK and FK are on."""
 
 import numpy as np
 from mathutils import Matrix
@@ -63,8 +63,8 @@ class ControlPlan:
         self._sample(np.array([bool(self.turned.get(b)) for b in range(len(self.posed))], float))
 
     def take_in_further(self, which, transforms, segments):
-        """Poses hidden controls too that may turn joints which these first poses leave still; have
-        any been found?"""
+        """Adds hidden controls that may turn joints which these first poses leave still; returns
+        whether any were found."""
         motion = self.joints.motion(transforms, segments)
         still = self.joints.still(motion, self.own_turns[which])
         bones = self.joints.bones[still]
@@ -76,8 +76,8 @@ class ControlPlan:
         return bool(more)
 
     def ease(self, transforms):
-        """Makes turns smaller where these first poses (p, m, 3, 4) turn joints too far; have any
-        changed?"""
+        """Makes turns smaller where these first poses (p, m, 3, 4) turn joints too far; returns
+        whether any have changed."""
         shares = shares_by_pilot(
             transforms, self.skeleton, self.parents, self.turned, self.options.swing
         )

@@ -1,5 +1,5 @@
-"""Random poses that a rig can take: its controls turn within their limits and locks, what limbs
-reach for is moved, and Blender evaluates constraints and drivers on a copy that nobody sees.
+"""Random poses that a rig can take: its controls turn within their limits and locks, the targets of
+limbs are moved, and Blender evaluates constraints and drivers on a copy that nobody sees.
 """
 
 from itertools import chain

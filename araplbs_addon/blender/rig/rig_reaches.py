@@ -1,4 +1,4 @@
-"""Limbs of a rig whose ends controls move: what an animator takes by the hand or the foot."""
+"""Limbs of a rig whose ends are moved by controls, as an animator drags a hand or a foot."""
 
 from dataclasses import dataclass
 

@@ -1,2 +1,2 @@
-"""Weights, bones, colors and selections into Blender's data, whole or not at all.
-All weights go through write_weights.py."""
+"""Writes weights, bones, colors and selections to Blender's data, as a whole or not at all. All
+weights go through write_weights.py."""

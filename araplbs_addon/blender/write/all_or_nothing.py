@@ -1,4 +1,4 @@
-"""Weights that are written whole or not at all."""
+"""Weights that are written as a whole or not at all."""
 
 from contextlib import contextmanager
 

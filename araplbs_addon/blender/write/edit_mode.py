@@ -7,7 +7,7 @@ from .write_weights import make_groups, wanted_entries
 
 
 def flush_edit_mode(objects):
-    """Has the mesh data of objects in Edit mode say what is edited; Edit mode goes on."""
+    """Updates the mesh data of objects in Edit mode to what is edited; Edit mode goes on."""
     for ob in objects:
         ob.update_from_editmode()
 

@@ -121,7 +121,7 @@ class LiveWeights:
         ob.vertex_groups.active_index = self._active
 
     def look_again(self, entries):
-        """Others may have written meanwhile: these are the group_entries() now."""
+        """Others may have written meanwhile: takes these as the present group_entries()."""
         self.refuse_others()
         self._look(entries)
 

@@ -1,4 +1,4 @@
-"""Copies of the weights of a mesh, to look at the ones and the others."""
+"""Copies of the weights of a mesh, to switch between them."""
 
 import numpy as np
 
@@ -23,14 +23,14 @@ class WeightSlot:
         return len(self._entries[0]) > 0
 
     def object(self):
-        """Raises Refused where it is not what it was."""
+        """Raises Refused where it has changed since."""
         ob = self._reference.get()
         if ob.mode == "EDIT":
             raise Refused(f"'{ob.name}' is in Edit mode")
         return ob
 
     def again(self):
-        """The slot of what the object has by now."""
+        """A slot of what the object has now."""
         return WeightSlot(self.object())
 
     def put(self):

@@ -1,4 +1,4 @@
-"""Where errors leave operators: in one sentence, never as a traceback.
+"""Reports errors of operators in one sentence, never as a traceback.
 
 registration.py guards every class that it registers, so that no operator is forgotten. An error
 ends the operator: `abandon(context)`, where the class has it, takes back what was begun, and the
@@ -69,7 +69,7 @@ def _call(method, operator, context, *event):
 
 
 def _busy():
-    """Why no operator can start just now, None where it can."""
+    """Why no operator can start now, or None."""
     if _at_work:
         return f"{_at_work[0]} is at work: not now"
     return ELSEWHERE if _is_elsewhere() else None

@@ -1,4 +1,4 @@
-"""What operators that own a live session have in common: timer, keys, status text, end."""
+"""The common base of operators that own a live session: timer, keys, status text, end."""
 
 import time
 

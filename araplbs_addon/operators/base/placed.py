@@ -1,4 +1,4 @@
-"""Operators say themselves where they stand in menus and panels."""
+"""Operators declare their own places in menus and panels."""
 
 
 class Placed:

@@ -1,4 +1,5 @@
-"""How far the work at hand is: what the sidebar shows in place of the button that began it."""
+"""The progress of the work at hand, which the sidebar shows in place of the button that started
+it."""
 
 from typing import NamedTuple
 

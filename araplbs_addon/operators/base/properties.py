@@ -144,7 +144,8 @@ def draw_played_options(layout, properties, found=None):
 
 
 def draw_expert_options(layout, properties):
-    """Those that need to know how the weights are computed; never those of the paper alone."""
+    """Those that take some knowledge of how the weights are computed; never those of the paper
+    alone."""
     layout.prop(properties, "volume")
     if properties.volume == "FILE":
         layout.prop(properties, "tet_file")

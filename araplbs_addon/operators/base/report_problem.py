@@ -1,5 +1,5 @@
-"""The operator "Report a Problem": writes what one needs to know to mend it to a file that the user
-names, and where the user agrees, the problem itself beside it. Sends nothing."""
+"""The operator "Report a Problem": writes what we need to know to fix it to a file that the user
+names, and if the user agrees, the problem itself beside it. Sends nothing."""
 
 from pathlib import Path
 

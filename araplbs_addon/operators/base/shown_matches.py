@@ -1,4 +1,4 @@
-"""The matches of a transfer that the overlay draws, as long as they are shown."""
+"""The matches of a transfer that the overlay draws while they are shown."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Work beside a window: turns by a timer, a line in the status bar, Esc, and the end of it all."""
+"""Work beside a window: turns by a timer, a line in the status bar, Esc, and how it ends."""
 
 from ...languages.translate import translated
 from .placed import Placed

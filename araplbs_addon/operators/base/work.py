@@ -1,4 +1,4 @@
-"""What operators have in common whose work is a task: it is done at once, or beside a window."""
+"""The common base of operators whose work is a task, done at once or beside a window."""
 
 import time
 
@@ -145,7 +145,7 @@ class WorkOperator(TaskOperator):
         return show_progress(words, fraction).text
 
     def let_go(self, context):
-        """The thread ends by itself, after a long step of the solver perhaps: it knows nothing of
+        """The thread ends by itself, perhaps after a long step of the solver: it knows nothing of
         Blender."""
         if self._reading:
             self._reading.close()

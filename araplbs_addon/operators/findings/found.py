@@ -1,5 +1,5 @@
 """What Check Weights has found last: kept in memory, never in the file, and out of date as soon as
-the bones, a mesh or its weights are others."""
+the bones, a mesh or its weights have changed."""
 
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -154,7 +154,7 @@ def _chosen(check, _context):
 
 
 class ARAPLBS_check(bpy.types.PropertyGroup):
-    """Of the window manager: what the panel shows."""
+    """Belongs to the window manager: what the panel shows."""
 
     findings: CollectionProperty(type=ARAPLBS_finding)
     active: IntProperty(

@@ -1,4 +1,4 @@
-"""What the last weightings have brought: the Result box of the sidebar, and what can be done there.
+"""The results of the last weightings: the Result box of the sidebar, and what can be done there.
 
 Outcomes are kept in memory, never in the file. Meshes carry the mark of the one that they show, and
 whether it is its weights or those before: undo takes the mark back with the weights."""
@@ -76,7 +76,7 @@ _outcomes: list[Outcome] = []  # the latest last
 
 
 def keep_outcome(report, task):
-    """What a WeightingTask has brought, just written."""
+    """Keeps the result of a WeightingTask that was just written."""
     armature, objects = task.find_objects()
     facts = getattr(task, "facts", None) or _plain_facts(report)
     before = [

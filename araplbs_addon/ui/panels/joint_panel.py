@@ -1,4 +1,4 @@
-"""The panel "Joints": the way to better joints, and which of them stay."""
+"""The panel "Joints": optimizing joints, and locking them."""
 
 from bpy.types import Panel
 

@@ -1,4 +1,4 @@
-"""The Result box: what the last weighting has brought, in an artist's words."""
+"""The Result box: the result of the last weighting, in an artist's words."""
 
 from ...core.reports.last_lines import from_to, percent
 from ...languages.translate import translated

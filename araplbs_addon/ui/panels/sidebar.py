@@ -35,7 +35,8 @@ class InTab:
 
 
 class Closed(InTab):
-    """One that is closed at first, and gives way to a session: its settings would do nothing."""
+    """A panel that is closed at first and hidden during a session, when its settings would do
+    nothing."""
 
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
