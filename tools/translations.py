@@ -55,7 +55,7 @@ class Found(dict):
         self._patterns = {}
 
     def add(self, text, place):
-        text = text.strip(EDGES if text[:1] in EDGES else " ")
+        text = text.strip(EDGES if text[:1] in EDGES else " ").rstrip(" ,;")
         words = re.sub(r"\{\w*\}", " ", text)
         if not re.search(r"[A-Za-z]{2}", words) or not text.isprintable():
             return

@@ -13,6 +13,9 @@ from pathlib import Path
 
 PLACEHOLDER = re.compile(r"\{(\w*)\}")
 JOINT = re.compile(r": |, |; |\. | and | \(|(?<=\d) |\n *|   \|   ")  # between parts of a line
+ENDED = re.compile(r"[.;] ")
+JOINED = re.compile(r"[.:;] |[^'], |, [^']")  # but a list of quoted names is one part
+FEW_LETTERS = 4
 _LINES = r'((?:[ \t]*"[^\n]*"[ \t]*\n?)+)'
 _ENTRY = re.compile(rf"^msgid {_LINES}msgstr {_LINES}", re.MULTILINE)
 _ESCAPED, _MEANT = re.compile(r"\\(.)"), {"n": "\n", "t": "\t"}
@@ -45,7 +48,7 @@ class Sentences:
     def _templates(self):
         """Those with most words of their own first."""
         found = [english for english in self.plain if PLACEHOLDER.search(english)]
-        found.sort(key=lambda english: -len(PLACEHOLDER.sub("", english)))
+        found.sort(key=lambda text: (-len(PLACEHOLDER.sub("", text)), text.startswith("{")))
         return [_Template(english, self.plain[english]) for english in found]
 
     def _translate(self, text):
@@ -56,6 +59,9 @@ class Sentences:
         """The translation where the text is that of one msgid, else None."""
         if text in self.plain:
             return self.plain[text]
+        begun = text[:1].upper() + text[1:]  # what stands within a line, there begun small
+        if begun in self.plain and " " in text:
+            return self.plain[begun][:1].lower() + self.plain[begun][1:]
         for template in self._templates:
             found = template.find(text)
             if found is not None:
@@ -64,7 +70,8 @@ class Sentences:
 
     def _piece(self, text):
         """Of what stands in a sentence: a single word may well be somebody's name."""
-        return self._translate(text) if " " in text else text
+        bare = text.strip()
+        return text.replace(bare, self._translate(bare)) if " " in bare else text
 
     def _parts(self, text):
         """Of a line that joins several: the longest parts first, from the left."""
@@ -87,20 +94,37 @@ class Sentences:
 
 
 class _Template:
+    """A msgid with placeholders. What stands at its beginning or end must not be joined of several
+    parts, unless it is set off by a joint: "2 problems. 3 notes" is not "{notes} notes". Where the
+    msgid has hardly a word of its own, numbers and quoted names alone stand for placeholders."""
+
     def __init__(self, english, text):
         parts = PLACEHOLDER.split(english)  # literal, name, literal, ...
+        literals, self._names = parts[::2], parts[1::2]
         self._text = text
-        self._needle = max(parts[::2], key=len)
-        self._names = parts[1::2]
-        pattern = "(.+?)".join(re.escape(part) for part in parts[::2])
-        self._pattern = re.compile(pattern, re.DOTALL)
+        self._needle = max(literals, key=len)
+        any_text = r"('[^']*'|[\d.,%]+)" if _letters(literals) < FEW_LETTERS else "(.+?)"
+        self._pattern = re.compile(any_text.join(map(re.escape, literals)), re.DOTALL)
+        self._single_first = not literals[0] and not JOINT.match(literals[1])
+        self._single_last = not literals[-1] and not JOINT.search(literals[-2])
 
     def find(self, text):
         """{placeholder: what stands for it}, or None."""
         if self._needle not in text:
             return None
         match = self._pattern.fullmatch(text)
-        return dict(zip(self._names, match.groups(), strict=True)) if match else None
+        if not match:
+            return None
+        pieces = match.groups()
+        if self._single_first and JOINED.search(pieces[0]):
+            return None
+        if self._single_last and ENDED.search(pieces[-1]):
+            return None
+        return dict(zip(self._names, pieces, strict=True))
 
     def filled(self, pieces):
         return PLACEHOLDER.sub(lambda match: pieces.get(match[1], match[0]), self._text)
+
+
+def _letters(literals):
+    return sum(letter.isalpha() for letter in "".join(literals))

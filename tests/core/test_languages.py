@@ -20,6 +20,9 @@ SMALL = {
     "{problems} visible problems": "{problems} sichtbare Fehler",
     "{notes} notes": "{notes} Hinweise",
     "bones without skin": "Knochen ohne Haut",
+    "{free} of {every}": "{free} von {every}",
+    "Baked {parts}": "{parts} gebacken",
+    "Another bone lies there": "Ein anderer Knochen liegt dort",
     "No bone": "Kein Knochen",
     "Bone": "Knochen",
     "and": "und",
@@ -63,6 +66,11 @@ def test_all_languages_have_the_same_strings():
         ("Bone", "Knochen"),
         ("No bone, Bone", "Kein Knochen, Bone"),  # a single word in a line may be a name
         ("2 notes and 3 notes", "2 Hinweise und 3 Hinweise"),
+        ("3 of 12", "3 von 12"),
+        ("all of it", "all of it"),  # hardly a word of its own: for numbers alone
+        ("another bone lies there, Bone", "ein anderer Knochen liegt dort, Bone"),
+        ("Baked 2 notes, 3 vertices", "2 Hinweise, 3 Punkte gebacken"),
+        ("Baked 2 notes. 3 vertices", "2 Hinweise gebacken. 3 Punkte"),
         ("Not yet", "Not yet"),
         ("Something else: nothing known (of it)", "Something else: nothing known (of it)"),
         ("", ""),

@@ -96,7 +96,8 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         text = "Only Selected Bones"
         if settings.only_selected_bones:
             deform = [bone.name for bone in armature.data.bones if bone.use_deform]
-            text += ": {} of {}".format(*free_bones(armature, deform))
+            free, every = free_bones(armature, deform)
+            text = f"{translated(text)}: {free} / {every}"
         row = layout.row()
         row.use_property_split = False
         row.prop(settings, "only_selected_bones", text=text)
