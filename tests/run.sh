@@ -3,11 +3,12 @@
 # memory and bad input, again under the sanitizers; tests/blender on the zip installed in each
 # Blender that this machine can have; tests/gui under Xvfb in the chroots.  The zips are those that
 # are released, made by the cross compiler; where it cannot be had, Linux gets gcc's.  As many runs
-# as there are processors go side by side.
+# as there are processors go side by side, and beside them one window.
 # usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; default: all
-#   A run that is named runs all of its tests. Else win42, win50, win52, win-core and arm64-core run a part,
-#   what is marked slow runs in sid (or else bpy45) and core alone, and windows leave out what is only
+#   A run that is named runs all of its tests. Else all Windows beds and arm64-core run a part,
+#   what is marked slow runs in sid (or else bpy45) and core alone, what is marked outside in the
+#   oldest and newest Blender (tests/blender/conftest.py), and windows leave out what is only
 #   measured or looked at.
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
 #   the other.
@@ -19,11 +20,21 @@ LIMIT=1800  # seconds for one run
 SLOTS=${SLOTS:-$(nproc)}
 BLENDER_BEDS=(trixie sid bpy45 bpy42 bpy50 bpy52 win45 win42 win50 win52)
 ALL_BEDS=("${BLENDER_BEDS[@]}" win-core arm64-core)
-# What may differ between a Windows Blender and the next, where win45 runs everything. Not all of it:
+# What may differ between a Windows Blender and the next, where win45 runs more. Not all of it:
 # wine 8 lets Blender 5.0 read no uncompressed .blend, and 4.2 crash when settings are loaded again.
 WIN_PART=(tests/blender/test_{registration,install,operator,edits}.py)
-# What Windows computes as Linux does, and takes long.
-WIN_CORE_LESS=(tests/core/test_{invariance,guarantees,acceleration,fuzz,compare_page,pictures}.py)
+# What the add-on does with Blender's data in Blender 4.5, on whatever system. Left are files, processes,
+# threads, undo, what is installed and registered, and the operators once.
+WIN_LESS=(tests/blender/test_bendy_{gltf,groups,motion,parameters,refusals,weights}.py
+  tests/blender/test_joint_{effects,refusals,settings}.py tests/blender/test_{bone_facts,copies,doubles}.py
+  tests/blender/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
+  tests/blender/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,weight_new}.py
+  tests/blender/test_{reduce_bones,bake_bones,transfer_shapes}.py)
+# What Windows computes as Linux does, and takes long: one compiler makes both modules. Left are
+# arrays, settings, memory, threads, files, the kernels, and every function once (test_properties.py).
+WIN_CORE_LESS=(tests/core/test_{invariance,guarantees,acceleration,fuzz,compare_page,pictures,check,repair}.py
+  tests/core/test_{symmetry,spines,joint_spines,spine_solves,levels,harmonic,reduce,dual_deformer}.py
+  tests/core/test_{joint_feet,elastic,pose_weights,initial_methods,shells,smoothing,bendy}.py)
 # qemu computes a hundred times as slowly.
 ARM_PART=(tests/core/test_{simd,tets,rotations,bad_arrays,bad_settings}.py
   tests/core/test_replay.py::test_{the_same_weights_to_the_last_bit,a_file_that_0_2_0_wrote})
@@ -64,7 +75,7 @@ run() {
     # In the background a shell lets its children ignore Ctrl-C, which one of the tests sends.
     ARAPLBS_TEST_ALL=$(all_tests "$name") env --default-signal=INT,QUIT timeout -k 10 "$LIMIT" "$@" >"$OUT/$name.log" 2>&1 &
     child=$!
-    trap 'kill $child' TERM
+    trap 'stopped=yes; kill $child' TERM
     wait $child || code=$?
     trap - TERM
     [ $code != 0 ] && [ "$version" != - ] && [ ! -e "$OUT/$name.first.log" ] && where "$OUT/$name.log" || break
@@ -80,8 +91,9 @@ run() {
 }
 
 # start COMMAND...: beside the others, as soon as a slot is free.
+lane=  # the process that opens one window after the other, see below
 start() {
-  while [ "$(jobs -rp | wc -l)" -ge "$SLOTS" ]; do wait -n || true; done
+  while [ "$(jobs -rp | grep -cvFx "${lane:-none}")" -ge "$SLOTS" ]; do wait -n || true; done
   "$@" &
 }
 trap 'trap "" TERM; kill $(jobs -rp) 2>/dev/null || true; wait' EXIT
@@ -97,7 +109,9 @@ venv_bed() {  # Blender as the module bpy: a user folder of its own for each run
 
 wine_bed() {  # Blender for Windows as the module bpy, in wine; its Z: is our /
   local name=$1 version=$2 results=$OUT/$1.xml user=$OUT/$1/user tests=(tests/blender)
-  [[ "$name" = win45 || $named = *" $name "* ]] || tests=("${WIN_PART[@]}")
+  if [[ $named != *" $name "* ]]; then
+    if [ "$name" = win45 ]; then tests+=("${WIN_LESS[@]/#/--ignore=}"); else tests=("${WIN_PART[@]}"); fi
+  fi
   mkdir -p "$user"
   run "$name" "$version" "$results" env BLENDER_USER_RESOURCES="Z:${user//\//\\}" \
     bash -c '. tools/lib.sh; in_wine "$@"' tests/run.sh "$CACHE/beds/$name" \
@@ -171,6 +185,16 @@ chroot_bed() {
   as_root rm -rf "$box"
 }
 
+version_of() { awk -F'\t' -v bed="$1" '$1 == bed && $2 == "ok" { print $3 }' build/beds.tsv; }
+
+# open_windows NAME VERSION...: they wait for clocks and for drawing more than they compute.
+open_windows() {
+  while [ $# -gt 0 ] && [ -z "${stopped:-}" ]; do
+    chroot_bed "$1" "$2"
+    shift 2
+  done
+}
+
 browser() {  # for what core tests of pages; Ubuntu's apt has none, and those tests skip
   command -v chromium google-chrome >/dev/null || ! can_be_root || (apt_install chromium) ||
     say "no browser can be installed: some tests skip"
@@ -214,7 +238,7 @@ linux_zip() {
 
 # As a function, so that the script may be edited while it runs.
 main() {
-  local beds=() targets=() name state what version
+  local beds=() targets=() shown=() name state what version
   for name in "${ALL_BEDS[@]}"; do
     if want "$name" || want "$name-gui" || { [ "$name" = bpy45 ] && want farm; }; then
       beds+=("$name")
@@ -252,9 +276,19 @@ main() {
       : >build/beds.tsv
     fi
     if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
-    # The longest runs first, so that none is left alone at the end.
-    for name in $(printf '%s\n' win-core sid-gui trixie-gui win45 "${beds[@]}" | awk '!seen[$0]++'); do
-      version=$(awk -F'\t' -v bed="${name%-gui}" '$1 == bed && $2 == "ok" { print $3 }' build/beds.tsv)
+    # Windows beside all slots; of the rest the longest first, so that none is left alone at the end.
+    for name in sid-gui trixie-gui; do
+      version=$(version_of "${name%-gui}")
+      [ -n "$version" ] && want "$name" && shown+=("$name" "$version")
+    done
+    if [ ${#shown[@]} -gt 0 ] && [ "$SLOTS" = 1 ]; then
+      start open_windows "${shown[@]}"
+    elif [ ${#shown[@]} -gt 0 ]; then
+      open_windows "${shown[@]}" &
+      lane=$!
+    fi
+    for name in $(printf '%s\n' win-core win45 "${beds[@]}" | awk '!seen[$0]++'); do
+      version=$(version_of "$name")
       [ -n "$version" ] && want "$name" || continue
       case $name in
         bpy*) start venv_bed "$name" "$version" ;;

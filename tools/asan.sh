@@ -13,7 +13,10 @@ LONG=(
   test_quality.py test_yardstick.py
   test_kernels.py  # compiles the kernels by itself, without sanitizers
   test_acceleration.py
-  test_compare.py test_repair.py  # whole solves, by way of Python
+  test_compare.py test_repair.py test_check.py test_examples.py  # whole solves, by way of Python
+  # Of every kind of solve test_properties.py makes one.
+  test_levels.py test_joint_spines.py test_elastic.py test_dual_deformer.py test_pose_weights.py
+  test_properties.py::test_written_to_by_progress  # the values, of the same work as its other tests
 )
 # No code of ours but Python's.
 PURE=(test_compare_browser.py test_compare_page.py test_pictures.py test_bench_peers.py)

@@ -5,14 +5,25 @@ import bpy
 import pytest
 from scenes import MODULE, new_scene
 
-# Slow tests run in the newest Blender, and where tests/run.sh asks for all.
-LEFT_OUT = bpy.app.version[:2] < (5, 2) or os.name == "nt"
-ALL = os.environ.get("ARAPLBS_TEST_ALL") or not LEFT_OUT
+OLDEST, NEWEST = (4, 2), (5, 2)
+VERSION = bpy.app.version[:2]
+ALL = os.environ.get("ARAPLBS_TEST_ALL")
+# Where a marked test runs, beside where tests/run.sh asks for all: what is slow in the newest
+# Blender; what is about files, processes and pages, in which versions of Blender hardly differ, in
+# the oldest, the newest, and in that of each other system.
+MARKS = {
+    "slow": (VERSION >= NEWEST and os.name != "nt", "slow: in Blender 5.2 on Linux only"),
+    "outside": (
+        VERSION <= OLDEST or VERSION >= NEWEST or not sys.platform.startswith("linux"),
+        "files, processes, pages: in Blender 4.2 and 5.2, and in that of other systems",
+    ),
+}
 
 
 def pytest_runtest_setup(item):
-    if not ALL and item.get_closest_marker("slow"):
-        pytest.skip("slow: in Blender 5.2 on Linux only")
+    for mark, (runs, reason) in MARKS.items():
+        if not ALL and not runs and item.get_closest_marker(mark):
+            pytest.skip(reason)
 
 
 @pytest.fixture(autouse=True)

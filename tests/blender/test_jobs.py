@@ -80,6 +80,7 @@ def test_jobs(three, tmp_path, capfd):
     assert folder_of(tmp_path / "rep") == [*names, "index.html", "table.json"]
 
 
+@pytest.mark.outside
 def test_pictures_of_the_worst(three, tmp_path):
     """One for each armature, in the page before the table, the most strain first."""
     folder = tmp_path / "rep"
@@ -95,6 +96,7 @@ def test_pictures_of_the_worst(three, tmp_path):
     assert run("merge", folder) == 0, "a picture may be missing"
 
 
+@pytest.mark.outside
 def test_failures_among_jobs(three, tmp_path, capfd):
     """Each is named, in the page too, and the others are done."""
     three[1].write_bytes(three[1].read_bytes()[:1000])
@@ -110,6 +112,7 @@ def test_failures_among_jobs(three, tmp_path, capfd):
     assert page.count("class=failed") == 2 and "http" not in page and "<script" not in page
 
 
+@pytest.mark.outside
 def test_resume(three, tmp_path, capfd):
     """Only what has another input, other options, or not the output that was written is done."""
     out, reports = tmp_path / "out", tmp_path / "rep"
@@ -139,6 +142,7 @@ def test_resume(three, tmp_path, capfd):
     assert done("--seed", 5, "--no-symmetric") == ["a", "b", "c"]
 
 
+@pytest.mark.outside
 def test_resume_looks_at_the_output(three, tmp_path):
     """One that is cut short, or that somebody has painted in, is not what was written."""
     out = tmp_path / "out"
@@ -176,6 +180,7 @@ def test_resume_looks_at_other_files(tmp_path, name, command, option):
     assert list(tasks.contents_read(source, arguments)) == ["input"]
 
 
+@pytest.mark.outside
 def test_resume_over_inputs(three, tmp_path):
     """An output that is its input is done as long as nobody has saved it since."""
     words = ["weight", three[0], "-o", three[0], "--report", tmp_path / "rep", "--resume"]
@@ -189,6 +194,7 @@ def test_resume_over_inputs(three, tmp_path):
     assert run(*words) == 0 and three[0].stat().st_ino != inodes[0]
 
 
+@pytest.mark.outside
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
     """The report of a file that is in its place is written, too: the file is not done again."""
@@ -273,6 +279,7 @@ FORGED = '\x1earaplbs {"code": 0, "results": [{"forged": 1}]}'
 NAMES = ["\x1earaplbs 1", FORGED[:63], "a\nb", "é 日本"]
 
 
+@pytest.mark.outside
 def test_names_are_no_replies(tmp_path, capfd):
     """Whatever armatures and files are called, each file is done, and says what it is."""
     paths = []
@@ -291,6 +298,7 @@ def test_names_are_no_replies(tmp_path, capfd):
     assert "4 of 4 files, 0 failed" in capfd.readouterr().out
 
 
+@pytest.mark.outside
 def test_jobs_take_what_one_process_takes(tmp_path):
     """Files that are called otherwise than *.blend, and names that are no UTF-8."""
     names = ["a.BLEND", "b.blend1", "c.old", "d"]
@@ -314,6 +322,7 @@ def test_jobs_take_what_one_process_takes(tmp_path):
     assert run("weight", paths[3], "-o", tmp_path / "other") == 1, "no name of a .blend file"
 
 
+@pytest.mark.outside
 def test_old_broken_report(three, tmp_path, capfd):
     """It is named; table, page and report are written, and nothing has failed."""
     reports, report = tmp_path / "rep", tmp_path / "report.json"
@@ -326,6 +335,7 @@ def test_old_broken_report(three, tmp_path, capfd):
     assert len(json.loads(report.read_text())["files"]) == 3
 
 
+@pytest.mark.outside
 def test_refusal_of_a_task(tmp_path):
     """What the other process refuses is the reason that its file has failed."""
     character(rings=5, sides=4)
@@ -362,6 +372,7 @@ def test_process_that_dies(tmp_path):
     assert found == ["Blender ended by exit code 3, its last line: out of luck (2 times)"]
 
 
+@pytest.mark.outside
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_killed_child(tmp_path):
     """A Blender that is killed in the middle of a file: another does it again."""

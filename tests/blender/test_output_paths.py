@@ -12,7 +12,10 @@ import pytest
 from command import folder_of, run, save
 from scenes import add_armature, add_tube, addon, auto_weight, bind, new_scene
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no such files"),
+    pytest.mark.outside,
+]
 ALL = bool(os.environ.get("ARAPLBS_TEST_OUTPUTS"))
 
 

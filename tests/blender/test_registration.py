@@ -1,6 +1,7 @@
 """Enabling, disabling, and a missing native module."""
 
 import ast
+import gc
 import sys
 from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -167,7 +168,25 @@ COMMAND = Command("new", "", "", None, None, None)
 """
 
 
+def operator_classes():
+    """By their names, all that Python has of the add-on."""
+    found, left = [], [bpy.types.Operator]
+    while left:
+        left += (below := left.pop().__subclasses__())
+        found += [cls.__name__ for cls in below if cls.__module__.startswith(MODULE)]
+    return found
+
+
 def test_a_file_is_all_that_a_new_operator_needs(monkeypatch, tmp_path):
+    """And it leaves nothing behind."""
+    before = operator_classes()
+    drop_in(monkeypatch, tmp_path)
+    monkeypatch.undo()
+    gc.collect()
+    assert operator_classes() == before
+
+
+def drop_in(monkeypatch, tmp_path):
     (tmp_path / "new.py").write_text(NEW.format(package=MODULE), encoding="utf-8")
     operators = addon("operators")
     room = addon("operators.weights")

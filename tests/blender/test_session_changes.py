@@ -228,7 +228,7 @@ def test_deleted_while_reading(what):
     """At any step of it: the sentence names what was deleted."""
     for steps in range(1, 12):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        tube, rig = painted_tube(rings=200, sides=40)
+        tube, rig = painted_tube(rings=20, sides=20)
         session = start(tube, rig, start_from="FRESH")
         for _ in range(steps):
             session._step()
