@@ -22,7 +22,7 @@ from ..core.base.steps import Steps
 from ..core.character.options import Options
 from ..core.character.problem import Mesh, Skeleton
 from ..core.checks.findings import KINDS, NAMES, OF_MESH, Finding, as_json
-from ..core.checks.repair import Material, repair
+from ..core.checks.repair import RepairInput, repair
 from ..core.reports.report import names_in_line
 from ..core.skeleton.poses import pose_set
 from .checking import CheckTask
@@ -111,7 +111,7 @@ class RepairTask(Task):
         """See Task."""
         read, checked = self.reading, self.checked
         checked.judged_poses = pose_set(checked.problem, checked.options)
-        material = Material(
+        source = RepairInput(
             checked.problem,
             read.meshes,
             read.refusals,
@@ -121,7 +121,7 @@ class RepairTask(Task):
             read.poses,
             self.options,
         )
-        self.repaired = repair(material, self._wants, self.known, self.threads, progress)
+        self.repaired = repair(source, self._wants, self.known, self.threads, progress)
 
     def _wants(self, finding: Finding) -> bool:
         if self.wanted is not None:

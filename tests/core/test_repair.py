@@ -18,8 +18,8 @@ def sparse(subject):
     )
 
 
-def material(subject, refusal=None, **mesh_facts):
-    """core.checks.repair.Material of the creature with its present weights."""
+def repair_input(subject, refusal=None, **mesh_facts):
+    """core.checks.repair.RepairInput of the creature with its present weights."""
     core, own = subject.core, subject.core("character.problem")
     checking = core("character.options").Options(**subject.options)
     skeleton = own.Skeleton(**subject.skeleton)
@@ -33,7 +33,7 @@ def material(subject, refusal=None, **mesh_facts):
         **mesh_facts,
     )
     problem = own.Problem([mesh], skeleton, symmetric=True)
-    return core("checks.repair").Material(
+    return core("checks.repair").RepairInput(
         problem,
         [mesh],
         [refusal],
@@ -47,7 +47,7 @@ def material(subject, refusal=None, **mesh_facts):
 
 def repaired(subject, kind, **facts):
     """The core.repair.Repaired, and what was found before."""
-    given = material(subject, **facts)
+    given = repair_input(subject, **facts)
     problem, poses, options = given.problem, given.poses, given.checking
     before = subject.core("checks.check").check(
         problem, problem.present(given.meshes), poses, options
@@ -168,7 +168,7 @@ def test_worse_weights_are_taken_back(subject, monkeypatch):
 
 def test_cancelled(subject):
     FLAWS["UNWEIGHTED"](subject)
-    given = material(subject)
+    given = repair_input(subject)
     fractions = []
 
     def told(_stage, fraction, _energy):

@@ -53,7 +53,7 @@ class Repaired:
 
 
 @dataclass
-class Material:
+class RepairInput:
     """What a repair works on. problem: of the whole meshes, which have all their weights; poses,
     checking: those, and the options, that findings are judged by. skeleton, given, options: the
     bones, Poses (or None) and options that weights are solved for. refusals: why the weights of a
@@ -70,7 +70,7 @@ class Material:
 
 
 def repair(
-    material: Material,
+    source: RepairInput,
     wanted: Callable[[Finding], bool],
     known: list[Finding] | None = None,
     threads: int = 0,
@@ -78,17 +78,17 @@ def repair(
 ) -> Repaired:
     """The Repaired. wanted(finding): whether it is to be repaired. known: the findings where they
     are known already. Raises araplbs.Cancelled when progress (a Listener) stops it."""
-    return _Repair(material, threads, progress).run(wanted, known)
+    return _Repair(source, threads, progress).run(wanted, known)
 
 
 class _Repair:
-    def __init__(self, material: Material, threads: int, progress: Listener | None) -> None:
-        self.material, self.threads = material, threads
+    def __init__(self, source: RepairInput, threads: int, progress: Listener | None) -> None:
+        self.source, self.threads = source, threads
         self.progress = Progress.of(progress)
-        self.problem, self.meshes = material.problem, material.meshes
-        self.options, self.skeleton = material.options, material.skeleton
+        self.problem, self.meshes = source.problem, source.meshes
+        self.options, self.skeleton = source.options, source.skeleton
         self.regions = Regions(
-            material.meshes, material.refusals, self.skeleton, self.options.symmetric, threads
+            source.meshes, source.refusals, self.skeleton, self.options.symmetric, threads
         )
         self.old = [mesh.weights for mesh in self.meshes]
 
@@ -121,7 +121,7 @@ class _Repair:
         part.check("check", 0)
         meshes = [replace(m, weights=w) for m, w in zip(self.meshes, weights, strict=True)]
         rows = self.problem.present(meshes)
-        poses, options = self.material.poses, self.material.checking
+        poses, options = self.source.poses, self.source.checking
         return check(self.problem, rows, poses, options, self.threads, part)
 
     def _new_weights(
@@ -199,7 +199,7 @@ class _Repair:
         problem = Problem(
             [patches[k].mesh for k in which],
             self.skeleton,
-            self.material.given,
+            self.source.given,
             options.symmetric,
             rigid_parts=options.rigid_parts,
         )
