@@ -173,11 +173,38 @@ static int find_twin(const arap_skeleton *s, int bone) {
     return -1;
 }
 
-/* Nearest deforming bone or twin up from `bone`; `self` is not its own ancestor. */
+/* Deforming bone d on the line of `bone`, a bone with a twin: a piece of it, which does not hang on
+ * its end. Into *up the piece that ends where this one begins, or -1. */
+static int is_piece(const arap_skeleton *s, int bone, int d, int *up) {
+    const double *head = s->heads + 3 * bone, *tail = s->tails + 3 * bone;
+    const double *own = s->heads + 3 * s->deform_bone[d];
+    double near2 = TWIN_TOLERANCE * TWIN_TOLERANCE * arap_distance2(head, tail), point[3];
+    *up = -1;
+    if (arap_nearest_on_segment(own, head, tail, point) > near2 ||
+        arap_distance2(own, tail) <= near2 ||
+        arap_nearest_on_segment(s->tails + 3 * s->deform_bone[d], head, tail, point) > near2)
+        return 0;
+    for (int e = 0; e < s->deform_count && *up < 0; e++) {
+        const double *other = s->heads + 3 * s->deform_bone[e];
+        if (e != d && arap_distance2(s->tails + 3 * s->deform_bone[e], own) <= near2 &&
+            arap_distance2(other, own) > near2 &&
+            arap_nearest_on_segment(other, head, tail, point) <= near2)
+            *up = e;
+    }
+    return 1;
+}
+
+/* Nearest deforming bone or twin up from `bone`; `self` is not its own ancestor. Of several along a
+ * bone each hangs on the one before. */
 static int find_owner(const arap_skeleton *s, const int *twin, int bone, int self) {
+    int before;
     for (; bone >= 0; bone = s->parents[bone]) {
         if (arap_deforming(s, bone) >= 0) return s->owner[bone];
-        if (twin && twin[bone] >= 0 && twin[bone] != self) return twin[bone];
+        if (!twin || twin[bone] < 0) continue;
+        if (self < 0 || !is_piece(s, bone, self, &before)) {
+            if (twin[bone] != self) return twin[bone];
+        } else if (before >= 0)
+            return before;
     }
     return -1;
 }

@@ -13,6 +13,20 @@ MOST_EXTRA = 0.01  # of all weight, on bones that the file leaves empty
 AS_HEAT, AS_FILE = 1.05, 1.10  # strain by area; more falls short
 STILL = 0.02  # strain by area: a file with less hardly moves, and is no measure
 MOST_NAMES = 6
+STRETCHED = (
+    1.1  # times as long in a pose: a bone that is stretches the skin it has, whatever moves it
+)
+
+
+@dataclass
+class Neglected:
+    """A bone that the file leaves empty and we do not."""
+
+    name: str
+    ours: float  # shares of all weight
+    heat: float
+    owner: str  # the bone that the file gives most of that skin to
+    share: float
 
 
 @dataclass
@@ -28,6 +42,8 @@ class Judged:
     strain: dict
     extra: float  # share of our weight on bones that the file leaves empty
     lost: list  # names of bones that the file gives weight to and we none
+    neglected: list  # Neglected, those of most weight first
+    stretched: float  # share of the bones near the skin that the poses stretch
     seconds: float
     heat_seconds: float
     error: str
@@ -79,9 +95,32 @@ def judge(name, arrays):
         name, len(vertices), int(deform.sum()), poses, surface, rows, strain,
         extra=float(ours[file < NOTHING].sum()) if file.any() else 0.0,
         lost=[str(each) for each in names[(file >= SOME) & (ours < NOTHING)]],
+        neglected=_neglected(names, rows) if file.any() else [],
+        stretched=_stretched(poses, rows),
         seconds=float(arrays["seconds"]), heat_seconds=float(arrays["heat_seconds"]),
         error=str(arrays["error"]),
     )  # fmt: skip
+
+
+def _neglected(names, rows):
+    ours, heat, file = (rows[way] for way in ("ours", "heat", "file"))
+    found = []
+    for bone in np.flatnonzero((file.mean(0) < NOTHING) & (ours.mean(0) >= NOTHING)):
+        skin = ours[:, bone] @ file
+        owner = int(skin.argmax())
+        shares = ours[:, bone].mean(), heat[:, bone].mean()
+        share = skin[owner] / max(skin.sum(), 1e-300)
+        found.append(Neglected(str(names[bone]), *map(float, shares), str(names[owner]), share))
+    return sorted(found, key=lambda each: -each.ours)
+
+
+def _stretched(poses, rows):
+    """Of the bones that anyone gives weight to, NaN without poses."""
+    near = np.any([each.mean(0) >= NOTHING for each in rows.values()], axis=0)
+    if not len(poses) or not near.any():
+        return np.nan
+    sizes = np.linalg.svd(poses[:, near, :3, :3], compute_uv=False)
+    return float((np.maximum(sizes, 1 / np.maximum(sizes, 1e-9)).max((0, 2)) > STRETCHED).mean())
 
 
 def falls_short(judged):

@@ -31,6 +31,20 @@ empty; seconds of the whole operator and of heat. A file falls short where it fa
 strain is above {AS_HEAT} of heat's or {AS_FILE} of the file's, where more than
 {100 * MOST_EXTRA:.0f} % of the weight is extra, or where a bone with {100 * SOME} % of the file's
 weight or more has none of ours. A - where heat or the file leaves vertices without weights."""
+EMPTY = """\
+## Bones that the file leaves empty
+
+Where they have more than 1 % of our weight: the heaviest, what heat gives them, and the bone to
+which the file gives the most of that skin. They lie in or right below it: skin that the file
+leaves to other bones."""
+STRETCHED = """\
+## Bones that stretch
+
+In the frames of {name} {percent:.0f} % of the bones that anyone gives weight to become more than
+1.1 times as long or as short; what follows one of them alone stretches with it."""
+EMPTY_HEAD = ["file", "bone", "ours %", "heat %", "of the skin that the file gives to", "%"]
+MOST_EMPTY = 8  # rows of a file
+MANY = 0.5  # of the bones
 WORST = """\
 ## The worst
 
@@ -93,6 +107,20 @@ def means(rows):
     return table(["strain by area", "geometric mean", "worst", "files"], lines)
 
 
+def reasons(rows):
+    """[block]: bones that the file leaves empty, and those that its frames stretch."""
+    empty = [
+        [judged.name, each.name, *(f"{100 * share:.2f}" for share in (each.ours, each.heat)),
+         each.owner, f"{100 * each.share:.0f}"]
+        for judged in rows if judged.extra > MOST_EXTRA for each in judged.neglected[:MOST_EMPTY]
+    ]  # fmt: skip
+    blocks = [EMPTY, table(EMPTY_HEAD, empty)] if empty else []
+    above = [each for each in rows if each.ratio("heat") > AS_HEAT and each.stretched > MANY]
+    return blocks + [
+        STRETCHED.format(name=each.name, percent=100 * each.stretched) for each in above
+    ]
+
+
 def main(zip_path, output, *asked):
     output = BUILD / "some" if os.environ.get("RIGS") else Path(output)
     rows, arrays, failures = [], {}, []
@@ -113,7 +141,7 @@ def main(zip_path, output, *asked):
     folder = output.parent / "looks"
     drawn = [rig_pictures.picture(arrays[each.name], each, folder) for each in worst]
     blocks = [NOTE, f"{len(short)} of {len(rows)} fall short.", means(rows)]
-    blocks += [table(HEAD, [row(judged) for judged in rows]), *failures, WORST]
+    blocks += [table(HEAD, [row(judged) for judged in rows]), *failures, *reasons(rows), WORST]
     pictures = [f"../looks/{name}" for name in drawn]
     write_page(output, "rigs", "Rigs from the wild", *blocks, pictures=pictures)
     return 1 if failures else 0

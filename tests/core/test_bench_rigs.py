@@ -97,3 +97,24 @@ def test_picture(tmp_path):
     arrays = arm(ours=torn(), heat=np.zeros((18, 3)), to_world=np.eye(3))
     name = rig_pictures.picture(arrays, rig_judge.judge("arm", arrays), tmp_path)
     assert (tmp_path / name).read_bytes()[:4] == b"\x89PNG"
+
+
+def test_bones_that_the_file_leaves_empty_are_named():
+    """With the bone that has their skin in the file."""
+    ours = arm()["W"][:, [0, 2, 1]]
+    heat = (arm()["W"] + ours) / 2
+    (found,) = rig_judge.judge("arm", arm(ours=ours, heat=heat)).neglected
+    assert (found.name, found.owner) == ("control", "lower")
+    assert found.heat == pytest.approx(found.ours / 2)
+    assert found.share > 0.8
+    assert rig_judge.judge("arm", arm()).neglected == []
+
+
+def test_bones_that_the_frames_stretch():
+    rest = np.eye(4)
+    longer = np.diag([1.0, 1.5, 1.0, 1.0])
+    judged = rig_judge.judge(
+        "arm", arm(anim=np.array([[rest, rest, rest], [rest, longer, longer]]))
+    )
+    assert judged.stretched == 0.5, "the third has no weight"
+    assert np.isnan(rig_judge.judge("arm", arm(anim=np.zeros((0, 3, 4, 4)))).stretched)

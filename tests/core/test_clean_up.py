@@ -31,6 +31,17 @@ def everything(**settings):
     return solver.weights, solver.energy, solver.report["most_influences"]
 
 
+def bars():
+    """A stick and a piece of it across the tube."""
+    stick = shapes.box((0.04, 0.03, 1.9), (0.24, 0, 1.0))
+    stick = stick[0] + np.outer(stick[0][:, 2] - 1, (0, 0.3, 0)), stick[1]
+    mesh = shapes.join(BODY, stick, shapes.box((0.06, 0.06, 0.06), (0.24, 0.29, 1.95)))
+    solver = araplbs.Solver(*mesh, *BONES, pose_count=5)
+    solver.solve()
+    assert solver.report["found_rigid_parts"] == 2
+    return solver.weights, solver.energy
+
+
 def levels():
     solver = araplbs.Solver(
         *shapes.tube(8, 24), *shapes.chain(2), pose_count=5, coarsen=100,
@@ -234,6 +245,7 @@ WORK = {
     "limited": lambda: everything(max_influences=2),
     "unlimited": lambda: everything(max_influences=0),
     "levels": levels,
+    "bars": bars,
     "paper": lambda: everything(
         max_influences=0, attach=True, neumann=True, positivity="penalty", threads=1
     ),

@@ -148,6 +148,20 @@ def test_bones_that_do_not_deform_only_follow():
     np.testing.assert_array_equal(sample(rootless, 5)[:, 0], np.tile(np.eye(3, 4), (5, 1, 1)))
 
 
+def test_pieces_of_a_bone_that_does_not_deform_are_a_chain():
+    """Each hangs on the one before, whatever its parent; what hangs on the end, on the last."""
+    z = np.linspace(0, 3, 4)[:, None] * [0, 0, 1]
+    heads, tails = np.array([z[0], z[0], z[1], z[2], z[3]]), np.array([z[3], *z[1:], 4 * z[1]])
+    poses = araplbs.sample_poses(
+        heads, tails, [-1, 0, 0, 0, 0], 20, bone_deform=[False, True, True, True, True]
+    )
+    for upper, lower in ((1, 2), (2, 3), (3, 4)):
+        joint = np.append(heads[lower], 1)
+        np.testing.assert_allclose(poses[:, upper] @ joint, poses[:, lower] @ joint, atol=1e-9)
+    np.testing.assert_allclose(poses[:, 1] @ [0, 0, 0, 1], np.zeros((20, 3)), atol=1e-9)
+    assert np.abs(poses[:, 1] - poses[:, 3]).max() > 0.1
+
+
 def test_seeds():
     bones = shapes.tree()
     np.testing.assert_array_equal(sample(bones, 7, seed=3), sample(bones, 7, seed=3))
