@@ -1,0 +1,32 @@
+"""The tab in other languages, to be looked at: how much room the words take."""
+
+from unittest import SkipTest
+
+import bpy
+from driver import Draws, reset_settings, when_named
+from test_first_sight import start, weigh
+
+LANGUAGES = ("ja_JP", "de_DE", "zh_HANS", "ko_KR", "fr_FR", "es")
+
+
+def test_tab_in_languages(ui):
+    """Nothing is drawn wrong; pictures of the first result and of the panels below."""
+    when_named()
+    view = bpy.context.preferences.view
+    before = view.language
+    try:
+        view.language = "ja_JP"
+    except TypeError:
+        raise SkipTest("this Blender has no languages") from None
+    try:
+        _rig, _meshes = yield from start(ui)
+        yield from weigh(ui)
+        for language in LANGUAGES:
+            view.language = language
+            yield 1
+            with Draws():
+                ui.picture(f"language-{language}")
+                yield 0.5
+    finally:
+        view.language = before
+        reset_settings()
