@@ -40,7 +40,7 @@ SAID = {"report", "poll_message_set", "label", "draw_wrapped", "translated", "st
 DECLARED = {"bl_label", "bl_description"}
 WORDS = {"text", "title", "heading", "message"}  # arguments of layouts
 NO_SENTENCE = re.compile(
-    r"^araplbs|\(\?|\\d|\[\"|</|^--|^[a-z_ ]+_[a-z_]+( |$)|araplbs_|ARAPLBS_|\{WHICH\}"
+    r"^araplbs|\(\?|\\d|\[\"|</|^--|^[a-z_ ]+_[a-z_]+( |$)|araplbs_|ARAPLBS_|\{WHICH\}| \| None$"
 )
 IDENTIFIER = re.compile(r"[A-Z0-9_]+")
 EDGES = " ,.;:\n"
@@ -188,14 +188,12 @@ def _is_no_text(node, parents):
     return False
 
 
-def declared():
+def declared(classes):
     """What is registered with Blender: {msgid: classes or properties}."""
     import bpy
 
-    from araplbs_addon import registration
-
     found = Found()
-    for cls in registration.CLASSES:
+    for cls in classes:
         found.add(getattr(cls, "bl_label", ""), cls.__name__)
         rna = cls.bl_rna
         if issubclass(cls, bpy.types.Operator):
@@ -226,9 +224,9 @@ def _add_properties(found, owner, properties):
                 found.add(text, f"{owner}.{prop.identifier}")
 
 
-def strings():
-    """All of the add-on, which is registered: {msgid: sorted places}."""
-    found = declared()
+def strings(classes):
+    """All of the add-on, which is registered with these classes: {msgid: sorted places}."""
+    found = declared(classes)
     for text, places in sentences().items():
         for place in places:
             found.add(text, place)
@@ -271,10 +269,11 @@ def blender_catalogue(language):
 def update(languages):
     sys.path[:0] = [str(ROOT), str(ROOT / "build" / "lib")]
     import araplbs_addon
+    from araplbs_addon import registration
     from araplbs_addon.languages.catalogue import read_catalogue
 
     araplbs_addon.register()
-    found = strings()
+    found = strings(registration.CLASSES)
     for language in sorted({*languages, *(path.stem for path in LANGUAGES.glob("*.po"))}):
         path = LANGUAGES / f"{language}.po"
         known = read_catalogue(path) if path.exists() else {}
