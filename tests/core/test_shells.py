@@ -118,6 +118,18 @@ def test_a_shell_in_another_object_is_none(core, subject, name):
     assert shells.find_shells(shells.Surface(both)) == []
 
 
+def test_what_is_found_of_a_surface_is_found_once(core, subject):
+    """By the solver, what holds together and the checks, until the problem is another."""
+    problem = problem_of(subject, *generated.SET["split edges"]())
+    before = problem.surface
+    assert before.split is not None
+    problem.solver(core("character.options").Options(pose_count=8))
+    assert problem.surface is before
+    problem.arguments["edges"] = np.vstack([problem.arguments["edges"], [[0, 1]]])
+    assert problem.surface is not before
+    assert problem.surface is problem.surface
+
+
 def test_what_was_asked_for_by_hand_stays(core, subject):
     vertices, triangles = generated.doubled()
     problem, first = core("character.problem"), len(generated.body()[0])
@@ -157,4 +169,4 @@ def test_characters_have_no_shells(core, name):
     surface = shells.Surface(Problem)
     assert shells.find_shells(surface) == []
     assert surface.split is None or surface.split.exact
-    assert shells.closed_vertices(Problem) == {}
+    assert shells.closed_vertices(surface) == {}

@@ -17,7 +17,7 @@ from .deformer import Deformer
 from .edits import Edits, Pairs
 from .mirror_modifier import Reflection, Whole, image_rows, reflect
 from .rigid_parts import labels, parts_of_artist
-from .shells import closed_vertices
+from .shells import Surface, closed_vertices
 from .sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
 
 if TYPE_CHECKING:
@@ -200,13 +200,21 @@ class Problem:
         self.numbers: list[Integers] | None = (
             None  # of patches: for each mesh its vertices in the whole mesh
         )
+        self._surface: Surface | None = None
+
+    @property
+    def surface(self) -> Surface:
+        """Its triangles and what has been found of them, made again when they are others."""
+        if self._surface is None or not self._surface.is_of(self):
+            self._surface = Surface(self)
+        return self._surface
 
     def solver(
         self, options: Options, threads: int = 0, progress: Listener | None = None, **more: Any
     ) -> araplbs.Solver:
         """The araplbs.Solver of this problem. What the problem says (poses that are whole settle
         pose_count) comes before the options, and `more` before both."""
-        closed = closed_vertices(self)
+        closed = closed_vertices(self.surface)
         arguments = {**options.solver_arguments(), **self.arguments, **closed, **more}
         return araplbs.Solver(**arguments, threads=threads, progress=progress)
 

@@ -67,12 +67,17 @@ class Surface:
 
     def __init__(self, problem: Problem) -> None:
         arguments = problem.arguments
+        self._made_of = _geometry(problem)
         self.vertices = np.asarray(arguments["vertices"], float)
         self.triangles = np.asarray(arguments["triangles"], int).reshape(-1, 3)
         self.edges = np.asarray(arguments["edges"], int).reshape(-1, 2)
         self.size = max(size_of(self.vertices), 1e-30)
         first = problem.first
         self.mesh = np.repeat(np.arange(len(first) - 1), np.diff(first))
+
+    def is_of(self, problem: Problem) -> bool:
+        """Has the problem still the arrays that this was made of?"""
+        return all(a is b for a, b in zip(self._made_of, _geometry(problem), strict=True))
 
     @cached_property
     def split(self) -> Split | None:
@@ -100,6 +105,10 @@ class Surface:
     def areas(self) -> Floats:
         a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
         return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+
+def _geometry(problem: Problem) -> list[Any]:
+    return [problem.arguments[name] for name in ("vertices", "triangles", "edges")]
 
 
 def find_shells(surface: Surface, threads: int = 0) -> list[Shell]:
@@ -300,10 +309,9 @@ def noise(surface: Surface, mesh: int) -> tuple[float, int]:
     return float((cosine < STEEP).mean()), len(triangles)
 
 
-def closed_vertices(problem: Problem) -> dict[str, Floats]:
+def closed_vertices(surface: Surface) -> dict[str, Floats]:
     """The argument "vertices" of a solver, in which both sides of split edges that are a little
     apart are at one place; {} without such edges."""
-    surface = Surface(problem)
     if surface.split is None or surface.split.exact:
         return {}
     return {"vertices": surface.vertices[surface.split.groups]}

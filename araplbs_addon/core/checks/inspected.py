@@ -162,7 +162,7 @@ class Inspected:
 
     @cached_property
     def surface(self) -> Surface:
-        return Surface(self.problem)
+        return self.problem.surface
 
     @cached_property
     def shells(self) -> list[Shell]:

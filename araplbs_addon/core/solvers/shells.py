@@ -33,7 +33,7 @@ def hold_together(
     nothing to hold."""
     if problem.numbers is not None:  # a patch: the rest of its mesh has its weights
         return rows, {}
-    surface = Surface(problem)
+    surface = problem.surface
     done: dict[str, int] = {}
     for shell in find_shells(surface, threads):
         rows = _follow(problem, surface, rows, shell, options.max_influences, threads)
