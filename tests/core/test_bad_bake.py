@@ -70,6 +70,7 @@ BAD_VALUES = {
     "threads": ({"threads": -1}, "threads is -1"),
 }  # fmt: skip
 BAD_TYPES = {
+    "rows of None": ({"weights": (None, None, None)}, "weights must be three arrays, not None"),
     "no sequence": ({"frames": 7}, "frames is .*int.*: must be a sequence"),
     "frame without the mesh": ({"frames": [*POSED[:5], None]}, r"frames\[5\] is None"),
     "words": ({"frames": ["a"] * 6}, r"frames\[0\] must hold numbers"),
@@ -98,6 +99,14 @@ def test_what_reading_raises_is_raised():
 
     with pytest.raises(OSError, match="the disk is gone"):
         araplbs.bake(V, Broken(POSED), TRANSFORMS)
+
+
+def test_more_frames_than_can_be_counted():
+    class Many(list):
+        def __len__(self):
+            return 1_000_001
+
+    refuse(ValueError, "at most 1000000", araplbs.bake, vertices=V, frames=Many(POSED[:3]))
 
 
 def test_a_frame_may_end_the_sequence_early():

@@ -151,6 +151,17 @@ def test_given_weights_are_measured():
     assert result["iterations"] == 0 and len(result["history"]) == 0
 
 
+def test_rows_may_name_bones_in_any_order():
+    truth, transforms, posed = problem(frames=4)
+    start, bone, values = shapes.rows(truth > 0, truth)
+    turned = np.concatenate([np.arange(a, b)[::-1] for a, b in itertools.pairwise(start)])
+    found = [
+        dense(araplbs.bake(V, posed, transforms, weights=rows, iterations=0), 5)
+        for rows in ((start, bone, values), (start, bone[turned], values[turned]))
+    ]
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-15)
+
+
 def test_locks():
     _, transforms, posed = problem(most=5, noise=0.05)
     rng = np.random.default_rng(5)

@@ -313,3 +313,29 @@ def test_a_failed_iteration_ends_the_solver():
             araplbs._fail_allocations_after(-1)
         with pytest.raises(araplbs.SolverError, match="create another"):
             solver.iterate()
+
+
+PER_ITERATION = 5  # of the global step; who makes it more says why in the commit
+
+
+@pytest.mark.parametrize("size", [(12, 24), (24, 48)])
+@pytest.mark.parametrize("poses", [8, 40])
+def test_allocations_of_iterations(size, poses):
+    """As many, whatever the numbers of vertices and poses: the inner loop allocates nothing."""
+
+    def iterate(count, allowed):
+        solver = araplbs.Solver(
+            *shapes.tube(*size), *shapes.chain(4), pose_count=poses, max_influences=0,
+            widenings=0, coarsen=0, tolerance=0, threads=1,
+        )  # fmt: skip
+        solver.iterate(3)
+        araplbs._fail_allocations_after(allowed)
+        try:
+            solver.iterate(count)
+        finally:
+            araplbs._fail_allocations_after(-1)
+
+    for count in (1, 4):
+        iterate(count, PER_ITERATION * count)
+        with pytest.raises(MemoryError):
+            iterate(count, PER_ITERATION * count - 1)

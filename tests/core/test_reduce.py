@@ -380,3 +380,15 @@ def test_many_influences_report_progress_and_can_be_cancelled(crowd):
         assert np.diff(cancelled._inside["start"]).min() == MANY
         cancelled.iterate(2)
         np.testing.assert_array_equal(cancelled.weights, whole.weights)
+
+
+def test_where_hundreds_of_bones_reach_the_largest_stay():
+    """Heat falls along a chain, until rounding is all there is of it: 96 stay, the nearest ones
+    among them."""
+    mesh, bones = shapes.tube(6, 141, 0.5), shapes.chain(130)
+    all_of_them = {"heat_floor": 0, "support": (130, 1.0, 0.0), "truss": 0, "coarsen": 0}
+    weights = araplbs.Solver(*mesh, *bones, pose_count=2, **all_of_them).initial_weights
+    assert ((weights > 0).sum(1) == 96).all()
+    own = (mesh[0][:, 2] / 2 * 129.999).astype(int)
+    near = abs(own[:, None] - np.arange(130)) < 20
+    assert (weights[near] > 0).all()
