@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from mathutils import Matrix, Vector
+from rigs import driven_rig
 from scenes import add_armature, addon, select
 
 
@@ -208,6 +209,42 @@ def test_through_a_rig_controls_have_the_keys():
     assert rig.pose.bones["forearm.L"].tail.z > 1.8
     bpy.context.scene.frame_set(at["Walk contact L"])
     assert rig.pose.bones["shin.L"].tail.y < -0.15
+
+
+def test_a_driver_that_does_not_run_is_named_and_the_rest_is_posed():
+    rig = driven_rig("turn + nothing_of_this_name")
+    assert make(rig, combinations=2) == {"FINISHED"}
+    assert any(name.startswith("hand ") for name in markers(rig))
+    steps = addon("core.base.steps")
+    options = addon("core.tools.motion").MotionOptions(combinations=2)
+    task = addon("tasks.motion.range_of_motion").MotionTask(options, 1)
+    targets = addon("blender.read.targets").Targets(rig, [])
+    steps.finish(task.read_in_steps(targets, bpy.context.view_layer))
+    task.solve()
+    lines = task.apply()["warnings"]
+    assert any("1 driver does not run" in line and "corrective" in line for line in lines), lines
+
+
+def test_trials_in_one_pose_turn_no_joint_twice():
+    """And find what each finds alone."""
+    rig = fk_rig()
+    trials = addon("blender.rig.rig_trials").trials_together
+    motion, found, poses = addon("blender.rig.rig_motion"), [], []
+
+    def alone(each, *more):
+        poses.append(trials(each, *more))
+        for pose in poses[-1]:
+            joints = np.concatenate(list(pose.values()))
+            assert len(set(joints.tolist())) == len(joints)
+        return [{trial: joints} for pose in poses[-1] for trial, joints in pose.items()]
+
+    for way in (alone, trials):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(motion, "trials_together", way)
+            make(rig, combinations=0)
+        found.append(markers(rig))
+    assert found[0] == found[1]
+    assert len(poses[0]) < sum(len(pose) for pose in poses[0])
 
 
 def test_the_action_of_the_artist_stays_and_ours_is_made_anew():

@@ -37,7 +37,7 @@ def driven_copy(armature, plan, prepare=None):
                 scene.collection.objects.link(helper)
             view_layer = scene.view_layers[0]
             view_layer.update()
-            _refuse_broken(copy.evaluated_get(view_layer.depsgraph))
+            _note_broken(copy.evaluated_get(view_layer.depsgraph), plan)
             now = time.perf_counter()
             end = now + max(STEP, 4 * (now - start))
             yield copy, view_layer, lambda: is_at_once() or time.perf_counter() < end
@@ -157,8 +157,28 @@ def _let_go(copy, names):
             curve.mute = True
 
 
-def _refuse_broken(evaluated):
+def _note_broken(evaluated, plan):
     for curve in drivers(evaluated):
         path = curve.data_path
-        if "bones[" in path and not (curve.is_valid and curve.driver.is_valid):
+        if "bones[" not in path or (curve.is_valid and curve.driver.is_valid):
+            continue
+        if plan.broken is None:
             raise NotDrivable(f"its driver of {path} does not run")
+        if path not in plan.broken:
+            plan.broken.append(path)
+
+
+def untie(copy, view_layer, names):
+    """What ties do to controls becomes their own pose."""
+    posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
+    places = {}
+    for name in names:
+        bone, above = copy.data.bones[name], {}
+        if bone.parent:
+            up = posed[bone.parent.name]
+            above = {"parent_matrix": up.matrix, "parent_matrix_local": bone.parent.matrix_local}
+        places[name] = bone.convert_local_to_pose(
+            posed[name].matrix, bone.matrix_local, invert=True, **above
+        )
+    for name, own in places.items():
+        copy.pose.bones[name].matrix_basis = own

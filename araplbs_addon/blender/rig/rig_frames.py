@@ -6,7 +6,7 @@ in film rigs that takes longer than they do. A frame is evaluated without.
 
 import bpy
 
-from ..poses.flexible_bones import BENT
+from ..poses.flexible_bones import BENT, NEUTRAL
 from ..poses.motion_action import CONSTANT, channels_of
 from .rig_relations import owner_of
 
@@ -18,50 +18,51 @@ class Frames:
     """What a copy does in some poses, each with a key of the caller's; first what it does now."""
 
     def __init__(self, copy, bones, switches):
-        """bones: [(name, is it bendy)] that are posed; switches: [(path of an owner, name)]."""
-        self.copy, self.switches, self.numbers = copy, switches, {}
-        self.bones = [(copy.pose.bones[name], bendy) for name, bendy in bones]
-        self.values = {}  # (path, index): [value]
-        self.paths = [
-            (posed, [(name, f"{posed.path_from_id()}.{name}") for name in channels(posed, bendy)])
-            for posed, bendy in self.bones
-        ]
-        self.add(None)
+        """bones: {name: is it bendy} of what is posed; switches: [(path of an owner, name)]."""
+        self.copy, self.switches, self.numbers, self.poses = copy, switches, {}, []
+        self.paths = {}  # of a bone: [(property, path)]
+        for name, bendy in bones.items():
+            posed = copy.pose.bones[name]
+            path = posed.path_from_id()
+            self.paths[name] = [(each, f"{path}.{each}") for each in channels(posed, bendy)]
+        self.add(None, bones)
 
     @staticmethod
     def can_play(switches):
         """Of what an armature has beside its bones and itself, none."""
         return all(owner.startswith("pose.") or not owner for owner, _name in switches)
 
-    def add(self, key):
-        """The pose that the copy is in now."""
-        self.numbers[key] = len(self.numbers)
+    def add(self, key, names):
+        """The pose that the copy is in now; names: of the bones that do not rest in it."""
+        values = {}
         for owner, name in self.switches:
             path = f'{owner}["{bpy.utils.escape_identifier(name)}"]'
-            self._add(path, -1, float(owner_of(self.copy, owner)[name]))
-        for posed, properties in self.paths:
-            for name, path in properties:
+            values[path, 0] = float(owner_of(self.copy, owner)[name])
+        for bone in names:
+            posed = self.copy.pose.bones[bone]
+            for name, path in self.paths[bone]:
                 value = getattr(posed, name)
                 for index, x in enumerate([value] if isinstance(value, float) else value):
-                    self._add(path, index, x)
-
-    def _add(self, path, index, value):
-        self.values.setdefault((path, index), []).append(value)
+                    values[path, index] = x
+        self.numbers[key] = len(self.poses)
+        self.poses.append(values)
 
     def play(self):
-        """Gives the copy an action of these; the action. What is always the same stays."""
+        """Gives the copy an action of these; the action."""
         data = self.copy.animation_data or self.copy.animation_data_create()
         action = bpy.data.actions.new("Auto-weight")
         slot, bag = channels_of(action, self.copy)
-        frames = [self._frame(number) for number in self.numbers.values()]
-        for (path, index), values in self.values.items():
-            if min(values) == max(values):
-                continue
-            curve = bag.fcurves.new(path, index=max(index, 0))
-            points = curve.keyframe_points
-            points.add(len(frames))
-            points.foreach_set("co", [x for pair in zip(frames, values, strict=True) for x in pair])
-            points.foreach_set("interpolation", [CONSTANT] * len(frames))
+        for (path, index), rest in self.poses[0].items():
+            keys, before = [], None
+            for number, pose in enumerate(self.poses):
+                value = pose.get((path, index), rest)
+                if value != before:
+                    keys += self._frame(number), value
+                before = value
+            curve = bag.fcurves.new(path, index=index)
+            curve.keyframe_points.add(len(keys) // 2)
+            curve.keyframe_points.foreach_set("co", keys)
+            curve.keyframe_points.foreach_set("interpolation", [CONSTANT] * (len(keys) // 2))
             curve.update()
         data.use_nla = False
         data.action = action
@@ -83,3 +84,16 @@ def channels(posed, bendy):
     """Names of what says how a bone is posed."""
     turn = TURN.get(posed.rotation_mode, "rotation_euler")
     return ["location", turn, "scale", *(BENT if bendy else ())]
+
+
+def neutral_of(name, count):
+    """Its values at rest."""
+    if name in NEUTRAL:
+        value = NEUTRAL[name]
+        return value if isinstance(value, tuple) else (value,)
+    return {
+        "location": (0.0,) * 3,
+        "scale": (1.0,) * 3,
+        "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+        "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+    }.get(name, (0.0,) * count)

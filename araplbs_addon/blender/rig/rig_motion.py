@@ -6,7 +6,7 @@ copy that nobody sees: a control that turns no deform bone is no joint, and of t
 switch between IK and FK the one counts on which it turns more. Elsewhere bones turn as they are.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from mathutils import Matrix
@@ -17,11 +17,12 @@ from ...core.skeleton.rig_poses import deform_parents, nearest_rotations, rotati
 from ...core.skeleton.symmetry import bone_partners, symmetry_plane
 from ...core.tools.motion import chained, joint_turns
 from ..poses.flexible_bones import BENT, NEUTRAL, pose_copy
-from .rig_copy import driven_copy
-from .rig_frames import channels
+from .rig_copy import driven_copy, untie
+from .rig_frames import Frames, channels, neutral_of
 from .rig_plan import ControlPlan, keep_locked
-from .rig_poses import PILOT, plan_poses_in_steps
+from .rig_poses import PILOT, RigReader, plan_poses_in_steps
 from .rig_relations import drives_itself, owner_of, read_relations
+from .rig_trials import trials_together
 
 TRIED = 0.3  # radians, and share of a limb: so far a control goes on trial
 LEAST = 0.02  # radians: what turns a deform bone by less is no joint of it
@@ -37,6 +38,7 @@ class Motion:
     combinations: int
     acts: bool
     moved: np.ndarray  # (m,) bool: deform bones that some joint turns
+    broken: list  # paths of drivers that do not run: what they move stays
 
 
 def motion_in_steps(armature, skeleton, options, up):
@@ -80,7 +82,13 @@ class _Maker:
 
     def motion(self):
         return Motion(
-            self.poses, self.neutral, len(self.joints), self.combinations, self.acts, self.moved
+            self.poses,
+            self.neutral,
+            len(self.joints),
+            self.combinations,
+            self.acts,
+            self.moved,
+            self.plan.broken,
         )
 
     def _alone(self):
@@ -135,7 +143,7 @@ class _Maker:
                 value = getattr(posed, each)
                 found[name, each] = (value,) if isinstance(value, float) else tuple(value)
                 if (name, each) not in self.neutral:
-                    self.neutral[name, each] = _neutral(each, len(found[name, each]))
+                    self.neutral[name, each] = neutral_of(each, len(found[name, each]))
         for each in self.relations.switches if switches else ():
             key = each.owner, f'["{each.name}"]'
             found[key] = (float(owner_of(copy, each.owner)[each.name]),)
@@ -211,6 +219,7 @@ class _Plan:
     stretched: np.ndarray
     reaches: tuple = ()
     rest: tuple = ()
+    broken: list = field(default_factory=list)
 
     @property
     def needed(self):
@@ -222,36 +231,60 @@ class _OfRig(_Maker):
 
     def prepare_in_steps(self):
         self.plan = ControlPlan(self.armature, self.skeleton, self.relations, self.own)
+        self.plan.broken = []
         yield
         paired = self.own.symmetric and bone_partners(self.skeleton) is not None
         which = range(0, self.own.pose_count, 2 if paired else 1)  # as rig_poses_in_steps()
         yield from plan_poses_in_steps(self.armature, self.plan, which[:PILOT])
         self.up = deform_parents(self.skeleton)
+        self.reader = RigReader(self.armature, self.skeleton)
         self.from_rest = np.linalg.inv(np.array(self.rest_arrays))[:, :3, :3]
         yield from self._try_in_steps()
 
     def _try_in_steps(self):
         """Sets `joints`, and for what moves a limb's end the side of the switches: those that turn
         deform bones on trial, and on which side of the switches more."""
-        plan, skeleton = self.plan, self.skeleton
+        plan, skeleton, names = self.plan, self.skeleton, self.skeleton.names
         ends = {r.control: r for r in plan.reaches}
         work = sorted({b for b, turned in plan.turned.items() if turned} | set(ends))
         sides = (0, 1) if self.relations.switches else (None,)
-        tried, still = {}, {}
-        while work:
-            with driven_copy(self.armature, plan) as (copy, view_layer, goes_on):
-                for side in sides:
-                    if side not in still:
-                        self.set(copy, {}, side)
+        bones = {names[b]: skeleton.kinds[b] == BENDY for b in work}
+        switches = [(each.owner, each.name) for each in self.relations.switches]
+        trials = [(b, end) for b in work for end in {False, b in ends}]
+        together = trials_together(trials, self.relations, plan.reaches, skeleton.deform, self.up)
+        poses = [(trials, side) for trials in ({}, *together) for side in sides]
+        tried, still, played = {}, {}, []
+
+        def prepare(copy, made):
+            if not Frames.can_play(switches):
+                return
+            frames = Frames(copy, bones, switches if sides[0] is not None else [])
+            for trials, side in poses:
+                moved = self._set_trials(copy, trials, side, ends)
+                frames.add((*trials, side), [names[b] for b in moved])
+                self.put_back(copy)
+            made.append(frames.play())
+            played[:] = [frames]
+
+        while poses:
+            with driven_copy(self.armature, plan, prepare) as (copy, view_layer, goes_on):
+                while poses and goes_on():
+                    trials, side = poses.pop(0)
+                    if played:
+                        played[0].show((*trials, side), view_layer)
+                    else:
+                        self._set_trials(copy, trials, side, ends)
                         view_layer.update()
-                        still[side] = self._turns(copy, view_layer)
-                        self.put_back(copy)
-                while work and goes_on():
-                    b = work.pop(0)
-                    for as_end in {False, b in ends}:
-                        tried[b, as_end] = self._tried(
-                            copy, view_layer, b, ends[b] if as_end else None, sides, still
-                        )
+                    turns = self._turns(copy, view_layer)
+                    self.put_back(copy)
+                    if not trials:
+                        still[side] = turns
+                        continue
+                    angles = self._angles(still[side], turns)
+                    for trial, joints in trials.items():
+                        angle = float(angles[joints].max(initial=0))
+                        if angle > tried.setdefault(trial, (0.0, sides[0]))[0] + 1e-4:
+                            tried[trial] = angle, side
             yield
         self.joints, self.ends = [], {}
         for (b, as_end), (angle, side) in sorted(tried.items(), key=lambda item: item[0]):
@@ -261,29 +294,27 @@ class _OfRig(_Maker):
             elif angle >= LEAST and free:
                 self.joints.append((b, side))
 
-    def _tried(self, copy, view_layer, b, reach, sides, still):
-        """(radians by which this control turns a deform bone on what that hangs on, side of the
-        switches)."""
-        best = 0.0, sides[0]
-        for side in sides:
-            if reach is None:
-                own = np.eye(4)
+    def _set_trials(self, copy, trials, side, ends):
+        """Poses what trials, [(bone, does its limb reach)], move; these bones."""
+        bases = {}
+        for b, as_end in trials:
+            own = np.eye(4)
+            if as_end:
+                own[:3, 3] = TRIED * (ends[b].root - ends[b].end)
+                own = self._in_rest(b, own)
+            else:
                 for axis in range(3):
                     own = own @ self._trial(b, axis)
-            else:
-                shift = np.eye(4)
-                shift[:3, 3] = TRIED * (reach.root - reach.end)
-                own = self._in_rest(b, shift)
-            self.set(copy, {b: own}, side)
-            view_layer.update()
-            turns = self._turns(copy, view_layer)
-            between = np.swapaxes(still[side], -1, -2) @ turns
-            angles = np.linalg.norm(rotation_vectors(between), axis=-1)
-            self.moved[np.flatnonzero(self.skeleton.deform)[angles >= LEAST]] = True
-            if angles.max() > best[0] + 1e-4:
-                best = float(angles.max()), side
-            self.put_back(copy)
-        return best
+            bases[b] = own
+        self.set(copy, bases, side)
+        return bases
+
+    def _angles(self, still, turns):
+        """(d,) radians by which deform bones turn on what they hang on."""
+        vectors = rotation_vectors(np.swapaxes(still, -1, -2) @ turns)
+        angles = np.linalg.norm(vectors, axis=-1)
+        self.moved[np.flatnonzero(self.skeleton.deform)[angles >= LEAST]] = True
+        return angles
 
     def _trial(self, b, axis):
         low, high = self.skeleton.limits[b, axis]
@@ -292,13 +323,10 @@ class _OfRig(_Maker):
 
     def _turns(self, copy, view_layer):
         """(d, 3, 3) of the deform bones on those that they hang on."""
-        names = self.skeleton.names
-        posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
+        poses = self.reader.read_bones(copy, view_layer.depsgraph)[:, :3, :3]
         deform = np.flatnonzero(self.skeleton.deform)
-        turns = np.tile(np.eye(3), (len(names) + 1, 1, 1))
-        for b in deform:
-            turns[b] = np.array(posed[names[b]].matrix.to_3x3()) @ self.from_rest[b]
-        turns = nearest_rotations(turns)
+        turns = np.tile(np.eye(3), (len(poses) + 1, 1, 1))
+        turns[deform] = nearest_rotations(poses[deform] @ self.from_rest[deform])
         return np.swapaxes(turns[self.up[deform]], -1, -2) @ turns[deform]
 
     def _in_rest(self, b, transform):
@@ -320,7 +348,7 @@ class _OfRig(_Maker):
             tied = {b for r in self.plan.reaches if r.anchor >= 0 for b in (r.control, r.pole)}
             if tied - {-1}:
                 view_layer.update()
-                _untie(copy, view_layer, [self.skeleton.names[b] for b in tied - {-1}])
+                untie(copy, view_layer, [self.skeleton.names[b] for b in tied - {-1}])
             return self.read(copy, self.plan.bases, True)
 
         return pose
@@ -355,33 +383,5 @@ class _OfRig(_Maker):
         return {limb.control: self._in_rest(limb.control, shift)}
 
 
-def _untie(copy, view_layer, names):
-    """What ties do to controls becomes their own pose."""
-    posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
-    places = {}
-    for name in names:
-        bone, above = copy.data.bones[name], {}
-        if bone.parent:
-            up = posed[bone.parent.name]
-            above = {"parent_matrix": up.matrix, "parent_matrix_local": bone.parent.matrix_local}
-        places[name] = bone.convert_local_to_pose(
-            posed[name].matrix, bone.matrix_local, invert=True, **above
-        )
-    for name, own in places.items():
-        copy.pose.bones[name].matrix_basis = own
-
-
 def _about(axis, angle):
     return np.array(Matrix.Rotation(angle, 4, "XYZ"[axis]))
-
-
-def _neutral(name, count):
-    if name in NEUTRAL:
-        value = NEUTRAL[name]
-        return value if isinstance(value, tuple) else (value,)
-    return {
-        "location": (0.0,) * 3,
-        "scale": (1.0,) * 3,
-        "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
-        "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
-    }.get(name, (0.0,) * count)

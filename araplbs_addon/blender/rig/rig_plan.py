@@ -30,6 +30,8 @@ REACHES = 0x2E5B19
 class ControlPlan:
     """What the controls do in all poses."""
 
+    broken = None  # a list for paths of drivers that do not run; None: such a rig is refused
+
     def __init__(self, armature, skeleton, relations, options):
         self.skeleton, self.relations, self.options = skeleton, relations, options
         self.rest = [bone.matrix_local.copy() for bone in armature.data.bones]
@@ -195,10 +197,11 @@ class ControlPlan:
         if not Frames.can_play(switches):
             return None
         names, kinds = self.skeleton.names, self.skeleton.kinds
-        frames = Frames(copy, [(names[b], kinds[b] == BENDY) for b in self.bases], switches)
+        bones = {names[b]: kinds[b] == BENDY for b in self.bases}
+        frames = Frames(copy, bones, switches)
         for k in which:
             self.pose(copy, k)
-            frames.add(k)
+            frames.add(k, bones)
         return frames
 
     def pose(self, copy, k):

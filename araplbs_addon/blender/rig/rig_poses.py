@@ -48,7 +48,7 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
 
 def plan_poses_in_steps(armature, plan, which):
     """(transforms, segments) of these poses of a ControlPlan, which the first of them change."""
-    pilot, read, reader = which[:PILOT], {}, _Reader(armature, plan.skeleton)
+    pilot, read, reader = which[:PILOT], {}, RigReader(armature, plan.skeleton)
     yield from _read_in_steps(armature, plan, pilot, reader, read)
     if plan.take_in_further(pilot, *_together(read)):
         read.clear()
@@ -112,7 +112,7 @@ def _whole(read, plan, which, partners):
     return Poses(transforms, segments, whole=True, posed_by=posed_by)
 
 
-class _Reader(PoseReader):
+class RigReader(PoseReader):
     """The same, of rigs with many more bones than deform."""
 
     def __init__(self, armature, skeleton):
@@ -120,11 +120,16 @@ class _Reader(PoseReader):
         place = {posed.name: i for i, posed in enumerate(armature.pose.bones)}
         self.order = [place[name] for name in skeleton.names]
 
-    def read(self, armature, depsgraph):
+    def read_bones(self, armature, depsgraph):
+        """(m, 4, 4) of all bones in armature space."""
         posed = armature.evaluated_get(depsgraph).pose.bones
         poses = np.empty(16 * len(posed), np.float32)
         posed.foreach_get("matrix", poses)
-        poses = poses.reshape(-1, 4, 4).swapaxes(1, 2)[self.order].astype(np.float64)
+        return poses.reshape(-1, 4, 4).swapaxes(1, 2)[self.order].astype(np.float64)
+
+    def read(self, armature, depsgraph):
+        posed = armature.evaluated_get(depsgraph).pose.bones
+        poses = self.read_bones(armature, depsgraph)
         if self.straighten is None:
             self.straighten = [
                 np.linalg.inv(self._joints(posed, i, rest=True)) @ self.to_rest[i]

@@ -153,10 +153,16 @@ def motion_summary(report: dict[str, Any]) -> str:
     )
 
 
-def motion_warnings(still: Iterable[str], before: str | None, acts: bool) -> list[str]:
+def motion_warnings(
+    still: Iterable[str], before: str | None, acts: bool, broken: Sequence[str] = ()
+) -> list[str]:
     """Lines about what an artist should know. still: unmoved(); before: the name of the action that
-    was played until now; acts: a walk was asked for in vain."""
+    was played until now; acts: a walk was asked for in vain; broken: paths of drivers."""
     lines, names = [], list(still)
+    if broken:
+        what = "driver does not run, and what it moves stays" if len(broken) == 1 else ""
+        what = what or "drivers do not run, and what they move stays"
+        lines.append(f"{len(broken)} {what}: {names_in_line(list(broken))}")
     if names:
         what = "deform bone is" if len(names) == 1 else "deform bones are"
         lines.append(f"{len(names)} {what} turned by no control: {names_in_line(names)}")

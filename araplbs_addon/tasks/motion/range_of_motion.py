@@ -83,7 +83,7 @@ class MotionTask(Task):
             scene.frame_end = max(scene.frame_end, int(frames[-1]))
         still = unmoved(read.skeleton, motion.moved)
         wanted = self.options.acts and not motion.acts
-        self.warnings += motion_warnings(still, before, wanted)
+        self.warnings += motion_warnings(still, before, wanted, motion.broken)
         return {
             "armature": armature.name,
             "action": action.name,

@@ -1,0 +1,29 @@
+"""Trials of controls, as many in one pose of a rig as do not meet."""
+
+import numpy as np
+
+from .rig_relations import closure
+
+
+def trials_together(trials, relations, reaches, deform, parents):
+    """[{trial: (k,) which joints it may turn, among the deform bones}] of poses in which no joint
+    is turned by two of these trials, (bone, ...). parents: (m,) what each deform bone hangs on."""
+    ties = [set(followers) for followers in relations.followers]
+    for reach in reaches:
+        if reach.anchor >= 0:
+            ties[reach.anchor] |= {reach.control, reach.pole} - {-1}
+    joints, known, poses = np.flatnonzero(deform), {}, []
+    for trial in trials:
+        bone = trial[0]
+        if bone not in known:
+            moved = np.zeros(len(deform) + 1, bool)  # the last: no parent
+            moved[list(closure(ties, bone))] = True
+            known[bone] = np.flatnonzero(moved[joints] | moved[parents[joints]])
+        free = [each for each in poses if not each[1][known[bone]].any()]
+        if not free:
+            free = [({}, np.zeros(len(joints), bool))]
+            poses += free
+        pose, taken = free[0]
+        pose[trial] = known[bone]
+        taken[known[bone]] = True
+    return [pose for pose, _taken in poses]
