@@ -19,6 +19,7 @@ from ..blender.data.mesh_shape import MeshShape
 from ..blender.read.read_mesh import group_entries_in_steps
 from ..blender.write.live_weights import LiveWeights
 from ..core.base.refusal import Refused
+from ..core.base.worker import work_in_steps
 from ..core.character.problem import Problem
 from ..core.reports.report import names_in_line
 from ..core.solvers.ends import is_end
@@ -198,6 +199,7 @@ class WeightSession(LiveSession):
         shapes = {ob.session_uid: MeshShape(ob.data) for ob in targets.meshes}
         yield from self.task.read_in_steps(targets, view_layer, with_entries=True)
         task = self.task
+        at_rest = yield from work_in_steps(lambda _progress: self._is_end())
         _armature, objects = task.find_objects()
         for ob in objects:
             if not shapes[ob.session_uid].is_of(ob.data):
@@ -209,8 +211,11 @@ class WeightSession(LiveSession):
         self._set_tokens()
         self._looked_at = self._start_changes = self._changes()
         self._links = [mesh.edits.links for mesh in read.meshes]
-        at_rest = is_end(read.meshes, task.problem.skeleton, read.poses, task.options)
         self.worker = LiveSolver(task.problem, task.options, task.threads, at_rest)
+
+    def _is_end(self):
+        task, read = self.task, self.task.reading
+        return is_end(read.meshes, task.problem.skeleton, read.poses, task.options)
 
     def _follow(self):
         """Edits to the thread, its latest weights to the vertex groups."""
@@ -233,7 +238,9 @@ class WeightSession(LiveSession):
         self._disturbed = False
         self.written = -1
         for reference, writer in zip(self.task.objects, self._writers, strict=True):
-            writer.look_again((yield from group_entries_in_steps(reference.get().data)))
+            entries = yield from group_entries_in_steps(reference.get().data)
+            yield
+            writer.look_again(entries)
 
     def _take_edits(self):
         changes = self._changes()

@@ -38,6 +38,7 @@ from ..core.base.arrays import Bools
 from ..core.base.progress import Listener
 from ..core.base.refusal import Refused
 from ..core.base.steps import Steps
+from ..core.base.worker import work_in_steps
 from ..core.character.doubles import part_doubles
 from ..core.character.problem import Mesh, Problem, Skeleton
 from ..core.character.sparse_weights import SparseWeights
@@ -122,13 +123,15 @@ class WeightingTask(Task):
             armature, skeleton, options, view_layer, self.warnings
         )
         subjects = Subjects.of(armature, objects)
-        problem = Problem(
-            meshes,
-            skeleton,
-            poses,
-            options.symmetric,
-            options.start_from,
-            "OFF" if volume else options.rigid_parts,
+        problem = yield from work_in_steps(
+            lambda _progress: Problem(
+                meshes,
+                skeleton,
+                poses,
+                options.symmetric,
+                options.start_from,
+                "OFF" if volume else options.rigid_parts,
+            )
         )
         problem.parameters = yield from curved_parameters_in_steps(
             armature, skeleton, problem.arguments["vertices"]

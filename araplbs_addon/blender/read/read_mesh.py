@@ -207,30 +207,22 @@ def group_entries(mesh, which=None):
 def group_entries_in_steps(mesh, which=None):
     """The same as a generator of short steps.
 
-    Blender has no bulk access to them; this loop is the fastest way that changes nothing.
+    Blender has no bulk access to them; this loop is the fastest way that changes nothing. It keeps
+    no vertex: of thousands, Python would look for garbage among all that there is.
     """
-    vertices, groups, weights = [], [], []
-    count = len(mesh.vertices) if which is None else len(which)
-    for begin in range(0, count, VERTICES_A_STEP):
-        step = slice(begin, begin + VERTICES_A_STEP)
-        if which is None:
-            some = mesh.vertices[step]
-        else:
-            some = [mesh.vertices[i] for i in which[step].tolist()]
-        for vertex in some:
-            elements = vertex.groups
+    found, which = [], np.arange(len(mesh.vertices)) if which is None else which
+    for begin in range(0, max(1, len(which)), VERTICES_A_STEP):
+        vertices, groups, weights, every = [], [], [], mesh.vertices
+        for i in which[begin : begin + VERTICES_A_STEP].tolist():
+            elements = every[i].groups
             if elements:
-                i = vertex.index
                 for element in elements:
                     vertices.append(i)
                     groups.append(element.group)
                     weights.append(element.weight)
+        found.append([np.array(vertices, np.int64), np.array(groups, np.int64), np.array(weights)])
         yield
-    return (
-        np.array(vertices, np.int64),
-        np.array(groups, np.int64),
-        np.array(weights, np.float64),
-    )
+    return tuple(map(np.concatenate, zip(*found, strict=True)))
 
 
 def present_weights(ob, skeleton, entries=None):

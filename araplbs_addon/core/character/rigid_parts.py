@@ -20,8 +20,10 @@ SAME = 1e-3  # weights that differ by less are the same
 
 def loose_parts(mesh: Mesh) -> Integers:
     """(n,) number of the loose part of each vertex of a Mesh; vertices at one place are one."""
-    _places, own = np.unique(mesh.vertices, axis=0, return_inverse=True)
-    own = own.ravel()
+    order = np.lexsort(mesh.vertices.T[::-1])
+    ordered = mesh.vertices[order]
+    own = np.zeros(len(order), int)
+    own[order[1:]] = np.cumsum((ordered[1:] != ordered[:-1]).any(axis=1))
     corners = own[mesh.triangles]
     pairs = [corners[:, :2], corners[:, 1:], own[mesh.edges.reshape(-1, 2)]]
     first, second = np.concatenate(pairs).T
@@ -60,19 +62,20 @@ def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
 
 def _same_row(weights: SparseWeights, vertices: Integers) -> dict[int, float] | None:
     """{bone: weight} of these vertices, {} without any, None where they differ."""
-    first = None
-    for vertex in vertices:
-        entries = slice(weights.start[vertex], weights.start[vertex + 1])
-        row = {
-            int(b): float(w)
-            for b, w in zip(weights.bones[entries], weights.weights[entries], strict=True)
-            if w > SAME
-        }
-        if first is None:
-            first = row
-        elif row.keys() != first.keys() or any(abs(row[b] - first[b]) > SAME for b in row):
-            return None
-    return {b: round(w, 2) for b, w in first.items()}
+    begins = weights.start[vertices]
+    sizes = weights.start[vertices + 1] - begins
+    entries = np.arange(sizes.sum()) + np.repeat(begins + sizes - np.cumsum(sizes), sizes)
+    kept = weights.weights[entries] > SAME
+    counts = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[kept], minlength=len(sizes))
+    if (counts != counts[0]).any():
+        return None
+    bones, values = (
+        each[entries[kept]].reshape(len(sizes), counts[0])
+        for each in (weights.bones, weights.weights)
+    )
+    if (bones != bones[0]).any() or (np.abs(values - values[0]) > SAME).any():
+        return None
+    return {b: round(w, 2) for b, w in zip(bones[0].tolist(), values[0].tolist(), strict=True)}
 
 
 def labels(
