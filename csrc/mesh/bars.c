@@ -32,6 +32,7 @@
 #define TOUCHING 0.25 /* widths */
 #define LYING 0.25    /* radii: what is nearer to a surface lies on it */
 #define END 0.06      /* of its length: what counts as its ends */
+#define NOWHERE 10    /* sizes of the mesh: nothing is as far */
 #define SLICES 8
 #define STAGE "rigid parts"
 
@@ -281,7 +282,7 @@ static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, 
     for (int i = 0; i < mesh->count && !status; i++) {
         shape *s = &f->shapes[mesh->part[i]];
         if (set[mesh->part[i]] < 0) continue;
-        f->apart[i] = distance_from(f, faces, i, 1, 10);
+        f->apart[i] = distance_from(f, faces, i, 1, NOWHERE);
         double along = split(f, i, across), end = END * (s->high - s->low);
         if (along <= s->low + end || along >= s->high - end)
             s->end_distance = fmin(s->end_distance, f->apart[i]);
@@ -297,6 +298,8 @@ static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, 
         if (root < 0) continue;
         f->shapes[root].end_distance = fmin(f->shapes[root].end_distance, f->apart[i]);
     }
+    for (int p = 0; p < mesh->part_count; p++) /* what is all there is lies on nothing */
+        if (set[p] >= 0 && f->shapes[set[p]].end_distance >= NOWHERE) set[p] = -1;
     for (int i = 0; i < mesh->count; i++) {
         int root = set[mesh->part[i]];
         contact[i] = root >= 0 && f->apart[i] <= f->shapes[root].end_distance +

@@ -161,3 +161,13 @@ def test_crossed_swords_follow_a_bone_of_the_middle():
     solver.solve()
     bone = follows_one_bone(solver.weights[-2 * len(left[0]) :])
     assert PARTNERS[bone] == bone
+
+
+def test_what_is_alone_is_no_bar():
+    """A straight body whose bones stand beside it bends with them."""
+    mesh = shapes.tube(24, 40, 0.25, 3.0, caps=True)
+    bones = shapes.chain(2, 3.0).moved(np.eye(3), (0.5, 0, 0))
+    solver = araplbs.Solver(*mesh, *bones)
+    solver.solve()
+    assert (solver.rigid_parts == -1).all()
+    assert solver.weights[0, 0] > solver.weights[-3, 0]

@@ -1,6 +1,8 @@
 """How Blender deforms meshes where that is more than blending linearly by vertex groups: Preserve
 Volume and envelopes. And what is seen of that. No bpy: any thread may compute it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 
