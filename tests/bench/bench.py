@@ -95,7 +95,7 @@ def main():
     asked = parser.parse_intermixed_args()
     if asked.reference:
         os.environ["BENCH_REFERENCE"] = str(asked.reference.resolve())
-    for name in ("RIGS", "MPFB"):
+    for name in ("RIGS", "MPFB", "GENERATED"):
         if os.environ.get(name):
             os.environ[name] = str(Path(os.environ[name]).resolve())
     parts = [asked.part] if asked.part else list(PARTS)

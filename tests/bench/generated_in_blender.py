@@ -1,7 +1,8 @@
-"""Blender's automatic weights of meshes: generated_in_blender.py FILE.npz...   in a headless one
+"""Blender's automatic weights of meshes: generated_in_blender.py FILE...   in a headless one
 
-Each file has `vertices`, `triangles`, `names`, `heads`, `tails` and `parents` of bones.
-FILE.blender.npz gets `weights` (n, m), 0 where Blender finds none, and `seconds`."""
+FILE.npz has `vertices`, `triangles`, `names`, `heads`, `tails` and `parents` of bones; of FILE.fbx,
+a mesh with its skeleton, it is made. FILE.blender.npz gets `weights` (n, m), 0 where Blender finds
+none, and `seconds`."""
 
 import sys
 import time
@@ -28,7 +29,31 @@ def rig_of(given):
     return rig, names
 
 
+def read_fbx(file):
+    """What FILE.npz holds, in the space of the world, with a skeleton of deform bones."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.preferences.addon_enable(module="io_scene_fbx")
+    bpy.ops.import_scene.fbx(filepath=str(file))
+    [ob] = (ob for ob in bpy.data.objects if ob.type == "MESH")
+    [rig] = (ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    mesh, bones = ob.data, rig.data.bones
+    mesh.calc_loop_triangles()
+    names = bones.keys()
+    return {
+        "vertices": np.array([ob.matrix_world @ vertex.co for vertex in mesh.vertices]),
+        "triangles": np.array([each.vertices for each in mesh.loop_triangles], np.int32),
+        "names": np.array(names),
+        "heads": np.array([rig.matrix_world @ bone.head_local for bone in bones]),
+        "tails": np.array([rig.matrix_world @ bone.tail_local for bone in bones]),
+        "parents": np.array([names.index(b.parent.name) if b.parent else -1 for b in bones]),
+    }
+
+
 for file in map(Path, sys.argv[sys.argv.index("--") + 1 :]):
+    if file.suffix == ".fbx":
+        given = read_fbx(file)
+        file = file.with_suffix(".npz")
+        np.savez(file, **given)
     given = dict(np.load(file))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     rig, names = rig_of(given)

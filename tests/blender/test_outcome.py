@@ -321,6 +321,36 @@ def test_show_pose_and_back():
     assert not bpy.ops.object.araplbs_own_pose.poll()
 
 
+@pytest.mark.parametrize("turned_since", [False, True])
+def test_shown_pose_is_a_frame_of_the_range_of_motion(turned_since):
+    """If the armature plays that action; one that is another pose by now is left alone."""
+    tube, rig = tube_and_rig()
+    for vertex in tube.data.vertices:
+        name = "upper" if vertex.co.z > 1.5 else "lower"
+        group = tube.vertex_groups.get(name) or tube.vertex_groups.new(name=name)
+        group.add([vertex.index], 1.0, "REPLACE")
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    flaws.choose("STRETCH")
+    finding = flaws.found().findings[flaws.shown().active]
+    select(rig)
+    assert bpy.ops.object.araplbs_range_of_motion("EXEC_DEFAULT") == {"FINISHED"}
+    action, scene = rig.animation_data.action, bpy.context.scene
+    wanted = action.pose_markers[f"Combination {finding.pose + 1}"].frame
+    if turned_since:
+        rig.pose.bones["upper"].constraints.new("LIMIT_ROTATION").use_limit_x = True
+    scene.frame_set(3, subframe=0.5)
+    own = posed(rig)
+    bpy.ops.object.araplbs_show_pose(index=flaws.shown().active)
+    assert scene.frame_current == (3 if turned_since else wanted)
+    rest = np.array([bone.matrix_local for bone in rig.data.bones])
+    there = flaws.found().list.poses[finding.pose] @ rest
+    np.testing.assert_allclose(posed(rig)[:, :3], there, atol=1e-3)
+    bpy.ops.object.araplbs_own_pose()
+    assert (scene.frame_current, scene.frame_subframe) == (3, 0.5)
+    np.testing.assert_allclose(posed(rig), own, atol=1e-6)
+
+
 def test_files_hold_the_own_pose(tmp_path):
     tube, rig = tube_and_rig()
     select(tube, rig)

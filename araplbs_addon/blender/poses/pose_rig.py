@@ -15,7 +15,7 @@ class PosedRig:
     def __init__(self, armature, transforms):
         self._reference = Reference.to(armature)
         self._position = armature.data.pose_position
-        self._own = {posed.name: _channels(posed) for posed in armature.pose.bones}
+        self._own = channels_of_bones(armature)
         self._muted = [
             (posed.name, constraint.name)
             for posed in armature.pose.bones
@@ -27,9 +27,6 @@ class PosedRig:
     @property
     def name(self):
         return self._reference.name
-
-    def is_of(self, armature):
-        return self._reference.uid == armature.session_uid
 
     def pose(self, transforms):
         """Raises Refused where the armature has changed since."""
@@ -57,9 +54,7 @@ class PosedRig:
     def put_back(self):
         """Puts its own pose back. Raises Refused where the armature has changed since."""
         armature = self._reference.get()
-        for posed in armature.pose.bones:
-            for name, value in self._own.get(posed.name, {}).items():
-                setattr(posed, name, value)
+        set_channels(armature, self._own)
         self._mute(armature, False)
         armature.data.pose_position = self._position
 
@@ -70,6 +65,19 @@ class PosedRig:
                 posed.constraints[name].mute = muted
 
 
-def _channels(posed):
-    own = {name: tuple(getattr(posed, name)) for name in (*TURNS, "location", "scale")}
-    return {"rotation_mode": posed.rotation_mode, **own}
+def channels_of_bones(armature):
+    """{bone: {channel: value}} of its pose."""
+    return {
+        posed.name: {
+            "rotation_mode": posed.rotation_mode,
+            **{name: tuple(getattr(posed, name)) for name in (*TURNS, "location", "scale")},
+        }
+        for posed in armature.pose.bones
+    }
+
+
+def set_channels(armature, channels):
+    """Those of the bones that are still there."""
+    for posed in armature.pose.bones:
+        for name, value in channels.get(posed.name, {}).items():
+            setattr(posed, name, value)

@@ -8,6 +8,7 @@ from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig
+from ...blender.poses.posed_frame import posed_frame
 from ...core.base.refusal import Refused
 from ...languages.translate import translated
 from .check import OfFinding
@@ -16,16 +17,18 @@ from .found import found
 IDNAME = "object.araplbs_show_pose"
 BACK = "object.araplbs_own_pose"
 
-_posed: list[PosedRig] = []  # the rig that is in another pose than its own
+_posed = []  # the PosedRig or PosedFrame of the rig that is in another pose than its own
 
 
 def posed_rig():
-    """The PosedRig, or None."""
+    """It, or None."""
     return _posed[0] if _posed else None
 
 
 class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
     """Put the rig into the pose in which the finding is worst. Back to My Pose ends it"""
+
+    # Where the armature plays the action of Range of Motion, the pose is a frame of it.
 
     bl_idname = IDNAME
     bl_label = "Show Pose"
@@ -46,12 +49,9 @@ class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
         bones = found.list.bones
         pose = dict(zip(bones, found.list.poses[finding.pose], strict=True))
         deform = {name: pose[name] for name in bones if armature.data.bones[name].use_deform}
-        rig = posed_rig()
-        if rig and rig.is_of(armature):
-            rig.pose(deform)
-        else:
-            put_back()
-            _posed[:] = [PosedRig(armature, deform)]
+        put_back()
+        frame = posed_frame(context, armature, finding.pose, deform)
+        _posed[:] = [frame or PosedRig(armature, deform)]
         context.view_layer.update()
         return {"FINISHED"}
 

@@ -1,0 +1,55 @@
+"""A pose that is a frame of the action that Range of Motion has made."""
+
+import bpy
+import numpy as np
+
+from ..data.references import Reference
+from .motion_action import MADE
+from .pose_rig import channels_of_bones, set_channels
+
+CLOSE = (
+    1e-3  # of the size of the skeleton: what the rig's controls make of a pose may be so far off
+)
+
+
+class PosedFrame:
+    """An armature in a frame of its action in place of the frame and pose that it had."""
+
+    def __init__(self, scene, armature, frame):
+        self._scene, self._armature = scene.name, Reference.to(armature)
+        self._frame = scene.frame_current, scene.frame_subframe
+        self._own = channels_of_bones(armature)
+        scene.frame_set(frame)
+
+    def put_back(self):
+        """Puts frame and pose back. Raises Refused where the armature has changed since."""
+        armature, scene = self._armature.get(), bpy.data.scenes.get(self._scene)
+        if scene:
+            scene.frame_set(self._frame[0], subframe=self._frame[1])
+        set_channels(armature, self._own)
+
+
+def posed_frame(context, armature, number, transforms):
+    """The PosedFrame in which the deform bones are where transforms {bone: (3, 4) from rest in
+    armature space} has them: that of combination `number`, if the armature plays the action; else
+    None, and nothing has changed."""
+    data = armature.animation_data
+    action = data and data.action
+    if not action or action.get(MADE) != armature.name or armature.data.pose_position != "POSE":
+        return None
+    marker = action.pose_markers.get(f"Combination {number + 1}")
+    if marker is None:
+        return None
+    found = PosedFrame(context.scene, armature, marker.frame)
+    context.view_layer.update()
+    bones = armature.data.bones
+    size = np.ptp(
+        [bone.head_local for bone in bones] + [bone.tail_local for bone in bones], 0
+    ).max()
+    near = [[CLOSE] * 3 + [CLOSE * max(size, 1)]] * 3  # of rotations and of places
+    for name, wanted in transforms.items():
+        there = armature.pose.bones[name].matrix @ bones[name].matrix_local.inverted()
+        if (np.abs(np.array(there)[:3] - wanted) > near).any():
+            found.put_back()
+            return None
+    return found
