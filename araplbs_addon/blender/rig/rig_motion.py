@@ -6,6 +6,7 @@ copy that nobody sees: a control that turns no deform bone is no joint, and of t
 switch between IK and FK the one counts on which it turns more. Elsewhere bones turn as they are.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -52,7 +53,7 @@ def motion_in_steps(armature, skeleton, options, up):
     return made.motion()
 
 
-class _Maker:
+class _Maker(ABC):
     """Collects poses of a copy."""
 
     def __init__(self, armature, skeleton, relations, options):
@@ -65,9 +66,9 @@ class _Maker:
         self.posed = set()  # of the copy
         self.moved = np.zeros(len(skeleton.names), bool)
 
+    @abstractmethod
     def prepare_in_steps(self):
         """Sets `plan`, as driven_copy() takes it."""
-        raise NotImplementedError
 
     def make_in_steps(self, up):
         work = [*self._alone(), *self._together(), *(self._acts(up) if self.options.acts else ())]
