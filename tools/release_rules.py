@@ -9,12 +9,16 @@ import ast
 import io
 import re
 import stat
+import sys
 import tomllib
 import zipfile
 from typing import NamedTuple
 
 from release_code import WANTED, uses
 from sources import ROOT
+
+sys.path.insert(0, str(ROOT))
+from araplbs_addon.languages.catalogue import parse_catalogue
 
 RULES = {}  # name: function of a Zip
 ID = "araplbs"
@@ -268,6 +272,16 @@ def reviewable(zip):
             yield f"{name}: {error}"
         if max(map(len, text.splitlines()), default=0) > 160:
             yield f"{name} has a line of more than 160 characters"
+
+
+@rule
+def languages(zip):
+    """every text is translated in every language"""
+    for name, data in zip.files.items():
+        if name.endswith(".po"):
+            for english, text in parse_catalogue(data.decode("utf-8")).items():
+                if not text:
+                    yield f"{name} has no translation of '{english}'"
 
 
 @rule

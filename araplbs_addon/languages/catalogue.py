@@ -22,9 +22,14 @@ _ESCAPED, _MEANT = re.compile(r"\\(.)"), {"n": "\n", "t": "\t"}
 
 
 def read_catalogue(path):
-    """{msgid: msgstr} of a file; the header, whose msgid is "", is left out."""
+    """{msgid: msgstr} of a file."""
+    return parse_catalogue(Path(path).read_text(encoding="utf-8"))
+
+
+def parse_catalogue(written):
+    """{msgid: msgstr} of the text of a file; the header, whose msgid is "", is left out."""
     found = {}
-    for english, text in _ENTRY.findall(Path(path).read_text(encoding="utf-8")):
+    for english, text in _ENTRY.findall(written):
         found[_unquoted(english)] = _unquoted(text)
     found.pop("", None)
     return found

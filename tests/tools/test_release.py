@@ -138,6 +138,7 @@ CASES = [
     ("paths", {"a" * 98 + ".py": ""}),
     ("reviewable", {"more.py": "x ="}),
     ("reviewable", {"more.py": f"x = '{'a' * 160}'"}),
+    ("languages", {"languages/de_DE.po": 'msgid "a"\nmsgstr ""\n'}),
     ("no_bl_info", {"more.py": "bl_info = {}"}),
     ("own_name_space", {"more.py": "from araplbs_addon.core import x"}),
     ("code", {"more.py": "eval('1')"}),
